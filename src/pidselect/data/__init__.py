@@ -1,0 +1,28 @@
+"""Any table -> columns with a name and a kind: the only room that knows dataframes."""
+
+from .blocks import KINDS, Block, Column, FloatArray, IntArray, Kind
+from .copies import find_copies
+from .frames import is_frame, select_columns
+from .kinds import CLASS_LEVELS, Kinds
+from .missing import Missing
+from .problem import Problem, read_block, read_problem
+from .table import Table
+
+__all__ = [
+    "CLASS_LEVELS",
+    "KINDS",
+    "Block",
+    "Column",
+    "FloatArray",
+    "IntArray",
+    "Kind",
+    "Kinds",
+    "Missing",
+    "Problem",
+    "Table",
+    "find_copies",
+    "is_frame",
+    "read_block",
+    "read_problem",
+    "select_columns",
+]

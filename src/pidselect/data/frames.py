@@ -1,0 +1,179 @@
+"""Any two-dimensional input -> named raw columns, and back to a table of the same type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .raw import Raw, from_array, from_series
+from .words import quoted
+
+
+def is_frame(X: object) -> bool:
+    """Return whether X is a dataframe (pandas, polars, pyarrow, ...) held in memory.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> is_frame(pl.DataFrame({"a": [1, 2]})), is_frame(np.zeros((2, 1)))
+    (True, False)
+    """
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def read_columns(X: Any) -> tuple[Raw, ...]:
+    """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
+
+    Examples
+    --------
+    >>> [column.name for column in read_columns([[1, "a"], [2, "b"]])]
+    ['x0', 'x1']
+    """
+    if is_frame(X):
+        frame = _frame(X)
+        _check_shape(frame.shape)
+        names = unique_names(frame.columns)
+        return tuple(
+            from_series(name, frame.get_column(key))
+            for name, key in zip(names, frame.columns, strict=True)
+        )
+    matrix = _matrix(X)
+    _check_shape(matrix.shape)
+    return tuple(from_array(f"x{i}", column) for i, column in enumerate(matrix.T))
+
+
+def read_vectors(values: Any, name: str) -> tuple[Raw, ...]:
+    """Read one variable, of one or several columns; `name` stands in where they have none.
+
+    Examples
+    --------
+    >>> [column.name for column in read_vectors(np.zeros((5, 2)), "target")]
+    ['target[0]', 'target[1]']
+    """
+    if is_frame(values):
+        return read_columns(values)
+    if nw.dependencies.is_into_series(values):
+        series = nw.from_native(values, series_only=True)
+        _check_shape((len(series), 1))
+        return (from_series(name if series.name in (None, "") else str(series.name), series),)
+    array = _array(values, name)
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} must have one dimension, or two for several columns; "
+            f"got {type(values).__name__} with {array.ndim}"
+        )
+    matrix = array[:, np.newaxis] if array.ndim == 1 else array
+    _check_shape(matrix.shape)
+    several = matrix.shape[1] > 1
+    names = (f"{name}[{i}]" if several else name for i in range(matrix.shape[1]))
+    return tuple(map(from_array, names, matrix.T))
+
+
+def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) -> Any:
+    """Return only these columns of X, in this order, in a table of the same type.
+
+    Dataframes keep dtypes, names and index; lists become arrays.
+
+    Examples
+    --------
+    >>> select_columns(np.array([[1, 2, 3], [4, 5, 6]]), [2, 0])
+    array([[3, 1],
+           [6, 4]])
+    """
+    chosen = [int(index) for index in indices]
+    if not is_frame(X):
+        return _matrix(X)[:, chosen]
+    frame = _frame(X)
+    # An empty list does not say whether it lists names or positions; an empty slice does.
+    selected = frame[:, chosen] if chosen else frame[:, :0]
+    return selected if isinstance(X, nw.DataFrame) else selected.to_native()
+
+
+def unique_names(names: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names as text, checked to be different from each other.
+
+    Examples
+    --------
+    >>> unique_names(["a", 0])
+    ('a', '0')
+    """
+    texts = tuple(str(name) for name in names)
+    if doubles := [name for name, count in Counter(texts).items() if count > 1]:
+        raise ValueError(
+            f"column names must be unique, but found more than one of {quoted(doubles)}"
+        )
+    return texts
+
+
+def _frame(X: Any) -> nw.DataFrame[Any]:
+    try:
+        return nw.from_native(X, eager_only=True)
+    except DuplicateError:
+        names = getattr(X, "column_names", None)  # pyarrow; its .columns are the data
+        unique_names(list(X.columns if names is None else names))
+        raise
+
+
+def _matrix(X: Any) -> NDArray[Any]:
+    """Return a two-dimensional array, or say how to get there."""
+    array = _array(X, "X")
+    if array.ndim == 2:
+        return array
+    if array.ndim == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array instead: X of shape {array.shape}. Reshape your data "
+            "using X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one sample"
+        )
+    raise ValueError(
+        "X must be a table: a dataframe, a 2-D array or a list of rows; "
+        f"got {type(X).__name__} with {array.ndim} dimensions"
+    )
+
+
+def _array(values: Any, name: str) -> NDArray[Any]:
+    """Return an array that has not turned numbers into texts, nor masked values into data."""
+    if sparse.issparse(values):
+        raise TypeError(
+            f"{name} is sparse ({type(values).__name__}), which is not supported; "
+            f"pass {name}.toarray() if it fits into memory"
+        )
+    if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
+        raise TypeError(f"{name} is a lazy frame ({type(values).__name__}); pass {name}.collect()")
+    if isinstance(values, np.ma.MaskedArray):
+        if not np.ma.is_masked(values):
+            return np.asarray(values.data)
+        objects: NDArray[Any] = values.data.astype(object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+            # [[1, "a"]] would come as two texts: keep each value's own type.
+            array = np.asarray(values, dtype=object)
+    except ValueError as error:
+        raise ValueError(f"{name} has rows of different lengths: {error}") from error
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} holds {array.flat[0] if array.size else ''}; "
+            "pass real and imaginary parts as columns of their own"
+        )
+    if array.dtype.kind == "V":
+        raise TypeError(
+            f"{name} is a structured array; pass a dataframe, e.g. pandas.DataFrame({name})"
+        )
+    return array
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    for size, what in zip(shape, ("sample(s)", "feature(s)"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required."
+            )

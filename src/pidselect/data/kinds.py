@@ -1,0 +1,178 @@
+"""Kinds: what a column's values mean, inferred by stated thresholds or stated by the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .blocks import KINDS, Column, FloatArray, Kind
+from .raw import Raw
+from .words import check_choice, did_you_mean
+
+Kinds = Mapping[str, Kind] | Sequence[Kind]
+
+# Whole numbers are counts or grades while a level is met twice on average. Past that they are
+# measurements in a fine unit (prices in cents, times in ms).
+INTEGER_SHARE = 1 / 2
+
+# Decimals are levels only if each is met twenty times: enough for a frequency to mean something,
+# and rounding to a few digits alone does not bring a measurement there.
+DECIMAL_SHARE = 1 / 20
+
+# A text that fewer than every second row shares identifies the row.
+IDENTIFIER_SHARE = 1 / 2
+
+# A target of so few levels names classes: a digit's classes have numbers, but no distances.
+CLASS_LEVELS = 20
+
+TARGET = "target"
+
+
+def count_levels(values: FloatArray) -> int:
+    """Return the number of different values.
+
+    Examples
+    --------
+    >>> count_levels(np.array([1.0, 2.0, 1.0]))
+    2
+    """
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
+
+
+def infer_kind(raw: Raw) -> Kind:
+    """Return a column's kind as its values suggest it.
+
+    Texts, bools and unordered categories are nominal, ordered categories ordinal, times
+    continuous. Numbers are ordinal if they have few levels for the number of samples (at most
+    a half of it for whole numbers, whatever their dtype, a twentieth for others), otherwise
+    continuous.
+
+    Examples
+    --------
+    >>> infer_kind(Raw("children", "number", np.array([0.0, 2.0, 1.0, 0.0, 2.0, 1.0])))
+    'ordinal'
+    >>> infer_kind(Raw("height", "number", np.array([1.6, 1.8, 1.7, 1.6, 1.8, 1.7])))
+    'continuous'
+    """
+    match raw.form:
+        case "bool" | "text" | "category":
+            return "nominal"
+        case "graded":
+            return "ordinal"
+        case "time":
+            return "continuous"
+    values = raw.present()
+    share = INTEGER_SHARE if np.array_equal(values, np.floor(values)) else DECIMAL_SHARE
+    return "ordinal" if count_levels(values) <= share * len(values) else "continuous"
+
+
+def identifier(raw: Raw) -> str | None:
+    """Return in words why a column only names its rows, or None if it does not.
+
+    Examples
+    --------
+    >>> identifier(Raw("id", "text", np.arange(5.0), ("a", "b", "c", "d", "e")))
+    'identifier: 5 different texts in 5 rows'
+    """
+    if raw.form not in ("text", "category"):
+        return None
+    values = raw.present()
+    levels = count_levels(values)
+    if levels <= IDENTIFIER_SHARE * len(values):
+        return None
+    return f"identifier: {levels} different texts in {len(values)} rows"
+
+
+def to_column(raw: Raw, stated: Kind | None = None) -> Column:
+    """Return the column with its stated kind, or the inferred one.
+
+    Examples
+    --------
+    >>> to_column(Raw("city", "text", np.array([0.0, 1.0]), ("Rome", "Oslo")), "continuous")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'city' cannot be continuous, as it holds texts ('Rome' in row 0); turn
+    them into numbers first, or use 'nominal'
+    """
+    kind = stated or infer_kind(raw)
+    wordy = raw.form == "text" or (raw.form in ("category", "graded") and kind == "continuous")
+    if wordy and kind != "nominal":
+        row = int(np.argmin(np.isnan(raw.values)))
+        raise ValueError(
+            f"column {raw.name!r} cannot be {kind}, as it holds texts ({raw.shown(row)} in row "
+            f"{row}); turn them into numbers first, or use 'nominal'"
+        )
+    return Column(raw.name, kind, raw.values, raw.labels)
+
+
+def to_target(raw: Raw, stated: Kind | None = None) -> Column:
+    """Return a target column: as `to_column`, but few levels are class labels, hence nominal.
+
+    Examples
+    --------
+    >>> to_target(Raw("digit", "number", np.array([0.0, 7.0, 7.0, 0.0]))).kind
+    'nominal'
+    """
+    if stated is None and (reason := identifier(raw)):
+        raise ValueError(
+            f"the target {raw.name!r} looks like an {reason}; choose another target, "
+            "or state kinds={'target': 'nominal'} if these are classes"
+        )
+    column = to_column(raw, stated)
+    few = stated is None and column.is_discrete and count_levels(raw.present()) <= CLASS_LEVELS
+    return Column(column.name, "nominal", column.values, column.labels) if few else column
+
+
+def stated_kinds(kinds: Kinds | None, names: Sequence[str]) -> tuple[Kind | None, ...]:
+    """Return the kind stated for each column, None where it is to be inferred.
+
+    Parameters
+    ----------
+    kinds : mapping of name to kind, or sequence of one kind per column, optional
+        The key "target" is left to `stated_target_kind`, unless a column is called so.
+    names : sequence of str
+        The columns' names.
+
+    Examples
+    --------
+    >>> stated_kinds({"b": "nominal"}, ["a", "b"])
+    (None, 'nominal')
+    """
+    if kinds is None:
+        return (None,) * len(names)
+    if isinstance(kinds, Mapping):
+        stated = {str(name): kind for name, kind in kinds.items()}
+        for name, kind in stated.items():
+            if name not in names and name != TARGET:
+                raise ValueError(f"kinds names no column {name!r}{did_you_mean(name, names)}")
+            check_choice(kind, KINDS, f"kinds[{name!r}]")
+        return tuple(stated.get(name) for name in names)
+    if isinstance(kinds, str) or not hasattr(kinds, "__len__"):
+        raise TypeError(
+            f"kinds must map names to kinds or list one kind per column, got {kinds!r}; "
+            "for example kinds={'x0': 'nominal'}"
+        )
+    if len(kinds) != len(names):
+        raise ValueError(
+            f"kinds lists {len(kinds)} kinds for {len(names)} columns; list one per column, "
+            "or use a mapping for some of them: kinds={'x0': 'nominal'}"
+        )
+    for name, kind in zip(names, kinds, strict=True):
+        check_choice(kind, KINDS, f"kinds for column {name!r}")
+    return tuple(kinds)
+
+
+def stated_target_kind(kinds: Kinds | None, names: Sequence[str]) -> Kind | None:
+    """Return the kind stated for the target by the key "target", if it is not a feature's name.
+
+    Examples
+    --------
+    >>> stated_target_kind({"target": "continuous"}, ["a", "b"])
+    'continuous'
+    """
+    if not isinstance(kinds, Mapping) or TARGET in names or TARGET not in kinds:
+        return None
+    check_choice(kinds[TARGET], KINDS, "kinds['target']")
+    return kinds[TARGET]

@@ -1,0 +1,85 @@
+"""Missing and infinite values: found, named, and dealt with by a stated policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from .blocks import IntArray
+from .raw import Raw
+from .words import check_choice
+
+Missing = Literal["error", "drop", "category"]
+POLICIES: tuple[Missing, ...] = get_args(Missing)
+
+Inputs = Mapping[str, Sequence[Raw]]
+
+
+def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
+    """Return the rows to go on with, or raise what the policy asks for.
+
+    Parameters
+    ----------
+    inputs : mapping of str to sequence of Raw
+        What the caller passed, by the name of the argument ("X", "y"), all of one length.
+    missing : {"error", "drop", "category"}
+        Refuse missing values, leave out the rows that have any, or keep them as a level.
+
+    Examples
+    --------
+    >>> a = Raw("a", "number", np.array([1.0, np.nan, 3.0]))
+    >>> kept_rows({"X": [a]}, "drop")
+    array([0, 2])
+    >>> kept_rows({"X": [a]})
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains NaN: 'a' (1 missing). Either fill in the missing values first
+    (for example with sklearn.impute.SimpleImputer), or use missing='drop' to leave out the rows
+    that have any, or missing='category' to treat them as a level of their own.
+    """
+    check_choice(missing, POLICIES, "missing")
+    for argument, raws in inputs.items():
+        _check_finite(argument, raws)
+    columns = [raw for raws in inputs.values() for raw in raws]
+    everything = np.arange(len(columns[0].values), dtype=np.int64)
+    gaps = {argument: counts for argument, raws in inputs.items() if (counts := _count(raws))}
+    if missing == "category" or not gaps:
+        return everything
+    found = " ".join(_sentence(argument, counts) for argument, counts in gaps.items())
+    if missing == "error":
+        raise ValueError(
+            f"{found} Either fill in the missing values first (for example with "
+            "sklearn.impute.SimpleImputer), or use missing='drop' to leave out the rows that have "
+            "any, or missing='category' to treat them as a level of their own."
+        )
+    rows: IntArray = everything[~np.any([np.isnan(raw.values) for raw in columns], axis=0)]
+    if len(rows) == 0:
+        raise ValueError(
+            f"missing='drop' leaves none of the {len(everything)} rows. {found} Leave out the "
+            "columns with most of them, fill them in first, or use missing='category'."
+        )
+    return rows
+
+
+def _check_finite(argument: str, raws: Sequence[Raw]) -> None:
+    for raw in raws:
+        infinite = np.isinf(raw.values)
+        if infinite.any():
+            row = int(np.argmax(infinite))
+            raise ValueError(
+                f"Input {argument} contains infinity or a value too large for dtype('float64'). "
+                f"Column {raw.name!r} holds {raw.values[row]} in row {row}; replace it by a "
+                "number, or by NaN together with missing='drop' or 'category'"
+            )
+
+
+def _count(raws: Sequence[Raw]) -> dict[str, int]:
+    counts = {raw.name: int(np.count_nonzero(np.isnan(raw.values))) for raw in raws}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _sentence(argument: str, counts: Mapping[str, int]) -> str:
+    named = ", ".join(f"{name!r} ({count} missing)" for name, count in counts.items())
+    return f"Input {argument} contains NaN: {named}."

@@ -1,0 +1,202 @@
+"""Table: what every other room sees of the caller's X."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .blocks import Block, Column, IntArray, Kind
+from .frames import read_columns
+from .kinds import Kinds, identifier, stated_kinds, to_column
+from .missing import Missing, kept_rows
+from .raw import Raw
+from .words import did_you_mean
+
+SHOWN_COLUMNS = 20  # a wide table prints its first columns, and the number of the others
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Named columns of one length, each with its kind.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        All columns, in their order in the input.
+    skipped : mapping of int to str
+        The columns that cannot tell anything, by index, and why: they are constant or only
+        identify the row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> Table.read(
+    ...     pd.DataFrame({
+    ...         "age": [31.5, 44.2, 27.1, 63.0],
+    ...         "children": [0, 2, 0, 2],
+    ...         "smoker": [False, False, True, False],
+    ...         "country": "IT",
+    ...     })
+    ... )
+    Table of 4 samples and 4 columns
+      age       continuous  4 levels
+      children  ordinal     2 levels
+      smoker    nominal     2 levels
+      country   nominal     1 level   skipped, constant
+    """
+
+    columns: tuple[Column, ...]
+    skipped: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, X: Any, *, kinds: Kinds | None = None, missing: Missing = "error") -> Table:
+        """Read any two-dimensional input.
+
+        Parameters
+        ----------
+        X : dataframe, 2-D array or list of rows
+            The columns of arrays and lists are called x0, x1, ...
+        kinds : mapping of name to kind, or sequence of one kind per column, optional
+            "continuous", "ordinal" or "nominal" where the inferred kind is not wanted. The key
+            "target" is of no effect here, unless a column is called so.
+        missing : {"error", "drop", "category"}
+            Refuse missing values, leave out the rows that have any, or keep them as a level.
+
+        Returns
+        -------
+        Table
+            Its values are copies: writing to them does not change X.
+
+        Warns
+        -----
+        UserWarning
+            Where texts are skipped because nearly every row has its own, or where integers are
+            too large to be told apart in float64.
+        """
+        raws = read_columns(X)
+        rows = kept_rows({"X": raws}, missing)
+        return build_table(take_rows(raws, rows), kinds)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The columns' kinds."""
+        return tuple(column.kind for column in self.columns)
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples; 0 for a table without columns."""
+        return len(self.columns[0].values) if self.columns else 0
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def block(self, indices: Iterable[int]) -> Block:
+        """Return some columns as one joint variable.
+
+        Examples
+        --------
+        >>> Table.read([[0, 1.5, 2], [0, 2.5, 2], [1, 3.5, 3]]).block([2, 0]).names
+        ('x2', 'x0')
+        """
+        return Block(tuple(self.columns[index] for index in indices))
+
+    def index(self, column: str | int) -> int:
+        """Return the position of a column given by its name or its position.
+
+        Examples
+        --------
+        >>> table = Table.read([[0, 1.5], [1, 2.5]])
+        >>> table.index("x1"), table.index(1)
+        (1, 1)
+        >>> table.index("X1")
+        Traceback (most recent call last):
+        ...
+        ValueError: there is no column 'X1'; did you mean 'x1'? Known are 'x0', 'x1'
+        """
+        if isinstance(column, str):
+            if column not in self.names:
+                raise ValueError(f"there is no column {column!r}{did_you_mean(column, self.names)}")
+            return self.names.index(column)
+        if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
+            raise TypeError(f"a column is given by its name or its position, got {column!r}")
+        if not 0 <= column < len(self.columns):
+            raise ValueError(
+                f"there is no column at position {column}; the {len(self.columns)} columns have "
+                f"positions 0 to {len(self.columns) - 1}"
+            )
+        return int(column)
+
+    def __repr__(self) -> str:
+        shown = self.columns[:SHOWN_COLUMNS]
+        width = max((len(column.name) for column in shown), default=0)
+        lines = [f"Table of {self.n_samples} samples and {len(self.columns)} columns"]
+        for index, column in enumerate(shown):
+            count = column.levels()
+            levels = f"{count} level" + "s" * (count != 1)
+            reason = f"  skipped, {self.skipped[index]}" if index in self.skipped else ""
+            line = f"  {column.name:{width}}  {column.kind:10}  {levels:8}{reason}"
+            lines.append(line.rstrip())
+        if more := len(self.columns) - len(shown):
+            lines.append(f"  ... and {more} more")
+        return "\n".join(lines)
+
+
+def take_rows(raws: Sequence[Raw], rows: IntArray) -> tuple[Raw, ...]:
+    """Return the columns restricted to `rows`, the same ones if that is all.
+
+    Examples
+    --------
+    >>> [raw.values for raw in take_rows([Raw("a", "number", np.arange(3.0))], np.array([2]))]
+    [array([2.])]
+    """
+    if all(len(rows) == len(raw.values) for raw in raws):
+        return tuple(raws)
+    return tuple(raw.take(rows) for raw in raws)
+
+
+def is_constant(raw: Raw) -> bool:
+    """Return whether a column has one level only, a missing value being a level, too.
+
+    Examples
+    --------
+    >>> is_constant(Raw("a", "number", np.array([1.0, np.nan])))
+    False
+    """
+    first = raw.values[0]
+    same = np.isnan(raw.values) if np.isnan(first) else raw.values == first
+    return bool(same.all())
+
+
+def build_table(raws: Sequence[Raw], kinds: Kinds | None = None) -> Table:
+    """Return the table of raw columns, sorting out those that cannot tell anything."""
+    stated = stated_kinds(kinds, [raw.name for raw in raws])
+    columns = tuple(map(to_column, raws, stated))
+    constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw)}
+    identifiers = {
+        i: reason
+        for i, raw in enumerate(raws)
+        if stated[i] is None and i not in constant and (reason := identifier(raw))
+    }
+    if identifiers:
+        _warn_identifiers({columns[i].name: reason for i, reason in identifiers.items()})
+    return Table(columns, MappingProxyType(dict(sorted((constant | identifiers).items()))))
+
+
+def _warn_identifiers(reasons: Mapping[str, str]) -> None:
+    found = "; ".join(f"{name!r} ({reason})" for name, reason in reasons.items())
+    warnings.warn(
+        f"skipped columns where nearly every row has its own text: {found}. If they are meant "
+        f"as labels, kinds={dict.fromkeys(reasons, 'nominal')} keeps them",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,114 @@
+"""The one question every estimator answers: how much does x tell about y, given S?
+
+An estimator is two calls. `Estimator.bind` takes the target y and the given S and does all that
+depends on them alone; `Scorer.score` then takes as many columns as come by, every candidate and
+all its surrogates, and returns the information of each. Values are in nats and are never clipped:
+an estimate of nothing scatters around zero, and cutting off its lower half would bias every sum
+and difference it enters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pidselect.data import Block, Column, FloatArray
+
+#: Memory that a bound estimator may hold, in bytes, unless told otherwise.
+MAX_MEMORY = 2**30
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """One block in m rearrangements of its samples.
+
+    Parameters
+    ----------
+    block : Block
+        The candidate variable.
+    rows : array of int32, shape (m, n_samples)
+        Version m of the candidate has the value of sample ``rows[m, i]`` in the place of i.
+    """
+
+    block: Block
+    rows: NDArray[np.int32]
+
+    @classmethod
+    def observed(cls, block: Block) -> Batch:
+        """Return the block as it was observed, as a batch of one."""
+        return cls(block, np.arange(block.n_samples, dtype=np.int32)[np.newaxis])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Scorer(Protocol):
+    """An estimator that has seen the target and the given."""
+
+    def score(self, batch: Batch) -> FloatArray:
+        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
+        ...
+
+
+class Estimator(Protocol):
+    """A way to estimate information from samples."""
+
+    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+        """Do all that depends on the target and the given alone."""
+        ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        ...
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name."""
+        ...
+
+
+def as_numbers(block: Block, estimator: str) -> Block:
+    """Return the block with every column taken as numbers; refuse text and missing values."""
+    for column in block.columns:
+        if column.labels is not None:
+            levels = ", ".join(repr(label) for label in column.labels[:3])
+            raise ValueError(
+                f"{estimator} needs numbers, but column {column.name!r} holds labels "
+                f'({levels}, ...). Use estimator="mixed" (or "auto"), which knows what to do '
+                "with them."
+            )
+        if column.has_missing:
+            raise ValueError(
+                f"{estimator} cannot place the {int(np.isnan(column.values).sum())} missing (NaN) "
+                f'values of column {column.name!r}. Use estimator="mixed" (or "auto"), or '
+                'missing="drop".'
+            )
+    return Block(
+        tuple(replace(c, kind="ordinal") if c.kind == "nominal" else c for c in block.columns)
+    )
+
+
+def check_same_length(batch: Batch, n_samples: int) -> None:
+    """Refuse a candidate that has another number of samples than the target."""
+    if batch.block.n_samples != n_samples:
+        raise ValueError(
+            f"x has {batch.block.n_samples} samples and y has {n_samples}: "
+            "each needs one value per sample."
+        )
+
+
+def check_choice(value: object, known: tuple[object, ...], parameter: str) -> None:
+    """Refuse a value that is not among the known ones, and list these."""
+    if value not in known:
+        choices = ", ".join(repr(choice) for choice in known)
+        raise ValueError(f"{parameter}={value!r} is not known; choose one of {choices}.")
+
+
+def standardised(column: Column) -> FloatArray:
+    """Return the column with mean 0 and standard deviation 1 (ddof=1); a constant one centred."""
+    values = column.values
+    centred = values - np.nanmean(values)
+    deviation = np.nanstd(values, ddof=1)
+    return np.asarray(centred / deviation if deviation > 0 else centred, dtype=np.float64)

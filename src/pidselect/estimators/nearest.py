@@ -1,0 +1,186 @@
+"""What the nearest-neighbour estimators share: scaling, binding and scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Literal
+
+import numpy as np
+from scipy.stats import rankdata
+
+from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.estimators._neighbours import (
+    Candidate,
+    Neighbourhood,
+    Order,
+    Rule,
+    Space,
+    score_columns,
+    sorted_neighbours,
+)
+from pidselect.estimators._strata import Strata, score_columns_in_strata
+from pidselect.estimators.base import Batch, check_choice, check_same_length, standardised
+
+Scale = Literal["zscore", "rank"] | None
+SCALES: tuple[Scale, ...] = ("zscore", "rank", None)
+
+#: Where a missing value lies on the axis of its column: at one place, and far from all others.
+FAR_AWAY = 1e300
+
+#: Bytes of one listed neighbour: its index and its distance.
+NEIGHBOUR_BYTES = 12
+
+#: How many times farther than expected a sorted list of neighbours reaches. Samples in the tails
+#: need long lists, and a list that ends too early costs a look at every sample.
+JOINT_SLACK, GIVEN_SLACK = 32, 16
+
+#: Strata pay off from this many samples in each on average, in multiples of k.
+SAMPLES_PER_STRATUM = 10
+
+
+def check_neighbours(k: object, scale: object) -> None:
+    """Refuse a number of neighbours or a scale that makes no sense."""
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k={k!r}: the number of neighbours must be an integer of at least 1.")
+    check_choice(scale, SCALES, "scale")
+
+
+def check_enough_samples(n_samples: int, k: int) -> None:
+    """Refuse fewer samples than k + 2."""
+    if n_samples < k + 2:
+        raise ValueError(
+            f"{k} nearest neighbours need at least {k + 2} samples, but there are "
+            f"n_samples={n_samples}. Bring more samples or choose a smaller k."
+        )
+
+
+def scaled(column: Column, scale: Scale) -> FloatArray:
+    """Place a column's samples on an axis: numbers by the scale, labels 0, 1, ... by their level."""
+    if column.kind == "nominal":
+        return column.codes().astype(np.float64)
+    if scale == "zscore":
+        values = standardised(column)
+    elif scale == "rank":
+        values = np.asarray(rankdata(column.values, nan_policy="omit"), dtype=np.float64)
+    else:
+        values = column.values
+    return np.where(np.isnan(values), FAR_AWAY, values)
+
+
+def caps(block: Block) -> FloatArray:
+    """Return the largest distance each column can contribute: 1 for labels, else infinity."""
+    return np.array([1.0 if kind == "nominal" else np.inf for kind in block.kinds])
+
+
+def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
+    """Place the samples of a block in a space; a block without columns gives one of none."""
+    values = np.empty((len(block), n_samples))
+    for axis, column in zip(values, block.columns, strict=True):
+        axis[:] = scaled(column, scale)
+    return Space(values, caps(block))
+
+
+def to_candidate(block: Block, scale: Scale) -> Candidate:
+    """Prepare a block for scoring, its first column sorted if there is no other."""
+    values = np.stack([scaled(column, scale) for column in block.columns], axis=1)
+    order = np.argsort(values[:, 0], kind="stable") if len(block) == 1 else np.empty(0, np.int64)
+    return Candidate(values, caps(block), order, values[order, 0])
+
+
+def list_lengths(target: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
+    """Say how many neighbours of each sample to list in (y, S) and in S.
+
+    In d continuous dimensions and one more for x, about n (k/n)^(d / D) samples lie within the
+    k-th distance, D being the number of all continuous dimensions; levels do not narrow the
+    neighbourhood. Shorter lists only cost time, so memory has the last word.
+    """
+    n = target.n_samples
+    given_dimensions = given.kinds.count("continuous")
+    dimensions = 1 + target.kinds.count("continuous") + given_dimensions
+    joint_length = JOINT_SLACK * n * (k / n) ** ((dimensions - 1) / dimensions)
+    given_length = GIVEN_SLACK * n * (k / n) ** (given_dimensions / dimensions)
+    wanted = np.array([joint_length, given_length if len(given) else 0.0])
+    wanted = np.minimum(wanted, n - 1)
+    affordable = max_memory / (NEIGHBOUR_BYTES * n)
+    joint, listed = wanted * min(1.0, affordable / max(wanted.sum(), 1.0))
+    return max(int(joint), min(k, n - 1)), int(listed)
+
+
+def to_neighbourhood(
+    target: Block, given: Block, k: int, scale: Scale, max_memory: int
+) -> Neighbourhood:
+    """Sort the neighbours of every sample in (y, S) and in S."""
+    n = target.n_samples
+    joint_space, given_space = to_space(target + given, n, scale), to_space(given, n, scale)
+    joint_length, given_length = list_lengths(target, given, k, max_memory)
+    return Neighbourhood(
+        joint_space,
+        given_space,
+        sorted_neighbours(joint_space, joint_length),
+        sorted_neighbours(given_space, given_length) if given_length else no_order(n),
+    )
+
+
+def no_order(n_samples: int) -> Order:
+    """Return an order that lists nobody: anyone may be at any distance."""
+    nobody = np.empty((n_samples, 0))
+    return Order(nobody.astype(np.int32), nobody, np.zeros(n_samples))
+
+
+def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
+    """Group samples that share (y, S), or return None where that would not pay."""
+    joint = target + given
+    if "continuous" in joint.kinds:
+        return None
+    n = target.n_samples
+    joint_codes = joint.codes()
+    given_codes = given.codes() if len(given) else np.zeros(n, dtype=np.int64)
+    if n < SAMPLES_PER_STRATUM * k * (joint_codes.max() + 1):
+        return None
+    joint_gap = gaps(to_space(joint, n, scale), joint_codes)
+    given_gap = gaps(to_space(given, n, scale), given_codes)
+    given_of_joint = given_codes[np.unique(joint_codes, return_index=True)[1]]
+    safe = np.minimum(joint_gap, given_gap[given_of_joint])
+    return Strata(joint_codes, starts(joint_codes), given_codes, starts(given_codes), safe)
+
+
+def gaps(space: Space, codes: IntArray) -> FloatArray:
+    """Return each stratum's distance to the nearest other one."""
+    points = space.values[:, np.unique(codes, return_index=True)[1]]
+    apart = np.minimum(
+        np.abs(points[:, :, np.newaxis] - points[:, np.newaxis]),
+        space.cap[:, np.newaxis, np.newaxis],
+    )
+    distance = apart.max(axis=0, initial=0.0)
+    np.fill_diagonal(distance, np.inf)
+    return np.asarray(distance.min(axis=0), dtype=np.float64)
+
+
+def starts(codes: IntArray) -> IntArray:
+    """Return where each group begins, and the end, once samples are grouped by code."""
+    return np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourScorer:
+    """Scores columns by counts of neighbours: offset + sum of weights / n_samples."""
+
+    around: Neighbourhood
+    strata: Strata | None
+    rule: Rule
+    offset: float
+    to_candidate: Callable[[Block], Candidate]
+
+    def score(self, batch: Batch) -> FloatArray:
+        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
+        n_samples = self.around.joint.values.shape[1]
+        check_same_length(batch, n_samples)
+        candidate, rows = self.to_candidate(batch.block), batch.rows
+        sums = np.empty(len(batch))
+        if self.strata is not None and len(batch.block) == 1:
+            score_columns_in_strata(candidate, rows, self.strata, self.around, self.rule, sums)
+        else:
+            score_columns(candidate, rows, self.around, self.rule, sums)
+        return self.offset + sums / n_samples

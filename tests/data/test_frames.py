@@ -1,0 +1,206 @@
+"""Any two-dimensional input gives the same columns, and comes back as what it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from pidselect.data import Table, is_frame, select_columns
+from pidselect.data.frames import read_columns, read_vectors
+
+COLUMNS = {"b": [3, 1, 3, 2], "a": [0.5, 1.5, 2.5, 0.25], "c": ["u", "v", "u", "v"]}
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "pandas-nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "pandas-pyarrow": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+frames = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
+
+
+@frames
+def test_every_frame_gives_the_same_columns(frame):
+    b, a, c = read_columns(frame(COLUMNS))
+    assert [raw.name for raw in (b, a, c)] == ["b", "a", "c"]
+    assert [raw.form for raw in (b, a, c)] == ["number", "number", "text"]
+    assert b.values.tolist() == COLUMNS["b"]
+    assert a.values.tolist() == COLUMNS["a"]
+    assert c.values.tolist() == [0, 1, 0, 1]
+    assert c.labels == ("u", "v")
+
+
+@frames
+def test_is_frame(frame):
+    assert is_frame(frame(COLUMNS))
+
+
+@pytest.mark.parametrize("X", [np.zeros((2, 2)), [[1]], None, "text", pd.Series([1])])
+def test_is_not_a_frame(X):
+    assert not is_frame(X)
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, np.int8, np.uint16, bool, object])
+def test_arrays_of_every_dtype(dtype):
+    first, second = read_columns(np.array([[1, 0], [0, 0], [1, 1]], dtype=dtype))
+    assert (first.name, second.name) == ("x0", "x1")
+    assert first.values.tolist() == [1, 0, 1]
+    assert first.values.dtype == np.float64
+
+
+def test_lists_keep_numbers_beside_texts():
+    numbers, texts = read_columns([[1, "a"], [2.5, "b"]])
+    assert (numbers.form, texts.form) == ("number", "text")
+    assert numbers.values.tolist() == [1, 2.5]
+
+
+def test_array_protocol():
+    class Wrapped:
+        def __array__(self, dtype=None, copy=None):
+            return np.eye(3)
+
+    assert len(read_columns(Wrapped())) == 3
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    first, second = read_columns(masked)
+    assert first.values.tolist() == [1, 3]
+    assert np.isnan(second.values[0])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.asfortranarray(np.random.default_rng(0).normal(size=(5, 3))),
+        np.random.default_rng(0).normal(size=(5, 1)),
+        np.broadcast_to(np.arange(5.0)[:, None], (5, 3)),
+        pl.DataFrame({"a": [1.0, 2.0, 3.0]}),
+        pd.DataFrame({"a": [1.0, 2.0, 3.0]}),
+        pa.table({"a": [1.0, 2.0, 3.0]}),
+    ],
+)
+def test_values_are_contiguous_copies(X):
+    for column in Table.read(X).columns:
+        assert column.values.flags.c_contiguous
+        assert column.values.flags.writeable
+        assert not np.shares_memory(column.values, np.asarray(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        (np.arange(3), ValueError, "Expected 2D array, got 1D array.*Reshape your data"),
+        (pd.Series([1, 2]), ValueError, "Expected 2D array, got 1D array"),
+        (np.zeros((2, 2, 2)), ValueError, "must be a table.*ndarray with 3 dimensions"),
+        (None, ValueError, "must be a table.*got NoneType"),
+        ({"a": [1]}, ValueError, "must be a table.*got dict"),
+        (sparse.eye_array(3, format="csr"), TypeError, r"sparse.*X\.toarray\(\)"),
+        (pl.LazyFrame({"a": [1]}), TypeError, r"lazy frame.*X\.collect\(\)"),
+        (np.eye(2) * 1j, ValueError, "Complex data not supported"),
+        (np.array([[1j], [2]], dtype=object), ValueError, "Complex data not supported.*'x0'"),
+        (pd.DataFrame({"a": [1, 2j]}), ValueError, "Complex data not supported.*'a'.*row 0"),
+        (np.zeros(2, dtype=[("a", float)]), TypeError, "structured array"),
+        ([[1, 2], [3]], ValueError, "rows of different lengths"),
+        (np.zeros((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"),
+        (np.zeros((3, 0)), ValueError, r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
+        (pd.DataFrame(index=range(3)), ValueError, r"0 feature\(s\)"),
+        (pl.DataFrame({"a": []}), ValueError, r"0 sample\(s\)"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "unique.*more than one of 'a'"),
+        (pa.table([[1], [2]], names=["a", "a"]), ValueError, "unique.*more than one of 'a'"),
+        (pd.DataFrame([[1, 2]], columns=[0, "0"]), ValueError, "unique.*more than one of '0'"),
+    ],
+)
+def test_bad_input(X, error, message):
+    with pytest.raises(error, match=message):
+        read_columns(X)
+
+
+def test_names_need_not_be_texts():
+    tuples = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])
+    assert [raw.name for raw in read_columns(pd.DataFrame([[1, 2]], columns=tuples))] == [
+        "('a', 1)",
+        "('b', 2)",
+    ]
+    numbered = pd.DataFrame([[1, 2]], columns=[7, 3])
+    assert [raw.name for raw in read_columns(numbered)] == ["7", "3"]
+
+
+@frames
+def test_selected_columns_keep_type_order_and_dtype(frame):
+    X = frame(COLUMNS)
+    selected = select_columns(X, np.array([2, 0]))
+    assert type(selected) is type(X)
+    if isinstance(X, pa.Table):
+        assert selected.equals(X.select(["c", "b"]))
+    elif isinstance(X, pl.DataFrame):
+        assert selected.equals(X[["c", "b"]])
+    else:
+        pd.testing.assert_frame_equal(selected, X[["c", "b"]])
+
+
+@frames
+def test_no_column_selected(frame):
+    selected = select_columns(frame(COLUMNS), [])
+    assert type(selected) is type(frame(COLUMNS))
+    assert selected.shape[1] == 0
+
+
+def test_selection_keeps_the_index_and_odd_names():
+    X = pd.DataFrame([[1, 2.5], [3, 4.5]], columns=[1, 0], index=["r", "s"])
+    pd.testing.assert_frame_equal(select_columns(X, [1]), X[[0]])
+    assert select_columns(X, []).index.tolist() == ["r", "s"]
+
+
+def test_selection_from_arrays_and_lists():
+    X = np.arange(6, dtype=np.int16).reshape(2, 3)
+    selected = select_columns(X, (2, 1))
+    assert selected.dtype == np.int16
+    assert selected.tolist() == [[2, 1], [5, 4]]
+    assert select_columns([[1, "a"], [2, "b"]], [1]).tolist() == [["a"], ["b"]]
+    assert select_columns(X, []).shape == (2, 0)
+
+
+@pytest.mark.parametrize("X", [np.arange(3), sparse.eye_array(3)])
+def test_selection_refuses_what_reading_refuses(X):
+    with pytest.raises((TypeError, ValueError)):
+        select_columns(X, [0])
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([1, 2], ["y"]),
+        (np.zeros((2, 1)), ["y"]),
+        (np.zeros((2, 2)), ["y[0]", "y[1]"]),
+        (pd.Series([1, 2]), ["y"]),
+        (pd.Series([1, 2], name="price"), ["price"]),
+        (pd.Series([1, 2], name=0), ["0"]),
+        (pl.Series([1, 2]), ["y"]),
+        (pl.Series("price", [1, 2]), ["price"]),
+        (pa.chunked_array([[1, 2]]), ["y"]),
+        (pa.array([1, 2]), ["y"]),
+        (pd.Index([1, 2]), ["y"]),
+        (pl.DataFrame({"a": [1], "b": [2]}), ["a", "b"]),
+    ],
+)
+def test_vectors_have_names(values, names):
+    assert [raw.name for raw in read_vectors(values, "y")] == names
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (5, "y must have one dimension, or two.*int with 0"),
+        (np.zeros((2, 2, 2)), "ndarray with 3"),
+        ([], r"0 sample\(s\)"),
+        (pd.Series([], dtype=float), r"0 sample\(s\)"),
+    ],
+)
+def test_bad_vectors(values, message):
+    with pytest.raises(ValueError, match=message):
+        read_vectors(values, "y")

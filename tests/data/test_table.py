@@ -1,0 +1,75 @@
+"""Tables: their columns, what they skip, how they are asked and printed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pidselect.data import Block, Table
+
+X = pd.DataFrame({"age": [31.5, 44.2, 27.1, 63.0], "smoker": [True, False] * 2, "one": 1})
+
+
+def test_columns_names_kinds():
+    table = Table.read(X)
+    assert table.names == ("age", "smoker", "one")
+    assert table.kinds == ("continuous", "nominal", "ordinal")
+    assert (table.n_samples, len(table)) == (4, 3)
+    assert Table(()).n_samples == 0
+
+
+def test_constants_are_skipped():
+    assert Table.read(X).skipped == {2: "constant"}
+    texts = pd.DataFrame({"a": ["u"] * 4, "b": [None] * 4, "c": [1.5, 1.5, None, None]})
+    assert Table.read(texts, missing="category").skipped == {0: "constant", 1: "constant"}
+    assert Table.read([["only"]]).skipped == {0: "constant"}
+
+
+def test_columns_that_drop_makes_constant_are_skipped():
+    columns = {"a": [1, 1, 2], "b": [1.5, 2.5, None]}
+    assert Table.read(pd.DataFrame(columns), missing="drop").skipped == {0: "constant"}
+
+
+def test_skipped_cannot_be_changed():
+    with pytest.raises(TypeError):
+        Table.read(X).skipped[0] = "no"  # type: ignore[index]
+
+
+def test_block():
+    block = Table.read(X).block(np.array([1, 0]))
+    assert isinstance(block, Block)
+    assert block.names == ("smoker", "age")
+    assert len(Table.read(X).block([])) == 0
+
+
+def test_index():
+    table = Table.read(X)
+    assert table.index("smoker") == table.index(1) == table.index(np.int64(1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        ("smokes", ValueError, "no column 'smokes'; did you mean 'smoker'"),
+        ("Age", ValueError, "no column 'Age'; did you mean 'age'"),
+        (3, ValueError, "no column at position 3; the 3 columns have positions 0 to 2"),
+        (-1, ValueError, "no column at position -1"),
+        (True, TypeError, "name or its position, got True"),
+        (1.0, TypeError, "name or its position, got 1.0"),
+    ],
+)
+def test_bad_index(column, error, message):
+    with pytest.raises(error, match=message):
+        Table.read(X).index(column)
+
+
+def test_repr():
+    assert repr(Table.read(X)).splitlines() == [
+        "Table of 4 samples and 3 columns",
+        "  age     continuous  4 levels",
+        "  smoker  nominal     2 levels",
+        "  one     ordinal     1 level   skipped, constant",
+    ]
+    wide = Table.read(np.random.default_rng(0).normal(size=(3, 30)))
+    assert str(wide).endswith("  x19  continuous  3 levels\n  ... and 10 more")

@@ -1,0 +1,183 @@
+"""Identities that hold whatever the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators.samples import NOTHING, block, sample
+from pidselect.data.blocks import Block
+from pidselect.estimators import KSG, Batch, Copula, Discrete, Gaussian, Mixed
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(12, 100)
+widths = st.tuples(st.integers(1, 2), st.integers(1, 2), st.integers(0, 3))
+
+NEIGHBOURS = [
+    (KSG(), ("normal",)),
+    (KSG(k=2, scale="rank"), ("normal", "tenths")),
+    (KSG(scale=None), ("normal", "tenths", "integers")),
+    (KSG(algorithm=2), ("normal",)),
+    (Mixed(), ("normal", "labels")),
+    (Mixed(k=3, scale=None), ("tenths", "labels", "missing")),
+]
+COUNTS = [
+    (Discrete(), ("integers", "labels")),
+    (Discrete(correction="miller-madow"), ("integers", "labels")),
+]
+LINEAR = [(Gaussian(), ("normal",)), (Copula(), ("normal", "tenths"))]
+
+every = pytest.mark.parametrize(("estimator", "sorts"), NEIGHBOURS + COUNTS + LINEAR)
+
+
+def information(estimator, x: Block, y: Block, s: Block = NOTHING) -> float:
+    return float(estimator.bind(y, s, max_memory=2**30).score(Batch.observed(x))[0])
+
+
+def close(value, tolerance=1e-10):
+    return pytest.approx(value, rel=0, abs=tolerance)
+
+
+@every
+@given(seed=seeds, n=sizes, shape=widths)
+@settings(max_examples=30)
+def test_symmetry(estimator, sorts, seed, n, shape):
+    x, y, s = sample(seed, n, shape, sorts).blocks
+    assert information(estimator, x, y, s) == close(information(estimator, y, x, s))
+
+
+@every
+@given(seed=seeds, n=sizes, shape=widths)
+@settings(max_examples=20)
+def test_order_of_samples_does_not_matter(estimator, sorts, seed, n, shape):
+    blocks = sample(seed, n, shape, sorts).blocks
+    rows = np.random.default_rng(seed).permutation(n)
+    shuffled = (part.take(rows) for part in blocks)
+    assert information(estimator, *shuffled) == close(information(estimator, *blocks))
+
+
+@every
+@given(seed=seeds, n=sizes)
+@settings(max_examples=20)
+def test_order_of_columns_does_not_matter(estimator, sorts, seed, n):
+    x, y, s = sample(seed, n, (2, 2, 3), sorts).blocks
+    turned = (Block(part.columns[::-1]) for part in (x, y, s))
+    assert information(estimator, *turned) == close(information(estimator, x, y, s))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sort"),
+    [
+        (KSG(), "normal"),
+        (KSG(scale="rank"), "normal"),
+        (Mixed(), "normal"),
+        (Mixed(), "labels"),
+        (Discrete(), "integers"),
+        (Discrete(correction="miller-madow"), "labels"),
+        (Gaussian(), "normal"),
+        (Copula(), "normal"),
+    ],
+)
+@given(seed=seeds, n=sizes, value=st.sampled_from([0.0, 3.0, -1e6]))
+@settings(max_examples=15)
+def test_a_constant_given_is_nothing_given(estimator, sort, seed, n, value):
+    x, y, _ = sample(seed, n, (1, 1, 0), (sort,)).blocks
+    constant = block(np.full((n, 1), value), nominal=[0] if sort == "labels" else ())
+    assert information(estimator, x, y, constant) == close(information(estimator, x, y))
+
+
+# --- chain rules --------------------------------------------------------------------------------
+
+
+@given(seeds, sizes, st.integers(0, 2))
+@settings(max_examples=60)
+def test_discrete_chain_rule(seed, n, width):
+    x, y, s = sample(seed, n, (2, 1, width), ("integers", "labels")).blocks
+    first, second = (Block((column,)) for column in x.columns)
+    parts = information(Discrete(), first, y, s) + information(Discrete(), second, y, first + s)
+    assert information(Discrete(), x, y, s) == close(parts)
+
+
+@pytest.mark.parametrize("estimator", [Gaussian(), Copula()])
+@given(seed=seeds, n=sizes, width=st.integers(0, 2))
+@settings(max_examples=40)
+def test_gaussian_chain_rule(estimator, seed, n, width):
+    x, y, s = sample(seed, n, (2, 1, width), ("normal",)).blocks
+    first, second = (Block((column,)) for column in x.columns)
+    parts = information(estimator, first, y, s) + information(estimator, second, y, first + s)
+    assert information(estimator, x, y, s) == close(parts)
+
+
+@given(seeds, sizes, widths)
+@settings(max_examples=60)
+def test_discrete_information_is_not_negative(seed, n, shape):
+    assert information(Discrete(), *sample(seed, n, shape, ("integers", "labels")).blocks) >= -1e-12
+
+
+@given(seeds, sizes, widths)
+@settings(max_examples=40)
+def test_gaussian_information_is_not_negative(seed, n, shape):
+    assert information(Gaussian(), *sample(seed, n, shape, ("normal",)).blocks) >= -1e-10
+
+
+# --- invariances --------------------------------------------------------------------------------
+
+MONOTONE = {
+    "exp": np.exp,
+    "cube": lambda values: values**3,
+    "decreasing": lambda values: -np.arctan(values),
+}
+
+
+@pytest.mark.parametrize("estimator", [KSG(scale="rank"), KSG(k=2, scale="rank"), Copula()])
+@pytest.mark.parametrize("name", MONOTONE)
+@given(seed=seeds, n=sizes, shape=widths, place=st.integers(0, 2))
+@settings(max_examples=15)
+def test_ranks_survive_monotone_maps(estimator, name, seed, n, shape, place):
+    data = sample(seed, n, shape, ("normal", "tenths"))
+    parts = [data.x, data.y, data.s]
+    expected = information(estimator, *map(block, parts))
+    parts[place] = MONOTONE[name](parts[place])
+    assert information(estimator, *map(block, parts)) == close(expected)
+
+
+@pytest.mark.parametrize("estimator", [KSG(), KSG(algorithm=2), Mixed(), Gaussian()])
+@given(
+    seed=seeds,
+    n=sizes,
+    shape=widths,
+    place=st.integers(0, 2),
+    factor=st.sampled_from([-100.0, -1.0, 0.01, 7.0]),
+    shift=st.floats(-100, 100),
+)
+@settings(max_examples=25)
+def test_zscores_survive_affine_maps(estimator, seed, n, shape, place, factor, shift):
+    data = sample(seed, n, shape, ("normal",))
+    parts = [data.x, data.y, data.s]
+    expected = information(estimator, *map(block, parts))
+    parts[place] = factor * parts[place] + shift
+    assert information(estimator, *map(block, parts)) == close(expected, 1e-9)
+
+
+@pytest.mark.parametrize("estimator", [Discrete(), Discrete(correction="miller-madow"), Mixed()])
+@given(seed=seeds, n=sizes, shape=widths)
+@settings(max_examples=30)
+def test_labels_are_only_names(estimator, seed, n, shape):
+    data = sample(seed, n, shape, ("labels",))
+    expected = information(estimator, *data.blocks)
+    rename = np.random.default_rng(seed).permutation(10)
+    renamed = (
+        block(rename[part.astype(int)], range(part.shape[1])) for part in (data.x, data.y, data.s)
+    )
+    assert information(estimator, *renamed) == close(expected)
+
+
+@given(seeds, sizes)
+@settings(max_examples=20)
+def test_a_copy_tells_its_entropy(seed, n):
+    x, _, _ = sample(seed, n, (1, 1, 0), ("integers",)).blocks
+    share = np.bincount(x.columns[0].codes()) / n
+    assert information(Discrete(), x, x) == close(-np.sum(share * np.log(share)))
+    assert information(Discrete(), x, x, x) == close(0.0)

@@ -1,0 +1,384 @@
+"""The slow, obvious twin of every fast path: each function is its formula and nothing more.
+
+These functions define the truth; a fast path is right when it agrees with them. They take plain
+arrays, one row a sample and one column a variable, shape (n, d), and return nats. Distances are
+whole (n, n) matrices. Nothing is scaled inside an estimator: `zscore` and `ranks` come before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import floor, inf, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, ndtri
+from scipy.stats import rankdata
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+FAR = 1e300
+"""The distance of a missing number to a number: larger than any other, yet finite."""
+
+
+# --- scaling ------------------------------------------------------------------------------------
+
+
+def zscore(columns: Array) -> Array:
+    """Return (v - mean) / std of each column, std with ddof=1; a constant column is only centred.
+
+    Missing values stay missing and do not count.
+    """
+    constant = np.nanmax(columns, axis=0) == np.nanmin(columns, axis=0)
+    spread = np.where(constant, 1.0, np.nanstd(columns, axis=0, ddof=1))
+    return (columns - np.nanmean(columns, axis=0)) / spread
+
+
+def ranks(columns: Array) -> Array:
+    """Return each column's ranks 1..n, tied values sharing their average; missing stay missing."""
+    return rankdata(columns, method="average", axis=0, nan_policy="omit")
+
+
+# --- nearest neighbours -------------------------------------------------------------------------
+
+
+def distances(block: Array, nominal: Sequence[int] = ()) -> Array:
+    """Return the distances of all samples to all, shape (n, n), in the maximum norm.
+
+    A number differs by |a - b|; a missing number by 0 from a missing one and by `FAR` from any
+    other. A label (the columns in `nominal`) differs by 0 or 1, missing being one more label.
+    """
+    largest = np.zeros((len(block), len(block)))
+    for j, column in enumerate(block.T):
+        missing = np.isnan(column)
+        apart = np.abs(column[:, None] - column[None, :])
+        apart[missing[:, None] ^ missing[None, :]] = FAR
+        apart[missing[:, None] & missing[None, :]] = 0
+        largest = np.maximum(largest, apart > 0 if j in nominal else apart)
+    return largest
+
+
+def others(matrix: Array) -> Array:
+    """Return the distances with each sample's distance to itself out of reach."""
+    return np.where(np.eye(len(matrix), dtype=bool), np.inf, matrix)
+
+
+def ksg1(x: Array, y: Array, given: Array | None = None, k: int = 4) -> float:
+    """Return I(x; y | S) by algorithm 1 of Kraskov, Stögbauer and Grassberger.
+
+    psi(k) + < psi(n_S + 1) - psi(n_xS + 1) - psi(n_yS + 1) >, where n counts the other samples
+    strictly inside the distance to the k-th neighbour in (x, y, S); without S,
+    psi(k) + psi(N) - < psi(n_x + 1) + psi(n_y + 1) >.
+
+    References
+    ----------
+    Kraskov, Stögbauer, Grassberger (2004), Phys. Rev. E 69, 066138, equation 8.
+    Frenzel, Pompe (2007), Phys. Rev. Lett. 99, 204101.
+    """
+    dx, dy, ds = (others(block) for block in _blocks(x, y, given))
+    dxs, dys = np.maximum(dx, ds), np.maximum(dy, ds)
+    radius = np.sort(np.maximum(dxs, dys), axis=1)[:, k - 1, None]
+    n_s, n_xs, n_ys = ((block < radius).sum(axis=1) for block in (ds, dxs, dys))
+    if _nothing(given):
+        n_s = len(x) - 1
+    return float(digamma(k) + np.mean(digamma(n_s + 1) - digamma(n_xs + 1) - digamma(n_ys + 1)))
+
+
+def ksg2(x: Array, y: Array, given: Array | None = None, k: int = 4) -> float:
+    """Return I(x; y | S) by algorithm 2 of Kraskov, Stögbauer and Grassberger.
+
+    psi(k) - 2/k + < psi(n_S) - psi(n_xS) - psi(n_yS) + 1/n_xS + 1/n_yS >; without S,
+    psi(k) - 1/k + psi(N) - < psi(n_x) + psi(n_y) >. Each of x, y and S has its own radius, the
+    largest distance in it among the k nearest neighbours in (x, y, S), and n counts the other
+    samples within all radii concerned, borders included. Ties at the k-th distance leave it
+    undefined which neighbours those are.
+
+    References
+    ----------
+    Kraskov, Stögbauer, Grassberger (2004), Phys. Rev. E 69, 066138, equation 9.
+    Wibral, Vicente, Lindner (2014), in Directed Information Measures in Neuroscience.
+    """
+    dx, dy, ds = (others(block) for block in _blocks(x, y, given))
+    nearest = np.argsort(np.maximum(np.maximum(dx, dy), ds), axis=1, kind="stable")[:, :k]
+    in_x, in_y, in_s = (
+        block <= np.take_along_axis(block, nearest, axis=1).max(axis=1, keepdims=True)
+        for block in (dx, dy, ds)
+    )
+    n_xs, n_ys, n_s = ((box & in_s).sum(axis=1) for box in (in_x, in_y, in_s))
+    if _nothing(given):
+        mean = np.mean(digamma(n_xs) + digamma(n_ys))
+        return float(digamma(k) - 1 / k + digamma(len(x)) - mean)
+    mean = np.mean(digamma(n_s) - digamma(n_xs) - digamma(n_ys) + 1 / n_xs + 1 / n_ys)
+    return float(digamma(k) - 2 / k + mean)
+
+
+def mixed(
+    x: Array,
+    y: Array,
+    given: Array | None = None,
+    k: int = 4,
+    *,
+    nominal_x: Sequence[int] = (),
+    nominal_y: Sequence[int] = (),
+    nominal_given: Sequence[int] = (),
+) -> float:
+    """Return I(x; y | S) for any mixture of numbers and labels, by Mesner and Shalizi.
+
+    < psi(k~) + psi(n_S) - psi(n_xS) - psi(n_yS) >, where rho is the distance to the k-th
+    neighbour in (x, y, S), n counts the other samples at most rho away, and k~ is k, or, where
+    rho = 0, the number of other samples at distance 0. Without S, n_S = N - 1. The sample itself
+    is never counted.
+
+    References
+    ----------
+    Mesner, Shalizi (2019), IEEE Trans. Inf. Theory 67, 464-484.
+    """
+    dx = others(distances(x, nominal_x))
+    dy = others(distances(y, nominal_y))
+    ds = others(np.zeros_like(dx) if _nothing(given) else distances(given, nominal_given))
+    dxs, dys = np.maximum(dx, ds), np.maximum(dy, ds)
+    joint = np.maximum(dxs, dys)
+    rho = np.sort(joint, axis=1)[:, k - 1, None]
+    tilde = np.where(rho[:, 0] == 0, (joint == 0).sum(axis=1), k)
+    n_s, n_xs, n_ys = ((block <= rho).sum(axis=1) for block in (ds, dxs, dys))
+    return float(np.mean(digamma(tilde) + digamma(n_s) - digamma(n_xs) - digamma(n_ys)))
+
+
+def _nothing(given: Array | None) -> bool:
+    return given is None or given.shape[1] == 0
+
+
+def _blocks(x: Array, y: Array, given: Array | None) -> tuple[Array, Array, Array]:
+    dx, dy = distances(x), distances(y)
+    return dx, dy, np.zeros_like(dx) if _nothing(given) else distances(given)
+
+
+# --- counts and covariances ---------------------------------------------------------------------
+
+
+def entropy(block: Array, correction: str | None = None) -> float:
+    """Return the plug-in entropy -sum p log p of the rows, a block without columns having 0.
+
+    A missing value is a level like any other. Miller and Madow add (K - 1) / 2N for K occupied
+    cells.
+
+    References
+    ----------
+    Miller (1955), Note on the bias of information estimates.
+    """
+    n = len(block)
+    counts = Counter(tuple(None if v != v else v for v in row) for row in block.tolist())
+    plug_in = -sum(count / n * log(count / n) for count in counts.values())
+    return plug_in + (len(counts) - 1) / (2 * n) * (correction == "miller-madow")
+
+
+def discrete(
+    x: Array, y: Array, given: Array | None = None, correction: str | None = None
+) -> float:
+    """Return I(x; y | S) = H(x,S) + H(y,S) - H(S) - H(x,y,S) from counts of the levels."""
+    s = np.empty((len(x), 0)) if given is None else given
+    xs, ys, xys = np.hstack([x, s]), np.hstack([y, s]), np.hstack([x, y, s])
+    return (
+        entropy(xs, correction)
+        + entropy(ys, correction)
+        - entropy(s, correction)
+        - entropy(xys, correction)
+    )
+
+
+def gaussian(x: Array, y: Array, given: Array | None = None) -> float:
+    """Return I(x; y | S) = 1/2 log( |C_xS| |C_yS| / (|C_S| |C_xyS|) ), C the covariances."""
+    s = np.empty((len(x), 0)) if given is None else given
+    xs, ys, xys = np.hstack([x, s]), np.hstack([y, s]), np.hstack([x, y, s])
+    return 0.5 * (_logdet(xs) + _logdet(ys) - _logdet(s) - _logdet(xys))
+
+
+def _logdet(block: Array) -> float:
+    if block.shape[1] == 0:
+        return 0.0
+    return float(np.linalg.slogdet(np.atleast_2d(np.cov(block, rowvar=False)))[1])
+
+
+def copula(x: Array, y: Array, given: Array | None = None) -> float:
+    """Return the Gaussian I(x; y | S) of the normal scores of rank / (n + 1).
+
+    References
+    ----------
+    Ince et al. (2017), Human Brain Mapping 38, 1541-1573.
+    """
+    return gaussian(*(None if b is None else ndtri(ranks(b) / (len(b) + 1)) for b in (x, y, given)))
+
+
+# --- surrogates ---------------------------------------------------------------------------------
+
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def mix(z: int) -> int:
+    """Return SplitMix64's scrambling of a 64-bit word.
+
+    References
+    ----------
+    Steele, Lea, Flood (2014), Fast splittable pseudorandom number generators, OOPSLA.
+    """
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def permutation(words: Sequence[int], n: int) -> list[int]:
+    """Return the permutation of 0..n-1 that belongs to the words (seed, ..., draw).
+
+    The words are folded into one key; the t-th random number is mix(key + t * GOLDEN); Fisher and
+    Yates's shuffle from the top takes number t as a fraction of 2^64 for its t-th swap.
+    """
+    key = 0
+    for word in words:
+        key = mix(((key ^ (word & MASK)) + GOLDEN) & MASK)
+    rows = list(range(n))
+    for t, i in enumerate(range(n - 1, 0, -1), 1):
+        j = (mix((key + t * GOLDEN) & MASK) * (i + 1)) >> 64
+        rows[i], rows[j] = rows[j], rows[i]
+    return rows
+
+
+# --- significance -------------------------------------------------------------------------------
+
+SLACK = 1e-10
+"""Values closer than this are the same value, computed in another order."""
+
+
+def p_value(observed: float, null: Sequence[float]) -> float:
+    """Return (1 + #{null >= observed}) / (1 + n), equality up to `SLACK`.
+
+    References
+    ----------
+    Phipson, Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9, 39.
+    """
+    return (1 + sum(value >= observed - SLACK for value in null)) / (1 + len(null))
+
+
+def null_line(null: Sequence[float], alpha: float) -> float:
+    """Return the value an observation must exceed for p <= alpha.
+
+    p <= alpha allows m = floor(alpha (n + 1)) - 1 null values at or above the observation, so
+    the line is the (m + 1)-th largest; infinite where n is too small for alpha.
+    """
+    allowed = floor(alpha * (len(null) + 1) + 1e-9) - 1
+    if allowed < 0:
+        return inf
+    return sorted(null, reverse=True)[allowed] if allowed < len(null) else -inf
+
+
+def maximum_statistic(values: Array) -> Array:
+    """Return each draw's largest value over the features, values of shape (n_features, n_draws)."""
+    return np.max(values, axis=0)
+
+
+def minimum_statistic(values: Array) -> Array:
+    """Return each draw's smallest value over the features, of shape (n_features, n_draws)."""
+    return np.min(values, axis=0)
+
+
+# --- selection ----------------------------------------------------------------------------------
+
+Score = Callable[[Array, Array, Array], float]
+"""(x, y, given) -> I(x; y | given)"""
+
+Permute = Callable[[str, int, int, int], Sequence[int]]
+"""(phase, step, column, draw) -> the order of the rows; steps from 0, draws from 1"""
+
+
+class Step(NamedTuple):
+    """One decision: the weighed features and their values, the one in question, its test."""
+
+    phase: str
+    candidates: tuple[int, ...]
+    values: tuple[float, ...]
+    chosen: int
+    null: tuple[float, ...]
+    null_line: float
+    p_value: float
+    accepted: bool
+
+
+def forward(x: Array, y: Array, score: Score, permute: Permute, alpha: float, n: int) -> list[Step]:
+    """Return the steps of forward selection; the last one failed, unless nothing is left.
+
+    Of all candidates c take the one with the largest I(c; y | S). Null: for each of n draws
+    permute every candidate on its own and keep the largest value. Include while p <= alpha.
+
+    References
+    ----------
+    Wollstadt, Schmitt, Wibral (2023), J. Mach. Learn. Res. 24.
+    """
+    steps: list[Step] = []
+    selected: list[int] = []
+    while len(selected) < x.shape[1] and all(step.accepted for step in steps):
+        given = {c: x[:, selected] for c in range(x.shape[1]) if c not in selected}
+        values = [score(x[:, [c]], y, s) for c, s in given.items()]
+        draws = _surrogates(x, y, given, score, partial(permute, "forward", len(steps)), n)
+        null, chosen = maximum_statistic(draws), int(np.argmax(values))
+        p = p_value(values[chosen], null)
+        steps.append(_step("forward", list(given), values, chosen, null, alpha, p, p <= alpha))
+        if p <= alpha:
+            selected.append(steps[-1].chosen)
+    return steps
+
+
+def backward(
+    x: Array,
+    y: Array,
+    selected: Sequence[int],
+    score: Score,
+    permute: Permute,
+    alpha: float,
+    n: int,
+    statistic: Callable[[Array], Array] = minimum_statistic,
+) -> list[Step]:
+    """Return the steps of backward elimination; accepted means that the weakest is removed.
+
+    Of all selected f take the one with the smallest I(f; y | S without f). Null: for each of n
+    draws permute every f on its own, each given S without itself, and keep the smallest value (or
+    the largest: `statistic`). Remove while p > alpha.
+    """
+    steps: list[Step] = []
+    kept = list(selected)
+    while kept and all(step.accepted for step in steps):
+        given = {f: x[:, [g for g in kept if g != f]] for f in kept}
+        values = [score(x[:, [f]], y, s) for f, s in given.items()]
+        draws = _surrogates(x, y, given, score, partial(permute, "backward", len(steps)), n)
+        null, weakest = statistic(draws), int(np.argmin(values))
+        p = p_value(values[weakest], null)
+        steps.append(_step("backward", kept, values, weakest, null, alpha, p, p > alpha))
+        if p > alpha:
+            kept.remove(steps[-1].chosen)
+    return steps
+
+
+def _surrogates(
+    x: Array,
+    y: Array,
+    given: dict[int, Array],
+    score: Score,
+    order: Callable[[int, int], Sequence[int]],
+    n: int,
+) -> Array:
+    """Return the values of n rearrangements of each feature, of shape (n_features, n)."""
+    return np.array(
+        [
+            [score(x[order(c, draw)][:, [c]], y, s) for draw in range(1, n + 1)]
+            for c, s in given.items()
+        ]
+    )
+
+
+def _step(phase, features, values, index, null, alpha, p, accepted) -> Step:
+    line = null_line(null, alpha)
+    chosen = features[index]
+    return Step(phase, tuple(features), tuple(values), chosen, tuple(null), line, p, accepted)
