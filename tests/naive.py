@@ -295,7 +295,10 @@ Permute = Callable[[str, int, int, int], Sequence[int]]
 
 
 class Step(NamedTuple):
-    """One decision: the weighed features and their values, the one in question, its test."""
+    """One decision: the features weighed and their values, the one in question, its test.
+
+    Accepted means that the one in question belongs to the selection after this step.
+    """
 
     phase: str
     candidates: tuple[int, ...]
@@ -324,9 +327,8 @@ def forward(x: Array, y: Array, score: Score, permute: Permute, alpha: float, n:
         values = [score(x[:, [c]], y, s) for c, s in given.items()]
         draws = _surrogates(x, y, given, score, partial(permute, "forward", len(steps)), n)
         null, chosen = maximum_statistic(draws), int(np.argmax(values))
-        p = p_value(values[chosen], null)
-        steps.append(_step("forward", list(given), values, chosen, null, alpha, p, p <= alpha))
-        if p <= alpha:
+        steps.append(_step("forward", list(given), values, chosen, null, alpha))
+        if steps[-1].accepted:
             selected.append(steps[-1].chosen)
     return steps
 
@@ -341,7 +343,7 @@ def backward(
     n: int,
     statistic: Callable[[Array], Array] = minimum_statistic,
 ) -> list[Step]:
-    """Return the steps of backward elimination; accepted means that the weakest is removed.
+    """Return the steps of backward elimination; accepted means that the weakest stays.
 
     Of all selected f take the one with the smallest I(f; y | S without f). Null: for each of n
     draws permute every f on its own, each given S without itself, and keep the smallest value (or
@@ -349,14 +351,13 @@ def backward(
     """
     steps: list[Step] = []
     kept = list(selected)
-    while kept and all(step.accepted for step in steps):
+    while kept and not any(step.accepted for step in steps):
         given = {f: x[:, [g for g in kept if g != f]] for f in kept}
         values = [score(x[:, [f]], y, s) for f, s in given.items()]
         draws = _surrogates(x, y, given, score, partial(permute, "backward", len(steps)), n)
         null, weakest = statistic(draws), int(np.argmin(values))
-        p = p_value(values[weakest], null)
-        steps.append(_step("backward", kept, values, weakest, null, alpha, p, p > alpha))
-        if p > alpha:
+        steps.append(_step("backward", kept, values, weakest, null, alpha))
+        if not steps[-1].accepted:
             kept.remove(steps[-1].chosen)
     return steps
 
@@ -378,7 +379,22 @@ def _surrogates(
     )
 
 
-def _step(phase, features, values, index, null, alpha, p, accepted) -> Step:
-    line = null_line(null, alpha)
-    chosen = features[index]
-    return Step(phase, tuple(features), tuple(values), chosen, tuple(null), line, p, accepted)
+def _step(
+    phase: str,
+    features: Sequence[int],
+    values: Sequence[float],
+    index: int,
+    null: Array,
+    alpha: float,
+) -> Step:
+    line, p = null_line(null, alpha), p_value(values[index], null)
+    return Step(
+        phase,
+        tuple(features),
+        tuple(values),
+        features[index],
+        tuple(null.tolist()),
+        line,
+        p,
+        accepted=p <= alpha,
+    )

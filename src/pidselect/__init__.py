@@ -1,7 +1,35 @@
-"""Which of my variables matter, and how?"""
+"""Which of my variables matter, and how: feature selection by information, with tests.
 
-from pidselect import datasets
-from pidselect.data import Table
-from pidselect.estimators import mutual_information
+The public names are loaded when first used, so that ``import pidselect`` itself costs nothing.
+"""
 
-__all__ = ["Table", "datasets", "mutual_information"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pidselect import datasets as datasets
+    from pidselect.data import Table as Table
+    from pidselect.estimators import mutual_information as mutual_information
+    from pidselect.selection import PIDSelector as PIDSelector
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "PIDSelector": "pidselect.selection",
+    "Table": "pidselect.data",
+    "mutual_information": "pidselect.estimators",
+}
+
+__all__ = ["PIDSelector", "Table", "datasets", "mutual_information"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("pidselect.datasets")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'pidselect' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -70,8 +70,8 @@ def sample(
 ) -> Sample:
     """Return n samples of dependent columns, `widths` of them in x, y and S.
 
-    Each column is of a random sort out of `sorts`: normal, tenths, integers, labels, constant,
-    missing. `duplicates` draws the rows with replacement.
+    Each column is of a random sort out of `sorts` (see `_column`); `duplicates` draws the rows
+    with replacement.
     """
     rng = np.random.default_rng(seed)
     cause = rng.normal(size=n)
@@ -81,21 +81,28 @@ def sample(
         chosen = rng.choice(list(sorts), size=width)
         columns = [_column(sort, cause + rng.normal(size=n), rng) for sort in chosen]
         arrays.append(np.stack(columns, axis=1)[rows] if width else np.empty((n, 0)))
-        nominal.append(tuple(j for j, sort in enumerate(chosen) if sort == "labels"))
+        nominal.append(tuple(j for j, sort in enumerate(chosen) if sort.startswith("labels")))
     return Sample(*arrays, *nominal)
 
 
 def _column(sort: str, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a column made of normal values: measured, rounded, graded, labelled or missing."""
+    missing = rng.random(len(values)) < 0.2
+    if sort == "normal":
+        return values
     if sort == "tenths":
         return np.round(values, 1)
+    if sort == "nearly tenths":
+        return np.round(values, 1) + 1e-15 * values
     if sort == "integers":
         return np.round(2 * values)
-    if sort == "labels":
-        levels = int(rng.integers(1, 5))
-        codes = np.clip(np.floor(values + levels / 2), 0, levels - 1).astype(int)
-        return rng.permutation(levels)[codes]
+    if sort == "grades":  # farther apart than two labels
+        return 3 * np.clip(np.round(values), -1, 1)
     if sort == "constant":
         return np.full_like(values, 0.1)
     if sort == "missing":
-        return np.where(rng.random(len(values)) < 0.2, np.nan, values)
-    return values
+        return np.where(missing, np.nan, values)
+    levels = int(rng.integers(1, 5))
+    codes = np.clip(np.floor(values + levels / 2), 0, levels - 1).astype(int)
+    labels = rng.permutation(levels)[codes].astype(np.float64)
+    return np.where(missing, np.nan, labels) if sort == "labels missing" else labels

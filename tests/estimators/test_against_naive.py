@@ -27,9 +27,10 @@ BATCHES = (1, 2, 15, 16, 17, 40)
 # Scaling rounds, and tied distances then differ in the last bit by the way a mean was summed; so
 # ties are left to unscaled columns and to ranks, whose differences are exact.
 GENERIC = ("normal", "normal", "constant")
-TIED = ("normal", "tenths", "integers", "constant")
+TIED = ("normal", "tenths", "nearly tenths", "integers", "grades", "constant")
 LABELLED = (*TIED, "labels")
-WITH_MISSING = (*LABELLED, "missing")
+WITH_MISSING = (*LABELLED, "missing", "labels missing")
+FEW_LEVELS = ("grades", "labels", "labels missing")
 SCALE = {"zscore": naive.zscore, "rank": naive.ranks, None: lambda columns: columns}
 
 sizes = st.integers(8, 120)
@@ -138,6 +139,12 @@ def test_ksg_with_many_samples(n, algorithm, width):
     agree(fast(estimator, data, rows), slow(ksg(algorithm, 4), data, rows, "zscore"))
 
 
+def test_samples_that_are_sorted_in_several_parts():
+    data = sample(8, 1600, (1, 1, 1), ("normal",))
+    rows = drawn(data, 2)
+    agree(fast(KSG(), data, rows), slow(ksg(1, 4), data, rows, "zscore"))
+
+
 @pytest.mark.parametrize("k", [1, 4, 6])
 @pytest.mark.parametrize("width", [0, 2])
 def test_fewest_samples(k, width):
@@ -149,9 +156,10 @@ def test_fewest_samples(k, width):
     agree(fast(Mixed(k=k), data, rows), slow(mixed(data, k), data, rows, "zscore"))
 
 
-def test_all_samples_equal():
-    ones = np.ones((30, 1))
-    data, rows = Sample(ones, ones, ones), orders(np.random.default_rng(0), 3, 30)
+@pytest.mark.parametrize("shape", [(1, 1, 0), (2, 1, 0), (1, 1, 1), (1, 2, 3)])
+def test_all_samples_equal(shape):
+    data = sample(0, 30, shape, ("constant",))
+    rows = drawn(data, 3)
     for scale in SCALE:
         agree(fast(KSG(scale=scale), data, rows), slow(ksg(1, 4), data, rows, scale))
         agree(fast(Mixed(scale=scale), data, rows), np.zeros(3))
@@ -205,6 +213,54 @@ def test_mixed_with_labels_alone(shape):
     data = sample(9, 80, shape, ("labels",))
     rows = drawn(data, 20)
     agree(fast(Mixed(), data, rows), slow(mixed(data, 4), data, rows, "zscore"))
+
+
+# --- few strata ---------------------------------------------------------------------------------
+
+# A target and a given of few levels leave many samples alike in (y, S).
+in_strata = given(seeds, st.integers(40, 200), st.integers(0, 2), st.integers(1, 3), batches)
+
+
+def stratified(seed, n, width, sorts_x, sorts_s) -> Sample:
+    candidate = sample(seed, n, (1, 0, 0), sorts_x)
+    around = sample(seed + 1, n, (0, 1, width), sorts_s)
+    return Sample(
+        candidate.x, around.y, around.s, candidate.nominal_x, around.nominal_y, around.nominal_s
+    )
+
+
+@in_strata
+@settings(max_examples=100)
+def test_mixed_in_strata(seed, n, width, k, m):
+    data = stratified(seed, n, width, WITH_MISSING, FEW_LEVELS)
+    rows = drawn(data, m)
+    agree(fast(Mixed(k=k, scale=None), data, rows), slow(mixed(data, k), data, rows))
+
+
+@in_strata
+@settings(max_examples=100)
+def test_ksg_in_strata(seed, n, width, k, m):
+    data = stratified(seed, n, width, TIED, ("grades",))
+    rows = drawn(data, m)
+    agree(fast(KSG(k=k, scale=None), data, rows), slow(ksg(1, k), data, rows))
+
+
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()])
+def test_zscored_strata(estimator):
+    data = sample(21, 300, (1, 0, 0), ("normal",))
+    data = Sample(data.x, (data.x > 0.5).astype(float), data.s)
+    rows = drawn(data, 17)
+    twin = mixed(data, 4) if isinstance(estimator, Mixed) else ksg(1, 4)
+    agree(fast(estimator, data, rows), slow(twin, data, rows, "zscore"))
+
+
+def test_labels_in_strata_far_apart():
+    """All other labels are 1 away, also those whose codes differ by more."""
+    rng = np.random.default_rng(22)
+    x = np.concatenate([np.zeros(3), rng.integers(1, 4, 197)])
+    data = Sample(x[:, None], 3.0 * (np.arange(200) % 2)[:, None], np.empty((200, 0)), (0,))
+    rows = drawn(data, 17)
+    agree(fast(Mixed(scale=None), data, rows), slow(mixed(data, 4), data, rows))
 
 
 # --- discrete and Gaussian ----------------------------------------------------------------------
@@ -262,6 +318,8 @@ EVERY = [
     pytest.param(KSG(k=2, scale=None), "tenths", id="ksg-ties"),
     pytest.param(KSG(scale="rank"), "tenths", id="ksg-rank"),
     pytest.param(KSG(algorithm=2), "normal", id="ksg2"),
+    pytest.param(KSG(k=1, scale=None), "nearly tenths", id="ksg-near-ties"),
+    pytest.param(KSG(scale=None), "grades", id="ksg-strata"),
     pytest.param(Mixed(), "normal", id="mixed"),
     pytest.param(Mixed(k=3), "labels", id="mixed-labels"),
     pytest.param(Discrete(), "integers", id="discrete"),

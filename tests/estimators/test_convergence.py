@@ -1,8 +1,8 @@
 """Estimates approach answers known in closed form or by quadrature, in nats.
 
-Each tolerance is the bias plus four standard errors of the mean over `SEEDS`, from the spread over
-twenty other seeds at the same number of samples; the bias is that of the estimator itself, which
-counts borders (O(n^-1/2) here), not of its computation.
+Each tolerance is the bias plus four standard errors of the mean over `SEEDS`, both measured over
+twenty other seeds at the same number of samples. The bias is that of the method, not of its
+computation: the mixed estimator counts borders, ranks are all ties; both fade with n.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ class Case:
     n: int = 2000
 
 
-def estimates(case: Case, n: int) -> np.ndarray:
+def estimates(case: Case, n: int, seeds: range = SEEDS) -> np.ndarray:
     values = []
-    for seed in SEEDS:
+    for seed in seeds:
         x, y, s = case.system(np.random.default_rng(seed), n).blocks
         scorer = case.estimator.bind(y, s, max_memory=2**30)
         values.append(scorer.score(Batch.observed(x))[0])
@@ -157,26 +157,26 @@ STRATA = (normal_information(0.6) + normal_information(0.9)) / 3
 INFLATED = -0.6 * log(0.6) - 0.4 * log(0.4) + 0.6 * normal_information(0.8)
 
 CASES = [
-    Case(ladder, Mixed(), LADDER, 0.02),
-    Case(ladder_of_labels, Mixed(), LADDER, 0.02),
-    Case(classes, Mixed(), classes_information(), 0.03),
-    Case(classes_as_candidate, Mixed(), classes_information(), 0.03),
-    Case(threshold, Mixed(), log(2), 0.003),
-    Case(zero_inflated, Mixed(), INFLATED, 0.08),
-    Case(strata, Mixed(), STRATA, 0.07),
-    Case(flipped_threshold, Mixed(), log(2), 0.005),
-    Case(common_cause, Mixed(), 0.0, 0.03),
-    Case(independent, Mixed(), 0.0, 0.02),
-    Case(normal_pair, Mixed(), normal_information(0.8), 0.06),
-    Case(normal_pair, KSG(), normal_information(0.8), 0.03),
-    Case(normal_pair, KSG(algorithm=2), normal_information(0.8), 0.03),
-    Case(normal_pair, Gaussian(), normal_information(0.8), 0.02),
-    Case(normal_pair, Copula(), normal_information(0.8), 0.02),
-    Case(normal_given_one, KSG(), normal_information(0.6), 0.03),
-    Case(normal_given_one, KSG(algorithm=2), normal_information(0.6), 0.03),
-    Case(normal_given_one, Gaussian(), normal_information(0.6), 0.02),
-    Case(skewed_pair, KSG(scale="rank"), normal_information(0.8), 0.03),
-    Case(skewed_pair, Copula(), normal_information(0.8), 0.02),
+    Case(ladder, Mixed(), LADDER, 0.022),
+    Case(ladder_of_labels, Mixed(), LADDER, 0.022),
+    Case(classes, Mixed(), classes_information(), 0.029),
+    Case(classes_as_candidate, Mixed(), classes_information(), 0.029),
+    Case(threshold, Mixed(), log(2), 0.002),
+    Case(zero_inflated, Mixed(), INFLATED, 0.056),
+    Case(strata, Mixed(), STRATA, 0.073),
+    Case(flipped_threshold, Mixed(), log(2), 0.0035),
+    Case(common_cause, Mixed(), 0.0, 0.043),
+    Case(independent, Mixed(), 0.0, 0.023),
+    Case(normal_pair, Mixed(), normal_information(0.8), 0.067),
+    Case(normal_pair, KSG(), normal_information(0.8), 0.049),
+    Case(normal_pair, KSG(algorithm=2), normal_information(0.8), 0.048),
+    Case(normal_pair, Gaussian(), normal_information(0.8), 0.034),
+    Case(normal_pair, Copula(), normal_information(0.8), 0.032),
+    Case(normal_given_one, KSG(), normal_information(0.6), 0.035),
+    Case(normal_given_one, KSG(algorithm=2), normal_information(0.6), 0.06),
+    Case(normal_given_one, Gaussian(), normal_information(0.6), 0.033),
+    Case(skewed_pair, KSG(scale="rank"), normal_information(0.8), 0.076),
+    Case(skewed_pair, Copula(), normal_information(0.8), 0.032),
 ]
 
 
@@ -187,9 +187,11 @@ def test_known_information(case):
     assert estimates(case, case.n).mean() == pytest.approx(case.truth, rel=0, abs=case.tolerance)
 
 
-@pytest.mark.parametrize("case", [CASES[5], CASES[6], CASES[10]], ids=lambda c: c.system.__name__)
-def test_more_samples_come_closer(case):
-    few, many = (abs(estimates(case, n).mean() - case.truth) for n in (500, 4000))
+def test_more_samples_come_closer():
+    """The bias of the mixed estimator on numbers: 0.05 for n = 100, 0.02 for n = 1600."""
+    case = Case(normal_pair, Mixed(), normal_information(0.8), 0.0)
+    few = estimates(case, 100, range(100, 300)).mean() - case.truth
+    many = estimates(case, 1600, range(100, 120)).mean() - case.truth
     assert many < few / 1.5
 
 

@@ -80,12 +80,23 @@ def test_order_of_columns_does_not_matter(estimator, sorts, seed, n):
         (Copula(), "normal"),
     ],
 )
-@given(seed=seeds, n=sizes, value=st.sampled_from([0.0, 3.0, -1e6]))
+@given(seed=seeds, n=sizes, value=st.sampled_from([0.0, 0.1, 3.0, -1e6]))
 @settings(max_examples=15)
 def test_a_constant_given_is_nothing_given(estimator, sort, seed, n, value):
     x, y, _ = sample(seed, n, (1, 1, 0), (sort,)).blocks
+    value = value if sort == "normal" else round(value)
     constant = block(np.full((n, 1), value), nominal=[0] if sort == "labels" else ())
     assert information(estimator, x, y, constant) == close(information(estimator, x, y))
+
+
+@pytest.mark.parametrize("estimator", [Gaussian(), Copula(), Mixed()])
+@given(seed=seeds, n=sizes, value=st.sampled_from([0.0, 0.1, 3.0, -1e6]))
+@settings(max_examples=15)
+def test_a_constant_tells_nothing(estimator, seed, n, value):
+    _, y, s = sample(seed, n, (1, 1, 1), ("normal",)).blocks
+    constant = block(np.full((n, 1), value))
+    for target, known in ((y, NOTHING), (y, s), (y, constant), (constant, NOTHING)):
+        assert information(estimator, constant, target, known) == close(0.0)
 
 
 # --- chain rules --------------------------------------------------------------------------------

@@ -1,19 +1,44 @@
-"""Forward selection and backward elimination."""
+"""Forward selection and backward elimination take the steps of their slow twins."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from math import log
 
 import numpy as np
 import pytest
 
 import naive
+from pidselect.data.blocks import Block, Column
+from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
+from pidselect.selection import evidence
+from pidselect.selection.backward import STATISTICS, backward
+from pidselect.selection.criteria import conditional, unconditional
+from pidselect.selection.evidence import Inquiry
+from pidselect.selection.features import Feature
+from pidselect.selection.forward import forward
+from pidselect.significance import BACKWARD, FORWARD
 
-PHASES = {"forward": 0, "backward": 1}
+ALPHA, DRAWS, SEED = 0.05, 39, 7
+PHASES = {"forward": FORWARD, "backward": BACKWARD}
 
 
-def permute(n, seed, phase, step, column, draw):
-    return naive.permutation((seed, PHASES[phase], step, column, draw), n)
+def zscored(twin):
+    return lambda *blocks: twin(*(naive.zscore(block) for block in blocks))
+
+
+ESTIMATORS = [
+    pytest.param(Discrete(), naive.discrete, True, id="discrete"),
+    pytest.param(Gaussian(), naive.gaussian, False, id="gaussian"),
+    pytest.param(Copula(), naive.copula, False, id="copula"),
+    pytest.param(KSG(), zscored(naive.ksg1), False, id="ksg"),
+    pytest.param(KSG(k=2, algorithm=2), zscored(partial(naive.ksg2, k=2)), False, id="ksg2"),
+    pytest.param(Mixed(), zscored(naive.mixed), False, id="mixed"),
+]
+
+
+# --- systems and their pieces -------------------------------------------------------------------
 
 
 def gates(seed, n=150):
@@ -24,8 +49,174 @@ def gates(seed, n=150):
     return x, y
 
 
-def chosen(steps):
+def numbers(seed, n=70):
+    """y = x0 + x1 + noise; x2 is a noisy copy of x0, x3 and x4 are noise."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 5))
+    x[:, 2] = x[:, 0] + 0.3 * x[:, 2]
+    return x, x[:, [0]] + x[:, [1]] + 0.5 * rng.normal(size=(n, 1))
+
+
+def column(name, values, discrete):
+    return Column(name, "ordinal" if discrete else "continuous", np.ascontiguousarray(values))
+
+
+def prepared(x, y, estimator, discrete, **settings):
+    inquiry = Inquiry(
+        Block((column("y", y[:, 0], discrete),)),
+        estimator,
+        **{"alpha": ALPHA, "n_permutations": DRAWS, "seed": SEED, **settings},
+    )
+    features = [
+        Feature(f"x{j}", (j,), Block((column(f"x{j}", values, discrete),)))
+        for j, values in enumerate(x.T)
+    ]
+    return inquiry, features
+
+
+def permute(n, phase, step, j, draw):
+    return naive.permutation((SEED, PHASES[phase], step, j, draw), n)
+
+
+def permute_all_alike(n, phase, step, j, draw):
+    return naive.permutation((SEED, PHASES[phase], step, draw), n)
+
+
+def assert_same(steps, expected):
+    """The same decisions, and values that agree to 1e-10 (bits against nats)."""
+    assert len(steps) == len(expected)
+    for step, twin in zip(steps, expected, strict=True):
+        assert step.phase == twin.phase
+        assert step.candidates == tuple(f"x{j}" for j in twin.candidates)
+        np.testing.assert_allclose(np.multiply(step.values, log(2)), twin.values, atol=1e-10)
+        assert step.chosen == f"x{twin.chosen}"
+        assert step.null_line * log(2) == pytest.approx(twin.null_line, abs=1e-10)
+        assert step.p_value == twin.p_value
+        assert step.n_drawn == len(twin.null)
+        assert step.accepted == twin.accepted
+
+
+def included(steps):
     return [step.chosen for step in steps if step.accepted]
+
+
+# --- against the twin ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
+def test_forward(estimator, twin, discrete):
+    x, y = gates(0) if discrete else numbers(0)
+    inquiry, features = prepared(x, y, estimator, discrete)
+    selected, steps = forward(inquiry, (), features, conditional)
+    expected = naive.forward(x, y, twin, partial(permute, len(x)), ALPHA, DRAWS)
+    assert_same(steps, expected)
+    assert [f.columns[0] for f in selected] == included(expected)
+    for number, step in enumerate(steps):
+        assert step.given == tuple(f.name for f in selected[:number])
+
+
+@pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
+@pytest.mark.parametrize("statistic", ["minimum", "maximum"])
+def test_backward(estimator, twin, discrete, statistic):
+    x, y = gates(1) if discrete else numbers(1)
+    start = [3, 2, 0, 1, 4]
+    inquiry, features = prepared(x, y, estimator, discrete)
+    remaining, steps = backward(inquiry, (), [features[j] for j in start], STATISTICS[statistic])
+    twin_statistic = {"minimum": naive.minimum_statistic, "maximum": naive.maximum_statistic}
+    expected = naive.backward(
+        x, y, start, twin, partial(permute, len(x)), ALPHA, DRAWS, twin_statistic[statistic]
+    )
+    assert_same(steps, expected)
+    removed = [step.chosen for step in expected if not step.accepted]
+    assert [f.columns[0] for f in remaining] == [j for j in start if j not in removed]
+
+
+def test_unconditional_forward():
+    x, y = gates(2)
+    inquiry, features = prepared(x, y, Discrete(), True)
+    _, steps = forward(inquiry, (), features, unconditional)
+    expected = naive.forward(
+        x, y, lambda x, y, s: naive.discrete(x, y), partial(permute, len(x)), ALPHA, DRAWS
+    )
+    assert_same(steps, expected)
+
+
+def test_shared_permutations():
+    x, y = gates(3)
+    inquiry, features = prepared(x, y, Discrete(), True, shared=True)
+    _, steps = forward(inquiry, (), features, conditional)
+    order = partial(permute_all_alike, len(x))
+    assert_same(steps, naive.forward(x, y, naive.discrete, order, ALPHA, DRAWS))
+    _, steps = backward(inquiry, (), features[:4], STATISTICS["minimum"])
+    assert_same(steps, naive.backward(x, y, range(4), naive.discrete, order, ALPHA, DRAWS))
+
+
+def test_kept_features_are_conditioned_on_and_never_tested():
+    x, y = gates(4)
+    inquiry, features = prepared(x, y, Discrete(), True)
+    kept = x[:, [5]]
+
+    def score(x, y, s):
+        return naive.discrete(x, y, np.hstack([kept, s]))
+
+    order = partial(permute, len(x))
+    selected, steps = forward(inquiry, features[5:], features[:5], conditional)
+    assert_same(steps, naive.forward(x[:, :5], y, score, order, ALPHA, DRAWS))
+    _, steps = backward(inquiry, features[5:], selected, STATISTICS["minimum"])
+    chosen = [f.columns[0] for f in selected]
+    assert_same(steps, naive.backward(x, y, chosen, score, order, ALPHA, DRAWS))
+
+
+def test_the_most_features():
+    x, y = gates(5)
+    inquiry, features = prepared(x, y, Discrete(), True)
+    selected, steps = forward(inquiry, (), features, conditional)
+    for most in range(len(selected) + 1):
+        fewer, first = forward(inquiry, (), features, conditional, max_features=most)
+        assert fewer == selected[:most]
+        assert first == steps[:most]
+
+
+# --- nothing else shows in the answer -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
+def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete, monkeypatch):
+    x, y = gates(6) if discrete else numbers(6)
+    inquiry, features = prepared(x, y, estimator, discrete)
+    expected = forward(inquiry, (), features, conditional)
+    for settings in ({"n_jobs": 2}, {"max_memory": 1}, {"n_jobs": 2, "max_memory": 10_000}):
+        assert forward(replace(inquiry, **settings), (), features, conditional) == expected
+    for task_size in (1, 20 * len(x), 33 * len(x)):
+        monkeypatch.setattr(evidence, "TASK_SIZE", task_size)
+        assert forward(inquiry, (), features, conditional) == expected
+        assert (
+            backward(inquiry, (), features, STATISTICS["minimum"])[1]
+            == backward(replace(inquiry, n_jobs=2), (), features, STATISTICS["minimum"])[1]
+        )
+
+
+def test_order_of_candidates_does_not_matter():
+    """Draws belong to columns, not to places in a list."""
+    x, y = numbers(7)
+    inquiry, features = prepared(x, y, KSG(), False)
+    selected, steps = forward(inquiry, (), features, conditional)
+    turned, mirrored = forward(inquiry, (), features[::-1], conditional)
+    assert turned == selected
+    for step, mirror in zip(steps, mirrored, strict=True):
+        assert (step.chosen, step.p_value) == (mirror.chosen, mirror.p_value)
+        assert step.null_line == mirror.null_line
+        assert step.values == mirror.values[::-1]
+
+
+def test_the_seed_matters():
+    x, y = numbers(8)
+    inquiry, features = prepared(x, y, KSG(), False)
+    lines = {
+        forward(replace(inquiry, seed=seed), (), features, conditional)[1][0].null_line
+        for seed in range(5)
+    }
+    assert len(lines) == 5
 
 
 # --- the twin itself ----------------------------------------------------------------------------
@@ -34,53 +225,23 @@ def chosen(steps):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_naive_forward_finds_the_gate_and_stops(seed):
     x, y = gates(seed)
-    steps = naive.forward(x, y, naive.discrete, partial(permute, len(x), seed), 0.05, 39)
-    assert sorted(chosen(steps)) == [0, 1, 2]
+    steps = naive.forward(x, y, naive.discrete, partial(permute, len(x)), ALPHA, DRAWS)
+    assert sorted(included(steps)) == [0, 1, 2]
     assert [step.accepted for step in steps] == [True, True, True, False]
-    assert all((step.p_value <= 0.05) == step.accepted for step in steps)
 
 
-def test_naive_backward_removes_the_copy():
+@pytest.mark.parametrize("statistic", [naive.minimum_statistic, naive.maximum_statistic])
+def test_naive_backward_removes_the_copy(statistic):
     x, y = gates(3)
-    order = partial(permute, len(x), 3)
-    for statistic in (naive.minimum_statistic, naive.maximum_statistic):
-        steps = naive.backward(x, y, [3, 2, 0, 1], naive.discrete, order, 0.05, 39, statistic)
-        assert chosen(steps) == [3]
-        assert [step.accepted for step in steps] == [True, False]
+    order = partial(permute, len(x))
+    steps = naive.backward(x, y, [3, 2, 0, 1], naive.discrete, order, ALPHA, DRAWS, statistic)
+    assert steps[0].chosen == 3
+    assert [step.accepted for step in steps] == [False, True]
 
 
 def test_naive_backward_can_end_with_nothing():
     x, y = gates(4)
-    noise = x[:, [4]]
-    steps = naive.backward(noise, y, [0], naive.discrete, partial(permute, len(x), 4), 0.05, 39)
-    assert chosen(steps) == [0]
-    assert naive.backward(noise, y, [], naive.discrete, partial(permute, len(x), 4), 0.05, 39) == []
-
-
-# --- p-values and lines -------------------------------------------------------------------------
-
-
-def test_p_value_counts_equal_values():
-    null = [0.1, 0.2, 0.3, 0.4]
-    assert naive.p_value(0.5, null) == 1 / 5
-    assert naive.p_value(0.4, null) == 2 / 5
-    assert naive.p_value(0.4 + 1e-12, null) == 2 / 5
-    assert naive.p_value(0.0, null) == 1
-
-
-@pytest.mark.parametrize(("n", "alpha"), [(200, 0.05), (19, 0.05), (99, 0.01), (999, 0.3)])
-def test_the_line_is_where_p_passes_alpha(n, alpha):
-    null = np.random.default_rng(n).normal(size=n).tolist()
-    line = naive.null_line(null, alpha)
-    for observed in [*null, line + 1e-6, line - 1e-6, 10.0, -10.0]:
-        assert (naive.p_value(observed, null) <= alpha) == (observed > line)
-
-
-def test_no_value_passes_where_there_are_too_few_draws():
-    assert naive.null_line([0.0] * 18, 0.05) == np.inf
-    assert naive.null_line([0.0] * 19, 0.05) == 0.0
-
-
-def test_two_hundred_draws_allow_nine():
-    """(1 + 9) / 201 <= 0.05 < (1 + 10) / 201: the line is the tenth largest."""
-    assert naive.null_line(list(range(200)), 0.05) == 190
+    noise, order = x[:, [4]], partial(permute, len(x))
+    steps = naive.backward(noise, y, [0], naive.discrete, order, ALPHA, DRAWS)
+    assert [step.accepted for step in steps] == [False]
+    assert naive.backward(noise, y, [], naive.discrete, order, ALPHA, DRAWS) == []

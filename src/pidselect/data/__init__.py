@@ -2,11 +2,12 @@
 
 from .blocks import KINDS, Block, Column, FloatArray, IntArray, Kind
 from .copies import find_copies
-from .frames import is_frame, select_columns
+from .frames import frame_library, is_frame, make_frame, select_columns
 from .kinds import CLASS_LEVELS, Kinds
 from .missing import Missing
 from .problem import Problem, read_block, read_problem
 from .table import Table
+from .words import check_choice
 
 __all__ = [
     "CLASS_LEVELS",
@@ -20,8 +21,11 @@ __all__ = [
     "Missing",
     "Problem",
     "Table",
+    "check_choice",
     "find_copies",
+    "frame_library",
     "is_frame",
+    "make_frame",
     "read_block",
     "read_problem",
     "select_columns",

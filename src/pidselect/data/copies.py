@@ -78,7 +78,9 @@ def _fingerprint(column: Column) -> bytes:
     if column.is_discrete:
         _, first, codes = np.unique(column.values, return_index=True, return_inverse=True)
         canonical = np.argsort(np.argsort(first))[codes.reshape(-1)].astype(np.float64)
-    return blake2b(canonical.tobytes() + missing.tobytes(), digest_size=16).digest()
+    digest = blake2b(canonical.data, digest_size=16)
+    digest.update(missing.data)
+    return digest.digest()
 
 
 @dataclass(frozen=True, eq=False)

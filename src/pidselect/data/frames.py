@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -94,6 +95,33 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
     # An empty list does not say whether it lists names or positions; an empty slice does.
     selected = frame[:, chosen] if chosen else frame[:, :0]
     return selected if isinstance(X, nw.DataFrame) else selected.to_native()
+
+
+def frame_library(X: object) -> str | None:
+    """Return the name of the library whose dataframe X is, or None if it is no dataframe.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame_library(pl.DataFrame({"a": [1]})), frame_library([[1]])
+    ('polars', None)
+    """
+    return _frame(X).implementation.value if is_frame(X) else None
+
+
+def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
+    """Return the columns as a dataframe of a library, by default the first that is installed.
+
+    Examples
+    --------
+    >>> make_frame({"feature": ["age"], "bits": [0.5]}, "pyarrow").column_names
+    ['feature', 'bits']
+    """
+    installed = [name for name in ("pandas", "polars", "pyarrow") if find_spec(name)]
+    if library is None and not installed:
+        raise ModuleNotFoundError("a frame needs pandas, polars or pyarrow: install one of them")
+    backend: Any = library or installed[0]
+    return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def unique_names(names: Sequence[Any]) -> tuple[str, ...]:

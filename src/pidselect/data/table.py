@@ -110,6 +110,19 @@ class Table:
         """
         return Block(tuple(self.columns[index] for index in indices))
 
+    def take(self, rows: IntArray) -> Table:
+        """Return the table restricted to `rows`; what is constant there is skipped, too.
+
+        Examples
+        --------
+        >>> table = Table.read([[0, 1.5], [0, 2.5], [1, 3.5]])
+        >>> dict(table.take(np.array([0, 1])).skipped)
+        {0: 'constant'}
+        """
+        columns = tuple(column.take(rows) for column in self.columns)
+        constant = {i: "constant" for i, column in enumerate(columns) if column.levels() == 1}
+        return Table(columns, MappingProxyType(dict(sorted((constant | {**self.skipped}).items()))))
+
     def index(self, column: str | int) -> int:
         """Return the position of a column given by its name or its position.
 

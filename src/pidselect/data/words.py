@@ -8,7 +8,7 @@ from difflib import get_close_matches
 SHOWN_NAMES = 12  # names listed in full: what fits a few lines of a terminal
 
 
-def quoted(names: Iterable[str]) -> str:
+def quoted(names: Iterable[object]) -> str:
     """Return the names quoted and separated by commas, a long list cut short.
 
     Examples
@@ -24,7 +24,7 @@ def quoted(names: Iterable[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def did_you_mean(word: object, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[object]) -> str:
     """Return the end of an error message: the nearest known word, and all of them.
 
     Examples
@@ -33,14 +33,14 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     "; did you mean 'height'? Known are 'age', 'height'"
     """
     words = list(known)
-    spelt = {name.lower(): name for name in reversed(words)}
+    spelt = {name.lower(): name for name in reversed(words) if isinstance(name, str)}
     near = get_close_matches(str(word).lower(), spelt, n=1)
     question = f"did you mean {spelt[near[0]]!r}? Known" if near else "known"
     return f"; {question} are {quoted(words)}"
 
 
-def check_choice(value: object, known: Iterable[str], parameter: str) -> None:
-    """Raise a ValueError unless `value` is one of the known words.
+def check_choice(value: object, known: Iterable[object], parameter: str) -> None:
+    """Raise a ValueError unless `value` is one of the known ones.
 
     Examples
     --------
@@ -48,7 +48,12 @@ def check_choice(value: object, known: Iterable[str], parameter: str) -> None:
     Traceback (most recent call last):
     ...
     ValueError: missing='dorp' is unknown; did you mean 'drop'? Known are 'error', 'drop'
+    >>> check_choice(3, [1, 2], "algorithm")
+    Traceback (most recent call last):
+    ...
+    ValueError: algorithm=3 is unknown; known are 1, 2
     """
-    words = list(known)
-    if not (isinstance(value, str) and value in words):
-        raise ValueError(f"{parameter}={value!r} is unknown{did_you_mean(value, words)}")
+    choices = list(known)
+    # True == 1, so the types must agree as well; and an array compared with a word has no truth.
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        raise ValueError(f"{parameter}={value!r} is unknown{did_you_mean(value, choices)}")

@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pidselect.data import check_choice
 from pidselect.datasets.problem import (
     FloatArray,
     IntArray,
     RandomState,
     check_at_least,
-    check_choice,
 )
 
 Bits = tuple[int, ...]
@@ -85,7 +85,7 @@ def gate(name: str, *, n_sources: int = 2) -> FloatArray:
     (2, 2, 2, 2)
     """
     check_at_least("n_sources", n_sources, 1)
-    check_choice("name", name.upper(), GATES)
+    check_choice(name.upper(), GATES, "name")
     target = _TARGETS[name.upper()]
     sources = list(product((0, 1), repeat=n_sources))
     if name.upper() == "RDN":

@@ -6,13 +6,13 @@ from typing import Literal
 
 import numpy as np
 
+from pidselect.data import check_choice
 from pidselect.datasets.problem import (
     FloatArray,
     Problem,
     RandomState,
     balanced_classes,
     check_at_least,
-    check_choice,
     numbered,
 )
 
@@ -102,8 +102,8 @@ def statistical_model(
     """
     check_at_least("n_samples", n_samples, 1)
     check_at_least("sigma", sigma, 0)
-    check_choice("kind", kind, ("additive", "multiplicative"))
-    check_choice("distribution", distribution, DISTRIBUTIONS)
+    check_choice(kind, ("additive", "multiplicative"), "kind")
+    check_choice(distribution, DISTRIBUTIONS, "distribution")
     if not 0 <= alpha <= 2:
         raise ValueError(f"alpha must lie between 0 and 2, got {alpha!r}.")
     rng = np.random.default_rng(random_state)
@@ -194,7 +194,7 @@ def noise_model(
     """
     check_at_least("n_samples", n_samples, 1)
     check_at_least("sigma", sigma, 0)
-    check_choice("kind", kind, ("mackay", "haufe"))
+    check_choice(kind, ("mackay", "haufe"), "kind")
     rng = np.random.default_rng(random_state)
     signal, distractor, eta = rng.standard_normal((3, n_samples))
     y = np.sin(signal) + sigma * eta
@@ -269,7 +269,7 @@ def guyon(
     ((), (0,))
     """
     check_at_least("n_samples", n_samples, 1)
-    check_choice("example", example, _GUYON_MEANS)
+    check_choice(example, _GUYON_MEANS, "example")
     centres = np.array(_GUYON_MEANS[example] if means is None else means, dtype=float)
     if centres.shape != (2, 2):
         raise ValueError(f"means must be two pairs of numbers, got {means!r}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,11 +91,3 @@ def check_at_least(name: str, value: float, least: float) -> None:
     """Raise unless `value` is a number no smaller than `least`."""
     if not value >= least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")
-
-
-def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Raise unless `value` is one of `choices`."""
-    choices = tuple(choices)
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 
+from pidselect.data import check_choice
 from pidselect.datasets.problem import (
     Problem,
     RandomState,
     balanced_classes,
     check_at_least,
-    check_choice,
     numbered,
     seed,
 )
@@ -194,7 +194,7 @@ def friedman(
     """
     check_at_least("n_samples", n_samples, 1)
     check_at_least("noise", noise, 0)
-    check_choice("model", model, (1, 2, 3))
+    check_choice(model, (1, 2, 3), "model")
     rng = np.random.default_rng(random_state)
     if model == 1:
         n_relevant = 5

@@ -1,6 +1,6 @@
 """Columns in, information out: estimators of (conditional) mutual information, in nats."""
 
-from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer, check_choice
+from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
 from pidselect.estimators.information import (
@@ -24,7 +24,6 @@ __all__ = [
     "Gaussian",
     "Mixed",
     "Scorer",
-    "check_choice",
     "mutual_information",
     "resolve",
 ]

@@ -52,7 +52,7 @@ def score_columns_in_boxes(
         x = Space(candidate.values[rows[m]].T.copy(), candidate.cap)
         tally[:] = 0
         for i in range(n_samples):
-            nearby = Nearby(around.joint_order.index[i], around.joint_order.distance[i], True)
+            nearby = Nearby(around.joint_order.sample[i], around.joint_order.distance[i], True)
             _find_nearest(x, i, nearby, nearest, distance)
             if distance[rule.k - 1] > around.joint_order.reach[i]:
                 _find_nearest(x, i, everyone(around.joint, i, scratch), nearest, distance)
@@ -64,12 +64,12 @@ def score_columns_in_boxes(
             limit = np.nextafter(radius_given, np.inf)
             in_given, in_x, in_y = 0, 0, 0
             nearby = within(limit, around.given, around.given_order, i, scratch)
-            for t in range(nearby.index.size):
+            for t in range(nearby.sample.size):
                 if nearby.distance[t] < limit:
-                    j = nearby.index[t]
+                    j = nearby.sample[t]
                     in_given += 1
-                    in_x += np.int64(_apart(x, i, j) <= radius_x)
-                    in_y += np.int64(_apart(target, i, j) <= radius_y)
+                    in_x += 1 if _apart(x, i, j) <= radius_x else 0
+                    in_y += 1 if _apart(target, i, j) <= radius_y else 0
                 elif nearby.in_order:
                     break
             tally[in_given, 0] += 1
@@ -94,10 +94,10 @@ def _find_nearest(x, i, nearby, nearest, distance):  # type: ignore[no-untyped-d
     """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first."""
     k = nearest.size
     distance[:] = np.inf
-    for t in range(nearby.index.size):
+    for t in range(nearby.sample.size):
         if nearby.in_order and nearby.distance[t] >= distance[k - 1]:
             break
-        j = nearby.index[t]
+        j = nearby.sample[t]
         apart = max(nearby.distance[t], _apart(x, i, j))
         if apart < distance[k - 1]:
             place = k - 1

@@ -44,7 +44,7 @@ class Order(NamedTuple):
     Any neighbour that is not listed is at least ``reach[sample]`` away.
     """
 
-    index: NDArray[np.int32]
+    sample: NDArray[np.int32]
     distance: FloatArray
     reach: FloatArray
 
@@ -216,7 +216,7 @@ class Scratch(NamedTuple):
 class Nearby(NamedTuple):
     """The samples to be looked at, with their distances, nearest first if `in_order`."""
 
-    index: NDArray[np.int32]
+    sample: NDArray[np.int32]
     distance: FloatArray
     in_order: bool
 
@@ -243,7 +243,7 @@ def count_one(x, candidate, around, rule, i, scratch, tally):  # type: ignore[no
     """
     joint, given = around.joint_order, around.given_order
     limit, counts = scratch.limit, scratch.counts
-    nearby = Nearby(joint.index[i], joint.distance[i], True)
+    nearby = Nearby(joint.sample[i], joint.distance[i], True)
     widest = _find_radius(x, candidate.cap, i, nearby, scratch.nearest)
     if widest > joint.reach[i]:
         nearby = everyone(around.joint, i, scratch)
@@ -280,10 +280,10 @@ def everyone(space, i, scratch):  # type: ignore[no-untyped-def]
 
 @njit(**JIT)
 def within(widest, space, order, i, scratch):  # type: ignore[no-untyped-def]
-    """Return a list that holds every sample nearer than `widest`, in order if one is long enough."""
+    """Return a list with every sample nearer than `widest`, in order if one reaches that far."""
     if widest > order.reach[i]:
         return everyone(space, i, scratch)
-    return Nearby(order.index[i], order.distance[i], True)
+    return Nearby(order.sample[i], order.distance[i], True)
 
 
 @njit(**JIT)
@@ -292,12 +292,12 @@ def _find_radius(x, cap, i, nearby, nearest):  # type: ignore[no-untyped-def]
     k, n_lanes = nearest.shape[0] - 1, x.shape[2]
     nearest[:] = np.inf
     widest = np.inf
-    length = nearby.index.size
+    length = nearby.sample.size
     start = 0
     while start < length and not (nearby.in_order and nearby.distance[start] >= widest):
         stop = min(start + STRIDE, length)
         for t in range(start, stop):
-            j, distance = nearby.index[t], nearby.distance[t]
+            j, distance = nearby.sample[t], nearby.distance[t]
             for lane in range(n_lanes):
                 apart = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
                 nearest[k, lane] = max(apart, distance)
@@ -342,10 +342,10 @@ def _count(nearby, widest, limit, counts):  # type: ignore[no-untyped-def]
 def _count_with_x(x, cap, i, nearby, widest, limit, counts):  # type: ignore[no-untyped-def]
     """Count the samples nearer than each column's limit, x included in the distance."""
     counts[:] = 0
-    for t in range(nearby.index.size):
+    for t in range(nearby.sample.size):
         distance = nearby.distance[t]
         if distance < widest:
-            j = nearby.index[t]
+            j = nearby.sample[t]
             if x.shape[1] == 1:
                 for lane in range(limit.size):
                     apart = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])

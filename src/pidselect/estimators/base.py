@@ -1,4 +1,4 @@
-"""The one question every estimator answers: how much does x tell about y, given S?
+"""The one question that every estimator answers: how much x tells about y, given S.
 
 An estimator is two calls. `Estimator.bind` takes the target y and the given S and does all that
 depends on them alone; `Scorer.score` then takes as many columns as come by, every candidate and
@@ -99,16 +99,9 @@ def check_same_length(batch: Batch, n_samples: int) -> None:
         )
 
 
-def check_choice(value: object, known: tuple[object, ...], parameter: str) -> None:
-    """Refuse a value that is not among the known ones, and list these."""
-    if value not in known:
-        choices = ", ".join(repr(choice) for choice in known)
-        raise ValueError(f"{parameter}={value!r} is not known; choose one of {choices}.")
-
-
 def standardised(column: Column) -> FloatArray:
-    """Return the column with mean 0 and standard deviation 1 (ddof=1); a constant one centred."""
+    """Return the column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
     values = column.values
-    centred = values - np.nanmean(values)
-    deviation = np.nanstd(values, ddof=1)
-    return np.asarray(centred / deviation if deviation > 0 else centred, dtype=np.float64)
+    if np.nanmin(values) == np.nanmax(values):  # rounding may leave it a deviation above zero
+        return values - np.nanmin(values)
+    return np.asarray((values - np.nanmean(values)) / np.nanstd(values, ddof=1), dtype=np.float64)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import Block, FloatArray, IntArray, check_choice
 from pidselect.estimators._counts import Partition, score_codes
-from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, check_choice, check_same_length
+from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, check_same_length
 
 Correction = Literal["miller-madow"] | None
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
-from pidselect.data import Block, read_block
-from pidselect.estimators.base import Batch, Estimator, check_choice
+from pidselect.data import Block, check_choice, read_block
+from pidselect.estimators.base import Batch, Estimator
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
 from pidselect.estimators.ksg import KSG
@@ -72,7 +72,8 @@ def mutual_information(
     x, y : array-like or table, shape (n_samples,) or (n_samples, n_columns)
         Two variables; several columns count as one joint variable.
     given : array-like or table, optional
-        What is known already. With it, the value is the conditional mutual information I(x; y | given).
+        What is known already: the value is then the conditional mutual information
+        I(x; y | given).
     estimator : str or object
         "auto" chooses by the kinds of the columns; else "ksg", "ksg-rank", "mixed", "discrete",
         "gaussian", "copula", or an object such as ``KSG(k=10)``.
@@ -81,7 +82,8 @@ def mutual_information(
     Returns
     -------
     float
-        The estimate as it is: an estimate of no information scatters around zero and may be negative.
+        The estimate as it is: where there is no information it scatters around zero, and may be
+        negative.
 
     Examples
     --------

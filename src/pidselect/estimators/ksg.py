@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import digamma
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Block, FloatArray
+from pidselect.data import Block, FloatArray, check_choice
 from pidselect.estimators._boxes import BoxRule, score_columns_in_boxes
 from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule, Space
 from pidselect.estimators.base import (
@@ -17,7 +17,6 @@ from pidselect.estimators.base import (
     Batch,
     Scorer,
     as_numbers,
-    check_choice,
     check_same_length,
 )
 from pidselect.estimators.nearest import (
@@ -62,10 +61,10 @@ class KSG(BaseEstimator):
 
     Notes
     -----
-    Nothing is added to the data to break ties. Samples that coincide are at distance zero; where
-    the k nearest all do, nothing is strictly nearer and each count is zero, so ties pull the
-    estimate down and never up. Columns with many ties are better served by `Mixed`, which "auto"
-    chooses for them.
+    Nothing is added to the data to break ties. Where a sample's k nearest all coincide with it,
+    no sample is strictly nearer and each count is zero: ties push the estimate up. They do so in
+    the surrogates of a test as well, so that a test stays valid, but the value itself means
+    little. Columns with many ties are better served by `Mixed`, which "auto" chooses for them.
 
     References
     ----------

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data import Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators._neighbours import (
     Candidate,
     Neighbourhood,
@@ -21,7 +21,7 @@ from pidselect.estimators._neighbours import (
     sorted_neighbours,
 )
 from pidselect.estimators._strata import Strata, score_columns_in_strata
-from pidselect.estimators.base import Batch, check_choice, check_same_length, standardised
+from pidselect.estimators.base import Batch, check_same_length, standardised
 
 Scale = Literal["zscore", "rank"] | None
 SCALES: tuple[Scale, ...] = ("zscore", "rank", None)
@@ -57,7 +57,7 @@ def check_enough_samples(n_samples: int, k: int) -> None:
 
 
 def scaled(column: Column, scale: Scale) -> FloatArray:
-    """Place a column's samples on an axis: numbers by the scale, labels 0, 1, ... by their level."""
+    """Place a column's samples on an axis: numbers by the scale, labels at 0, 1, ... by level."""
     if column.kind == "nominal":
         return column.codes().astype(np.float64)
     if scale == "zscore":

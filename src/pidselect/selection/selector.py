@@ -1,0 +1,305 @@
+"""PIDSelector: the selection as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pidselect.data import (
+    Kinds,
+    Missing,
+    Problem,
+    frame_library,
+    is_frame,
+    read_problem,
+    select_columns,
+)
+from pidselect.estimators import Estimator, resolve
+from pidselect.selection.backward import STATISTICS, backward
+from pidselect.selection.criteria import CRITERIA
+from pidselect.selection.evidence import Inquiry
+from pidselect.selection.features import Feature, FeatureGroups, Line, line_up
+from pidselect.selection.forward import forward
+from pidselect.selection.progress import announce_long_fit, progress_bar
+from pidselect.selection.record import Selection, Step
+from pidselect.selection.settings import (
+    RandomState,
+    check_count,
+    check_settings,
+    to_bytes,
+    to_seed,
+)
+from pidselect.significance import SUBSAMPLE, permutations
+
+
+class PIDSelector(SelectorMixin, BaseEstimator):
+    """Select the features that carry information about a target, and stop by a test.
+
+    Features are included one by one, each time the one that adds most information about the target
+    to what the selected ones already tell, for as long as it adds more than chance would among as
+    many candidates. Features that turn out to add nothing to the others are removed again.
+
+    Parameters
+    ----------
+    criterion : {"cmi", "mi"}
+        What candidates are ranked and tested by: their information about the target given the
+        selected features, which counts synergy and leaves out redundancy, or by themselves.
+    estimator : str or object
+        How information is estimated: "auto" goes by the kinds of all columns ("ksg" if all are
+        continuous, "discrete" if all have few levels, else "mixed"); by name, or an object such as
+        ``KSG(k=10)``, whose parameters a grid search reaches as ``estimator__k``.
+    alpha : float
+        The rate at which chance may pass for a feature at a step.
+    n_permutations : int
+        The number of surrogates of each candidate.
+    surrogates : {"global"}
+        How surrogates are made: "global" permutes all samples.
+    shared : bool
+        Whether all candidates are permuted alike in a draw, which keeps their dependence.
+    backward : {"minimum", "maximum", None}
+        Whether, and against which statistic, selected features are tested once more.
+    max_features : int, optional
+        The most columns to be selected, kept ones included.
+    keep : sequence of names or positions, optional
+        Columns that are selected from the start, conditioned on, never tested, never removed.
+    feature_groups : mapping of names to columns, or sequence of columns, optional
+        Columns that enter and leave together.
+    kinds : mapping of names to kinds, or sequence of kinds, optional
+        "continuous", "ordinal" or "nominal", where what is inferred is wrong; the key "target"
+        stands for y.
+    missing : {"error", "drop", "category"}
+        Refuse missing values, leave out their rows, or treat them as a level of their own.
+    max_samples : int, optional
+        Work on a random subset of this many samples.
+    max_memory : int or str
+        The memory that sorted neighbours may take; with less, it takes longer.
+    n_jobs : int, optional
+        The number of threads, or what a joblib context says. The result does not depend on it.
+    random_state : int, Generator, RandomState or None
+        The same number, the same result, to the bit.
+    verbose : int
+        1 shows progress (with rich installed).
+
+    Attributes
+    ----------
+    selected_ : array of int
+        The positions of the selected columns, in the order of inclusion, kept ones first.
+    selection_ : Selection
+        The record: every candidate's value in bits, the null line and the p-value at every step.
+    table_ : Table
+        The columns as they were read, with the kinds they were taken for.
+    estimator_ : object
+        The estimator that was used.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    References
+    ----------
+    P. Wollstadt, S. Schmitt, M. Wibral, A rigorous information-theoretic definition of redundancy
+    and relevancy in feature selection based on (partial) information decomposition. Journal of
+    Machine Learning Research 24 (2023).
+
+    Examples
+    --------
+    X2 is a noisy copy of X1; eta says nothing about y by itself, but cleans X1 of its noise.
+
+    >>> from pidselect import PIDSelector, datasets
+    >>> toy = datasets.toy(random_state=1)
+    >>> selector = PIDSelector(random_state=0).fit(toy.X, toy.y)
+    >>> [toy.names[column] for column in selector.selected_]
+    ['X1', 'eta']
+    >>> print(selector.selection_.steps[1])
+    forward  x2: ... bit (null line ..., p = 0.0050), included
+    """
+
+    def __init__(
+        self,
+        criterion: str = "cmi",
+        estimator: str | Estimator = "auto",
+        *,
+        alpha: float = 0.05,
+        n_permutations: int = 200,
+        surrogates: str = "global",
+        shared: bool = False,
+        backward: Literal["minimum", "maximum"] | None = "minimum",
+        max_features: int | None = None,
+        keep: Sequence[str | int] | None = None,
+        feature_groups: FeatureGroups | None = None,
+        kinds: Kinds | None = None,
+        missing: Missing = "error",
+        max_samples: int | None = None,
+        max_memory: int | str = "1GiB",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.criterion = criterion
+        self.estimator = estimator
+        self.alpha = alpha
+        self.n_permutations = n_permutations
+        self.surrogates = surrogates
+        self.shared = shared
+        self.backward = backward
+        self.max_features = max_features
+        self.keep = keep
+        self.feature_groups = feature_groups
+        self.kinds = kinds
+        self.missing = missing
+        self.max_samples = max_samples
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select features of X by what they tell about y.
+
+        Parameters
+        ----------
+        X : dataframe or array, shape (n_samples, n_features)
+        y : array-like, shape (n_samples,) or (n_samples, n_targets)
+            The target; several columns are one joint target.
+        """
+        check_settings(
+            self.criterion, self.surrogates, self.backward, self.alpha, self.n_permutations
+        )
+        problem = read_problem(X, y, kinds=self.kinds, missing=self.missing)
+        validate_data(self, X, skip_check_array=True)  # notes the number and names of the columns
+        if is_frame(X):
+            self.feature_names_in_ = np.array(problem.table.names, dtype=object)
+        problem = self._subsample(problem, seed := to_seed(self.random_state))
+        line = line_up(problem.table, self.keep, self.feature_groups)
+        inquiry = self._inquiry(problem, line, seed)
+        announce_long_fit(inquiry, line.candidates)
+        with progress_bar(inquiry, self.verbose) as watched:
+            features, steps = self._select(watched, line)
+        self.estimator_ = inquiry.estimator
+        self.table_ = problem.table
+        self.selected_ = np.array(
+            [column for feature in (*line.kept, *features) for column in feature.columns], dtype=int
+        )
+        self.selection_ = self._record(inquiry, line, features, steps, frame_library(X))
+        if not len(self.selected_):
+            warnings.warn(self.selection_.why_nothing(), UserWarning, stacklevel=2)
+        return self
+
+    def _subsample(self, problem: Problem, seed: int) -> Problem:
+        """Take a random part of the samples if there are too many."""
+        n_samples = problem.target.n_samples
+        if self.max_samples is None:
+            return problem
+        check_count(self.max_samples, "max_samples", at_least=2)
+        if n_samples <= self.max_samples:
+            return problem
+        shuffled = permutations((seed, SUBSAMPLE), range(1, 2), n_samples)[0]
+        rows = np.sort(shuffled[: self.max_samples]).astype(np.int64)
+        target = problem.target.take(rows)
+        if all(column.levels() == 1 for column in target.columns):
+            raise ValueError(
+                f"The target is constant in a random part of max_samples={self.max_samples} "
+                "samples. Allow more of them."
+            )
+        return Problem(problem.table.take(rows), target, problem.rows[rows])
+
+    def _inquiry(self, problem: Problem, line: Line, seed: int) -> Inquiry:
+        """Put together what all steps share."""
+        used = problem.target
+        for feature in (*line.kept, *line.candidates):
+            used = used + feature.block
+        return Inquiry(
+            target=problem.target,
+            estimator=resolve(self.estimator, used),
+            alpha=self.alpha,
+            n_permutations=self.n_permutations,
+            surrogates=self.surrogates,
+            shared=self.shared,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            max_memory=to_bytes(self.max_memory),
+        )
+
+    def _select(self, inquiry: Inquiry, line: Line) -> tuple[list[Feature], list[Step]]:
+        """Go forward, then backward."""
+        room = None
+        if self.max_features is not None:
+            check_count(self.max_features, "max_features")
+            room = self.max_features - sum(len(feature.columns) for feature in line.kept)
+        criterion = CRITERIA[self.criterion]
+        features, steps = forward(inquiry, line.kept, line.candidates, criterion, room)
+        if self.backward is not None:
+            statistic = STATISTICS[self.backward]
+            features, more = backward(inquiry, line.kept, features, statistic)
+            steps += more
+        return features, steps
+
+    def _record(
+        self,
+        inquiry: Inquiry,
+        line: Line,
+        features: Sequence[Feature],
+        steps: Sequence[Step],
+        library: str | None,
+    ) -> Selection:
+        names = self.table_.names
+        return Selection(
+            features=tuple(feature.name for feature in features),
+            kept=tuple(feature.name for feature in line.kept),
+            steps=tuple(steps),
+            copies={names[copy]: names[original] for copy, original in line.copies.items()},
+            skipped={names[column]: reason for column, reason in self.table_.skipped.items()},
+            settings={
+                "criterion": self.criterion,
+                "estimator": repr(inquiry.estimator),
+                "alpha": inquiry.alpha,
+                "n_permutations": inquiry.n_permutations,
+                "surrogates": inquiry.surrogates,
+                "shared": inquiry.shared,
+                "backward": self.backward,
+                "seed": inquiry.seed,
+                "n_samples": inquiry.target.n_samples,
+            },
+            frame_library=library,
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X, in their order in X.
+
+        They come as an array or, where ``set_output`` asks for it, as a dataframe; a dataframe of
+        the same library keeps its dtypes.
+        """
+        check_is_fitted(self)
+        columns = np.flatnonzero(self._get_support_mask())
+        library = frame_library(X)
+        if library is None:
+            finite = True if self.missing == "error" else "allow-nan"
+            array = validate_data(self, X, dtype=None, ensure_all_finite=finite, reset=False)
+            return array[:, columns]
+        validate_data(self, X, reset=False, skip_check_array=True)
+        selected = select_columns(X, columns)
+        wanted = _get_output_config("transform", self)["dense"]
+        return selected if wanted == library else np.asarray(selected)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say what the selector can take."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags

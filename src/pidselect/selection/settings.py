@@ -1,0 +1,82 @@
+"""Checks of what users set, before any work is done."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from numbers import Integral, Real
+
+import numpy as np
+
+from pidselect.data import check_choice
+from pidselect.selection.backward import STATISTICS
+from pidselect.selection.criteria import CRITERIA
+from pidselect.significance import SURROGATES, check_resolution
+
+#: Seeds stay below this, so that they survive a trip through JSON.
+SEED_BITS = 53
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+
+
+def check_settings(
+    criterion: object, surrogates: object, backward: object, alpha: object, n_permutations: object
+) -> None:
+    """Refuse what a test cannot be run with."""
+    check_choice(criterion, CRITERIA, "criterion")
+    check_choice(surrogates, SURROGATES, "surrogates")
+    check_choice(backward, (*STATISTICS, None), "backward")
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
+        raise ValueError(f"alpha={alpha!r} is no error rate: it must lie between 0 and 1.")
+    check_count(n_permutations, "n_permutations")
+    check_resolution(float(alpha), int(n_permutations))  # type: ignore[call-overload]
+
+
+def check_count(value: object, parameter: str, at_least: int = 1) -> None:
+    """Refuse what is no whole number, or too small a one."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise ValueError(f"{parameter}={value!r} must be a whole number of at least {at_least}.")
+
+
+def to_bytes(memory: int | str) -> int:
+    """Return an amount of memory in bytes.
+
+    Examples
+    --------
+    >>> to_bytes("1GiB"), to_bytes("500 MB"), to_bytes(1024)
+    (1073741824, 500000000, 1024)
+    """
+    if isinstance(memory, Integral) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?)B\s*", str(memory), re.IGNORECASE)
+    try:
+        amount = float(found[1]) if found else 0.0
+    except ValueError:
+        amount = 0.0
+    if not found or not amount > 0:
+        raise ValueError(
+            f'max_memory={memory!r} is no amount of memory: give bytes, or text such as "1GiB".'
+        )
+    power = " KMGT".index(found[2].upper() or " ")
+    return int(amount * (1024 if found[3] else 1000) ** power)
+
+
+def to_seed(random_state: RandomState) -> int:
+    """Return a seed: the number given, or one drawn from the generator given, or a fresh one.
+
+    Examples
+    --------
+    >>> to_seed(7)
+    7
+    """
+    if random_state is None:
+        return secrets.randbits(SEED_BITS)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**SEED_BITS))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**SEED_BITS, dtype=np.int64))
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return int(random_state)
+    raise ValueError(
+        f"random_state={random_state!r} is no seed: give a whole number, a NumPy generator or None."
+    )

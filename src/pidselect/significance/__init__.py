@@ -1,0 +1,29 @@
+"""Information in, a decision out: is it more than chance."""
+
+from pidselect.significance.surrogates import (
+    BACKWARD,
+    FORWARD,
+    SUBSAMPLE,
+    SURROGATES,
+    permutations,
+)
+from pidselect.significance.tests import (
+    check_resolution,
+    maximum_statistic,
+    minimum_statistic,
+    null_line,
+    p_values,
+)
+
+__all__ = [
+    "BACKWARD",
+    "FORWARD",
+    "SUBSAMPLE",
+    "SURROGATES",
+    "check_resolution",
+    "maximum_statistic",
+    "minimum_statistic",
+    "null_line",
+    "p_values",
+    "permutations",
+]
