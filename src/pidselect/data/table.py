@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -121,7 +120,7 @@ class Table:
         """
         columns = tuple(column.take(rows) for column in self.columns)
         constant = {i: "constant" for i, column in enumerate(columns) if column.levels() == 1}
-        return Table(columns, MappingProxyType(dict(sorted((constant | {**self.skipped}).items()))))
+        return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
     def index(self, column: str | int) -> int:
         """Return the position of a column given by its name or its position.
@@ -202,7 +201,7 @@ def build_table(raws: Sequence[Raw], kinds: Kinds | None = None) -> Table:
     }
     if identifiers:
         _warn_identifiers({columns[i].name: reason for i, reason in identifiers.items()})
-    return Table(columns, MappingProxyType(dict(sorted((constant | identifiers).items()))))
+    return Table(columns, dict(sorted((constant | identifiers).items())))
 
 
 def _warn_identifiers(reasons: Mapping[str, str]) -> None:

@@ -124,8 +124,9 @@ class Selection:
         return (
             f"No feature was selected. The best candidate, {best.chosen!r}, has "
             f"{best.value:.4f} bit (p = {best.p_value:.3g}, null line {best.null_line:.4f} bit). "
-            "What may help: more samples; another estimator or stated kinds; feature_groups, for features that tell "
-            "something only together; or a larger alpha, at the price of more false features."
+            "What may help: more samples; another estimator or stated kinds; feature_groups, for "
+            "features that tell something only together; or a larger alpha, at the price of more "
+            "false features."
         )
 
     def to_dict(self) -> dict[str, Any]:
