@@ -257,17 +257,20 @@ def count_one(x, candidate, around, rule, i, scratch, tally):  # type: ignore[no
         _count_coinciding(x, candidate.cap, i, nearby, rule, scratch)
         _add(counts, 1, tally)
 
-    if around.given.values.shape[0] == 0 and x.shape[1] == 1:
-        _count_sorted(candidate, x[i, 0], limit, counts)
+    nothing_given = around.given.values.shape[0] == 0
+    if nothing_given and x.shape[1] == 1:
+        for lane in range(counts.size):
+            counts[lane] = count_in_x(candidate, candidate.ascending, x[i, 0, lane], limit[lane])
         _add(counts, -1, tally)
-        counts[:] = x.shape[0] - 1
-        _add(counts, 1, tally)
     else:
         nearby = within(widest, around.given, given, i, scratch)
         _count_with_x(x, candidate.cap, i, nearby, widest, limit, counts)
         _add(counts, -1, tally)
+    if nothing_given:
+        counts[:] = x.shape[0] - 1
+    else:
         _count(nearby, widest, limit, counts)
-        _add(counts, 1, tally)
+    _add(counts, 1, tally)
 
 
 @njit(**JIT)
@@ -375,13 +378,17 @@ def _count_coinciding(x, cap, i, nearby, rule, scratch):  # type: ignore[no-unty
 
 
 @njit(**JIT)
-def _count_sorted(candidate, here, limit, counts):  # type: ignore[no-untyped-def]
-    """Count the samples nearer than each limit in x alone, by two searches in its sorted values."""
-    for lane in range(limit.size):
-        if limit[lane] > candidate.cap[0]:
-            counts[lane] = candidate.ascending.size - 1
-        else:
-            counts[lane] = count_around(candidate.ascending, here[lane], limit[lane]) - 1
+def count_in_x(candidate, ascending, here, limit):  # type: ignore[no-untyped-def]
+    """Count the others among these sorted values that are nearer than the limit to one of them."""
+    if limit > candidate.cap[0]:
+        return ascending.size - 1
+    return others(count_around(ascending, here, limit), limit)
+
+
+@njit(**JIT)
+def others(count, limit):  # type: ignore[no-untyped-def]
+    """Leave the sample itself out of a count; with a limit of zero it never was in."""
+    return count - 1 if limit > 0.0 else 0
 
 
 @njit(**JIT)

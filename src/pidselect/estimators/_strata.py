@@ -19,9 +19,10 @@ from pidselect.estimators._neighbours import (
     FloatArray,
     Neighbourhood,
     Rule,
-    count_around,
+    count_in_x,
     count_one,
     new_scratch,
+    others,
     weigh,
 )
 
@@ -47,6 +48,7 @@ def score_columns_in_strata(
 ) -> None:
     """Fill `values` with what `score_columns` would give, for a candidate of one column."""
     n_samples = candidate.order.size
+    nothing_given = around.given.values.shape[0] == 0
     lanes = new_scratch(n_samples, rule.k, 1)
     x = np.empty((n_samples, 1, 1))
     tally = np.empty((n_samples + 1, 1), dtype=np.int32)
@@ -72,18 +74,13 @@ def score_columns_in_strata(
                 continue
             wider = sorted_in_given[strata.given_start[h] : strata.given_start[h + 1]]
             here = x[i, 0, 0]
-            tally[_nearer(wider.size, limit), 0] += 1
-            tally[_nearer(mates.size, limit), 0] -= 1
-            tally[_nearer(count_around(wider, here, limit), limit), 0] -= 1
+            tally[n_samples - 1 if nothing_given else others(wider.size, limit), 0] += 1
+            tally[others(mates.size, limit), 0] -= 1
+            tally[count_in_x(candidate, wider, here, limit), 0] -= 1
             if not rule.strict:
-                tally[rule.k if radius > 0.0 else count_around(mates, here, limit) - 1, 0] += 1
+                same = count_in_x(candidate, mates, here, limit)
+                tally[rule.k if radius > 0.0 else same, 0] += 1
         weigh(tally, rule.weight, values[m : m + 1])
-
-
-@njit(**JIT)
-def _nearer(size, limit):  # type: ignore[no-untyped-def]
-    """Count all of a group but the sample itself, or none if nothing can be near enough."""
-    return size - 1 if limit > 0.0 else 0
 
 
 @njit(**JIT)

@@ -37,21 +37,14 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
     continuous, "discrete" if all are discrete with at most 20 levels each, else "mixed".
     """
     if not isinstance(estimator, str):
-        if not hasattr(estimator, "bind"):
+        if isinstance(estimator, type) or not hasattr(estimator, "bind"):
             raise TypeError(
-                f"estimator={estimator!r} has no method bind(target, given). Give one of "
-                f"{_known()}, or an object such as KSG(k=4)."
+                f"estimator={estimator!r} is no estimator: it has no bind(target, given) to call. "
+                'Give a name such as "auto" or "ksg", or an object such as KSG(k=4).'
             )
         return estimator
-    if estimator == "auto":
-        estimator = _fitting(block)
-    if estimator not in ESTIMATORS:
-        raise ValueError(f"estimator={estimator!r} is not known; choose one of {_known()}.")
-    return ESTIMATORS[estimator]()
-
-
-def _known() -> str:
-    return ", ".join(repr(name) for name in ("auto", *ESTIMATORS))
+    check_choice(estimator, ("auto", *ESTIMATORS), "estimator")
+    return ESTIMATORS[_fitting(block) if estimator == "auto" else estimator]()
 
 
 def _fitting(block: Block) -> str:

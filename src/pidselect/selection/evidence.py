@@ -12,7 +12,14 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import MAX_MEMORY, NATS_PER_UNIT, Batch, Estimator, Scorer
 from pidselect.selection.features import Feature
 from pidselect.selection.record import Phase, Step
-from pidselect.significance import BACKWARD, FORWARD, SURROGATES, null_line, p_values
+from pidselect.significance import (
+    BACKWARD,
+    FORWARD,
+    SURROGATES,
+    is_significant,
+    null_line,
+    p_values,
+)
 
 PHASE_WORD: dict[Phase, int] = {"forward": FORWARD, "backward": BACKWARD}
 
@@ -52,7 +59,7 @@ class Evidence:
             null_line=null_line(null, inquiry.alpha) / nat,
             p_value=float(p[chosen]),
             n_drawn=len(null),
-            accepted=bool(p[chosen] <= inquiry.alpha),
+            accepted=is_significant(p[chosen], inquiry.alpha),
         )
 
 

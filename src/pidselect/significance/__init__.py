@@ -9,6 +9,7 @@ from pidselect.significance.surrogates import (
 )
 from pidselect.significance.tests import (
     check_resolution,
+    is_significant,
     maximum_statistic,
     minimum_statistic,
     null_line,
@@ -21,6 +22,7 @@ __all__ = [
     "SUBSAMPLE",
     "SURROGATES",
     "check_resolution",
+    "is_significant",
     "maximum_statistic",
     "minimum_statistic",
     "null_line",

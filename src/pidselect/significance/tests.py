@@ -21,6 +21,9 @@ from pidselect.data import FloatArray
 #: A surrogate this little below the observed value counts as equal to it.
 TIE = 1e-10
 
+#: What rounding may have taken from a level of significance such as 1 - 0.95.
+ROUNDING = 1e-12
+
 
 def maximum_statistic(surrogates: FloatArray) -> FloatArray:
     """Return, for every draw, the largest value over all candidates.
@@ -64,14 +67,25 @@ def null_line(null: FloatArray, alpha: float) -> float:
     >>> float(null_line(np.arange(99.0), 0.05))
     94.0
     """
-    allowed = math.floor(alpha * (1 + len(null)) + 1e-9) - 1
+    allowed = math.floor((alpha + ROUNDING) * (1 + len(null))) - 1
     return float(np.sort(null)[::-1][allowed])
+
+
+def is_significant(p_value: float, alpha: float) -> bool:
+    """Return whether p <= alpha, whatever rounding did to either.
+
+    Examples
+    --------
+    >>> is_significant(0.2, 1 - 0.8)  # 1 - 0.8 is 0.19999999999999996
+    True
+    """
+    return bool(p_value <= alpha + ROUNDING)
 
 
 def check_resolution(alpha: float, n_permutations: int) -> None:
     """Refuse so few draws that no p-value could ever reach alpha."""
-    if 1.0 / (1.0 + n_permutations) > alpha:
-        needed = math.ceil(1.0 / alpha - 1e-9) - 1
+    if not is_significant(1.0 / (1.0 + n_permutations), alpha):
+        needed = math.ceil(1.0 / (alpha + ROUNDING)) - 1
         raise ValueError(
             f"n_permutations={n_permutations} cannot give a p-value below "
             f"1/(1+{n_permutations}) = {1 / (1 + n_permutations):.3g}, so nothing could ever be "

@@ -1,0 +1,56 @@
+"""Small systems with a known answer, and a selector that is quick on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pidselect import PIDSelector
+
+
+def quick(**settings):
+    """Return a selector with few draws and a fixed seed."""
+    return PIDSelector(**{"n_permutations": 39, "random_state": 0, **settings})
+
+
+def gates(n=200, seed=0):
+    """y = (x0 and x1) or x2; x3 and x4 are noise. All of them bits."""
+    X = np.random.default_rng(seed).integers(0, 2, (n, 5))
+    return X, (X[:, 0] & X[:, 1]) | X[:, 2]
+
+
+def numbers(n=100, seed=0):
+    """y = x0 + x1 + noise; x2 and x3 are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n)
+
+
+def xor(n=200, seed=0):
+    """y = x0 xor x1, each of which alone tells exactly nothing; x2 is noise."""
+    first, second = np.tile([0, 0, 1, 1], n // 4), np.tile([0, 1, 0, 1], n // 4)
+    noise = np.random.default_rng(seed).integers(0, 2, n)
+    return np.column_stack([first, second, noise]), first ^ second
+
+
+def noise(n=100, seed=0, n_columns=3):
+    """Nothing tells anything about y."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, n_columns)), rng.normal(size=n)
+
+
+def season(n=150, seed=0):
+    """Columns of several dtypes, by name: y depends on wind and on port, not on the others."""
+    rng = np.random.default_rng(seed)
+    wind, port = rng.normal(size=n), rng.choice(["north", "south"], n)
+    columns = {
+        "boats": rng.poisson(5, n).tolist(),
+        "wind": wind.tolist(),
+        "flag": (rng.random(n) < 0.5).tolist(),
+        "port": port.tolist(),
+    }
+    return columns, wind + 3 * (port == "north") + 0.3 * rng.normal(size=n)
+
+
+def chosen(selector):
+    """Return the names of the features of a fitted selector, in the order of inclusion."""
+    return list(selector.selection_.features)

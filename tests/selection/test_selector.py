@@ -1,0 +1,383 @@
+"""PIDSelector as scikit-learn, and its users, expect a selector to be."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from systems import chosen, gates, noise, numbers, quick, xor
+
+import naive
+from pidselect import PIDSelector, datasets
+from pidselect.estimators import KSG, Discrete
+from pidselect.significance import BACKWARD, FORWARD
+
+# --- scikit-learn -------------------------------------------------------------------------------
+
+
+# The checks fit noise as well, of which nothing is selected.
+@pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
+@parametrize_with_checks([PIDSelector(), quick(missing="category"), quick(missing="drop")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_pipeline():
+    X, y = gates()
+    pipeline = make_pipeline(StandardScaler(), quick(), LogisticRegression())
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+    assert list(pipeline[:-1].get_feature_names_out()) == ["x0", "x1", "x2"]
+
+
+def test_grid_search_reaches_the_estimator():
+    X, y = numbers()
+    pipeline = make_pipeline(quick(estimator=KSG()), LogisticRegression())
+    search = GridSearchCV(pipeline, {"pidselector__estimator__k": [3, 5]}, cv=2)
+    search.fit(X, y > 0)
+    assert search.best_estimator_[0].estimator_.k in (3, 5)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_clone():
+    original = quick(estimator=KSG(k=7), keep=["x0"], kinds={"x1": "nominal"})
+    copy = clone(original)
+    assert copy.estimator is not original.estimator
+    assert copy.estimator.k == 7
+    assert (copy.keep, copy.kinds) == (["x0"], {"x1": "nominal"})
+
+
+def test_defaults_are_the_documented_ones():
+    defaults = PIDSelector().get_params()
+    assert defaults["criterion"] == "cmi"
+    assert defaults["estimator"] == "auto"
+    assert defaults["alpha"] == 0.05
+    assert defaults["n_permutations"] == 200
+    assert defaults["backward"] == "minimum"
+    assert defaults["missing"] == "error"
+    assert defaults["max_memory"] == "1GiB"
+    assert defaults["random_state"] is None
+
+
+def test_the_estimator_given_is_not_the_one_fitted():
+    """So that changing a parameter after fit does not change what was used."""
+    X, y = numbers()
+    selector = quick(estimator=KSG(k=3)).fit(X, y)
+    selector.set_params(estimator__k=9)
+    assert selector.estimator_.k == 3
+
+
+def test_fit_does_not_change_its_input():
+    X, y = numbers()
+    before = X.copy(), y.copy()
+    quick().fit(X, y)
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+@pytest.mark.parametrize("system", [gates, numbers])
+def test_pickle(system):
+    X, y = system()
+    selector = quick().fit(X, y)
+    again = pickle.loads(pickle.dumps(selector))
+    assert again.selection_ == selector.selection_
+    np.testing.assert_array_equal(again.selected_, selector.selected_)
+    np.testing.assert_array_equal(again.transform(X), selector.transform(X))
+    assert again.table_.kinds == selector.table_.kinds
+
+
+def test_fitting_again_forgets_the_first_time():
+    selector = quick().fit(*gates())
+    X, y = numbers()
+    expected = quick().fit(X, y).selection_
+    assert selector.fit(X, y).selection_ == expected
+    assert selector.n_features_in_ == 4
+
+
+# --- what comes out -----------------------------------------------------------------------------
+
+
+def test_the_gate_is_found():
+    X, y = gates()
+    selector = quick().fit(X, y)
+    assert sorted(selector.selected_) == [0, 1, 2]
+    assert selector.selected_[0] == 2  # alone it tells the most
+    assert selector.get_support().tolist() == [True, True, True, False, False]
+    assert list(selector.get_support(indices=True)) == [0, 1, 2]
+    assert list(selector.get_feature_names_out()) == ["x0", "x1", "x2"]
+
+
+def test_selected_is_in_the_order_of_inclusion_and_transform_in_that_of_the_columns():
+    X, y = gates()
+    selector = quick().fit(X, y)
+    forward = [step for step in selector.selection_.steps if step.phase == "forward"]
+    assert [f"x{i}" for i in selector.selected_] == [s.chosen for s in forward if s.accepted]
+    assert list(selector.selected_) != sorted(selector.selected_)
+    np.testing.assert_array_equal(selector.transform(X), X[:, :3])
+
+
+def test_transform_of_other_rows():
+    X, y = gates()
+    selector = quick().fit(X, y)
+    assert selector.transform(X[:1]).shape == (1, 3)
+    assert selector.transform(np.tile(X, (3, 1))).shape == (600, 3)
+    assert selector.transform(X.astype(np.float32)).dtype == np.float32
+    assert selector.transform(X.tolist()).shape == (200, 3)
+
+
+def test_transform_of_other_columns_is_refused():
+    X, y = gates()
+    selector = quick().fit(X, y)
+    with pytest.raises(ValueError, match="4 features.*5 features"):
+        selector.transform(X[:, :4])
+
+
+def test_transform_before_fit_is_refused():
+    for call in (lambda s: s.transform(gates()[0]), lambda s: s.get_support()):
+        with pytest.raises(NotFittedError):
+            call(quick())
+
+
+def test_nothing_selected_gives_no_column():
+    X, y = noise(seed=4)
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        selector = quick().fit(X, y)
+    assert selector.selected_.tolist() == []
+    assert selector.selected_.dtype.kind == "i"
+    assert selector.transform(X).shape == (100, 0)
+    assert list(selector.get_feature_names_out()) == []
+
+
+def test_toy_system():
+    """X2 only repeats X1; eta tells nothing alone and much together with X1."""
+    toy = datasets.toy(300, random_state=1)
+    selector = quick(n_permutations=99).fit(toy.X, toy.y)
+    assert selector.selected_.tolist() == [0, 2]
+    by_itself = quick(n_permutations=99, criterion="mi", backward=None).fit(toy.X, toy.y)
+    assert by_itself.selected_.tolist() == [0, 1]
+    assert all(step.given == () for step in by_itself.selection_.steps)
+
+
+# --- targets ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda y: np.where(y, "yes", "no"),
+        lambda y: np.where(y, "yes", "no").astype(object),
+        lambda y: y.astype(bool),
+        lambda y: y.tolist(),
+        lambda y: y.astype(float),
+        lambda y: y[:, np.newaxis],
+        lambda y: 3 - 2 * y,
+    ],
+    ids=["text", "object", "bool", "list", "float", "column", "other numbers"],
+)
+def test_target_in_any_form(form):
+    X, y = gates()
+    expected = quick().fit(X, y).selection_
+    found = quick().fit(X, form(y)).selection_
+    assert found.features == expected.features
+    for step, twin in zip(found.steps, expected.steps, strict=True):
+        np.testing.assert_allclose(step.values, twin.values, atol=1e-12)
+        assert step.p_value == twin.p_value
+
+
+def test_several_target_columns_are_one_joint_target():
+    """Each of them alone has nothing to do with x0, but x0 is their parity."""
+    X, parity = xor()
+    both = X[:, :2]
+    selector = quick().fit(np.column_stack([parity, X[:, 2]]), both)
+    assert selector.selected_.tolist() == [0]
+    assert selector.selection_.steps[0].value == pytest.approx(1.0)
+    for column in both.T:
+        with pytest.warns(UserWarning, match="No feature was selected"):
+            quick().fit(np.column_stack([parity, X[:, 2]]), column)
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+def test_the_most_features():
+    X, y = gates()
+    everything = quick(backward=None).fit(X, y).selection_
+    for most in (1, 2, 3):
+        fewer = quick(backward=None, max_features=most).fit(X, y).selection_
+        assert fewer.features == everything.features[:most]
+        assert fewer.steps == everything.steps[:most]
+
+
+def test_backward_can_be_skipped():
+    X, y = gates()
+    assert {step.phase for step in quick(backward=None).fit(X, y).selection_.steps} == {"forward"}
+    assert "backward" in {step.phase for step in quick().fit(X, y).selection_.steps}
+
+
+def test_backward_removes_what_became_redundant():
+    """x0 + x1 is the best single column, until x0 and x1 are in."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 2, (2, 300))
+    X = np.column_stack([np.maximum(first, second), first, second])
+    y = first + 2 * second
+    X[rng.random(300) < 0.02, 0] ^= 1
+    settings = {"n_permutations": 39, "estimator": "discrete"}
+    start = quick(backward=None, criterion="mi", **settings).fit(X, y)
+    assert sorted(start.selected_) == [0, 1, 2]
+    selector = quick(backward="maximum", criterion="mi", **settings).fit(X, y)
+    assert sorted(selector.selected_) == [1, 2]
+    removed = [
+        s.chosen for s in selector.selection_.steps if s.phase == "backward" and not s.accepted
+    ]
+    assert removed == ["x0"]
+    assert selector.selection_.features == ("x1", "x2") or chosen(selector) == ["x2", "x1"]
+
+
+def test_the_maximum_is_the_stricter_statistic():
+    X, y = numbers()
+    lenient = quick(backward="minimum").fit(X, y).selection_
+    strict = quick(backward="maximum").fit(X, y).selection_
+    first = [next(s for s in r.steps if s.phase == "backward") for r in (lenient, strict)]
+    assert first[0].values == first[1].values
+    assert first[0].null_line < first[1].null_line
+    assert first[0].p_value <= first[1].p_value
+
+
+def test_a_part_of_the_samples():
+    X, y = numbers(300)
+    selector = quick(max_samples=100).fit(X, y)
+    assert selector.selection_.settings["n_samples"] == 100
+    assert selector.table_.n_samples == 100
+    assert chosen(selector) == chosen(quick().fit(X, y))
+    assert quick(max_samples=100).fit(X, y).selection_ == selector.selection_
+    other = quick(max_samples=100, random_state=1).fit(X, y).selection_
+    assert other.steps[0].values != selector.selection_.steps[0].values
+
+
+def test_more_samples_than_there_are():
+    X, y = numbers()
+    assert quick(max_samples=1000).fit(X, y).selection_ == quick().fit(X, y).selection_
+
+
+def test_a_part_of_the_samples_is_a_part_of_the_samples():
+    X, y = numbers(300)
+    table = quick(max_samples=50).fit(X, y).table_
+    rows = np.column_stack([column.values for column in table.columns])
+    assert {tuple(row) for row in rows} <= {tuple(row) for row in X}
+    assert len({tuple(row) for row in rows}) == 50
+
+
+def test_auto_goes_by_the_kinds():
+    X, y = numbers()
+    assert isinstance(quick().fit(X, y).estimator_, KSG)
+    assert isinstance(quick().fit(*gates()).estimator_, Discrete)
+    X[:, 3] = np.round(X[:, 3])
+    assert type(quick().fit(X, y).estimator_).__name__ == "Mixed"
+
+
+def test_a_constant_column_does_not_change_the_estimator():
+    X, y = numbers()
+    with_constant = np.column_stack([X, np.ones(len(X))])
+    assert isinstance(quick().fit(with_constant, y).estimator_, KSG)
+    assert isinstance(quick(keep=[4]).fit(with_constant, y).estimator_, KSG)
+
+
+# --- against the twin ---------------------------------------------------------------------------
+
+PHASES = {"forward": FORWARD, "backward": BACKWARD}
+
+
+def twin_steps(X, y, score, seed, n_draws):
+    """Return the steps of a whole selection, forward and then backward."""
+
+    def permute(phase, step, column, draw):
+        return naive.permutation((seed, PHASES[phase], step, column, draw), len(y))
+
+    x, y = X.astype(float), y[:, np.newaxis].astype(float)
+    forward = naive.forward(x, y, score, permute, 0.05, n_draws)
+    included = [step.chosen for step in forward if step.accepted]
+    return forward + naive.backward(x, y, included, score, permute, 0.05, n_draws)
+
+
+def scaled_ksg(x, y, given, k):
+    return naive.ksg1(*(naive.zscore(block) for block in (x, y, given)), k=k)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize(
+    ("system", "estimator", "score"),
+    [
+        (partial(gates, 80), "discrete", naive.discrete),
+        (partial(numbers, 50), KSG(k=3), partial(scaled_ksg, k=3)),
+    ],
+    ids=["discrete", "ksg"],
+)
+def test_whole_selection_equals_the_twin(system, estimator, score, seed):
+    X, y = system(seed=seed)
+    selector = quick(estimator=estimator, random_state=seed, n_permutations=19).fit(X, y)
+    expected = twin_steps(X, y, score, seed, 19)
+    for step, twin in zip(selector.selection_.steps, expected, strict=True):
+        assert step.phase == twin.phase
+        assert step.candidates == tuple(f"x{j}" for j in twin.candidates)
+        np.testing.assert_allclose(np.multiply(step.values, log(2)), twin.values, atol=1e-10)
+        assert step.chosen == f"x{twin.chosen}"
+        assert step.null_line * log(2) == pytest.approx(twin.null_line, abs=1e-10)
+        assert step.p_value == twin.p_value
+        assert step.accepted == twin.accepted
+    removed = {step.chosen for step in expected if step.phase == "backward" and not step.accepted}
+    included = [step.chosen for step in expected if step.phase == "forward" and step.accepted]
+    assert selector.selected_.tolist() == [c for c in included if c not in removed]
+
+
+# --- what must not matter -----------------------------------------------------------------------
+
+
+@given(st.permutations(range(4)))
+@settings(max_examples=10)
+def test_order_of_the_columns_does_not_matter_with_shared_draws(order):
+    X, y = numbers()
+    expected = quick(shared=True).fit(X, y)
+    found = quick(shared=True).fit(X[:, order], y)
+    assert [order[i] for i in found.selected_] == expected.selected_.tolist()
+    for step, twin in zip(found.selection_.steps, expected.selection_.steps, strict=True):
+        values = {order[int(c[1:])]: v for c, v in zip(step.candidates, step.values, strict=True)}
+        assert values == {int(c[1:]): v for c, v in zip(twin.candidates, twin.values, strict=True)}
+        assert step.null_line == twin.null_line
+        assert step.p_value == twin.p_value
+
+
+@given(
+    st.lists(st.integers(-20, 20), min_size=5, max_size=5),
+    st.lists(st.booleans(), min_size=5, max_size=5),
+)
+@settings(max_examples=10)
+def test_units_do_not_matter(powers, mirrored):
+    """Powers of two, so that not a bit is lost."""
+    X, y = numbers()
+    factors = np.where(mirrored, -1.0, 1.0) * 2.0 ** np.array(powers)
+    expected = quick(estimator="ksg").fit(X, y).selection_
+    found = quick(estimator="ksg").fit(X * factors[:4], y * factors[4]).selection_
+    assert found == expected
+
+
+@given(st.permutations(range(2)), st.integers(-3, 3))
+@settings(max_examples=10)
+def test_names_of_levels_do_not_matter(names, offset):
+    X, y = gates()
+    expected = quick().fit(X, y).selection_
+    found = quick().fit(np.array(names)[X] + offset, y).selection_
+    assert found.features == expected.features
+    for step, twin in zip(found.steps, expected.steps, strict=True):
+        np.testing.assert_allclose(step.values, twin.values, atol=1e-12)
+        assert step.p_value == twin.p_value

@@ -1,0 +1,169 @@
+"""PIDSelector on dataframes: names, dtypes and output in the caller's library."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from systems import chosen, gates, noise, numbers, quick, season
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+frames = pytest.mark.parametrize("library", LIBRARIES)
+outputs = pytest.mark.parametrize("library", ["pandas", "polars"])
+
+
+@frames
+def test_names(library):
+    columns, y = season()
+    selector = quick().fit(LIBRARIES[library](columns), y)
+    assert selector.feature_names_in_.tolist() == list(columns)
+    assert selector.n_features_in_ == 4
+    assert sorted(chosen(selector)) == ["port", "wind"]
+    assert selector.selected_.tolist() == [list(columns).index(n) for n in chosen(selector)]
+    assert selector.get_feature_names_out().tolist() == ["wind", "port"]
+    assert selector.table_.kinds == ("ordinal", "continuous", "nominal", "nominal")
+
+
+@frames
+def test_every_library_gives_the_same_record(library):
+    columns, y = season()
+    selection = quick().fit(LIBRARIES[library](columns), y).selection_
+    assert selection.steps == quick().fit(pd.DataFrame(columns), y).selection_.steps
+
+
+@frames
+def test_transform_gives_an_array_unless_told_otherwise(library):
+    columns, y = season()
+    table = LIBRARIES[library](columns)
+    array = quick().fit(table, y).transform(table)
+    assert isinstance(array, np.ndarray)
+    assert array.shape == (150, 2)
+    assert array[:, 0].tolist() == columns["wind"]
+    assert array[:, 1].tolist() == columns["port"]
+
+
+@outputs
+def test_set_output_keeps_dtypes(library):
+    columns, y = season()
+    table = LIBRARIES[library](columns)
+    found = quick().set_output(transform=library).fit(table, y).transform(table)
+    assert isinstance(found, LIBRARIES[library])
+    assert list(found.columns) == ["wind", "port"]
+    assert list(found.dtypes) == list(table[["wind", "port"]].dtypes)
+
+
+def test_pandas_keeps_its_index_and_categories():
+    columns, y = season()
+    table = pd.DataFrame(columns, index=range(1000, 1150)).astype({"port": "category"})
+    found = quick().set_output(transform="pandas").fit(table, y).transform(table)
+    pd.testing.assert_frame_equal(found, table[["wind", "port"]])
+
+
+@outputs
+def test_set_output_from_an_array(library):
+    X, y = gates()
+    found = quick().set_output(transform=library).fit(X, y).transform(X)
+    assert isinstance(found, LIBRARIES[library])
+    assert list(found.columns) == ["x0", "x1", "x2"]
+    np.testing.assert_array_equal(found.to_numpy(), X[:, :3])
+
+
+@frames
+@pytest.mark.parametrize("wanted", ["pandas", "polars"])
+def test_set_output_from_another_library(library, wanted):
+    columns, y = season()
+    table = LIBRARIES[library](columns)
+    found = quick().set_output(transform=wanted).fit(table, y).transform(table)
+    assert isinstance(found, LIBRARIES[wanted])
+    assert list(found.columns) == ["wind", "port"]
+    assert list(found["wind"]) == columns["wind"]
+
+
+@pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
+@frames
+def test_nothing_selected_keeps_the_rows(library):
+    X, y = noise(seed=4)
+    table = LIBRARIES[library](dict(zip("abc", X.T, strict=True)))
+    selector = quick().fit(table, y)
+    assert selector.selected_.tolist() == []
+    assert selector.transform(table).shape == (100, 0)
+
+
+def test_column_transformer():
+    X, y = numbers()
+    table = pd.DataFrame(X, columns=list("abcd")).assign(label="x")
+    transformer = ColumnTransformer(
+        [("chosen", quick(), ["a", "b", "c"])], remainder="drop", verbose_feature_names_out=True
+    )
+    transformer.set_output(transform="pandas")
+    found = transformer.fit_transform(table, y)
+    assert list(found.columns) == ["chosen__a", "chosen__b"]
+    np.testing.assert_array_equal(found.to_numpy(), X[:, :2])
+
+
+def test_after_a_column_transformer():
+    X, y = numbers()
+    table = pd.DataFrame(X, columns=list("abcd"))
+    before = ColumnTransformer([("z", StandardScaler(), list("abc"))], remainder="passthrough")
+    pipeline = make_pipeline(before, quick()).set_output(transform="pandas")
+    assert list(pipeline.fit_transform(table, y).columns) == ["z__a", "z__b"]
+
+
+def test_target_as_a_series():
+    X, y = gates()
+    expected = quick().fit(X, y).selection_
+    for target in (
+        pd.Series(y, name="open", index=range(7, 207)),
+        pl.Series("open", y),
+        pd.DataFrame({"open": y}),
+        pl.DataFrame({"open": y}),
+        pd.Series(y).astype("category"),
+        pa.chunked_array([y[:80], y[80:]]),
+    ):
+        assert quick().fit(X, target).selection_ == expected
+
+
+def test_other_columns_are_refused():
+    columns, y = season()
+    table = pd.DataFrame(columns)
+    selector = quick().fit(table, y)
+    with pytest.raises(ValueError, match=r"(?s)feature names should match.*wind"):
+        selector.transform(table.drop(columns="wind"))
+    with pytest.raises(ValueError, match="same order"):
+        selector.transform(table[["wind", "boats", "flag", "port"]])
+
+
+def test_columns_with_numbers_for_names():
+    """As pandas.DataFrame(array) has them."""
+    X, y = gates()
+    table = pd.DataFrame(X)
+    selector = quick().fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = selector.transform(table)
+    np.testing.assert_array_equal(found, X[:, :3])
+    assert selector.get_support().tolist() == [True, True, True, False, False]
+    assert [step.chosen for step in selector.selection_.steps][0] == "2"
+
+
+@frames
+def test_the_record_comes_in_the_same_library(library):
+    columns, y = season()
+    frame = quick().fit(LIBRARIES[library](columns), y).selection_.to_frame()
+    kind = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}[library]
+    assert isinstance(frame, kind)
+
+
+def test_fit_on_one_library_and_transform_another():
+    columns, y = season()
+    selector = quick().fit(pd.DataFrame(columns), y)
+    expected = selector.transform(pd.DataFrame(columns))
+    np.testing.assert_array_equal(selector.transform(pl.DataFrame(columns)), expected)
+    np.testing.assert_array_equal(selector.transform(pa.table(columns)), expected)
