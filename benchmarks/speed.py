@@ -34,7 +34,7 @@ TOLERANCE = 1e-10  # nats
 
 @dataclass(frozen=True)
 class Question:
-    """The work of one selection step: z-scored variables, and surrogates of every candidate."""
+    """The work of one selection step: its variables, and surrogates of every candidate."""
 
     target: FloatArray  # (n_samples,)
     given: FloatArray  # (n_samples, n_given)
@@ -47,17 +47,16 @@ def ask(n_given: int, seed: int) -> Question:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((N_SAMPLES, n_given + N_CANDIDATES))
     y = X[:, : n_given + N_CANDIDATES // 2].sum(axis=1) + rng.standard_normal(N_SAMPLES)
-    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     rows = [
         permutations((seed, FORWARD, 0, candidate), range(1, 1 + N_SURROGATES), N_SAMPLES)
         for candidate in range(N_CANDIDATES)
     ]
-    return Question((y - y.mean()) / y.std(ddof=1), X[:, :n_given], X[:, n_given:], rows)
+    return Question(y, X[:, :n_given], X[:, n_given:], rows)
 
 
 def answer(question: Question) -> FloatArray:
     """Score all surrogates of all candidates, shape (N_CANDIDATES, N_SURROGATES)."""
-    bound = KSG(k=K, scale=None).bind(to_block(question.target[:, None]), to_block(question.given))
+    bound = KSG(k=K).bind(to_block(question.target[:, None]), to_block(question.given))
     return np.array(
         [
             bound.score(Batch(to_block(column[:, None]), rows))
@@ -99,6 +98,11 @@ class Trees:
         return float(digamma(K) + mean)
 
 
+def scaled(values: FloatArray) -> FloatArray:
+    """Return z-scores, as the estimator takes them by itself."""
+    return (values - values.mean(axis=0)) / values.std(axis=0, ddof=1)
+
+
 def count(tree: cKDTree, points: FloatArray, radius: FloatArray) -> NDArray[np.int64]:
     """Return the number of points within each point's radius, the point itself being the +1."""
     return tree.query_ball_point(points, radius, p=np.inf, return_length=True)
@@ -107,8 +111,9 @@ def count(tree: cKDTree, points: FloatArray, radius: FloatArray) -> NDArray[np.i
 def compare(n_given: int, rounds: int, seed: int) -> dict[str, Any]:
     """Time both on the same surrogates, and check that they say the same."""
     question = ask(n_given, seed)
-    surrogates = question.candidates[:, 0][question.rows[0][:N_SURROGATES_SCIPY]]
-    trees = Trees(question.target, question.given)
+    target, given = scaled(question.target), scaled(question.given)
+    surrogates = scaled(question.candidates[:, 0])[question.rows[0][:N_SURROGATES_SCIPY]]
+    trees = Trees(target, given)
     difference = np.abs(
         answer(question)[0, :N_SURROGATES_SCIPY] - [trees.score(x) for x in surrogates]
     ).max()
@@ -117,7 +122,7 @@ def compare(n_given: int, rounds: int, seed: int) -> dict[str, Any]:
     ours, binding, scoring = best_of(
         rounds,
         lambda: answer(question),
-        lambda: Trees(question.target, question.given),
+        lambda: Trees(target, given),
         lambda: [trees.score(x) for x in surrogates],
     )
     n_estimates = N_CANDIDATES * N_SURROGATES

@@ -285,6 +285,16 @@ def minimum_statistic(values: Array) -> Array:
     return np.min(values, axis=0)
 
 
+def strongest(values: Sequence[float]) -> int:
+    """Return the place of the largest value, the first of those that are equal up to `SLACK`."""
+    return next(i for i, value in enumerate(values) if value >= max(values) - SLACK)
+
+
+def weakest(values: Sequence[float]) -> int:
+    """Return the place of the smallest value, the first of those that are equal up to `SLACK`."""
+    return next(i for i, value in enumerate(values) if value <= min(values) + SLACK)
+
+
 # --- selection ----------------------------------------------------------------------------------
 
 Score = Callable[[Array, Array, Array], float]
@@ -326,7 +336,7 @@ def forward(x: Array, y: Array, score: Score, permute: Permute, alpha: float, n:
         given = {c: x[:, selected] for c in range(x.shape[1]) if c not in selected}
         values = [score(x[:, [c]], y, s) for c, s in given.items()]
         draws = _surrogates(x, y, given, score, partial(permute, "forward", len(steps)), n)
-        null, chosen = maximum_statistic(draws), int(np.argmax(values))
+        null, chosen = maximum_statistic(draws), strongest(values)
         steps.append(_step("forward", list(given), values, chosen, null, alpha))
         if steps[-1].accepted:
             selected.append(steps[-1].chosen)
@@ -355,8 +365,8 @@ def backward(
         given = {f: x[:, [g for g in kept if g != f]] for f in kept}
         values = [score(x[:, [f]], y, s) for f, s in given.items()]
         draws = _surrogates(x, y, given, score, partial(permute, "backward", len(steps)), n)
-        null, weakest = statistic(draws), int(np.argmin(values))
-        steps.append(_step("backward", kept, values, weakest, null, alpha))
+        null, chosen = statistic(draws), weakest(values)
+        steps.append(_step("backward", kept, values, chosen, null, alpha))
         if not steps[-1].accepted:
             kept.remove(steps[-1].chosen)
     return steps

@@ -150,7 +150,7 @@ def test_columns_with_numbers_for_names():
         found = selector.transform(table)
     np.testing.assert_array_equal(found, X[:, :3])
     assert selector.get_support().tolist() == [True, True, True, False, False]
-    assert [step.chosen for step in selector.selection_.steps][0] == "2"
+    assert selector.selection_.steps[0].chosen == "2"
 
 
 @frames

@@ -1,0 +1,182 @@
+"""Bad input is refused: the message names the column and the way out, and nothing is half done."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from systems import gates, numbers, quick, season
+
+from pidselect.estimators import KSG
+
+
+def changed(X, rows, column, value):
+    X = X.astype(object if isinstance(value, (str, dict)) else float)
+    X[rows, column] = value
+    return X
+
+
+def table():
+    return pd.DataFrame(season()[0])
+
+
+X, Y = numbers()
+BITS, LABELS = gates()
+SHIPS = season()[1]
+
+# what is wrong -> (settings, X, y, what the message says)
+CASES = {
+    "nan": ({}, changed(X, [3, 8], 2, np.nan), Y, r"'x2' \(2 missing\).*missing='drop'"),
+    "nan in a frame": (
+        {},
+        table().mask(table() == "north"),
+        SHIPS,
+        r"'port' \(\d+ missing\).*SimpleImputer",
+    ),
+    "nan in y": ({}, X, changed(Y[:, None], 3, 0, np.nan)[:, 0], r"y contains NaN.*missing='drop'"),
+    "inf": ({}, changed(X, 7, 1, np.inf), Y, "'x1' holds inf in row 7; replace it"),
+    "inf in y": ({}, X, np.where(np.arange(100) == 4, -np.inf, Y), "y contains infinity.*row 4"),
+    "nothing left": (
+        {"missing": "drop"},
+        changed(X, slice(None), 2, np.nan),
+        Y,
+        r"leaves none of the 100 rows.*'x2' \(100 missing\)",
+    ),
+    "constant target": ({}, X, np.ones(100), "target is constant.*pass a target that varies"),
+    "identifier as target": (
+        {},
+        X,
+        [f"ship {i}" for i in range(100)],
+        "target.*identifier.*kinds=",
+    ),
+    "no target": ({}, X, None, "requires y"),
+    "too few samples": (
+        {"estimator": KSG(k=7)},
+        X[:8],
+        Y[:8],
+        "7 nearest neighbours need at least 9 samples.*n_samples=8.*smaller k",
+    ),
+    "too few samples, auto": ({}, X[:5], Y[:5], "4 nearest neighbours need at least 6 samples"),
+    "duplicate names": ({}, pd.DataFrame(X, columns=list("abca")), Y, "unique.*'a'"),
+    "lengths": ({}, X, Y[:-1], "X has 100, y has 99"),
+    "one dimension": ({}, X[:, 0], Y, "Expected 2D array.*reshape"),
+    "no rows": ({}, X[:0], Y[:0], r"0 sample\(s\)"),
+    "no columns": ({}, X[:, :0], Y, r"0 feature\(s\)"),
+    "complex": ({}, X + 1j, Y, "Complex data not supported"),
+    "few draws": ({"n_permutations": 10}, X, Y, "n_permutations=19 or more"),
+    "criterion": ({"criterion": "cim"}, X, Y, "did you mean 'cmi'"),
+    "estimator": ({"estimator": "kgs"}, X, Y, "estimator='kgs'.*'auto', 'ksg', 'ksg-rank'"),
+    "surrogates": ({"surrogates": "globl"}, X, Y, "surrogates='globl'.*'global'"),
+    "backward": ({"backward": "smallest"}, X, Y, "backward='smallest'.*'minimum', 'maximum'"),
+    "missing": ({"missing": "dorp"}, X, Y, "missing='dorp'.*did you mean 'drop'"),
+    "alpha": ({"alpha": 5}, X, Y, "alpha=5.*between 0 and 1"),
+    "max_memory": ({"max_memory": "plenty"}, X, Y, "max_memory='plenty'.*1GiB"),
+    "max_features": ({"max_features": 0}, X, Y, "max_features=0.*at least 1"),
+    "max_samples": ({"max_samples": 1}, X, Y, "max_samples=1.*at least 2"),
+    "max_samples, no number": ({"max_samples": 0.5}, X, Y, "max_samples=0.5.*whole number"),
+    "too few of the samples": ({"max_samples": 5}, X, Y, "at least 6 samples"),
+    "random_state": ({"random_state": "seed"}, X, Y, "random_state='seed'.*whole number"),
+    "shared": ({"shared": "yes"}, X, Y, "shared='yes'"),
+    "keep": ({"keep": ["wnid"]}, table(), SHIPS, "'wnid'.*did you mean 'wind'"),
+    "keep, position": ({"keep": [4]}, X, Y, "no column at position 4.*0 to 3"),
+    "keep twice": ({"keep": ["x1", 1]}, X, Y, "keep names column 'x1' twice"),
+    "groups": ({"feature_groups": {"a": ["wnid"]}}, table(), SHIPS, "did you mean 'wind'"),
+    "empty group": ({"feature_groups": {"a": []}}, X, Y, "group 'a' is empty"),
+    "overlap": (
+        {"feature_groups": {"a": [0, 1], "b": [1, 2]}},
+        X,
+        Y,
+        "'x1' is in the feature groups 'a' and 'b'",
+    ),
+    "group with another's name": (
+        {"feature_groups": {"x3": [0, 1]}},
+        X,
+        Y,
+        "'x3' has the name of another column",
+    ),
+    "kinds": ({"kinds": {"wnid": "nominal"}}, table(), SHIPS, "did you mean 'wind'"),
+    "kind": ({"kinds": {"wind": "numeric"}}, table(), SHIPS, r"kinds\['wind'\]='numeric'"),
+    "number of kinds": ({"kinds": ["nominal"]}, X, Y, "lists 1 kinds for 4 columns"),
+    "text as numbers": ({"kinds": {"port": "continuous"}}, table(), SHIPS, "'port' cannot be"),
+    "labels for ksg": ({"estimator": "ksg"}, table(), SHIPS, "column '(flag|port)'.*\"mixed\""),
+    "numbers for discrete": ({"estimator": "discrete"}, X, LABELS[:100], "'x0' is continuous"),
+    "gaps for ksg": (
+        {"estimator": "ksg", "missing": "category"},
+        changed(X, 3, 0, np.nan),
+        Y,
+        "column 'x0'.*\"mixed\"",
+    ),
+    "k": ({"estimator": KSG(k=0)}, X, Y, "k=0.*at least 1"),
+    "algorithm": ({"estimator": KSG(algorithm=3)}, X, Y, "algorithm=3.*1, 2"),
+    "scale": ({"estimator": KSG(scale="z")}, X, Y, "scale='z'.*'zscore'"),
+}
+
+# The same for what has the wrong type altogether.
+TYPES = {
+    "object": ({}, changed(X, 2, 1, {"a": 1}), Y, "'x1' holds.*row 2; convert the column"),
+    "text among numbers": ({}, changed(X, 2, 1, "many"), Y, "'x1' holds 'many'.*row 2"),
+    "sparse": ({}, sparse.csr_array(BITS), LABELS, r"X is sparse.*toarray\(\)"),
+    "lazy": ({}, pl.LazyFrame({"a": Y}), Y, r"lazy frame.*collect\(\)"),
+    "no estimator": ({"estimator": 4}, X, Y, r"estimator=4.*KSG\("),
+    "no instance": ({"estimator": KSG}, X, Y, r"estimator=.*KSG\("),
+    "kinds as text": ({"kinds": "nominal"}, X, Y, "kinds must map"),
+    "keep as float": ({"keep": [1.0]}, X, Y, "by its name or its position, got 1.0"),
+    "keep as bool": ({"keep": True}, X, Y, "by its name or its position, got True"),
+}
+
+
+def fitted(selector):
+    return [name for name in vars(selector) if name.endswith("_") and not name.startswith("_")]
+
+
+def assert_refused(error, settings, X, y, words):
+    selector = quick(**settings)
+    with pytest.raises(error, match=f"(?s){words}"):
+        selector.fit(X, y)
+    assert fitted(selector) == []
+    with pytest.raises(NotFittedError):
+        selector.transform(X)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_bad_values(case):
+    assert_refused(ValueError, *case)
+
+
+@pytest.mark.parametrize("case", TYPES.values(), ids=TYPES)
+def test_bad_types(case):
+    assert_refused(TypeError, *case)
+
+
+@pytest.mark.parametrize("case", ["nan", "keep", "overlap", "max_memory", "too few samples"])
+def test_a_failure_leaves_an_earlier_fit_whole(case):
+    settings, X, y, _ = CASES[case]
+    selector = quick().fit(*gates())
+    before = selector.selection_
+    with pytest.raises(ValueError):
+        selector.set_params(**settings).fit(X, y)
+    assert selector.selection_ == before
+    assert selector.n_features_in_ == 5
+    assert not hasattr(selector, "feature_names_in_")
+    assert selector.transform(BITS).shape == (200, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"max_features": 0}, "max_features"),
+        ({"max_memory": "plenty"}, "max_memory"),
+        ({"estimator": "kgs"}, "estimator"),
+        ({"keep": [9]}, "position 9"),
+    ],
+)
+def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
+    def work(*_):
+        raise AssertionError("worked before all settings were checked")
+
+    monkeypatch.setattr("pidselect.selection.selector.announce_long_fit", work)
+    with pytest.raises(ValueError, match=words):
+        quick(**settings).fit(X, Y)

@@ -1,0 +1,119 @@
+"""Progress goes to standard error, and a word comes before a very long selection only."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+
+import pytest
+from rich.progress import Progress
+from systems import gates, numbers, quick
+
+from pidselect.selection import progress
+from pidselect.selection.progress import in_words
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let rich believe that it writes to a terminal."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_silent_by_default(capsys):
+    quick().fit(*gates())
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_progress_goes_to_standard_error(capsys, terminal):
+    quick(verbose=1).fit(*gates())
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "information values" in captured.err
+
+
+def test_progress_counts_every_value(monkeypatch):
+    """All candidates of all steps, as observed and in all draws."""
+    counts = []
+    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
+    selection = quick(verbose=1).fit(*gates()).selection_
+    assert sum(counts) == sum(40 * len(step.candidates) for step in selection.steps)
+
+
+def test_progress_does_not_change_the_result(capsys):
+    assert quick(verbose=1).fit(*gates()).selection_ == quick().fit(*gates()).selection_
+    assert capsys.readouterr().out == ""
+
+
+def test_without_rich_progress_says_how_to_get_it(monkeypatch):
+    for module in ("rich", "rich.console", "rich.progress"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ModuleNotFoundError, match=r"pidselect\[progress\].*verbose=0"):
+        quick(verbose=1).fit(*gates())
+    quick().fit(*gates())
+
+
+def test_nothing_is_said_of_a_short_selection(caplog):
+    with caplog.at_level(logging.DEBUG, logger="pidselect"):
+        quick().fit(*numbers())
+    assert caplog.records == []
+
+
+def test_nothing_is_said_if_it_turns_out_to_be_short(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    with caplog.at_level(logging.DEBUG, logger="pidselect"):
+        quick().fit(*numbers())
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("settings", [{}, {"keep": [0]}, {"feature_groups": [[0, 1]]}])
+def test_a_long_selection_is_announced_once(caplog, monkeypatch, settings):
+    monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    monkeypatch.setattr(progress, "LONG", 1e-9)
+    X, y = numbers()
+    found = quick(**settings).fit(X, y).selection_
+    assert len(caplog.records) == 1
+    record = caplog.records[0]
+    assert (record.name, record.levelname) == ("pidselect", "WARNING")
+    text = record.getMessage()
+    n_candidates = len(found.steps[0].candidates)
+    assert text.startswith(f"Selecting from {n_candidates} candidates with 100 samples takes about")
+    assert re.search(r"max_samples=\d+", text)
+    assert "n_jobs" in text
+    monkeypatch.undo()
+    assert quick(**settings).fit(X, y).selection_ == found
+
+
+def test_a_single_candidate_can_be_announced(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    monkeypatch.setattr(progress, "LONG", 1e-9)
+    X, y = numbers()
+    quick().fit(X[:, :1], y)
+    assert len(caplog.records) == 1
+
+
+def test_no_candidate_is_no_reason_for_an_announcement(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    monkeypatch.setattr(progress, "LONG", 1e-9)
+    X, y = numbers()
+    quick(keep=range(4)).fit(X, y)
+    assert caplog.records == []
+
+
+def test_the_advice_is_to_take_fewer_samples(caplog, monkeypatch):
+    monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    monkeypatch.setattr(progress, "LONG", 1e-9)
+    X, y = numbers(60)
+    quick().fit(X, y)
+    advice = re.search(r"max_samples=(\d+)", caplog.records[0].getMessage())
+    assert advice is None or int(advice[1]) < 60
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "0 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (5400, "1.5 h")],
+)
+def test_durations(seconds, words):
+    assert in_words(seconds) == words

@@ -1,0 +1,123 @@
+"""What users set is read as they mean it, or refused with a reason."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pidselect.selection.settings import check_count, check_settings, to_bytes, to_seed
+
+GOOD = {
+    "criterion": "cmi",
+    "surrogates": "global",
+    "backward": "minimum",
+    "alpha": 0.05,
+    "n_permutations": 200,
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"criterion": "mi"},
+        {"backward": None},
+        {"backward": "maximum"},
+        {"alpha": 0.5, "n_permutations": 1},
+        {"alpha": np.float64(0.05), "n_permutations": np.int64(19)},
+    ],
+)
+def test_good_settings_pass(changes):
+    check_settings(**{**GOOD, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"criterion": "cim"}, "criterion='cim'.*did you mean 'cmi'.*'cmi', 'mi'"),
+        ({"criterion": None}, "criterion=None.*'cmi', 'mi'"),
+        ({"surrogates": "local!"}, "surrogates='local!'.*'global'"),
+        ({"backward": "min"}, "backward='min'.*'minimum', 'maximum', None"),
+        ({"backward": True}, "backward=True"),
+        ({"alpha": 0}, "alpha=0.*between 0 and 1"),
+        ({"alpha": 1.0}, "alpha=1.0.*between 0 and 1"),
+        ({"alpha": -0.1}, "alpha=-0.1"),
+        ({"alpha": float("nan")}, "alpha=nan"),
+        ({"alpha": "0.05"}, "alpha='0.05'"),
+        ({"alpha": True}, "alpha=True"),
+        ({"n_permutations": 0}, "n_permutations=0.*at least 1"),
+        ({"n_permutations": 20.0}, "n_permutations=20.0.*whole number"),
+        ({"n_permutations": "20"}, "n_permutations='20'.*whole number"),
+        ({"n_permutations": 18}, "n_permutations=18.*alpha=0.05.*n_permutations=19 or more"),
+        ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
+    ],
+)
+def test_bad_settings_are_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        check_settings(**{**GOOD, **changes})
+
+
+def test_counts():
+    check_count(1, "max_features")
+    check_count(np.int32(7), "max_features", at_least=7)
+    for bad in (0, -1, 2.0, True, None, "3"):
+        with pytest.raises(ValueError, match=f"max_features={bad!r}.*at least 1"):
+            check_count(bad, "max_features")
+
+
+@pytest.mark.parametrize(
+    ("memory", "size"),
+    [
+        (1, 1),
+        (np.int64(10), 10),
+        ("1B", 1),
+        ("1KB", 1000),
+        ("1KiB", 1024),
+        ("1.5 GiB", 3 * 2**29),
+        (" 2tb ", 2 * 10**12),
+        ("10mib", 10 * 2**20),
+    ],
+)
+def test_memory(memory, size):
+    assert to_bytes(memory) == size
+
+
+@pytest.mark.parametrize(
+    "memory", [0, -5, True, None, "", "lots", "1", "1G", "GiB", "-1GiB", "1.2.3GB", "0GiB", "0.1B"]
+)
+def test_no_memory(memory):
+    with pytest.raises(ValueError, match=r"max_memory=.*1GiB"):
+        to_bytes(memory)
+
+
+@given(st.integers(-(2**70), 2**70))
+def test_a_number_is_its_own_seed(number):
+    assert to_seed(number) == number
+
+
+def test_generators_give_seeds():
+    assert to_seed(np.random.default_rng(3)) == to_seed(np.random.default_rng(3))
+    assert to_seed(np.random.RandomState(3)) == to_seed(np.random.RandomState(3))
+    generator = np.random.default_rng(3)
+    assert to_seed(generator) != to_seed(generator)
+    assert type(to_seed(np.int64(3))) is int
+
+
+def test_without_a_seed_a_fresh_one_and_nobody_elses_state():
+    random.seed(1)
+    legacy, plain = np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
+    seeds = {to_seed(None) for _ in range(5)}
+    assert len(seeds) == 5
+    assert all(0 <= seed < 2**53 for seed in seeds)
+    np.testing.assert_array_equal(np.random.get_state()[1], legacy)  # noqa: NPY002
+    assert random.getstate() == plain
+
+
+@pytest.mark.parametrize("bad", [True, 1.0, "1", [1]])
+def test_no_seed(bad):
+    with pytest.raises(ValueError, match=r"random_state=.*whole number"):
+        to_seed(bad)
