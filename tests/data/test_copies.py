@@ -118,3 +118,10 @@ def test_far_from_zero():
 def test_negative_zero_is_zero():
     x = np.array([0.0, 1.5, 2.5])
     assert find_copies(table(x, np.array([-0.0, 1.5, 2.5]))) == {1: 0}
+
+
+def test_some_columns_take_no_part():
+    x = np.arange(6.0) ** 2
+    X = table(x, 2 * x, -x, x[::-1])
+    assert find_copies(X, without=[0]) == {2: 1}
+    assert find_copies(X, prefer=[2], without={0, 1}) == {}

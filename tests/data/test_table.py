@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pidselect.data import Block, Table
+from pidselect.data import Block, Table, read_problem
 
 X = pd.DataFrame({"age": [31.5, 44.2, 27.1, 63.0], "smoker": [True, False] * 2, "one": 1})
 
@@ -77,3 +77,14 @@ def test_repr():
     ]
     wide = Table.read(np.random.default_rng(0).normal(size=(3, 30)))
     assert str(wide).endswith("  x19  continuous  3 levels\n  ... and 10 more")
+
+
+@pytest.mark.parametrize("read", [Table.read, lambda X: read_problem(X, [1.5, 0.5, 1.5])])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [(["a", "b", "c"], "skipped columns"), ([2**53, 2**53 + 1, 0], "become 2 as float64")],
+)
+def test_warnings_point_at_the_caller(read, values, words):
+    with pytest.warns(UserWarning, match=words) as caught:
+        read(pd.DataFrame({"id": values}))
+    assert [warning.filename for warning in caught] == [__file__]

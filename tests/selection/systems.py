@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
+import pytest
 
 from pidselect import PIDSelector
 
@@ -54,3 +57,17 @@ def season(n=150, seed=0):
 def chosen(selector):
     """Return the names of the features of a fitted selector, in the order of inclusion."""
     return list(selector.selection_.features)
+
+
+def assert_same(steps, expected):
+    """The same decisions as the twin's, and values that agree to 1e-10 (bits against nats)."""
+    assert len(steps) == len(expected)
+    for step, twin in zip(steps, expected, strict=True):
+        assert step.phase == twin.phase
+        assert step.candidates == tuple(f"x{j}" for j in twin.candidates)
+        np.testing.assert_allclose(np.multiply(step.values, log(2)), twin.values, atol=1e-10)
+        assert step.chosen == f"x{twin.chosen}"
+        assert step.null_line * log(2) == pytest.approx(twin.null_line, abs=1e-10)
+        assert step.p_value == twin.p_value
+        assert step.n_drawn == len(twin.null)
+        assert step.accepted == twin.accepted

@@ -123,6 +123,8 @@ TYPES = {
     "no estimator": ({"estimator": 4}, X, Y, r"estimator=4.*KSG\("),
     "no instance": ({"estimator": KSG}, X, Y, r"estimator=.*KSG\("),
     "kinds as text": ({"kinds": "nominal"}, X, Y, "kinds must map"),
+    "groups as text": ({"feature_groups": "x0"}, X, Y, "feature_groups must.*got 'x0'"),
+    "groups as number": ({"feature_groups": 3}, X, Y, "feature_groups must.*got 3"),
     "keep as float": ({"keep": [1.0]}, X, Y, "by its name or its position, got 1.0"),
     "keep as bool": ({"keep": True}, X, Y, "by its name or its position, got True"),
 }
@@ -180,3 +182,13 @@ def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
     monkeypatch.setattr("pidselect.selection.selector.announce_long_fit", work)
     with pytest.raises(ValueError, match=words):
         quick(**settings).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["max_features", "max_samples", "max_memory", "shared", "alpha", "criterion", "random_state"],
+)
+def test_settings_are_checked_before_the_data_are_read(name, monkeypatch):
+    monkeypatch.setattr("pidselect.selection.selector.read_problem", None)
+    with pytest.raises(ValueError, match=f"{name}='nonsense'"):
+        quick(**{name: "nonsense"}).fit(X, Y)

@@ -76,6 +76,16 @@ def test_joblib_context():
         assert quick().fit(X, y).selection_ == expected
 
 
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@pytest.mark.parametrize("system", [gates, numbers])
+def test_other_processes(backend, system):
+    """Not every backend can hand over results one by one, nor does it have to."""
+    X, y = system()
+    expected = quick().fit(X, y).selection_
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert quick().fit(X, y).selection_ == expected
+
+
 def test_mixed_tables_too():
     columns, y = season()
     table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)

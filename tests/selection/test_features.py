@@ -84,6 +84,14 @@ def test_kept_columns_count_among_the_most():
     assert quick(keep=["x3"], max_features=1).fit(X, y).selected_.tolist() == [3]
 
 
+def test_more_kept_columns_than_the_most():
+    X, y = gates()
+    settings = {"keep": ["x3", "x4", "x0"], "feature_groups": {"pair": ["x3", "x4"]}}
+    with pytest.raises(ValueError, match=r"keep names 3 columns.*max_features=2.*max_features=3"):
+        quick(max_features=2, **settings).fit(X, y)
+    assert len(quick(max_features=3, **settings).fit(X, y).selected_) == 3
+
+
 def test_a_kept_column_stands_for_its_copies():
     X, y = gates()
     X[:, 4] = 1 - X[:, 2]
@@ -181,6 +189,39 @@ def test_groups_of_like_names_are_not_mixed_up():
     line = line_up(table, groups=[["a+b", "c"], ["a", "b+c"]])
     assert {feature.columns for feature in line.candidates} == {(0, 1), (2, 3), (4,)}
     assert len({feature.name for feature in line.candidates}) == 3
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ({1: ["x0"], "1": ["x2"]}, "Two feature groups are called '1'"),
+        ([[0, 1], [0, 1]], "'x0' is in the feature groups 'x0\\+x1' and 'x0\\+x1'"),
+        ({"x4": [0, 1]}, "'x4' has the name of another column; give it one of its own"),
+    ],
+)
+def test_groups_that_cannot_be_told_apart_are_refused(groups, words):
+    with pytest.raises(ValueError, match=words):
+        quick(feature_groups=groups).fit(*gates())
+
+
+def test_groups_in_any_container():
+    X, y = xor()
+    for groups in (np.array([[0, 1]]), [pd.Index(["x0", "x1"])], {"pair": range(2)}, [(0, 1), 2]):
+        assert quick(feature_groups=groups).fit(X, y).selected_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("parameter", ["keep", "feature_groups"])
+@pytest.mark.parametrize(
+    ("column", "error", "words"),
+    [
+        ("x9", ValueError, "there is no column 'x9'"),
+        (9, ValueError, "there is no column at position 9"),
+        (1.5, TypeError, "a column is given by its name or its position, got 1.5"),
+    ],
+)
+def test_an_unknown_column_is_named_with_its_parameter(parameter, column, error, words):
+    with pytest.raises(error, match=f"^{parameter}: {words}"):
+        quick(**{parameter: [column]}).fit(*gates())
 
 
 # --- copies, constants, identifiers -------------------------------------------------------------

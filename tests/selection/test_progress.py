@@ -11,7 +11,7 @@ from rich.progress import Progress
 from systems import gates, numbers, quick
 
 from pidselect.selection import progress
-from pidselect.selection.progress import in_words
+from pidselect.selection.progress import fewer_samples, in_words
 
 
 @pytest.fixture
@@ -94,6 +94,23 @@ def test_a_single_candidate_can_be_announced(caplog, monkeypatch):
     assert len(caplog.records) == 1
 
 
+@pytest.mark.parametrize(
+    ("criterion", "expected"), [("cmi", [("x0",), ("x0", "x3")]), ("mi", [(), ()])]
+)
+def test_steps_are_timed_as_they_will_be_taken(monkeypatch, criterion, expected):
+    """Kept features are conditioned on from the first step."""
+    timed, seconds = [], progress._seconds_per_step
+
+    def watched(inquiry, candidates, given):
+        timed.append(tuple(feature.name for feature in given))
+        return seconds(inquiry, candidates, given)
+
+    monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    monkeypatch.setattr(progress, "_seconds_per_step", watched)
+    quick(criterion=criterion, keep=["x0"]).fit(*numbers())
+    assert timed == expected
+
+
 def test_no_candidate_is_no_reason_for_an_announcement(caplog, monkeypatch):
     monkeypatch.setattr(progress, "SURELY_SHORT", 1)
     monkeypatch.setattr(progress, "LONG", 1e-9)
@@ -109,6 +126,13 @@ def test_the_advice_is_to_take_fewer_samples(caplog, monkeypatch):
     quick().fit(X, y)
     advice = re.search(r"max_samples=(\d+)", caplog.records[0].getMessage())
     assert advice is None or int(advice[1]) < 60
+
+
+@pytest.mark.parametrize("n_samples", [2, 50, 51, 75, 1000, 123_456])
+@pytest.mark.parametrize("seconds", [60.0, 61.0, 1e3, 1e6])
+def test_never_more_samples_than_there_are(n_samples, seconds):
+    advice = re.search(r"max_samples=(\d+)", fewer_samples(n_samples, seconds))
+    assert int(advice[1]) < n_samples if advice else n_samples <= 50
 
 
 @pytest.mark.parametrize(

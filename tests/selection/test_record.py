@@ -146,7 +146,10 @@ def test_numpy_numbers_as_settings_become_plain():
         max_samples=np.int32(150),
         max_features=np.int64(2),
     )
-    json.dumps(selector.fit(*gates()).selection_.to_dict())
+    settings = selector.fit(*gates()).selection_.settings
+    json.dumps(selector.selection_.to_dict())
+    plain = {type(value) for value in settings.values()}
+    assert plain <= {bool, int, float, str}
 
 
 def test_to_frame_has_a_row_for_each_candidate_of_each_step():
@@ -246,8 +249,10 @@ def test_an_empty_selection_because_all_were_removed_again():
         accepted=False,
     )
     text = Selection((), (), (included, removed)).why_nothing()
+    assert text.startswith("No feature was selected")
     assert "removed" in text
     assert "0.075" in text
+    assert "backward=None" in text
 
 
 def test_kept_features_alone_are_no_reason_to_warn():

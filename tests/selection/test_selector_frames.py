@@ -96,6 +96,26 @@ def test_nothing_selected_keeps_the_rows(library):
     assert selector.transform(table).shape == (100, 0)
 
 
+@pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
+@frames
+@pytest.mark.parametrize("wanted", ["pandas", "polars"])
+def test_nothing_selected_gives_a_frame_without_columns(library, wanted):
+    X, y = noise(seed=4)
+    table = LIBRARIES[library](dict(zip("abc", X.T, strict=True)))
+    found = quick().set_output(transform=wanted).fit(table, y).transform(table)
+    assert isinstance(found, LIBRARIES[wanted])
+    assert found.shape == (100, 0)
+
+
+@frames
+def test_transform_of_a_frame_with_gaps(library):
+    """Only columns are picked."""
+    columns, y = season()
+    selector = quick().fit(LIBRARIES[library](columns), y)
+    gaps = {**columns, "wind": [None, *columns["wind"][1:]]}
+    assert selector.transform(LIBRARIES[library](gaps)).shape == (150, 2)
+
+
 def test_column_transformer():
     X, y = numbers()
     table = pd.DataFrame(X, columns=list("abcd")).assign(label="x")
@@ -151,6 +171,26 @@ def test_columns_with_numbers_for_names():
     np.testing.assert_array_equal(found, X[:, :3])
     assert selector.get_support().tolist() == [True, True, True, False, False]
     assert selector.selection_.steps[0].chosen == "2"
+    assert not hasattr(selector, "feature_names_in_")
+
+
+def test_names_that_are_partly_text_are_refused_before_any_work(monkeypatch):
+    X, y = gates()
+    table = pd.DataFrame(X, columns=["a", "b", "c", 3, 4])
+    monkeypatch.setattr("pidselect.selection.selector.line_up", None)
+    selector = quick()
+    with pytest.raises(TypeError, match="string names"):
+        selector.fit(table, y)
+    assert not hasattr(selector, "n_features_in_")
+
+
+def test_a_failure_leaves_the_names_of_an_earlier_fit():
+    columns, y = season()
+    selector = quick().fit(pd.DataFrame(columns), y)
+    with pytest.raises(ValueError, match="position 9"):
+        selector.set_params(keep=[9]).fit(*gates())
+    assert selector.feature_names_in_.tolist() == list(columns)
+    assert selector.transform(pd.DataFrame(columns)).shape == (150, 2)
 
 
 @frames

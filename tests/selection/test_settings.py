@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pidselect.selection.settings import check_count, check_settings, to_bytes, to_seed
+from pidselect.selection.settings import (
+    check_count,
+    check_flag,
+    check_limit,
+    check_settings,
+    to_bytes,
+    to_seed,
+)
 
 GOOD = {
     "criterion": "cmi",
@@ -69,6 +76,21 @@ def test_counts():
             check_count(bad, "max_features")
 
 
+def test_limits():
+    check_limit(None, "max_samples", at_least=2)
+    check_limit(2, "max_samples", at_least=2)
+    with pytest.raises(ValueError, match=r"max_samples=1 .*at least 2"):
+        check_limit(1, "max_samples", at_least=2)
+
+
+def test_flags():
+    for good in (True, False, np.True_):
+        check_flag(good, "shared")
+    for bad in ("yes", 1, None):
+        with pytest.raises(ValueError, match=f"shared={bad!r} must be True or False"):
+            check_flag(bad, "shared")
+
+
 @pytest.mark.parametrize(
     ("memory", "size"),
     [
@@ -80,6 +102,8 @@ def test_counts():
         ("1.5 GiB", 3 * 2**29),
         (" 2tb ", 2 * 10**12),
         ("10mib", 10 * 2**20),
+        ("0.3KB", 300),
+        ("1" + 400 * "0" + "B", 10**400),
     ],
 )
 def test_memory(memory, size):

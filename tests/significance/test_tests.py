@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import naive
 from pidselect.significance import (
     check_resolution,
+    first_largest,
+    first_smallest,
     maximum_statistic,
     minimum_statistic,
     null_line,
@@ -24,6 +26,13 @@ alphas = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1 - 0.9, 1 - 0.8, 1 - 
 def test_p_values_equal_the_twin(observed, null):
     expected = [naive.p_value(value, null) for value in observed]
     np.testing.assert_array_equal(p_values(np.array(observed), np.array(null)), expected)
+
+
+@given(values, st.lists(st.sampled_from([0.0, 5e-11, 2e-10]), min_size=60, max_size=60))
+def test_extremes_equal_the_twin(values, nudges):
+    nudged = np.add(values, nudges[: len(values)])
+    assert first_largest(nudged) == naive.strongest(nudged)
+    assert first_smallest(nudged) == naive.weakest(nudged)
 
 
 @given(values, alphas)

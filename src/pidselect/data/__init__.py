@@ -1,13 +1,13 @@
 """Any table -> columns with a name and a kind: the only room that knows dataframes."""
 
-from .blocks import KINDS, Block, Column, FloatArray, IntArray, Kind
+from .blocks import KINDS, Block, Column, FloatArray, IntArray, Kind, is_constant
 from .copies import find_copies
-from .frames import frame_library, is_frame, make_frame, select_columns
+from .frames import frame_library, is_frame, make_frame, select_columns, to_matrix
 from .kinds import CLASS_LEVELS, Kinds
 from .missing import Missing
 from .problem import Problem, read_block, read_problem
 from .table import Table
-from .words import check_choice
+from .words import check_choice, warn_caller
 
 __all__ = [
     "CLASS_LEVELS",
@@ -24,9 +24,12 @@ __all__ = [
     "check_choice",
     "find_copies",
     "frame_library",
+    "is_constant",
     "is_frame",
     "make_frame",
     "read_block",
     "read_problem",
     "select_columns",
+    "to_matrix",
+    "warn_caller",
 ]

@@ -60,12 +60,21 @@ class Column:
         return Column(self.name, self.kind, self.values[rows], self.labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """One or more columns that are treated as a single joint variable.
+def is_constant(values: FloatArray) -> bool:
+    """Return whether there is one level only, a missing value being a level, too.
 
-    A block without columns stands for "nothing given".
+    Examples
+    --------
+    >>> is_constant(np.array([1.0, 1.0])), is_constant(np.array([1.0, np.nan]))
+    (True, False)
     """
+    same = np.isnan(values) if np.isnan(values[0]) else values == values[0]
+    return bool(same.all())
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of one length, in order."""
 
     columns: tuple[Column, ...] = ()
 
@@ -81,11 +90,19 @@ class Block:
 
     @property
     def n_samples(self) -> int:
-        """The number of samples; 0 for an empty block."""
+        """The number of samples; 0 where there are no columns."""
         return len(self.columns[0].values) if self.columns else 0
 
     def __len__(self) -> int:
         return len(self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Columns):
+    """One or more columns that are treated as a single joint variable.
+
+    A block without columns stands for "nothing given".
+    """
 
     def __add__(self, other: Block) -> Block:
         return Block(self.columns + other.columns)

@@ -22,7 +22,9 @@ ROUNDING = 8 * np.finfo(np.float64).eps  # what a few operations lose, relative 
 LARGEST_TOLERANCE = 1e-7
 
 
-def find_copies(table: Table, prefer: Collection[int] = ()) -> dict[int, int]:
+def find_copies(
+    table: Table, prefer: Collection[int] = (), without: Collection[int] = ()
+) -> dict[int, int]:
     """Return which columns are copies of which others.
 
     Numbers (continuous, ordinal) are copies if they are equal up to an affine map of either
@@ -35,6 +37,8 @@ def find_copies(table: Table, prefer: Collection[int] = ()) -> dict[int, int]:
         The columns.
     prefer : collection of int
         Columns that stand for their copies even if they do not come first.
+    without : collection of int
+        Columns that take no part, as skipped ones do not.
 
     Returns
     -------
@@ -51,7 +55,8 @@ def find_copies(table: Table, prefer: Collection[int] = ()) -> dict[int, int]:
     >>> find_copies(table, prefer=[2])
     {0: 2, 3: 1}
     """
-    used = [index for index in range(len(table.columns)) if index not in table.skipped]
+    aside = {*table.skipped, *without}
+    used = [index for index in range(len(table)) if index not in aside]
     pairs = [*_identical(table, used), *_affine(table, used)]
     group = {index: {index} for index in used}
     for one, other in pairs:

@@ -45,7 +45,7 @@ def read_columns(X: Any) -> tuple[Raw, ...]:
             from_series(name, frame.get_column(key))
             for name, key in zip(names, frame.columns, strict=True)
         )
-    matrix = _matrix(X)
+    matrix = to_matrix(X)
     _check_shape(matrix.shape)
     return tuple(from_array(f"x{i}", column) for i, column in enumerate(matrix.T))
 
@@ -80,7 +80,8 @@ def read_vectors(values: Any, name: str) -> tuple[Raw, ...]:
 def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) -> Any:
     """Return only these columns of X, in this order, in a table of the same type.
 
-    Dataframes keep dtypes, names and index; lists become arrays.
+    Dataframes keep dtypes, names and index; lists become arrays. Where no column is left, older
+    versions of polars cannot keep the number of rows.
 
     Examples
     --------
@@ -90,11 +91,34 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
     """
     chosen = [int(index) for index in indices]
     if not is_frame(X):
-        return _matrix(X)[:, chosen]
+        return to_matrix(X)[:, chosen]
     frame = _frame(X)
-    # An empty list does not say whether it lists names or positions; an empty slice does.
-    selected = frame[:, chosen] if chosen else frame[:, :0]
+    # An empty list does not say whether it lists names or positions.
+    selected = frame[:, chosen] if chosen else frame.drop(frame.columns)
     return selected if isinstance(X, nw.DataFrame) else selected.to_native()
+
+
+def to_matrix(X: Any) -> NDArray[Any]:
+    """Return what is no dataframe as a two-dimensional array, or say how to get there.
+
+    Examples
+    --------
+    >>> to_matrix([[1, "a"], [2, "b"]])
+    array([[1, 'a'],
+           [2, 'b']], dtype=object)
+    """
+    array = _array(X, "X")
+    if array.ndim == 2:
+        return array
+    if array.ndim == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array instead: X of shape {array.shape}. Reshape your data "
+            "using X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one sample"
+        )
+    raise ValueError(
+        "X must be a table: a dataframe, a 2-D array or a list of rows; "
+        f"got {type(X).__name__} with {array.ndim} dimensions"
+    )
 
 
 def frame_library(X: object) -> str | None:
@@ -147,22 +171,6 @@ def _frame(X: Any) -> nw.DataFrame[Any]:
         names = getattr(X, "column_names", None)  # pyarrow; its .columns are the data
         unique_names(list(X.columns if names is None else names))
         raise
-
-
-def _matrix(X: Any) -> NDArray[Any]:
-    """Return a two-dimensional array, or say how to get there."""
-    array = _array(X, "X")
-    if array.ndim == 2:
-        return array
-    if array.ndim == 1:
-        raise ValueError(
-            f"Expected 2D array, got 1D array instead: X of shape {array.shape}. Reshape your data "
-            "using X.reshape(-1, 1) if it is one column, or X.reshape(1, -1) if it is one sample"
-        )
-    raise ValueError(
-        "X must be a table: a dataframe, a 2-D array or a list of rows; "
-        f"got {type(X).__name__} with {array.ndim} dimensions"
-    )
 
 
 def _array(values: Any, name: str) -> NDArray[Any]:

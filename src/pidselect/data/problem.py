@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .blocks import Block, IntArray
+from .blocks import Block, IntArray, is_constant
 from .frames import read_columns, read_vectors
 from .kinds import TARGET, Kinds, stated_kinds, stated_target_kind, to_column, to_target
 from .missing import Missing, kept_rows
-from .table import Table, build_table, is_constant, take_rows
+from .table import Table, build_table, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def read_problem(
         )
     rows = kept_rows({"X": raws, "y": targets}, missing)
     raws, targets = take_rows(raws, rows), take_rows(targets, rows)
-    if all(is_constant(raw) for raw in targets):
+    if all(is_constant(raw.values) for raw in targets):
         values = ", ".join(f"{raw.shown(0)} in {raw.name!r}" for raw in targets)
         raise ValueError(
             f"the target is constant, so that there is nothing to explain: one class or value "

@@ -5,7 +5,6 @@ What the values *mean* (their kind) is not decided here, see `kinds`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -18,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import FloatArray, IntArray
+from .words import warn_caller
 
 Form = Literal["number", "time", "bool", "text", "category", "graded"]
 Family = Literal["number", "bool", "text", "moment", "span", "clock", "complex", "other"]
 
-EXACT_INTEGERS = 2**53  # float64 holds every integer up to here; beyond, neighbours merge
+EXACT_INTEGERS = 2**53  # float64 holds every integer up to here, where the next one merges
 BOOLS = ("False", "True")  # what 0 and 1 stand for in a column of bools
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -187,7 +187,7 @@ def _exact_floats(
 ) -> FloatArray:
     """Return integers as floats, warning where different ones become equal."""
     floats = integers.astype(np.float64)
-    if len(integers) and (floats.max() > EXACT_INTEGERS or floats.min() < -EXACT_INTEGERS):
+    if len(integers) and (floats.max() >= EXACT_INTEGERS or floats.min() <= -EXACT_INTEGERS):
         known = slice(None) if missing is None else ~missing
         _warn_merged(name, len(np.unique(integers[known])), len(np.unique(floats[known])))
     if missing is not None:
@@ -197,11 +197,9 @@ def _exact_floats(
 
 def _warn_merged(name: str, before: int, after: int) -> None:
     if after < before:
-        warnings.warn(
+        warn_caller(
             f"column {name!r}: {before} different values become {after} as float64, which tells "
-            "integers apart only up to 2**53; subtract an offset first, or pass them as text",
-            UserWarning,
-            stacklevel=2,
+            "integers apart only up to 2**53; subtract an offset first, or pass them as text"
         )
 
 
@@ -217,14 +215,14 @@ def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
     ticks[missing] = 0
     # Dividing by a whole number is exact where multiplying by 1e-6 is not.
     seconds = ticks * length if length >= 1 else ticks / np.round(1 / length)
-    if len(ticks) and np.abs(ticks).max() > EXACT_INTEGERS:
+    if len(ticks) and np.abs(ticks).max() >= EXACT_INTEGERS:
         _warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds)))
     return np.where(missing, np.nan, seconds)
 
 
 def _numbers(name: str, present: list[Any], missing: NDArray[np.bool_]) -> FloatArray:
     floats = [_float(value) for value in present]
-    if any(abs(value) > EXACT_INTEGERS for value in floats):
+    if any(abs(value) >= EXACT_INTEGERS for value in floats):
         _warn_merged(name, len(set(present)), len(set(floats)))
     return _spread(floats, missing)
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .blocks import Block, Column, IntArray, Kind
+from .blocks import Block, Columns, IntArray, is_constant
 from .frames import read_columns
 from .kinds import Kinds, identifier, stated_kinds, to_column
 from .missing import Missing, kept_rows
 from .raw import Raw
-from .words import did_you_mean
+from .words import did_you_mean, warn_caller
 
 SHOWN_COLUMNS = 20  # a wide table prints its first columns, and the number of the others
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
+class Table(Columns):
     """Named columns of one length, each with its kind.
 
     Parameters
@@ -49,7 +48,6 @@ class Table:
       country   nominal     1 level   skipped, constant
     """
 
-    columns: tuple[Column, ...]
     skipped: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -81,24 +79,6 @@ class Table:
         rows = kept_rows({"X": raws}, missing)
         return build_table(take_rows(raws, rows), kinds)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names."""
-        return tuple(column.name for column in self.columns)
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The columns' kinds."""
-        return tuple(column.kind for column in self.columns)
-
-    @property
-    def n_samples(self) -> int:
-        """The number of samples; 0 for a table without columns."""
-        return len(self.columns[0].values) if self.columns else 0
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
     def block(self, indices: Iterable[int]) -> Block:
         """Return some columns as one joint variable.
 
@@ -119,7 +99,7 @@ class Table:
         {0: 'constant'}
         """
         columns = tuple(column.take(rows) for column in self.columns)
-        constant = {i: "constant" for i, column in enumerate(columns) if column.levels() == 1}
+        constant = {i: "constant" for i, column in enumerate(columns) if is_constant(column.values)}
         return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
     def index(self, column: str | int) -> int:
@@ -176,39 +156,21 @@ def take_rows(raws: Sequence[Raw], rows: IntArray) -> tuple[Raw, ...]:
     return tuple(raw.take(rows) for raw in raws)
 
 
-def is_constant(raw: Raw) -> bool:
-    """Return whether a column has one level only, a missing value being a level, too.
-
-    Examples
-    --------
-    >>> is_constant(Raw("a", "number", np.array([1.0, np.nan])))
-    False
-    """
-    first = raw.values[0]
-    same = np.isnan(raw.values) if np.isnan(first) else raw.values == first
-    return bool(same.all())
-
-
 def build_table(raws: Sequence[Raw], kinds: Kinds | None = None) -> Table:
     """Return the table of raw columns, sorting out those that cannot tell anything."""
     stated = stated_kinds(kinds, [raw.name for raw in raws])
     columns = tuple(map(to_column, raws, stated))
-    constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw)}
+    constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw.values)}
     identifiers = {
         i: reason
         for i, raw in enumerate(raws)
         if stated[i] is None and i not in constant and (reason := identifier(raw))
     }
     if identifiers:
-        _warn_identifiers({columns[i].name: reason for i, reason in identifiers.items()})
+        named = {columns[i].name: reason for i, reason in identifiers.items()}
+        found = "; ".join(f"{name!r} ({reason})" for name, reason in named.items())
+        warn_caller(
+            f"skipped columns where nearly every row has its own text: {found}. If they are meant "
+            f"as labels, kinds={dict.fromkeys(named, 'nominal')} keeps them"
+        )
     return Table(columns, dict(sorted((constant | identifiers).items())))
-
-
-def _warn_identifiers(reasons: Mapping[str, str]) -> None:
-    found = "; ".join(f"{name!r} ({reason})" for name, reason in reasons.items())
-    warnings.warn(
-        f"skipped columns where nearly every row has its own text: {found}. If they are meant "
-        f"as labels, kinds={dict.fromkeys(reasons, 'nominal')} keeps them",
-        UserWarning,
-        stacklevel=4,
-    )

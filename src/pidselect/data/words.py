@@ -1,7 +1,9 @@
-"""The wording that error messages share."""
+"""What messages share: their wording, and the line of code that warnings point at."""
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -57,3 +59,12 @@ def check_choice(value: object, known: Iterable[object], parameter: str) -> None
     # True == 1, so the types must agree as well; and an array compared with a word has no truth.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         raise ValueError(f"{parameter}={value!r} is unknown{did_you_mean(value, choices)}")
+
+
+def warn_caller(message: str) -> None:
+    """Warn, pointing at the line outside of this package that led here."""
+    package = __name__.partition(".")[0]
+    frame, level = inspect.currentframe(), 1
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -8,17 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators._neighbours import (
-    JIT,
-    Candidate,
-    FloatArray,
-    Nearby,
-    Neighbourhood,
-    Space,
-    everyone,
-    new_scratch,
-    within,
-)
+from pidselect.estimators._neighbours import Candidate, Neighbourhood
+from pidselect.estimators._orders import JIT, FloatArray, Space, apart, distances_from
 
 
 class BoxRule(NamedTuple):
@@ -44,64 +35,60 @@ def score_columns_in_boxes(
     lie in the box, its faces included, as far as (x, S), (y, S) or S are concerned.
     """
     n_samples = candidate.values.shape[0]
-    scratch = new_scratch(n_samples, rule.k, 1)
     nearest = np.empty(rule.k, dtype=np.int64)
     distance = np.empty(rule.k)
+    everyone, counts = np.empty(n_samples), np.empty(3, dtype=np.int64)
     tally = np.empty((n_samples, 2), dtype=np.int64)
     for m in range(rows.shape[0]):
         x = Space(candidate.values[rows[m]].T.copy(), candidate.cap)
         tally[:] = 0
         for i in range(n_samples):
-            nearby = Nearby(around.joint_order.sample[i], around.joint_order.distance[i], True)
-            _find_nearest(x, i, nearby, nearest, distance)
-            if distance[rule.k - 1] > around.joint_order.reach[i]:
-                _find_nearest(x, i, everyone(around.joint, i, scratch), nearest, distance)
+            _find_nearest(x, around, i, nearest, distance, everyone)
             radius_x, radius_y, radius_given = 0.0, 0.0, 0.0
-            for j in nearest:
-                radius_x = max(radius_x, _apart(x, i, j))
-                radius_y = max(radius_y, _apart(target, i, j))
-                radius_given = max(radius_given, _apart(around.given, i, j))
-            limit = np.nextafter(radius_given, np.inf)
-            in_given, in_x, in_y = 0, 0, 0
-            nearby = within(limit, around.given, around.given_order, i, scratch)
-            for t in range(nearby.sample.size):
-                if nearby.distance[t] < limit:
-                    j = nearby.sample[t]
-                    in_given += 1
-                    in_x += 1 if _apart(x, i, j) <= radius_x else 0
-                    in_y += 1 if _apart(target, i, j) <= radius_y else 0
-                elif nearby.in_order:
-                    break
-            tally[in_given, 0] += 1
-            tally[in_x, 1] -= 1
-            tally[in_y, 1] -= 1
+            for neighbour in range(rule.k):
+                j = nearest[neighbour]
+                radius_x = max(radius_x, apart(x, i, j))
+                radius_y = max(radius_y, apart(target, i, j))
+                radius_given = max(radius_given, apart(around.given, i, j))
+            counts[:] = 0
+            distances_from(around.given, i, everyone)
+            for j in range(n_samples):
+                if j != i and everyone[j] <= radius_given:
+                    counts[0] += 1
+                    counts[1] += 1 if apart(x, i, j) <= radius_x else 0
+                    counts[2] += 1 if apart(target, i, j) <= radius_y else 0
+            tally[counts[0], 0] += 1
+            tally[counts[1], 1] -= 1
+            tally[counts[2], 1] -= 1
         values[m] = 0.0
         for n in range(n_samples):
             values[m] += tally[n, 0] * rule.weight_given[n] + tally[n, 1] * rule.weight_joint[n]
 
 
 @njit(**JIT)
-def _apart(space, i, j):  # type: ignore[no-untyped-def]
-    distance = 0.0
-    for column in range(space.values.shape[0]):
-        step = abs(space.values[column, j] - space.values[column, i])
-        distance = max(distance, min(step, space.cap[column]))
-    return distance
+def _find_nearest(x, around, i, nearest, distance, everyone):  # type: ignore[no-untyped-def]
+    """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first."""
+    k, order = nearest.size, around.joint_order
+    distance[:] = np.inf
+    for t in range(order.sample.shape[1]):
+        if order.distance[i, t] >= distance[k - 1]:
+            break
+        j = order.sample[i, t]
+        _insert(max(order.distance[i, t], apart(x, i, j)), j, nearest, distance)
+    if distance[k - 1] > order.reach[i]:
+        distances_from(around.joint, i, everyone)
+        distance[:] = np.inf
+        for j in range(everyone.size):
+            if j != i:
+                _insert(max(everyone[j], apart(x, i, j)), j, nearest, distance)
 
 
 @njit(**JIT)
-def _find_nearest(x, i, nearby, nearest, distance):  # type: ignore[no-untyped-def]
-    """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first."""
-    k = nearest.size
-    distance[:] = np.inf
-    for t in range(nearby.sample.size):
-        if nearby.in_order and nearby.distance[t] >= distance[k - 1]:
-            break
-        j = nearby.sample[t]
-        apart = max(nearby.distance[t], _apart(x, i, j))
-        if apart < distance[k - 1]:
-            place = k - 1
-            while place > 0 and distance[place - 1] > apart:
-                distance[place], nearest[place] = distance[place - 1], nearest[place - 1]
-                place -= 1
-            distance[place], nearest[place] = apart, j
+def _insert(step, j, nearest, distance):  # type: ignore[no-untyped-def]
+    place = nearest.size - 1
+    if step >= distance[place]:
+        return
+    while place > 0 and distance[place - 1] > step:
+        distance[place], nearest[place] = distance[place - 1], nearest[place - 1]
+        place -= 1
+    distance[place], nearest[place] = step, j

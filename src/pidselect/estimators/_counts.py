@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators._neighbours import FloatArray
+from pidselect.estimators._orders import FloatArray
 
 
 class Partition(NamedTuple):

@@ -1,13 +1,12 @@
 """Nearest-neighbour kernels: sort once around every sample, then walk for every column.
 
-All estimators of this family ask, for each sample i, how far its k-th neighbour in (x, y, S) is
-and how many samples are that near in (y, S), in S and in (x, S). Everything that depends on
-(y, S) and S alone is sorted once (`sorted_neighbours`); a column x then only has to walk these
-orders, nearest first, until no farther sample can matter. Many columns are served side by side:
-``x[j]`` holds sample j's value in every column, so one vector instruction serves all of them.
+For each sample i, how far is its k-th neighbour in (x, y, S), and how many samples are that near
+in (y, S), in S and in (x, S)? Everything that depends on (y, S) and S alone is sorted once; a
+column x then only has to walk these orders, nearest first, until no farther sample can matter.
 
-Distances are maximum norms. A column's share of a distance never exceeds its ``cap``: infinite
-for numbers, 1 for labels, whose codes differ by 1 or more and so are 0 or 1 apart.
+Many columns are walked side by side, in lanes: ``x[j]`` holds sample j's value in every one of
+them, so that a vector instruction serves all. A lane that comes to the end of a list that was cut
+short looks among its neighbours in x instead: far out, it has but few.
 """
 
 from __future__ import annotations
@@ -18,7 +17,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from pidselect.estimators._orders import (
+    JIT,
+    FloatArray,
+    Order,
+    Space,
+    apart,
+    distances_from,
+    within,
+)
 
 #: Columns served side by side. 16 was the fastest of 8, 16, 32 and 64.
 LANES = 16
@@ -26,48 +33,37 @@ LANES = 16
 #: Neighbours looked at between two checks whether a walk may stop.
 STRIDE = 8
 
-# No value is NaN, and the sign of a zero distance does not matter: knowing both lets the compiler
-# use vector minima and maxima. Nothing is reordered, so results stay the same to the bit.
-JIT = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}
 
+class Line(NamedTuple):
+    """Samples along S where it is one column of numbers; else, all is empty."""
 
-class Space(NamedTuple):
-    """Points between which distances are taken: ``values[column, sample]`` and ``cap[column]``."""
-
-    values: FloatArray
-    cap: FloatArray
-
-
-class Order(NamedTuple):
-    """The nearest neighbours of every sample, nearest first, the sample itself left out.
-
-    Any neighbour that is not listed is at least ``reach[sample]`` away.
-    """
-
-    sample: NDArray[np.int32]
-    distance: FloatArray
-    reach: FloatArray
+    ascending: FloatArray  # the sorted values
+    place: NDArray[np.int64]  # each sample's place among them
+    at: NDArray[np.int64]  # the sample at each place
 
 
 class Neighbourhood(NamedTuple):
     """All that scoring needs to know of the target y and the given S: the spaces (y, S) and S."""
 
+    line: Line
     joint: Space
-    given: Space
     joint_order: Order
+    given: Space
     given_order: Order
 
 
 class Candidate(NamedTuple):
     """The variable x to be scored: ``values[sample, column]`` and caps.
 
-    If it has but one column, `order` sorts its samples and `ascending` holds its sorted values.
+    If it has but one column, `ascending`, `place` and `at` are those of its line; else, they are
+    empty.
     """
 
     values: FloatArray
     cap: FloatArray
-    order: NDArray[np.int64]
     ascending: FloatArray
+    place: NDArray[np.int64]
+    at: NDArray[np.int64]
 
 
 class Rule(NamedTuple):
@@ -82,86 +78,22 @@ class Rule(NamedTuple):
     weight: FloatArray
 
 
-# ---------------------------------------------------------------------------- sorting
+class Lanes(NamedTuple):
+    """A candidate in several rearrangements of its samples, one in each lane."""
+
+    x: FloatArray  # (n_samples, n_columns, lanes)
+    place: NDArray[np.int32]  # (n_samples, lanes): each sample's place among the sorted values
+    at: NDArray[np.int32]  # (n_samples, lanes): the sample at each place
+    along: FloatArray  # (lanes, n_samples): x in the order of S, if that is a line
 
 
-def sorted_neighbours(space: Space, length: int) -> Order:
-    """Find and sort the `length` nearest neighbours of every sample.
+class Scratch(NamedTuple):
+    """Memory that every sample uses anew."""
 
-    Distance and index share one 64-bit key (the bits of a positive float sort like the float;
-    its last ones give way to the index), because sorting plain integers is several times faster
-    than sorting by reference. The exact distances then put right what the lost bits confused.
-    """
-    n_samples = space.values.shape[1]
-    length = min(length, n_samples - 1)
-    index = np.empty((n_samples, length), dtype=np.int32)
-    distance = np.empty((n_samples, length))
-    reach = np.full(n_samples, np.inf)
-    index_mask = np.uint64((1 << (n_samples - 1).bit_length()) - 1)
-    rows_at_once = max(1, 2**21 // n_samples)
-    for start in range(0, n_samples, rows_at_once):
-        keys = np.empty((min(rows_at_once, n_samples - start), n_samples), dtype=np.uint64)
-        _distance_keys(space, start, index_mask, keys)
-        if length < n_samples - 1:
-            keys.partition(length, axis=1)
-            reach[start : start + len(keys)] = (keys[:, length] & ~index_mask).view(np.float64)
-            keys = np.ascontiguousarray(keys[:, :length])
-        keys.sort(axis=1)
-        _unpack_keys(space, start, keys[:, :length] & index_mask, index, distance)
-    return Order(index, distance, reach)
-
-
-@njit(**JIT)
-def distances_from(space: Space, i: int, distance: FloatArray) -> None:
-    """Fill `distance` with the maximum-norm distances from sample i to all samples."""
-    distance[:] = 0.0
-    for column in range(space.values.shape[0]):
-        values = space.values[column]
-        cap = space.cap[column]
-        here = values[i]
-        for j in range(values.size):
-            distance[j] = max(distance[j], min(abs(values[j] - here), cap))
-
-
-@njit(**JIT)
-def _distance_keys(
-    space: Space, start: int, index_mask: np.uint64, keys: NDArray[np.uint64]
-) -> None:
-    distance = np.empty(keys.shape[1])
-    bits = distance.view(np.uint64)
-    for row in range(keys.shape[0]):
-        distances_from(space, start + row, distance)
-        distance[start + row] = np.inf  # the sample itself sorts last
-        for j in range(keys.shape[1]):
-            keys[row, j] = (bits[j] & ~index_mask) | np.uint64(j)
-
-
-@njit(**JIT)
-def _unpack_keys(
-    space: Space,
-    start: int,
-    neighbours: NDArray[np.uint64],
-    index: NDArray[np.int32],
-    distance: FloatArray,
-) -> None:
-    for row in range(neighbours.shape[0]):
-        i = start + row
-        for t in range(neighbours.shape[1]):
-            j = np.int32(neighbours[row, t])
-            exact = 0.0
-            for column in range(space.values.shape[0]):
-                apart = abs(space.values[column, j] - space.values[column, i])
-                exact = max(exact, min(apart, space.cap[column]))
-            place = t
-            while place > 0 and distance[i, place - 1] > exact:
-                distance[i, place] = distance[i, place - 1]
-                index[i, place] = index[i, place - 1]
-                place -= 1
-            distance[i, place] = exact
-            index[i, place] = j
-
-
-# ---------------------------------------------------------------------------- scoring
+    nearest: FloatArray  # (k + 1, lanes): the smallest distances ascending, then the one at hand
+    limit: FloatArray  # (lanes,): samples count when nearer than this
+    counts: NDArray[np.int64]  # (lanes,)
+    distance: FloatArray  # (n_samples,): everyone's distance
 
 
 @njit(**JIT)
@@ -177,25 +109,61 @@ def score_columns(
     Counts are gathered as integers and only then weighted, smallest count first: the order in
     which samples or columns were visited leaves no trace in the result.
     """
-    n_samples, n_columns = candidate.values.shape
+    n_samples = candidate.values.shape[0]
+    lanes = new_lanes(candidate, around, LANES)
     scratch = new_scratch(n_samples, rule.k, LANES)
-    x = np.empty((n_samples, n_columns, LANES))
     tally = np.empty((n_samples + 1, LANES), dtype=np.int32)
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
             # A last group that is not full repeats its last column.
-            row = rows[min(start + lane, rows.shape[0] - 1)]
-            for i in range(n_samples):
-                for column in range(n_columns):
-                    x[i, column, lane] = candidate.values[row[i], column]
+            fill_lane(candidate, rows[min(start + lane, rows.shape[0] - 1)], around, lanes, lane)
         tally[:] = 0
         for i in range(n_samples):
-            count_one(x, candidate, around, rule, i, scratch, tally)
+            count_one(lanes, candidate, around, rule, i, scratch, tally)
         weigh(tally, rule.weight, values[start : start + LANES])
 
 
 @njit(**JIT)
-def weigh(tally: NDArray[np.int32], weight: FloatArray, values: FloatArray) -> None:
+def new_lanes(candidate, around, n_lanes):  # type: ignore[no-untyped-def]
+    """Set memory aside for rearrangements of the candidate."""
+    n_samples, n_columns = candidate.values.shape
+    n_places = candidate.ascending.size
+    on_line = n_places if around.line.ascending.size > 0 else 0
+    return Lanes(
+        np.empty((n_samples, n_columns, n_lanes)),
+        np.empty((n_places, n_lanes), dtype=np.int32),
+        np.empty((n_places, n_lanes), dtype=np.int32),
+        np.empty((n_lanes, on_line)),
+    )
+
+
+@njit(**JIT)
+def new_scratch(n_samples, k, n_lanes):  # type: ignore[no-untyped-def]
+    """Set memory aside for the work on a sample."""
+    return Scratch(
+        np.empty((k + 1, n_lanes)),
+        np.empty(n_lanes),
+        np.empty(n_lanes, dtype=np.int64),
+        np.empty(n_samples),
+    )
+
+
+@njit(**JIT)
+def fill_lane(candidate, row, around, lanes, lane):  # type: ignore[no-untyped-def]
+    """Put one rearrangement of the candidate into a lane."""
+    for i in range(row.size):
+        for column in range(candidate.cap.size):
+            lanes.x[i, column, lane] = candidate.values[row[i], column]
+    for i in range(lanes.place.shape[0]):
+        place = candidate.place[row[i]]
+        lanes.place[i, lane] = place
+        lanes.at[place, lane] = i
+    for i in range(lanes.along.shape[1]):
+        lanes.along[lane, around.line.place[i]] = lanes.x[i, 0, lane]
+
+
+@njit(**JIT)
+def weigh(tally, weight, values):  # type: ignore[no-untyped-def]
     """Sum the weights of all counts in the tally of each column."""
     values[:] = 0.0
     for n in range(weight.size):
@@ -203,216 +171,253 @@ def weigh(tally: NDArray[np.int32], weight: FloatArray, values: FloatArray) -> N
             values[lane] += tally[n, lane] * weight[n]
 
 
-class Scratch(NamedTuple):
-    """Memory that every sample uses anew."""
-
-    nearest: FloatArray  # (k + 1, lanes): the smallest distances ascending, then the one at hand
-    limit: FloatArray  # (lanes,): samples count when nearer than this
-    counts: NDArray[np.int64]  # (lanes,)
-    everyone: NDArray[np.int32]  # 0, 1, ..., n_samples - 1
-    distance: FloatArray  # (n_samples,): everyone's distance
-
-
-class Nearby(NamedTuple):
-    """The samples to be looked at, with their distances, nearest first if `in_order`."""
-
-    sample: NDArray[np.int32]
-    distance: FloatArray
-    in_order: bool
-
-
 @njit(**JIT)
-def new_scratch(n_samples: int, k: int, n_lanes: int) -> Scratch:
-    """Set the memory aside."""
-    return Scratch(
-        np.empty((k + 1, n_lanes)),
-        np.empty(n_lanes),
-        np.empty(n_lanes, dtype=np.int64),
-        np.arange(n_samples).astype(np.int32),
-        np.empty(n_samples),
-    )
-
-
-@njit(**JIT)
-def count_one(x, candidate, around, rule, i, scratch, tally):  # type: ignore[no-untyped-def]
+def count_one(lanes, candidate, around, rule, i, scratch, tally):  # type: ignore[no-untyped-def]
     """Add sample i's counts to the tally of each column.
 
     ``tally[n]`` goes up where n samples are counted in S, down where they are in (y, S) or in
     (x, S). Without `strict` it also goes up for n = k or, where the k nearest coincide with the
     sample, for the number of all that do.
     """
-    joint, given = around.joint_order, around.given_order
-    limit, counts = scratch.limit, scratch.counts
-    nearby = Nearby(joint.sample[i], joint.distance[i], True)
-    widest = _find_radius(x, candidate.cap, i, nearby, scratch.nearest)
-    if widest > joint.reach[i]:
-        nearby = everyone(around.joint, i, scratch)
-        _find_radius(x, candidate.cap, i, nearby, scratch.nearest)
-    widest = _set_limit(rule, scratch.nearest, limit)
+    counts = scratch.counts
+    _find_radii(lanes, candidate, around, i, scratch)
+    _set_limits(rule, scratch)
 
-    nearby = within(widest, around.joint, joint, i, scratch)
-    _count(nearby, widest, limit, counts)
+    _count(around.joint, around.joint_order, i, scratch)
     _add(counts, -1, tally)
     if not rule.strict:
-        _count_coinciding(x, candidate.cap, i, nearby, rule, scratch)
+        _count_coinciding(lanes, candidate, around, rule, i, scratch)
         _add(counts, 1, tally)
 
-    nothing_given = around.given.values.shape[0] == 0
-    if nothing_given and x.shape[1] == 1:
-        for lane in range(counts.size):
-            counts[lane] = count_in_x(candidate, candidate.ascending, x[i, 0, lane], limit[lane])
-        _add(counts, -1, tally)
-    else:
-        nearby = within(widest, around.given, given, i, scratch)
-        _count_with_x(x, candidate.cap, i, nearby, widest, limit, counts)
-        _add(counts, -1, tally)
-    if nothing_given:
-        counts[:] = x.shape[0] - 1
-    else:
-        _count(nearby, widest, limit, counts)
-    _add(counts, 1, tally)
-
-
-@njit(**JIT)
-def everyone(space, i, scratch):  # type: ignore[no-untyped-def]
-    """Return all samples in no order, sample i itself out of reach."""
-    distances_from(space, i, scratch.distance)
-    scratch.distance[i] = np.inf
-    return Nearby(scratch.everyone, scratch.distance, False)
-
-
-@njit(**JIT)
-def within(widest, space, order, i, scratch):  # type: ignore[no-untyped-def]
-    """Return a list with every sample nearer than `widest`, in order if one reaches that far."""
-    if widest > order.reach[i]:
-        return everyone(space, i, scratch)
-    return Nearby(order.sample[i], order.distance[i], True)
-
-
-@njit(**JIT)
-def _find_radius(x, cap, i, nearby, nearest):  # type: ignore[no-untyped-def]
-    """Leave in ``nearest[:k]`` the k smallest distances in (x, y, S); return the largest k-th."""
-    k, n_lanes = nearest.shape[0] - 1, x.shape[2]
-    nearest[:] = np.inf
-    widest = np.inf
-    length = nearby.sample.size
-    start = 0
-    while start < length and not (nearby.in_order and nearby.distance[start] >= widest):
-        stop = min(start + STRIDE, length)
-        for t in range(start, stop):
-            j, distance = nearby.sample[t], nearby.distance[t]
-            for lane in range(n_lanes):
-                apart = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
-                nearest[k, lane] = max(apart, distance)
-            for column in range(1, x.shape[1]):
-                for lane in range(n_lanes):
-                    apart = min(abs(x[j, column, lane] - x[i, column, lane]), cap[column])
-                    nearest[k, lane] = max(apart, nearest[k, lane])
-            # One pass of insertion sort: the smaller stays, the larger moves on.
-            for place in range(k):
-                for lane in range(n_lanes):
-                    new, old = nearest[k, lane], nearest[place, lane]
-                    nearest[place, lane] = min(new, old)
-                    nearest[k, lane] = max(new, old)
-        start = stop
-        widest = nearest[k - 1].max()
-    return widest
-
-
-@njit(**JIT)
-def _set_limit(rule, nearest, limit):  # type: ignore[no-untyped-def]
-    """Set the distance under which samples count, and return the largest over all columns."""
-    for lane in range(limit.size):
-        radius = nearest[rule.k - 1, lane]
-        limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
-    return limit.max()
-
-
-@njit(**JIT)
-def _count(nearby, widest, limit, counts):  # type: ignore[no-untyped-def]
-    """Count the samples nearer than each column's limit."""
-    counts[:] = 0
-    for t in range(nearby.distance.size):
-        distance = nearby.distance[t]
-        if distance < widest:
-            for lane in range(limit.size):
-                counts[lane] += np.int64(distance < limit[lane])
-        elif nearby.in_order:
-            break
-
-
-@njit(**JIT)
-def _count_with_x(x, cap, i, nearby, widest, limit, counts):  # type: ignore[no-untyped-def]
-    """Count the samples nearer than each column's limit, x included in the distance."""
-    counts[:] = 0
-    for t in range(nearby.sample.size):
-        distance = nearby.distance[t]
-        if distance < widest:
-            j = nearby.sample[t]
-            if x.shape[1] == 1:
-                for lane in range(limit.size):
-                    apart = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
-                    counts[lane] += np.int64(max(apart, distance) < limit[lane])
-            else:
-                for lane in range(limit.size):
-                    apart = distance
-                    for column in range(x.shape[1]):
-                        step = min(abs(x[j, column, lane] - x[i, column, lane]), cap[column])
-                        apart = max(apart, step)
-                    counts[lane] += np.int64(apart < limit[lane])
-        elif nearby.in_order:
-            break
-
-
-@njit(**JIT)
-def _count_coinciding(x, cap, i, nearby, rule, scratch):  # type: ignore[no-untyped-def]
-    """Count k, or all samples at distance zero in (x, y, S) where the k nearest are."""
-    counts, radius = scratch.counts, scratch.nearest[rule.k - 1]
-    if radius.min() > 0.0:
-        counts[:] = rule.k
-        return
-    _count_with_x(x, cap, i, nearby, np.nextafter(0.0, 1.0), scratch.limit, counts)
-    for lane in range(counts.size):
-        if radius[lane] > 0.0:
-            counts[lane] = rule.k
-
-
-@njit(**JIT)
-def count_in_x(candidate, ascending, here, limit):  # type: ignore[no-untyped-def]
-    """Count the others among these sorted values that are nearer than the limit to one of them."""
-    if limit > candidate.cap[0]:
-        return ascending.size - 1
-    return others(count_around(ascending, here, limit), limit)
-
-
-@njit(**JIT)
-def others(count, limit):  # type: ignore[no-untyped-def]
-    """Leave the sample itself out of a count; with a limit of zero it never was in."""
-    return count - 1 if limit > 0.0 else 0
-
-
-@njit(**JIT)
-def count_around(ascending, here, limit):  # type: ignore[no-untyped-def]
-    """Count the sorted values nearer than `limit` to the value `here`, which is one of them."""
-    low, high = 0, np.searchsorted(ascending, here)  # the first to count lies in low..high
-    first = high
-    while low < first:
-        middle = (low + first) >> 1
-        if here - ascending[middle] < limit:
-            first = middle
+    if around.given.cap.size == 0:
+        counts[:] = scratch.distance.size - 1
+        _add(counts, 1, tally)
+        if candidate.cap.size == 1:
+            _count_in_x(lanes, candidate, i, scratch)
         else:
-            low = middle + 1
-    last, above = high, ascending.size  # the last to count lies in last..above - 1
-    while last < above:
-        middle = (last + above) >> 1
-        if ascending[middle] - here < limit:
-            last = middle + 1
-        else:
-            above = middle
-    return last - first
+            _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
+    elif around.line.ascending.size > 0:
+        _count_along_line(lanes, candidate, around.line, i, scratch, tally)
+    else:
+        _count(around.given, around.given_order, i, scratch)
+        _add(counts, 1, tally)
+        _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
+    _add(counts, -1, tally)
 
 
 @njit(**JIT)
 def _add(counts, change, tally):  # type: ignore[no-untyped-def]
     for lane in range(counts.size):
         tally[counts[lane], lane] += change
+
+
+# ------------------------------------------------------------------ the k-th neighbour
+
+
+@njit(**JIT)
+def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untyped-def]
+    """Leave in ``nearest[:k]`` the k smallest distances in (x, y, S) of every lane."""
+    nearest = scratch.nearest
+    k, n_lanes = nearest.shape[0] - 1, nearest.shape[1]
+    sample, distance = around.joint_order.sample[i], around.joint_order.distance[i]
+    x, cap = lanes.x, candidate.cap
+    nearest[:] = np.inf
+    widest, t = np.inf, 0
+    while t < sample.size and distance[t] < widest:
+        stop = min(t + STRIDE, sample.size)
+        while t < stop:
+            j, beyond_x = sample[t], distance[t]
+            for lane in range(n_lanes):
+                step = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
+                nearest[k, lane] = max(step, beyond_x)
+            for column in range(1, cap.size):
+                for lane in range(n_lanes):
+                    step = min(abs(x[j, column, lane] - x[i, column, lane]), cap[column])
+                    nearest[k, lane] = max(step, nearest[k, lane])
+            # One pass of insertion sort: the smaller stays, the larger moves on.
+            for place in range(k):
+                for lane in range(n_lanes):
+                    new, old = nearest[k, lane], nearest[place, lane]
+                    nearest[place, lane] = min(new, old)
+                    nearest[k, lane] = max(new, old)
+            t += 1
+        widest = nearest[k - 1].max()
+    reach = around.joint_order.reach[i]
+    if widest > reach:
+        for lane in range(n_lanes):
+            if nearest[k - 1, lane] > reach:
+                for place in range(k):
+                    nearest[place, lane] = np.inf
+                if cap.size == 1:
+                    _search_along_x(lanes, candidate, around.joint, i, lane, nearest)
+                else:
+                    _search_everyone(lanes, candidate, around.joint, i, lane, nearest)
+
+
+@njit(**JIT)
+def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
+    """Find one lane's k nearest, the nearest in x first."""
+    k, ascending, cap = nearest.shape[0] - 1, candidate.ascending, candidate.cap[0]
+    here = lanes.place[i, lane]
+    below, above = here - 1, here + 1
+    for _ in range(ascending.size - 1):
+        down = ascending[here] - ascending[below] if below >= 0 else np.inf
+        up = ascending[above] - ascending[here] if above < ascending.size else np.inf
+        step = min(down, up, cap)
+        if step >= nearest[k - 1, lane]:
+            break
+        if down <= up:
+            j = lanes.at[below, lane]
+            below -= 1
+        else:
+            j = lanes.at[above, lane]
+            above += 1
+        _insert(max(step, apart(joint, i, j)), nearest, lane)
+
+
+@njit(**JIT)
+def _search_everyone(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
+    """Find the k nearest of one lane of several columns among all samples."""
+    for j in range(lanes.x.shape[0]):
+        if j != i:
+            step = _apart_in_x(lanes.x, candidate.cap, i, j, lane)
+            _insert(max(step, apart(joint, i, j)), nearest, lane)
+
+
+@njit(**JIT)
+def _insert(distance, nearest, lane):  # type: ignore[no-untyped-def]
+    """Let a distance take its place among one lane's smallest, if it is one of them."""
+    place = nearest.shape[0] - 2
+    if distance >= nearest[place, lane]:
+        return
+    while place > 0 and nearest[place - 1, lane] > distance:
+        nearest[place, lane] = nearest[place - 1, lane]
+        place -= 1
+    nearest[place, lane] = distance
+
+
+@njit(**JIT)
+def _set_limits(rule, scratch):  # type: ignore[no-untyped-def]
+    """Set the distances under which samples count."""
+    for lane in range(scratch.limit.size):
+        radius = scratch.nearest[rule.k - 1, lane]
+        scratch.limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
+
+
+# ------------------------------------------------------------------ counts
+
+
+@njit(**JIT)
+def _count(space, order, i, scratch):  # type: ignore[no-untyped-def]
+    """Count the samples nearer than each lane's limit."""
+    limit, counts, distance = scratch.limit, scratch.counts, order.distance[i]
+    widest = limit.max()
+    counts[:] = 0
+    for t in range(distance.size):
+        if distance[t] >= widest:
+            break
+        for lane in range(limit.size):
+            counts[lane] += int(distance[t] < limit[lane])
+    if widest > order.reach[i]:
+        distances_from(space, i, scratch.distance)
+        for lane in range(limit.size):
+            if limit[lane] > order.reach[i]:
+                nearer = 0
+                for j in range(scratch.distance.size):
+                    nearer += int(scratch.distance[j] < limit[lane])
+                counts[lane] = nearer - 1  # the sample itself is no neighbour
+
+
+@njit(**JIT)
+def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[no-untyped-def]
+    """Count the samples nearer than each lane's limit, x included in the distance."""
+    x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
+    widest = limit.max()
+    counts[:] = 0
+    for t in range(order.sample.shape[1]):
+        j, distance = order.sample[i, t], order.distance[i, t]
+        if distance >= widest:
+            break
+        if cap.size == 1:
+            for lane in range(limit.size):
+                step = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
+                counts[lane] += int(max(step, distance) < limit[lane])
+        else:
+            for lane in range(limit.size):
+                step = max(_apart_in_x(x, cap, i, j, lane), distance)
+                counts[lane] += int(step < limit[lane])
+    if widest > order.reach[i]:
+        for lane in range(limit.size):
+            if limit[lane] > order.reach[i]:
+                counts[lane] = _count_alone(lanes, candidate, space, i, lane, limit[lane])
+
+
+@njit(**JIT)
+def _count_alone(lanes, candidate, space, i, lane, limit):  # type: ignore[no-untyped-def]
+    """Count for one lane, among its neighbours in x or, if that has several columns, among all."""
+    nearer = 0
+    if candidate.cap.size == 1:
+        first, last = _places(candidate, lanes.place[i, lane], limit)
+        for place in range(first, last):
+            nearer += int(apart(space, i, lanes.at[place, lane]) < limit)
+    else:
+        for j in range(lanes.x.shape[0]):
+            step = max(_apart_in_x(lanes.x, candidate.cap, i, j, lane), apart(space, i, j))
+            nearer += int(step < limit)
+    return max(nearer - 1, 0)  # the sample itself is no neighbour
+
+
+@njit(**JIT)
+def _count_coinciding(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-untyped-def]
+    """Count k, or all samples at distance zero in (x, y, S) where the k nearest are."""
+    scratch.counts[:] = rule.k
+    radius = scratch.nearest[rule.k - 1]
+    if radius.min() == 0.0:
+        _count_with_x(lanes, candidate, around.joint, around.joint_order, i, scratch)
+        for lane in range(radius.size):
+            if radius[lane] > 0.0:
+                scratch.counts[lane] = rule.k
+
+
+@njit(**JIT)
+def _count_in_x(lanes, candidate, i, scratch):  # type: ignore[no-untyped-def]
+    """Count the samples nearer than each lane's limit in x alone."""
+    for lane in range(scratch.limit.size):
+        first, last = _places(candidate, lanes.place[i, lane], scratch.limit[lane])
+        scratch.counts[lane] = max(last - first - 1, 0)
+
+
+@njit(**JIT)
+def _count_along_line(lanes, candidate, line, i, scratch, tally):  # type: ignore[no-untyped-def]
+    """Count in S, straight into the tally, and in (x, S): a stretch of the line holds them all."""
+    cap = candidate.cap
+    for lane in range(scratch.limit.size):
+        limit = scratch.limit[lane]
+        first, last = within(line.ascending, line.place[i], limit)
+        tally[max(last - first - 1, 0), lane] += 1
+        nearer = 0
+        if cap.size == 1:
+            stretch, here = lanes.along[lane, first:last], lanes.x[i, 0, lane]
+            for t in range(stretch.size):
+                nearer += int(min(abs(stretch[t] - here), cap[0]) < limit)
+        else:
+            for place in range(first, last):
+                nearer += int(_apart_in_x(lanes.x, cap, i, line.at[place], lane) < limit)
+        scratch.counts[lane] = max(nearer - 1, 0)
+
+
+@njit(**JIT)
+def _places(candidate, here, limit):  # type: ignore[no-untyped-def]
+    """Return the range of places in x nearer than the limit to a place."""
+    if limit > candidate.cap[0]:
+        return 0, candidate.ascending.size
+    return within(candidate.ascending, here, limit)
+
+
+@njit(**JIT)
+def _apart_in_x(x, cap, i, j, lane):  # type: ignore[no-untyped-def]
+    distance = 0.0
+    for column in range(cap.size):
+        step = abs(x[j, column, lane] - x[i, column, lane])
+        distance = max(distance, min(step, cap[column]))
+    return distance

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators._neighbours import FloatArray
+from pidselect.estimators._orders import FloatArray
 
 #: A residual this small, relative to the column, is rounding: the column is a function of S.
 #: Near-copies with a millionth of noise of their own are far above it.

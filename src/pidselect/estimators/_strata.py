@@ -2,7 +2,7 @@
 
 Then every sample shares its (y, S) with many others, all at distance zero, and walking them
 nearest first would mean walking them all. But within such a stratum only x tells samples apart:
-with x sorted, the k nearest are next door, and counts are two searches.
+with x sorted, the k nearest are next door, and counts are the ends of a stretch.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators._neighbours import (
-    JIT,
     Candidate,
-    FloatArray,
     Neighbourhood,
     Rule,
-    count_in_x,
     count_one,
+    fill_lane,
+    new_lanes,
     new_scratch,
-    others,
     weigh,
 )
+from pidselect.estimators._orders import JIT, FloatArray, within
 
 
 class Strata(NamedTuple):
@@ -37,6 +36,15 @@ class Strata(NamedTuple):
     safe: FloatArray  # for each stratum in (y, S): no sample of another one is nearer
 
 
+class Sorted(NamedTuple):
+    """Slots for all samples, stratum by stratum and x ascending within each."""
+
+    joint: FloatArray  # the value in each slot, samples grouped by (y, S)
+    given: FloatArray  # the same, samples grouped by S
+    given_slot: NDArray[np.int64]  # for each slot in `joint`, the same sample's in `given`
+    sample: NDArray[np.int64]  # for each slot in `joint`, the sample
+
+
 @njit(**JIT)
 def score_columns_in_strata(
     candidate: Candidate,
@@ -47,51 +55,70 @@ def score_columns_in_strata(
     values: FloatArray,
 ) -> None:
     """Fill `values` with what `score_columns` would give, for a candidate of one column."""
-    n_samples = candidate.order.size
-    nothing_given = around.given.values.shape[0] == 0
-    lanes = new_scratch(n_samples, rule.k, 1)
-    x = np.empty((n_samples, 1, 1))
+    n_samples = candidate.ascending.size
+    lanes = new_lanes(candidate, around, 1)
+    scratch = new_scratch(n_samples, rule.k, 1)
     tally = np.empty((n_samples + 1, 1), dtype=np.int32)
-    sample_of = np.empty(n_samples, dtype=np.int64)
-    sorted_in_joint, sorted_in_given = np.empty(n_samples), np.empty(n_samples)
-    place = np.empty(n_samples, dtype=np.int64)
+    slots = Sorted(
+        np.empty(n_samples),
+        np.empty(n_samples),
+        np.empty(n_samples, dtype=np.int64),
+        np.empty(n_samples, dtype=np.int64),
+    )
     for m in range(rows.shape[0]):
-        for i in range(n_samples):
-            sample_of[rows[m, i]] = i
-            x[i, 0, 0] = candidate.values[rows[m, i], 0]
-        _sort_within(candidate, sample_of, strata.given, strata.given_start, sorted_in_given, place)
-        _sort_within(candidate, sample_of, strata.joint, strata.joint_start, sorted_in_joint, place)
+        fill_lane(candidate, rows[m], around, lanes, 0)
+        _sort_within(candidate, lanes, strata, slots)
         tally[:] = 0
-        for i in range(n_samples):
-            g, h = strata.joint[i], strata.given[i]
-            mates = sorted_in_joint[strata.joint_start[g] : strata.joint_start[g + 1]]
-            radius = min(
-                _kth_nearest(mates, place[i] - strata.joint_start[g], rule.k), candidate.cap[0]
-            )
-            limit = radius if rule.strict else np.nextafter(radius, np.inf)
-            if limit > strata.safe[g]:
-                count_one(x, candidate, around, rule, i, lanes, tally)
-                continue
-            wider = sorted_in_given[strata.given_start[h] : strata.given_start[h + 1]]
-            here = x[i, 0, 0]
-            tally[n_samples - 1 if nothing_given else others(wider.size, limit), 0] += 1
-            tally[others(mates.size, limit), 0] -= 1
-            tally[count_in_x(candidate, wider, here, limit), 0] -= 1
-            if not rule.strict:
-                same = count_in_x(candidate, mates, here, limit)
-                tally[rule.k if radius > 0.0 else same, 0] += 1
+        for slot in range(n_samples):
+            if not _count_in_stratum(slot, slots, strata, candidate, around, rule, tally):
+                count_one(lanes, candidate, around, rule, slots.sample[slot], scratch, tally)
         weigh(tally, rule.weight, values[m : m + 1])
 
 
 @njit(**JIT)
-def _sort_within(candidate, sample_of, stratum, start, ascending, place):  # type: ignore[no-untyped-def]
-    """Fill `ascending` stratum by stratum with sorted values, and note each sample's place."""
-    filled = start.copy()
-    for position in range(candidate.order.size):
-        i = sample_of[candidate.order[position]]
-        place[i] = filled[stratum[i]]
-        ascending[place[i]] = candidate.ascending[position]
-        filled[stratum[i]] += 1
+def _sort_within(candidate, lanes, strata, slots):  # type: ignore[no-untyped-def]
+    """Go through the samples with x ascending, and give each the next slot of its strata."""
+    next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
+    for place in range(candidate.ascending.size):
+        i = lanes.at[place, 0]
+        g, h = strata.joint[i], strata.given[i]
+        slots.joint[next_joint[g]] = slots.given[next_given[h]] = candidate.ascending[place]
+        slots.given_slot[next_joint[g]] = next_given[h]
+        slots.sample[next_joint[g]] = i
+        next_joint[g] += 1
+        next_given[h] += 1
+
+
+@njit(**JIT)
+def _count_in_stratum(slot, slots, strata, candidate, around, rule, tally):  # type: ignore[no-untyped-def]
+    """Add a sample's counts to the tally, unless other strata may matter: then return False."""
+    i = slots.sample[slot]
+    g, h = strata.joint[i], strata.given[i]
+    start = strata.joint_start[g]
+    mates = slots.joint[start : strata.joint_start[g + 1]]
+    radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.cap[0])
+    limit = radius if rule.strict else np.nextafter(radius, np.inf)
+    if limit > strata.safe[g]:
+        return False
+    first = strata.given_start[h]
+    wider = slots.given[first : strata.given_start[h + 1]]
+    everyone = limit > 0.0 or around.given.cap.size == 0
+    tally[wider.size - 1 if everyone else 0, 0] += 1
+    tally[mates.size - 1 if limit > 0.0 else 0, 0] -= 1
+    tally[_nearer(wider, slots.given_slot[slot] - first, limit, candidate), 0] -= 1
+    if not rule.strict:
+        same = rule.k if radius > 0.0 else _nearer(mates, slot - start, limit, candidate)
+        tally[same, 0] += 1
+    return True
+
+
+@njit(**JIT)
+def _nearer(ascending, at, limit, candidate):  # type: ignore[no-untyped-def]
+    """Count the others nearer than the limit to the value at a place in sorted values."""
+    if limit > candidate.cap[0]:
+        return ascending.size - 1
+    first, last = within(ascending, at, limit)
+    return max(last - first - 1, 0)
 
 
 @njit(**JIT)

@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, check_choice
 from pidselect.estimators._boxes import BoxRule, score_columns_in_boxes
-from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule, Space
+from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule
+from pidselect.estimators._orders import Space
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
@@ -24,10 +25,10 @@ from pidselect.estimators.nearest import (
     Scale,
     check_enough_samples,
     check_neighbours,
+    surroundings,
     to_candidate,
     to_neighbourhood,
     to_space,
-    to_strata,
 )
 
 
@@ -92,11 +93,11 @@ class KSG(BaseEstimator):
         check_choice(self.algorithm, (1, 2), "algorithm")
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
         check_enough_samples(target.n_samples, self.k)
-        around = to_neighbourhood(target, given, self.k, self.scale, max_memory)
         if self.algorithm == 2:
+            around = to_neighbourhood(target, given, self.k, self.scale, max_memory)
             space = to_space(target, target.n_samples, self.scale)
             return BoxScorer(around, space, self.k, self._to_candidate)
-        strata = to_strata(target, given, self.k, self.scale)
+        around, strata = surroundings(target, given, self.k, self.scale, max_memory)
         rule = Rule(self.k, True, digamma(np.arange(target.n_samples + 1) + 1.0))
         return NeighbourScorer(around, strata, rule, digamma(self.k), self._to_candidate)
 

@@ -14,9 +14,8 @@ from pidselect.estimators.nearest import (
     Scale,
     check_enough_samples,
     check_neighbours,
+    surroundings,
     to_candidate,
-    to_neighbourhood,
-    to_strata,
 )
 
 
@@ -67,11 +66,9 @@ class Mixed(BaseEstimator):
         """Sort every sample's neighbours in (y, S) and in S."""
         check_neighbours(self.k, self.scale)
         check_enough_samples(target.n_samples, self.k)
-        around = to_neighbourhood(target, given, self.k, self.scale, max_memory)
-        strata = to_strata(target, given, self.k, self.scale)
-        counts = np.maximum(
-            np.arange(target.n_samples + 1), 1.0
-        )  # the k neighbours count: none is 0
+        around, strata = surroundings(target, given, self.k, self.scale, max_memory)
+        # No count is zero: the k neighbours count everywhere.
+        counts = np.maximum(np.arange(target.n_samples + 1), 1.0)
         rule = Rule(self.k, False, digamma(counts))
         return NeighbourScorer(around, strata, rule, 0.0, self._to_candidate)
 

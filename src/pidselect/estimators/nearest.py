@@ -13,13 +13,12 @@ from scipy.stats import rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators._neighbours import (
     Candidate,
+    Line,
     Neighbourhood,
-    Order,
     Rule,
-    Space,
     score_columns,
-    sorted_neighbours,
 )
+from pidselect.estimators._orders import Space, sorted_neighbours
 from pidselect.estimators._strata import Strata, score_columns_in_strata
 from pidselect.estimators.base import Batch, check_same_length, standardised
 
@@ -29,12 +28,17 @@ SCALES: tuple[Scale, ...] = ("zscore", "rank", None)
 #: Where a missing value lies on the axis of its column: at one place, and far from all others.
 FAR_AWAY = 1e300
 
+NOBODY = np.empty(0)
+
 #: Bytes of one listed neighbour: its index and its distance.
 NEIGHBOUR_BYTES = 12
 
 #: How many times farther than expected a sorted list of neighbours reaches. Samples in the tails
 #: need long lists, and a list that ends too early costs a look at every sample.
 JOINT_SLACK, GIVEN_SLACK = 32, 16
+
+#: Where samples are grouped, lists serve only candidates of several columns, and may be short.
+MEMORY_BESIDE_STRATA = 2**26
 
 #: Strata pay off from this many samples in each on average, in multiples of k.
 SAMPLES_PER_STRATUM = 10
@@ -85,8 +89,15 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
 def to_candidate(block: Block, scale: Scale) -> Candidate:
     """Prepare a block for scoring, its first column sorted if there is no other."""
     values = np.stack([scaled(column, scale) for column in block.columns], axis=1)
-    order = np.argsort(values[:, 0], kind="stable") if len(block) == 1 else np.empty(0, np.int64)
-    return Candidate(values, caps(block), order, values[order, 0])
+    return Candidate(values, caps(block), *in_line(values[:, 0] if len(block) == 1 else NOBODY))
+
+
+def in_line(values: FloatArray) -> Line:
+    """Sort samples along their values."""
+    order = np.argsort(values, kind="stable")
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    return Line(values[order], place, order)
 
 
 def list_lengths(target: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
@@ -101,32 +112,36 @@ def list_lengths(target: Block, given: Block, k: int, max_memory: int) -> tuple[
     dimensions = 1 + target.kinds.count("continuous") + given_dimensions
     joint_length = JOINT_SLACK * n * (k / n) ** ((dimensions - 1) / dimensions)
     given_length = GIVEN_SLACK * n * (k / n) ** (given_dimensions / dimensions)
-    wanted = np.array([joint_length, given_length if len(given) else 0.0])
-    wanted = np.minimum(wanted, n - 1)
+    wanted = np.minimum([joint_length, given_length if len(given) else 0.0], n - 1)
     affordable = max_memory / (NEIGHBOUR_BYTES * n)
-    joint, listed = wanted * min(1.0, affordable / max(wanted.sum(), 1.0))
-    return max(int(joint), min(k, n - 1)), int(listed)
+    joint, alone = wanted * min(1.0, affordable / max(wanted.sum(), 1.0))
+    return int(joint), int(alone)
 
 
 def to_neighbourhood(
     target: Block, given: Block, k: int, scale: Scale, max_memory: int
 ) -> Neighbourhood:
-    """Sort the neighbours of every sample in (y, S) and in S."""
+    """Sort the neighbours of every sample in (y, S) and in S, as long as `max_memory` allows."""
     n = target.n_samples
     joint_space, given_space = to_space(target + given, n, scale), to_space(given, n, scale)
     joint_length, given_length = list_lengths(target, given, k, max_memory)
+    on_line = len(given) == 1 and given.kinds[0] != "nominal"
     return Neighbourhood(
+        in_line(given_space.values[0] if on_line else NOBODY),
         joint_space,
-        given_space,
         sorted_neighbours(joint_space, joint_length),
-        sorted_neighbours(given_space, given_length) if given_length else no_order(n),
+        given_space,
+        sorted_neighbours(given_space, 0 if on_line else given_length),
     )
 
 
-def no_order(n_samples: int) -> Order:
-    """Return an order that lists nobody: anyone may be at any distance."""
-    nobody = np.empty((n_samples, 0))
-    return Order(nobody.astype(np.int32), nobody, np.zeros(n_samples))
+def surroundings(
+    target: Block, given: Block, k: int, scale: Scale, max_memory: int
+) -> tuple[Neighbourhood, Strata | None]:
+    """Sort neighbours and, where that pays, group samples."""
+    strata = to_strata(target, given, k, scale)
+    memory = max_memory if strata is None else min(max_memory, MEMORY_BESIDE_STRATA)
+    return to_neighbourhood(target, given, k, scale, memory), strata
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:

@@ -10,7 +10,7 @@ from pidselect.data import FloatArray
 from pidselect.selection.evidence import Evidence, Inquiry
 from pidselect.selection.features import Feature
 from pidselect.selection.record import Step
-from pidselect.significance import maximum_statistic, minimum_statistic
+from pidselect.significance import first_smallest, maximum_statistic, minimum_statistic
 
 #: What the weakest feature's value is compared with. Against the smallest of the surrogates, as
 #: in the paper, a feature that adds nothing still survives with probability alpha**(1/|S|);
@@ -42,7 +42,7 @@ def backward(
     steps: list[Step] = []
     while remaining:
         evidence = each_given_the_others(inquiry, kept, remaining, len(steps))
-        weakest = int(evidence.observed.argmin())
+        weakest = first_smallest(evidence.observed)
         null = statistic(evidence.surrogates)
         step = evidence.judge(weakest, null, [*kept, *remaining], inquiry, "backward")
         steps.append(step)

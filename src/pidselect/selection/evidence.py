@@ -90,8 +90,9 @@ class Inquiry:
         scorer = self.bind(given)
         ranges = self._split(len(candidates))
         tasks = [(candidate, draws) for candidate in candidates for draws in ranges]
-        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
-        scored = parallel(
+        # Not every backend of joblib can hand over results one by one.
+        return_as = "list" if self.progress is None else "generator"
+        scored = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=return_as)(
             delayed(score_draws)(
                 scorer, candidate.block, self._words(candidate, phase, step), draws, self.surrogates
             )

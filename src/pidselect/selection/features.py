@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pidselect.data import Block, Table, find_copies
 
+#: Columns as users give them, by name or by position: one, or several in any container.
+ColumnChoice = str | int | Iterable[str | int]
+
 #: Feature groups as users give them: by name, or without.
-FeatureGroups = Mapping[str, Sequence[str | int]] | Sequence[Sequence[str | int]]
+FeatureGroups = Mapping[str, ColumnChoice] | Iterable[ColumnChoice]
 
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column, or a group of columns that enter and leave together."""
+    """One column, or a group of columns that enter and leave together.
+
+    Parameters
+    ----------
+    name : str
+    columns : tuple of int
+        The positions of its columns.
+    block : Block
+        The columns that can tell something: constant ones are left out.
+    """
 
     name: str
     columns: tuple[int, ...]
@@ -28,55 +40,57 @@ class Line:
     candidates: tuple[Feature, ...]
     copies: dict[int, int]
 
+    def room(self, max_features: int | None) -> int | None:
+        """Return how many columns may be selected besides the kept ones, None for any number."""
+        if max_features is None:
+            return None
+        n_kept = sum(len(feature.columns) for feature in self.kept)
+        if n_kept > max_features:
+            raise ValueError(
+                f"keep names {n_kept} columns, but max_features={max_features} counts them, too: "
+                f"keep fewer of them, or use max_features={n_kept} or more."
+            )
+        return max_features - n_kept
+
 
 def line_up(
-    table: Table,
-    keep: Sequence[str | int] | None = None,
-    groups: FeatureGroups | None = None,
+    table: Table, keep: ColumnChoice | None = None, groups: FeatureGroups | None = None
 ) -> Line:
     """Sort a table's columns into kept features, candidates and copies.
 
     Constant columns and identifiers are no candidates, neither is a copy of another column. Copies
     are not looked for within feature groups, whose columns were put together on purpose.
     """
-    kept_columns = _indices(table, keep or (), "keep")
-    grouped = _read_groups(table, groups)
-    for name, columns in grouped.items():
-        inside = [index for index in columns if index in kept_columns]
-        if inside and len(inside) < len(columns):
-            left_out = next(index for index in columns if index not in kept_columns)
-            raise ValueError(
-                f"keep names column {table.names[inside[0]]!r} of the feature group {name!r}, but "
-                f"not {table.names[left_out]!r}: a group is kept whole or not at all."
-            )
+    kept = () if keep is None else _indices(table, keep, "keep")
+    grouped = {} if groups is None else _read_groups(table, groups)
+    _check_kept_whole(table, kept, grouped)
     in_group = {index for columns in grouped.values() for index in columns}
-    copies = {
-        copy: original
-        for copy, original in find_copies(table, prefer=kept_columns).items()
-        if copy not in in_group and original not in in_group and copy not in kept_columns
-    }
-    singles = [
-        Feature(table.names[index], (index,), table.block((index,)))
-        for index in range(len(table))
+    copies = find_copies(table, prefer=kept, without=in_group)
+    copies = {copy: original for copy, original in copies.items() if copy not in kept}
+    singles = {
+        name: (index,)
+        for index, name in enumerate(table.names)
         if index not in in_group and index not in copies
+    }
+    features = [
+        Feature(name, columns, table.block(i for i in columns if i not in table.skipped))
+        for name, columns in sorted({**singles, **grouped}.items(), key=lambda item: item[1])
     ]
-    together = [Feature(name, columns, table.block(columns)) for name, columns in grouped.items()]
-    features = sorted(singles + together, key=lambda feature: feature.columns[0])
     return Line(
-        kept=tuple(f for f in features if f.columns[0] in kept_columns),
-        candidates=tuple(
-            f
-            for f in features
-            if f.columns[0] not in kept_columns and not all(i in table.skipped for i in f.columns)
-        ),
+        kept=tuple(f for f in features if f.columns[0] in kept),
+        candidates=tuple(f for f in features if f.columns[0] not in kept and len(f.block)),
         copies=copies,
     )
 
 
-def _indices(table: Table, wanted: Sequence[str | int], parameter: str) -> tuple[int, ...]:
-    if isinstance(wanted, str | int):
+def _indices(table: Table, wanted: ColumnChoice, parameter: str) -> tuple[int, ...]:
+    """Return the positions of the columns that a parameter names."""
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         wanted = (wanted,)
-    indices = tuple(table.index(column) for column in wanted)
+    try:
+        indices = tuple(table.index(column) for column in wanted)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{parameter}: {error}") from None
     for index in indices:
         if indices.count(index) > 1:
             raise ValueError(f"{parameter} names column {table.names[index]!r} twice.")
@@ -89,29 +103,57 @@ def _indices(table: Table, wanted: Sequence[str | int], parameter: str) -> tuple
     return indices
 
 
-def _read_groups(table: Table, groups: FeatureGroups | None) -> dict[str, tuple[int, ...]]:
+def _read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...]]:
     """Return the columns of every group by its name, unnamed ones called after their columns."""
-    if groups is None:
-        return {}
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise TypeError(
+            f"feature_groups must map names to columns or list groups of columns, got {groups!r}; "
+            "for example feature_groups=[['x0', 'x1']]"
+        )
     if isinstance(groups, Mapping):
-        named = {
-            str(name): _indices(table, columns, "feature_groups")
-            for name, columns in groups.items()
-        }
+        read = [(str(n), _indices(table, c, "feature_groups")) for n, c in groups.items()]
     else:
-        read = [_indices(table, columns, "feature_groups") for columns in groups]
-        named = {"+".join(table.names[index] for index in columns): columns for columns in read}
-    seen: dict[int, str] = {}
-    for name, columns in named.items():
+        unnamed = [_indices(table, columns, "feature_groups") for columns in groups]
+        read = [(_joined([table.names[i] for i in columns]), columns) for columns in unnamed]
+    owner: dict[int, str] = {}
+    for name, columns in read:
         if not columns:
             raise ValueError(f"The feature group {name!r} is empty.")
         for index in columns:
-            if index in seen:
+            if index in owner:
                 raise ValueError(
-                    f"Column {table.names[index]!r} is in the feature groups {seen[index]!r} and "
+                    f"Column {table.names[index]!r} is in the feature groups {owner[index]!r} and "
                     f"{name!r}; it can be in one only."
                 )
-            seen[index] = name
-        if name in table.names and table.names.index(name) not in columns:
-            raise ValueError(f"The feature group {name!r} has the name of another column.")
+            owner[index] = name
+        if name in table.names and table.index(name) not in columns:
+            raise ValueError(
+                f"The feature group {name!r} has the name of another column; give it one of its "
+                "own, as in feature_groups={'mine': [...]}."
+            )
+    named = dict(read)
+    if len(named) < len(read):
+        doubled = next(name for name, columns in read if named[name] != columns)
+        raise ValueError(f"Two feature groups are called {doubled!r}; give each its own name.")
     return named
+
+
+def _joined(names: list[str]) -> str:
+    """Return a group's name, from which those of its columns can be read: a+b, or 'a+b'+c."""
+    if len(names) == 1:
+        return names[0]
+    return "+".join(repr(name) if "+" in name else name for name in names)
+
+
+def _check_kept_whole(
+    table: Table, kept: tuple[int, ...], grouped: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Refuse to keep a part of a group."""
+    for name, columns in grouped.items():
+        inside = [index for index in columns if index in kept]
+        if inside and len(inside) < len(columns):
+            left_out = next(index for index in columns if index not in kept)
+            raise ValueError(
+                f"keep names column {table.names[inside[0]]!r} of the feature group {name!r}, but "
+                f"not {table.names[left_out]!r}: a group is kept whole or not at all."
+            )

@@ -8,7 +8,7 @@ from pidselect.selection.criteria import Criterion
 from pidselect.selection.evidence import Inquiry
 from pidselect.selection.features import Feature
 from pidselect.selection.record import Step
-from pidselect.significance import maximum_statistic
+from pidselect.significance import first_largest, maximum_statistic
 
 
 def forward(
@@ -43,7 +43,7 @@ def forward(
     while remaining := fitting(candidates, selected, max_features):
         given = criterion([*kept, *selected])
         evidence = inquiry.gather(remaining, given, "forward", len(steps))
-        strongest = int(evidence.observed.argmax())
+        strongest = first_largest(evidence.observed)
         null = maximum_statistic(evidence.surrogates)
         step = evidence.judge(strongest, null, given, inquiry, "forward")
         steps.append(step)

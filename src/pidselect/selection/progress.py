@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from joblib import effective_n_jobs
 
+from pidselect.selection.criteria import Criterion
 from pidselect.selection.evidence import DRAWS_AT_ONCE, Inquiry, score_draws
-from pidselect.selection.features import Feature
+from pidselect.selection.features import Feature, Line
 
 logger = logging.getLogger("pidselect")
 
@@ -27,30 +28,50 @@ TYPICAL_FEATURES = 5
 #: Time grows roughly with this power of the number of samples.
 GROWTH = 1.5
 
+#: Fewer samples than this are never advised, however long it takes.
+FEWEST_SAMPLES = 50
 
-def announce_long_fit(inquiry: Inquiry, candidates: Sequence[Feature]) -> None:
+
+def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> None:
     """Time a small part of the work, and say so if the whole will take more than a minute."""
+    candidates = line.candidates
     n_samples, scores = inquiry.target.n_samples, 1 + inquiry.n_permutations
     if n_samples * len(candidates) * scores < SURELY_SHORT:
         return
     n_steps = 1 + min(TYPICAL_FEATURES, len(candidates) - 1)
-    alone = _seconds_per_step(inquiry, candidates, given=())
-    later = _seconds_per_step(inquiry, candidates, given=candidates[-1:]) if n_steps > 1 else 0.0
-    expected = alone + (n_steps - 1) * later
+    first = later = _seconds_per_step(inquiry, candidates, criterion(line.kept))
+    if n_steps > 1:
+        given = criterion([*line.kept, candidates[-1]])
+        later = _seconds_per_step(inquiry, candidates, given)
+    expected = first + (n_steps - 1) * later
     if expected < LONG:
         return
-    fewer = max(100, round(n_samples * (LONG / 2 / expected) ** (1 / GROWTH), -2))
     logger.warning(
         "Selecting from %d candidates with %d samples takes about %s a step, so about %s if %d "
-        "features are selected. max_samples=%d would take about half a minute; n_jobs=-1 uses "
-        "all cores.",
+        "features are selected. %sn_jobs=-1 uses all cores.",
         len(candidates),
         n_samples,
-        in_words(later or alone),
+        in_words(later),
         in_words(expected),
         n_steps - 1,
-        fewer,
+        fewer_samples(n_samples, expected),
     )
+
+
+def fewer_samples(n_samples: int, seconds: float) -> str:
+    """Return the advice to take fewer samples, if so few still tell something.
+
+    Examples
+    --------
+    >>> fewer_samples(10_000, 240.0), fewer_samples(40, 240.0)
+    ('max_samples=2500 would take about 30 s; ', '')
+    """
+    share = (LONG / 2 / seconds) ** (1 / GROWTH)
+    fewer = max(FEWEST_SAMPLES, int(float(f"{share * n_samples:.2g}")))
+    if fewer >= n_samples:
+        return ""
+    shorter = in_words(seconds * (fewer / n_samples) ** GROWTH)
+    return f"max_samples={fewer} would take about {shorter}; "
 
 
 def _seconds_per_step(

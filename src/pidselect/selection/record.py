@@ -120,13 +120,18 @@ class Selection:
                 "No feature was selected: there was no candidate. Every column is constant, an "
                 "identifier, a copy, or too wide for max_features."
             )
-        best = self.steps[0]
+        last = self.steps[-1]
+        story = f"The best candidate, {last.chosen!r}, has"
+        remedies = (
+            "more samples; another estimator or stated kinds; feature_groups, for features that "
+            "tell something only together; or a larger alpha, at the price of more false features"
+        )
+        if last.phase == "backward":
+            story = f"What was included was removed again, at last {last.chosen!r} with"
+            remedies = f"backward=None, which leaves out that second test; {remedies}"
         return (
-            f"No feature was selected. The best candidate, {best.chosen!r}, has "
-            f"{best.value:.4f} bit (p = {best.p_value:.3g}, null line {best.null_line:.4f} bit). "
-            "What may help: more samples; another estimator or stated kinds; feature_groups, for "
-            "features that tell something only together; or a larger alpha, at the price of more "
-            "false features."
+            f"No feature was selected. {story} {last.value:.4f} bit (p = {last.p_value:.3g}, "
+            f"null line {last.null_line:.4f} bit). What may help: {remedies}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,7 +180,8 @@ class Selection:
             )
         width = max(len(line[0]) for line in lines)
         text = [
-            f"{first:<{width}}" + "".join(f"{cell:>11}" for cell in rest) for first, *rest in lines
+            f"{first:<{width}}{''.join(f'{cell:>11}' for cell in rest)}".rstrip()
+            for first, *rest in lines
         ]
         if not self.features:
             text.append("(nothing selected)")

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pidselect.data import (
+    Block,
     Kinds,
     Missing,
     Problem,
     frame_library,
-    is_frame,
+    is_constant,
     read_problem,
     select_columns,
+    to_matrix,
+    warn_caller,
 )
 from pidselect.estimators import Estimator, resolve
 from pidselect.selection.backward import STATISTICS, backward
 from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.evidence import Inquiry
-from pidselect.selection.features import Feature, FeatureGroups, Line, line_up
+from pidselect.selection.features import ColumnChoice, Feature, FeatureGroups, Line, line_up
 from pidselect.selection.forward import forward
 from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.record import Selection, Step
 from pidselect.selection.settings import (
     RandomState,
-    check_count,
+    check_flag,
+    check_limit,
     check_settings,
     to_bytes,
     to_seed,
@@ -69,7 +73,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         Whether, and against which statistic, selected features are tested once more.
     max_features : int, optional
         The most columns to be selected, kept ones included.
-    keep : sequence of names or positions, optional
+    keep : name, position or several of them, optional
         Columns that are selected from the start, conditioned on, never tested, never removed.
     feature_groups : mapping of names to columns, or sequence of columns, optional
         Columns that enter and leave together.
@@ -98,7 +102,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     table_ : Table
         The columns as they were read, with the kinds they were taken for.
     estimator_ : object
-        The estimator that was used.
+        The estimator that was used, a copy of the one given.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -132,7 +136,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         shared: bool = False,
         backward: Literal["minimum", "maximum"] | None = "minimum",
         max_features: int | None = None,
-        keep: Sequence[str | int] | None = None,
+        keep: ColumnChoice | None = None,
         feature_groups: FeatureGroups | None = None,
         kinds: Kinds | None = None,
         missing: Missing = "error",
@@ -169,19 +173,19 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         y : array-like, shape (n_samples,) or (n_samples, n_targets)
             The target; several columns are one joint target.
         """
-        check_settings(
-            self.criterion, self.surrogates, self.backward, self.alpha, self.n_permutations
-        )
+        self._check_settings()
+        seed = to_seed(self.random_state)
         problem = read_problem(X, y, kinds=self.kinds, missing=self.missing)
-        validate_data(self, X, skip_check_array=True)  # notes the number and names of the columns
-        if is_frame(X):
-            self.feature_names_in_ = np.array(problem.table.names, dtype=object)
-        problem = self._subsample(problem, seed := to_seed(self.random_state))
+        validate_data(copy(self), X, skip_check_array=True)  # refuses names that are partly text
+        problem = self._subsample(problem, seed)
         line = line_up(problem.table, self.keep, self.feature_groups)
+        room = line.room(self.max_features)
         inquiry = self._inquiry(problem, line, seed)
-        announce_long_fit(inquiry, line.candidates)
+        announce_long_fit(inquiry, line, CRITERIA[self.criterion])
         with progress_bar(inquiry, self.verbose) as watched:
-            features, steps = self._select(watched, line)
+            features, steps = self._select(watched, line, room)
+        # Noted only now, so that a fit that fails leaves an earlier one whole.
+        validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
         self.estimator_ = inquiry.estimator
         self.table_ = problem.table
         self.selected_ = np.array(
@@ -189,21 +193,28 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         )
         self.selection_ = self._record(inquiry, line, features, steps, frame_library(X))
         if not len(self.selected_):
-            warnings.warn(self.selection_.why_nothing(), UserWarning, stacklevel=2)
+            warn_caller(self.selection_.why_nothing())
         return self
+
+    def _check_settings(self) -> None:
+        """Refuse what makes no sense, before any work is done."""
+        check_settings(
+            self.criterion, self.surrogates, self.backward, self.alpha, self.n_permutations
+        )
+        check_flag(self.shared, "shared")
+        check_limit(self.max_features, "max_features")
+        check_limit(self.max_samples, "max_samples", at_least=2)
+        to_bytes(self.max_memory)
 
     def _subsample(self, problem: Problem, seed: int) -> Problem:
         """Take a random part of the samples if there are too many."""
         n_samples = problem.target.n_samples
-        if self.max_samples is None:
-            return problem
-        check_count(self.max_samples, "max_samples", at_least=2)
-        if n_samples <= self.max_samples:
+        if self.max_samples is None or n_samples <= self.max_samples:
             return problem
         shuffled = permutations((seed, SUBSAMPLE), range(1, 2), n_samples)[0]
         rows = np.sort(shuffled[: self.max_samples]).astype(np.int64)
         target = problem.target.take(rows)
-        if all(column.levels() == 1 for column in target.columns):
+        if all(is_constant(column.values) for column in target.columns):
             raise ValueError(
                 f"The target is constant in a random part of max_samples={self.max_samples} "
                 "samples. Allow more of them."
@@ -211,28 +222,25 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         return Problem(problem.table.take(rows), target, problem.rows[rows])
 
     def _inquiry(self, problem: Problem, line: Line, seed: int) -> Inquiry:
-        """Put together what all steps share."""
-        used = problem.target
-        for feature in (*line.kept, *line.candidates):
-            used = used + feature.block
+        """Put together what all steps share, NumPy's numbers made plain ones."""
+        blocks = [problem.target, *(f.block for f in (*line.kept, *line.candidates))]
+        used = Block(tuple(column for block in blocks for column in block.columns))
         return Inquiry(
             target=problem.target,
-            estimator=resolve(self.estimator, used),
-            alpha=self.alpha,
-            n_permutations=self.n_permutations,
+            estimator=clone(resolve(self.estimator, used), safe=False),
+            alpha=float(self.alpha),
+            n_permutations=int(self.n_permutations),
             surrogates=self.surrogates,
-            shared=self.shared,
+            shared=bool(self.shared),
             seed=seed,
             n_jobs=self.n_jobs,
             max_memory=to_bytes(self.max_memory),
         )
 
-    def _select(self, inquiry: Inquiry, line: Line) -> tuple[list[Feature], list[Step]]:
+    def _select(
+        self, inquiry: Inquiry, line: Line, room: int | None
+    ) -> tuple[list[Feature], list[Step]]:
         """Go forward, then backward."""
-        room = None
-        if self.max_features is not None:
-            check_count(self.max_features, "max_features")
-            room = self.max_features - sum(len(feature.columns) for feature in line.kept)
         criterion = CRITERIA[self.criterion]
         features, steps = forward(inquiry, line.kept, line.candidates, criterion, room)
         if self.backward is not None:
@@ -276,17 +284,21 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         They come as an array or, where ``set_output`` asks for it, as a dataframe; a dataframe of
         the same library keeps its dtypes.
         """
-        check_is_fitted(self)
-        columns = np.flatnonzero(self._get_support_mask())
+        columns = self.get_support(indices=True)
         library = frame_library(X)
-        if library is None:
-            finite = True if self.missing == "error" else "allow-nan"
-            array = validate_data(self, X, dtype=None, ensure_all_finite=finite, reset=False)
-            return array[:, columns]
-        validate_data(self, X, reset=False, skip_check_array=True)
-        selected = select_columns(X, columns)
-        wanted = _get_output_config("transform", self)["dense"]
-        return selected if wanted == library else np.asarray(selected)
+        table = validate_data(
+            self,
+            X if library else to_matrix(X),
+            dtype=None,
+            ensure_all_finite=self.missing == "error",
+            skip_check_array=library is not None,
+            reset=False,
+        )
+        selected = select_columns(table, columns)
+        if library and library == _get_output_config("transform", self)["dense"]:
+            return selected
+        # A frame without columns may have lost its rows.
+        return np.asarray(selected).reshape(len(table), len(columns))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from fractions import Fraction
 from numbers import Integral, Real
 
 import numpy as np
@@ -38,6 +39,18 @@ def check_count(value: object, parameter: str, at_least: int = 1) -> None:
         raise ValueError(f"{parameter}={value!r} must be a whole number of at least {at_least}.")
 
 
+def check_limit(value: object, parameter: str, at_least: int = 1) -> None:
+    """Refuse what is neither such a number nor None, which stands for no limit."""
+    if value is not None:
+        check_count(value, parameter, at_least)
+
+
+def check_flag(value: object, parameter: str) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{parameter}={value!r} must be True or False.")
+
+
 def to_bytes(memory: int | str) -> int:
     """Return an amount of memory in bytes.
 
@@ -46,19 +59,17 @@ def to_bytes(memory: int | str) -> int:
     >>> to_bytes("1GiB"), to_bytes("500 MB"), to_bytes(1024)
     (1073741824, 500000000, 1024)
     """
-    if isinstance(memory, Integral) and not isinstance(memory, bool) and memory > 0:
-        return int(memory)
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?)B\s*", str(memory), re.IGNORECASE)
-    try:
-        amount = float(found[1]) if found else 0.0
-    except ValueError:
-        amount = 0.0
-    if not found or not amount > 0:
+    size = 0
+    if isinstance(memory, Integral) and not isinstance(memory, bool):
+        size = int(memory)
+    elif found := re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?)(i?)B\s*", str(memory), re.IGNORECASE):
+        power = " KMGT".index(found[2].upper() or " ")
+        size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
+    if size < 1:
         raise ValueError(
             f'max_memory={memory!r} is no amount of memory: give bytes, or text such as "1GiB".'
         )
-    power = " KMGT".index(found[2].upper() or " ")
-    return int(amount * (1024 if found[3] else 1000) ** power)
+    return size
 
 
 def to_seed(random_state: RandomState) -> int:

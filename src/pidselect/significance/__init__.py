@@ -9,6 +9,8 @@ from pidselect.significance.surrogates import (
 )
 from pidselect.significance.tests import (
     check_resolution,
+    first_largest,
+    first_smallest,
     is_significant,
     maximum_statistic,
     minimum_statistic,
@@ -22,6 +24,8 @@ __all__ = [
     "SUBSAMPLE",
     "SURROGATES",
     "check_resolution",
+    "first_largest",
+    "first_smallest",
     "is_significant",
     "maximum_statistic",
     "minimum_statistic",

@@ -18,7 +18,7 @@ import numpy as np
 
 from pidselect.data import FloatArray
 
-#: A surrogate this little below the observed value counts as equal to it.
+#: Values this little apart count as equal: only rounding sets them apart.
 TIE = 1e-10
 
 #: What rounding may have taken from a level of significance such as 1 - 0.95.
@@ -43,6 +43,28 @@ def minimum_statistic(surrogates: FloatArray) -> FloatArray:
     surrogates : array, shape (n_candidates, n_draws)
     """
     return np.asarray(surrogates.min(axis=0))
+
+
+def first_largest(values: FloatArray) -> int:
+    """Return the place of the largest value, of equal ones the first.
+
+    Examples
+    --------
+    >>> first_largest(np.array([0.1, 0.3, 0.1 + 0.2]))  # 0.1 + 0.2 is 0.30000000000000004
+    1
+    """
+    return int(np.argmax(values >= values.max() - TIE))
+
+
+def first_smallest(values: FloatArray) -> int:
+    """Return the place of the smallest value, of equal ones the first.
+
+    Examples
+    --------
+    >>> first_smallest(np.array([0.5, 0.1 + 0.2, 0.3]))  # 0.1 + 0.2 is 0.30000000000000004
+    1
+    """
+    return int(np.argmax(values <= values.min() + TIE))
 
 
 def p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
