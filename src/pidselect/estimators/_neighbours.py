@@ -26,9 +26,7 @@ from pidselect.estimators._orders import (
     distances_from,
     within,
 )
-
-#: Columns served side by side. 16 was the fastest of 8, 16, 32 and 64.
-LANES = 16
+from pidselect.estimators._vectors import LANES, count_nearer, keep_smallest
 
 #: Neighbours looked at between two checks whether a walk may stop.
 STRIDE = 8
@@ -90,7 +88,7 @@ class Lanes(NamedTuple):
 class Scratch(NamedTuple):
     """Memory that every sample uses anew."""
 
-    nearest: FloatArray  # (k + 1, lanes): the smallest distances ascending, then the one at hand
+    nearest: FloatArray  # (k, lanes): the smallest distances, ascending
     limit: FloatArray  # (lanes,): samples count when nearer than this
     counts: NDArray[np.int64]  # (lanes,)
     distance: FloatArray  # (n_samples,): everyone's distance
@@ -141,7 +139,7 @@ def new_lanes(candidate, around, n_lanes):  # type: ignore[no-untyped-def]
 def new_scratch(n_samples, k, n_lanes):  # type: ignore[no-untyped-def]
     """Set memory aside for the work on a sample."""
     return Scratch(
-        np.empty((k + 1, n_lanes)),
+        np.empty((k, n_lanes)),
         np.empty(n_lanes),
         np.empty(n_lanes, dtype=np.int64),
         np.empty(n_samples),
@@ -216,30 +214,25 @@ def _add(counts, change, tally):  # type: ignore[no-untyped-def]
 
 @njit(**JIT)
 def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untyped-def]
-    """Leave in ``nearest[:k]`` the k smallest distances in (x, y, S) of every lane."""
+    """Leave in `nearest` the k smallest distances in (x, y, S) of every lane."""
     nearest = scratch.nearest
-    k, n_lanes = nearest.shape[0] - 1, nearest.shape[1]
+    k, n_lanes = nearest.shape
     sample, distance = around.joint_order.sample[i], around.joint_order.distance[i]
     x, cap = lanes.x, candidate.cap
     nearest[:] = np.inf
+    side_by_side = n_lanes == LANES and cap.size == 1
     widest, t = np.inf, 0
     while t < sample.size and distance[t] < widest:
         stop = min(t + STRIDE, sample.size)
         while t < stop:
-            j, beyond_x = sample[t], distance[t]
-            for lane in range(n_lanes):
-                step = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
-                nearest[k, lane] = max(step, beyond_x)
-            for column in range(1, cap.size):
+            if side_by_side and k == 4:  # a number known beforehand lets the compiler unroll
+                keep_smallest(nearest, 4, x, sample[t], i, cap[0], distance[t])
+            elif side_by_side:
+                keep_smallest(nearest, k, x, sample[t], i, cap[0], distance[t])
+            else:
                 for lane in range(n_lanes):
-                    step = min(abs(x[j, column, lane] - x[i, column, lane]), cap[column])
-                    nearest[k, lane] = max(step, nearest[k, lane])
-            # One pass of insertion sort: the smaller stays, the larger moves on.
-            for place in range(k):
-                for lane in range(n_lanes):
-                    new, old = nearest[k, lane], nearest[place, lane]
-                    nearest[place, lane] = min(new, old)
-                    nearest[k, lane] = max(new, old)
+                    step = _apart_in_x(x, cap, i, sample[t], lane)
+                    _insert(max(step, distance[t]), nearest, lane)
             t += 1
         widest = nearest[k - 1].max()
     reach = around.joint_order.reach[i]
@@ -257,7 +250,7 @@ def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untype
 @njit(**JIT)
 def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
     """Find one lane's k nearest, the nearest in x first."""
-    k, ascending, cap = nearest.shape[0] - 1, candidate.ascending, candidate.cap[0]
+    k, ascending, cap = nearest.shape[0], candidate.ascending, candidate.cap[0]
     here = lanes.place[i, lane]
     below, above = here - 1, here + 1
     for _ in range(ascending.size - 1):
@@ -287,7 +280,7 @@ def _search_everyone(lanes, candidate, joint, i, lane, nearest):  # type: ignore
 @njit(**JIT)
 def _insert(distance, nearest, lane):  # type: ignore[no-untyped-def]
     """Let a distance take its place among one lane's smallest, if it is one of them."""
-    place = nearest.shape[0] - 2
+    place = nearest.shape[0] - 1
     if distance >= nearest[place, lane]:
         return
     while place > 0 and nearest[place - 1, lane] > distance:
@@ -338,10 +331,8 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[n
         j, distance = order.sample[i, t], order.distance[i, t]
         if distance >= widest:
             break
-        if cap.size == 1:
-            for lane in range(limit.size):
-                step = min(abs(x[j, 0, lane] - x[i, 0, lane]), cap[0])
-                counts[lane] += int(max(step, distance) < limit[lane])
+        if limit.size == LANES and cap.size == 1:
+            count_nearer(counts, limit, x, j, i, cap[0], distance)
         else:
             for lane in range(limit.size):
                 step = max(_apart_in_x(x, cap, i, j, lane), distance)
