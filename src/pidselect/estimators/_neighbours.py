@@ -68,12 +68,13 @@ class Rule(NamedTuple):
     """How counts become a value.
 
     Samples count if nearer than the k-th neighbour (`strict`) or at most as far; the value is the
-    sum of ``weight[n]`` over all counts n, those in (y, S) and (x, S) taken negative.
+    sum of ``weight[n]`` over all counts n, those in (y, S) and (x, S) taken negative. Weights are
+    whole numbers, so that the order in which samples are visited leaves no trace in the sum.
     """
 
     k: int
     strict: bool
-    weight: FloatArray
+    weight: NDArray[np.int64]
 
 
 class Lanes(NamedTuple):
@@ -91,6 +92,7 @@ class Scratch(NamedTuple):
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
     limit: FloatArray  # (lanes,): samples count when nearer than this
     counts: NDArray[np.int64]  # (lanes,)
+    sums: NDArray[np.int64]  # (lanes,): the weights added up so far
     distance: FloatArray  # (n_samples,): everyone's distance
 
 
@@ -100,25 +102,20 @@ def score_columns(
     rows: NDArray[np.int32],
     around: Neighbourhood,
     rule: Rule,
-    values: FloatArray,
+    values: NDArray[np.int64],
 ) -> None:
-    """Score the candidate in each rearrangement ``rows[m]`` of its samples; fill ``values[m]``.
-
-    Counts are gathered as integers and only then weighted, smallest count first: the order in
-    which samples or columns were visited leaves no trace in the result.
-    """
+    """Score the candidate in each rearrangement ``rows[m]`` of its samples; fill ``values[m]``."""
     n_samples = candidate.values.shape[0]
     lanes = new_lanes(candidate, around, LANES)
     scratch = new_scratch(n_samples, rule.k, LANES)
-    tally = np.empty((n_samples + 1, LANES), dtype=np.int32)
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
             # A last group that is not full repeats its last column.
             fill_lane(candidate, rows[min(start + lane, rows.shape[0] - 1)], around, lanes, lane)
-        tally[:] = 0
+        scratch.sums[:] = 0
         for i in range(n_samples):
-            count_one(lanes, candidate, around, rule, i, scratch, tally)
-        weigh(tally, rule.weight, values[start : start + LANES])
+            count_one(lanes, candidate, around, rule, i, scratch)
+        values[start : start + LANES] = scratch.sums[: rows.shape[0] - start]
 
 
 @njit(**JIT)
@@ -142,6 +139,7 @@ def new_scratch(n_samples, k, n_lanes):  # type: ignore[no-untyped-def]
         np.empty((k, n_lanes)),
         np.empty(n_lanes),
         np.empty(n_lanes, dtype=np.int64),
+        np.empty(n_lanes, dtype=np.int64),
         np.empty(n_samples),
     )
 
@@ -161,52 +159,44 @@ def fill_lane(candidate, row, around, lanes, lane):  # type: ignore[no-untyped-d
 
 
 @njit(**JIT)
-def weigh(tally, weight, values):  # type: ignore[no-untyped-def]
-    """Sum the weights of all counts in the tally of each column."""
-    values[:] = 0.0
-    for n in range(weight.size):
-        for lane in range(values.size):
-            values[lane] += tally[n, lane] * weight[n]
+def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-untyped-def]
+    """Add the weights of sample i's counts to the sum of each lane.
 
-
-@njit(**JIT)
-def count_one(lanes, candidate, around, rule, i, scratch, tally):  # type: ignore[no-untyped-def]
-    """Add sample i's counts to the tally of each column.
-
-    ``tally[n]`` goes up where n samples are counted in S, down where they are in (y, S) or in
-    (x, S). Without `strict` it also goes up for n = k or, where the k nearest coincide with the
-    sample, for the number of all that do.
+    Those of the counts in S are added, those in (y, S) and in (x, S) subtracted. Without `strict`
+    that of k is added, too, or, where the k nearest coincide with the sample, that of the number
+    of all that do.
     """
     counts = scratch.counts
     _find_radii(lanes, candidate, around, i, scratch)
     _set_limits(rule, scratch)
 
     _count(around.joint, around.joint_order, i, scratch)
-    _add(counts, -1, tally)
+    _add(-1, rule, scratch)
     if not rule.strict:
         _count_coinciding(lanes, candidate, around, rule, i, scratch)
-        _add(counts, 1, tally)
+        _add(1, rule, scratch)
 
     if around.given.cap.size == 0:
         counts[:] = scratch.distance.size - 1
-        _add(counts, 1, tally)
+        _add(1, rule, scratch)
         if candidate.cap.size == 1:
             _count_in_x(lanes, candidate, i, scratch)
         else:
             _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
     elif around.line.ascending.size > 0:
-        _count_along_line(lanes, candidate, around.line, i, scratch, tally)
+        _count_along_line(lanes, candidate, around.line, rule, i, scratch)
     else:
         _count(around.given, around.given_order, i, scratch)
-        _add(counts, 1, tally)
+        _add(1, rule, scratch)
         _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
-    _add(counts, -1, tally)
+    _add(-1, rule, scratch)
 
 
 @njit(**JIT)
-def _add(counts, change, tally):  # type: ignore[no-untyped-def]
-    for lane in range(counts.size):
-        tally[counts[lane], lane] += change
+def _add(sign, rule, scratch):  # type: ignore[no-untyped-def]
+    """Add or subtract the weight of each lane's count."""
+    for lane in range(scratch.counts.size):
+        scratch.sums[lane] += sign * rule.weight[scratch.counts[lane]]
 
 
 # ------------------------------------------------------------------ the k-th neighbour
@@ -379,18 +369,18 @@ def _count_in_x(lanes, candidate, i, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _count_along_line(lanes, candidate, line, i, scratch, tally):  # type: ignore[no-untyped-def]
-    """Count in S, straight into the tally, and in (x, S): a stretch of the line holds them all."""
+def _count_along_line(lanes, candidate, line, rule, i, scratch):  # type: ignore[no-untyped-def]
+    """Count in S, straight into the sums, and in (x, S): a stretch of the line holds them all."""
     cap = candidate.cap
     for lane in range(scratch.limit.size):
         limit = scratch.limit[lane]
         first, last = within(line.ascending, line.place[i], limit)
-        tally[max(last - first - 1, 0), lane] += 1
+        scratch.sums[lane] += rule.weight[max(last - first - 1, 0)]
         nearer = 0
         if cap.size == 1:
-            stretch, here = lanes.along[lane, first:last], lanes.x[i, 0, lane]
-            for t in range(stretch.size):
-                nearer += int(min(abs(stretch[t] - here), cap[0]) < limit)
+            along, here, most = lanes.along[lane], lanes.x[i, 0, lane], cap[0]
+            for place in range(first, last):
+                nearer += int(min(abs(along[place] - here), most) < limit)
         else:
             for place in range(first, last):
                 nearer += int(_apart_in_x(lanes.x, cap, i, line.at[place], lane) < limit)

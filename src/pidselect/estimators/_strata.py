@@ -21,7 +21,6 @@ from pidselect.estimators._neighbours import (
     fill_lane,
     new_lanes,
     new_scratch,
-    weigh,
 )
 from pidselect.estimators._orders import JIT, FloatArray, within
 
@@ -52,13 +51,12 @@ def score_columns_in_strata(
     strata: Strata,
     around: Neighbourhood,
     rule: Rule,
-    values: FloatArray,
+    values: NDArray[np.int64],
 ) -> None:
     """Fill `values` with what `score_columns` would give, for a candidate of one column."""
     n_samples = candidate.ascending.size
     lanes = new_lanes(candidate, around, 1)
     scratch = new_scratch(n_samples, rule.k, 1)
-    tally = np.empty((n_samples + 1, 1), dtype=np.int32)
     slots = Sorted(
         np.empty(n_samples),
         np.empty(n_samples),
@@ -68,11 +66,11 @@ def score_columns_in_strata(
     for m in range(rows.shape[0]):
         fill_lane(candidate, rows[m], around, lanes, 0)
         _sort_within(candidate, lanes, strata, slots)
-        tally[:] = 0
+        scratch.sums[:] = 0
         for slot in range(n_samples):
-            if not _count_in_stratum(slot, slots, strata, candidate, around, rule, tally):
-                count_one(lanes, candidate, around, rule, slots.sample[slot], scratch, tally)
-        weigh(tally, rule.weight, values[m : m + 1])
+            if not _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):
+                count_one(lanes, candidate, around, rule, slots.sample[slot], scratch)
+        values[m] = scratch.sums[0]
 
 
 @njit(**JIT)
@@ -90,8 +88,8 @@ def _sort_within(candidate, lanes, strata, slots):  # type: ignore[no-untyped-de
 
 
 @njit(**JIT)
-def _count_in_stratum(slot, slots, strata, candidate, around, rule, tally):  # type: ignore[no-untyped-def]
-    """Add a sample's counts to the tally, unless other strata may matter: then return False."""
+def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):  # type: ignore[no-untyped-def]
+    """Add the weights of a sample's counts, unless other strata may matter: then return False."""
     i = slots.sample[slot]
     g, h = strata.joint[i], strata.given[i]
     start = strata.joint_start[g]
@@ -102,13 +100,14 @@ def _count_in_stratum(slot, slots, strata, candidate, around, rule, tally):  # t
         return False
     first = strata.given_start[h]
     wider = slots.given[first : strata.given_start[h + 1]]
-    everyone = limit > 0.0 or around.given.cap.size == 0
-    tally[wider.size - 1 if everyone else 0, 0] += 1
-    tally[mates.size - 1 if limit > 0.0 else 0, 0] -= 1
-    tally[_nearer(wider, slots.given_slot[slot] - first, limit, candidate), 0] -= 1
+    in_given = wider.size - 1 if limit > 0.0 or around.given.cap.size == 0 else 0
+    in_joint = mates.size - 1 if limit > 0.0 else 0
+    in_x = _nearer(wider, slots.given_slot[slot] - first, limit, candidate)
+    weight = rule.weight
+    scratch.sums[0] += weight[in_given] - weight[in_joint] - weight[in_x]
     if not rule.strict:
         same = rule.k if radius > 0.0 else _nearer(mates, slot - start, limit, candidate)
-        tally[same, 0] += 1
+        scratch.sums[0] += weight[same]
     return True
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, check_choice
 from pidselect.estimators._boxes import BoxRule, score_columns_in_boxes
-from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule
+from pidselect.estimators._neighbours import Candidate, Neighbourhood
 from pidselect.estimators._orders import Space
 from pidselect.estimators.base import (
     MAX_MEMORY,
@@ -98,8 +98,9 @@ class KSG(BaseEstimator):
             space = to_space(target, target.n_samples, self.scale)
             return BoxScorer(around, space, self.k, self._to_candidate)
         around, strata = surroundings(target, given, self.k, self.scale, max_memory)
-        rule = Rule(self.k, True, digamma(np.arange(target.n_samples + 1) + 1.0))
-        return NeighbourScorer(around, strata, rule, digamma(self.k), self._to_candidate)
+        weight = digamma(np.arange(target.n_samples) + 1.0)
+        offset = digamma(self.k)
+        return NeighbourScorer(around, strata, self.k, True, weight, offset, self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(as_numbers(block, "KSG"), self.scale)

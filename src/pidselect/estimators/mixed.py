@@ -7,7 +7,7 @@ from scipy.special import digamma
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block
-from pidselect.estimators._neighbours import Candidate, Rule
+from pidselect.estimators._neighbours import Candidate
 from pidselect.estimators.base import MAX_MEMORY, Scorer
 from pidselect.estimators.nearest import (
     NeighbourScorer,
@@ -68,9 +68,8 @@ class Mixed(BaseEstimator):
         check_enough_samples(target.n_samples, self.k)
         around, strata = surroundings(target, given, self.k, self.scale, max_memory)
         # No count is zero: the k neighbours count everywhere.
-        counts = np.maximum(np.arange(target.n_samples + 1), 1.0)
-        rule = Rule(self.k, False, digamma(counts))
-        return NeighbourScorer(around, strata, rule, 0.0, self._to_candidate)
+        weight = digamma(np.maximum(np.arange(target.n_samples), 1.0))
+        return NeighbourScorer(around, strata, self.k, False, weight, 0.0, self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(block, self.scale)

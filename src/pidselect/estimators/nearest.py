@@ -180,11 +180,17 @@ def starts(codes: IntArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourScorer:
-    """Scores columns by counts of neighbours: offset + sum of weights / n_samples."""
+    """Scores columns by the counts of neighbours around each sample.
+
+    A sample's share is the sum of ``weight[n]`` over its counts n, those in (y, S) and (x, S)
+    taken negative; the value is the mean share plus the offset.
+    """
 
     around: Neighbourhood
     strata: Strata | None
-    rule: Rule
+    k: int
+    strict: bool
+    weight: FloatArray
     offset: float
     to_candidate: Callable[[Block], Candidate]
 
@@ -193,9 +199,20 @@ class NeighbourScorer:
         n_samples = self.around.joint.values.shape[1]
         check_same_length(batch, n_samples)
         candidate, rows = self.to_candidate(batch.block), batch.rows
-        sums = np.empty(len(batch))
+        unit = finest_unit(self.weight, n_samples)
+        rule = Rule(self.k, self.strict, np.rint(self.weight / unit).astype(np.int64))
+        sums = np.empty(len(batch), dtype=np.int64)
         if self.strata is not None and len(batch.block) == 1:
-            score_columns_in_strata(candidate, rows, self.strata, self.around, self.rule, sums)
+            score_columns_in_strata(candidate, rows, self.strata, self.around, rule, sums)
         else:
-            score_columns(candidate, rows, self.around, self.rule, sums)
-        return self.offset + sums / n_samples
+            score_columns(candidate, rows, self.around, rule, sums)
+        return self.offset + sums * unit / n_samples
+
+
+def finest_unit(weight: FloatArray, n_samples: int) -> float:
+    """Return the smallest power of two in which no sum of four weights a sample can overflow.
+
+    With a million samples it is 2**-36, so that rounding stays far below 1e-10.
+    """
+    largest = 4.0 * n_samples * np.abs(weight).max()
+    return float(2.0 ** (np.ceil(np.log2(largest)) - 62))
