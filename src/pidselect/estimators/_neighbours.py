@@ -26,7 +26,7 @@ from pidselect.estimators._orders import (
     distances_from,
     within,
 )
-from pidselect.estimators._vectors import LANES, count_nearer, keep_smallest
+from pidselect.estimators._vectors import LANES, count_nearer, keep_smallest, largest
 
 #: Neighbours looked at between two checks whether a walk may stop.
 STRIDE = 8
@@ -224,7 +224,7 @@ def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untype
                     step = _apart_in_x(x, cap, i, sample[t], lane)
                     _insert(max(step, distance[t]), nearest, lane)
             t += 1
-        widest = nearest[k - 1].max()
+        widest = largest(nearest, k - 1) if n_lanes == LANES else nearest[k - 1].max()
     reach = around.joint_order.reach[i]
     if widest > reach:
         for lane in range(n_lanes):
@@ -294,7 +294,7 @@ def _set_limits(rule, scratch):  # type: ignore[no-untyped-def]
 def _count(space, order, i, scratch):  # type: ignore[no-untyped-def]
     """Count the samples nearer than each lane's limit."""
     limit, counts, distance = scratch.limit, scratch.counts, order.distance[i]
-    widest = limit.max()
+    widest = largest(limit, 0) if limit.size == LANES else limit.max()
     counts[:] = 0
     for t in range(distance.size):
         if distance[t] >= widest:
@@ -315,7 +315,7 @@ def _count(space, order, i, scratch):  # type: ignore[no-untyped-def]
 def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[no-untyped-def]
     """Count the samples nearer than each lane's limit, x included in the distance."""
     x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
-    widest = limit.max()
+    widest = largest(limit, 0) if limit.size == LANES else limit.max()
     counts[:] = 0
     for t in range(order.sample.shape[1]):
         j, distance = order.sample[i, t], order.distance[i, t]
@@ -378,9 +378,9 @@ def _count_along_line(lanes, candidate, line, rule, i, scratch):  # type: ignore
         scratch.sums[lane] += rule.weight[max(last - first - 1, 0)]
         nearer = 0
         if cap.size == 1:
-            along, here, most = lanes.along[lane], lanes.x[i, 0, lane], cap[0]
-            for place in range(first, last):
-                nearer += int(min(abs(along[place] - here), most) < limit)
+            stretch, here = lanes.along[lane, first:last], lanes.x[i, 0, lane]
+            for t in range(stretch.size):
+                nearer += int(min(abs(stretch[t] - here), cap[0]) < limit)
         else:
             for place in range(first, last):
                 nearer += int(_apart_in_x(lanes.x, cap, i, line.at[place], lane) < limit)

@@ -1,9 +1,8 @@
-"""The two innermost steps of a walk, spelt out in vector instructions.
+"""The innermost steps of a walk, spelt out in vector instructions for all lanes at once.
 
-Each looks at one neighbour j of sample i, in all lanes at once. Written as loops over the lanes,
-the compiler guards every one of them against overlapping memory and works through it in pieces,
-which takes more than twice as long; so here the vectors are put together by hand, for whatever
-instructions the machine has.
+Written as loops over the lanes, the compiler guards every one of them against overlapping memory
+and works through it in pieces, which takes more than twice as long; so here the vectors are put
+together by hand, for whatever instructions the machine has.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ LANES = 16
 
 _NUMBERS = ir.VectorType(ir.DoubleType(), LANES)
 _COUNTS = ir.VectorType(ir.IntType(64), LANES)
+_ZERO = ir.Constant(ir.IntType(64), 0)
 
 
 @intrinsic
@@ -54,20 +54,34 @@ def keep_smallest(typing_context, nearest, k, x, j, i, cap, beyond_x):  # type: 
 def count_nearer(typing_context, counts, limits, x, j, i, cap, beyond_x):  # type: ignore[no-untyped-def]
     """Count j in every lane where it is nearer to i than the limit.
 
-    Per lane: ``counts[0] += max(min(|x[j] - x[i]|, cap), beyond_x) < limits[0]``.
+    Per lane: ``counts += max(min(|x[j] - x[i]|, cap), beyond_x) < limits``.
     """
     signature = types.void(counts, limits, x, types.intp, types.intp, types.float64, types.float64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zero = ir.Constant(ir.IntType(64), 0)
-        count = _rows(context, builder, signature.args[0], args[0], _COUNTS)(zero)
-        limit = _rows(context, builder, signature.args[1], args[1])(zero)
+        limit = _rows(context, builder, signature.args[1], args[1])(_ZERO)
         samples = _rows(context, builder, signature.args[2], args[2])
         distance = _distance(builder, samples(args[3]), samples(args[4]), args[5], args[6])
         nearer = builder.fcmp_ordered("<", distance, _load(builder, limit))
+        count = _rows(context, builder, signature.args[0], args[0], _COUNTS)(_ZERO)
         total = builder.add(_load(builder, count), builder.zext(nearer, _COUNTS))
         builder.store(total, count, align=8)
         return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def largest(typing_context, numbers, row):  # type: ignore[no-untyped-def]
+    """Return the largest number of a row."""
+    signature = types.float64(numbers, types.intp)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _rows(context, builder, signature.args[0], args[0])(args[1])
+        kind = ir.FunctionType(ir.DoubleType(), [_NUMBERS])
+        name = f"llvm.vector.reduce.fmax.v{LANES}f64"
+        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(reduce, [_load(builder, address)], fastmath=("nnan",))
 
     return signature, generate
 
