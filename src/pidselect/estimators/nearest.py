@@ -33,9 +33,12 @@ NOBODY = np.empty(0)
 #: Bytes of one listed neighbour: its index and its distance.
 NEIGHBOUR_BYTES = 12
 
-#: How many times farther than expected a sorted list of neighbours reaches. Samples in the tails
-#: need long lists, and a list that ends too early costs a look at every sample.
-JOINT_SLACK, GIVEN_SLACK = 32, 16
+#: How many times longer than expected on average a list of neighbours is. Samples in the tails
+#: need long ones, and one that ends too early costs a look along x.
+SLACK = 16
+
+#: Columns with more levels than this spread samples out as continuous ones do.
+FEW_LEVELS = 20
 
 #: Where samples are grouped, lists serve only candidates of several columns, and may be short.
 MEMORY_BESIDE_STRATA = 2**26
@@ -103,19 +106,28 @@ def in_line(values: FloatArray) -> Line:
 def list_lengths(target: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
     """Say how many neighbours of each sample to list in (y, S) and in S.
 
-    In d continuous dimensions and one more for x, about n (k/n)^(d / D) samples lie within the
-    k-th distance, D being the number of all continuous dimensions; levels do not narrow the
-    neighbourhood. Shorter lists only cost time, so memory has the last word.
+    Where columns with few levels leave m samples in a stratum of (y, S), the k-th neighbour in D
+    continuous dimensions, that of x included, comes as near as to take in a share (k/m)^(1/D) of
+    each of them. Shorter lists only cost time, so memory has the last word.
     """
     n = target.n_samples
-    given_dimensions = given.kinds.count("continuous")
-    dimensions = 1 + target.kinds.count("continuous") + given_dimensions
-    joint_length = JOINT_SLACK * n * (k / n) ** ((dimensions - 1) / dimensions)
-    given_length = GIVEN_SLACK * n * (k / n) ** (given_dimensions / dimensions)
-    wanted = np.minimum([joint_length, given_length if len(given) else 0.0], n - 1)
+    in_joint, joint_axes = spread(target + given)
+    in_given, given_axes = spread(given)
+    share = min(1.0, k / in_joint) ** (1.0 / (1 + joint_axes))
+    wanted = np.minimum(
+        [SLACK * in_joint * share**joint_axes, SLACK * in_given * share**given_axes], n - 1
+    )
+    wanted *= (1, len(given) > 0)
     affordable = max_memory / (NEIGHBOUR_BYTES * n)
     joint, alone = wanted * min(1.0, affordable / max(wanted.sum(), 1.0))
     return int(joint), int(alone)
+
+
+def spread(block: Block) -> tuple[float, int]:
+    """Return the samples in each joint level of the columns with few, and the number of others."""
+    few = [c for c in block.columns if c.is_discrete and c.levels() <= FEW_LEVELS]
+    n_levels = Block(tuple(few)).codes().max() + 1 if few else 1
+    return block.n_samples / n_levels, len(block) - len(few)
 
 
 def to_neighbourhood(
