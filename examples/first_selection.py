@@ -1,6 +1,6 @@
 """A first selection: what makes people on an island ride the hire bicycles.
 
-Run it with ``python examples/first_selection.py`` or ``make demo``.
+Run it with ``python examples/first_selection.py`` or ``make demo``; it needs pandas and rich.
 """
 
 import pandas as pd
@@ -14,10 +14,13 @@ print(f"{island.description}\n")
 print(f"{len(X)} days, {X.shape[1]} columns: numbers, counts, labels and yes/no together.\n")
 print(X.head(3).T.to_string(), "\n")
 
-selector = PIDSelector(random_state=0, verbose=1).fit(X, island.y)
+selection = PIDSelector(random_state=0, verbose=1).fit(X, island.y).selection_
 
 print(f"What tells about {island.target}, in the order of discovery:\n")
-print(selector.selection_, "\n")
-for column, original in selector.selection_.copies.items():
+print(selection, "\n")
+for column, original in selection.copies.items():
     print(f"{column} says the same as {original} and was left out.")
+for feature in selection.features:
+    if selection.entry(feature).value <= 0:
+        print(f"{feature} passed the test, but with no bits to show for it: probably redundant.")
 print(f"True by construction: {', '.join(island.relevant)}.")
