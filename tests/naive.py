@@ -129,9 +129,9 @@ def mixed(
     """Return I(x; y | S) for any mixture of numbers and labels, by Mesner and Shalizi.
 
     < psi(k~) + psi(n_S) - psi(n_xS) - psi(n_yS) >, where rho is the distance to the k-th
-    neighbour in (x, y, S), n counts the other samples at most rho away, and k~ is k, or, where
-    rho = 0, the number of other samples at distance 0. Without S, n_S = N - 1. The sample itself
-    is never counted.
+    neighbour in (x, y, S), n counts the other samples at most rho away, and k~ does so in
+    (x, y, S): k, or more where distances are tied. Without S, n_S = N - 1. The sample itself is
+    never counted.
 
     References
     ----------
@@ -143,8 +143,7 @@ def mixed(
     dxs, dys = np.maximum(dx, ds), np.maximum(dy, ds)
     joint = np.maximum(dxs, dys)
     rho = np.sort(joint, axis=1)[:, k - 1, None]
-    tilde = np.where(rho[:, 0] == 0, (joint == 0).sum(axis=1), k)
-    n_s, n_xs, n_ys = ((block <= rho).sum(axis=1) for block in (ds, dxs, dys))
+    tilde, n_s, n_xs, n_ys = ((block <= rho).sum(axis=1) for block in (joint, ds, dxs, dys))
     return float(np.mean(digamma(tilde) + digamma(n_s) - digamma(n_xs) - digamma(n_ys)))
 
 

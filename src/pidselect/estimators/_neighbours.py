@@ -163,8 +163,7 @@ def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-un
     """Add the weights of sample i's counts to the sum of each lane.
 
     Those of the counts in S are added, those in (y, S) and in (x, S) subtracted. Without `strict`
-    that of k is added, too, or, where the k nearest coincide with the sample, that of the number
-    of all that do.
+    the count in (x, y, S) is added, too: k, or more where several samples are at the same distance.
     """
     counts = scratch.counts
     _find_radii(lanes, candidate, around, i, scratch)
@@ -173,7 +172,7 @@ def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-un
     _count(around.joint, around.joint_order, i, scratch)
     _add(-1, rule, scratch)
     if not rule.strict:
-        _count_coinciding(lanes, candidate, around, rule, i, scratch)
+        _count_with_x(lanes, candidate, around.joint, around.joint_order, i, scratch)
         _add(1, rule, scratch)
 
     if around.given.cap.size == 0:
@@ -346,18 +345,6 @@ def _count_alone(lanes, candidate, space, i, lane, limit):  # type: ignore[no-un
             step = max(_apart_in_x(lanes.x, candidate.cap, i, j, lane), apart(space, i, j))
             nearer += int(step < limit)
     return max(nearer - 1, 0)  # the sample itself is no neighbour
-
-
-@njit(**JIT)
-def _count_coinciding(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-untyped-def]
-    """Count k, or all samples at distance zero in (x, y, S) where the k nearest are."""
-    scratch.counts[:] = rule.k
-    radius = scratch.nearest[rule.k - 1]
-    if radius.min() == 0.0:
-        _count_with_x(lanes, candidate, around.joint, around.joint_order, i, scratch)
-        for lane in range(radius.size):
-            if radius[lane] > 0.0:
-                scratch.counts[lane] = rule.k
 
 
 @njit(**JIT)

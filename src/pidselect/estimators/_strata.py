@@ -106,8 +106,7 @@ def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):  #
     weight = rule.weight
     scratch.sums[0] += weight[in_given] - weight[in_joint] - weight[in_x]
     if not rule.strict:
-        same = rule.k if radius > 0.0 else _nearer(mates, slot - start, limit, candidate)
-        scratch.sums[0] += weight[same]
+        scratch.sums[0] += weight[_nearer(mates, slot - start, limit, candidate)]
     return True
 
 
