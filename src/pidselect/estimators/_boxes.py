@@ -8,8 +8,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators._neighbours import Candidate, Neighbourhood
-from pidselect.estimators._orders import JIT, FloatArray, Space, apart, distances_from
+from pidselect.estimators._neighbours import Candidate
+from pidselect.estimators._orders import JIT, FloatArray, Order, Space, apart, distances_from
+
+
+class Boxes(NamedTuple):
+    """All that scoring needs to know of the target y and the given S."""
+
+    target: Space
+    given: Space
+    joint: Space
+    order: Order  # of the joint space
 
 
 class BoxRule(NamedTuple):
@@ -24,8 +33,7 @@ class BoxRule(NamedTuple):
 def score_columns_in_boxes(
     candidate: Candidate,
     rows: NDArray[np.int32],
-    target: Space,
-    around: Neighbourhood,
+    around: Boxes,
     rule: BoxRule,
     values: FloatArray,
 ) -> None:
@@ -48,7 +56,7 @@ def score_columns_in_boxes(
             for neighbour in range(rule.k):
                 j = nearest[neighbour]
                 radius_x = max(radius_x, apart(x, i, j))
-                radius_y = max(radius_y, apart(target, i, j))
+                radius_y = max(radius_y, apart(around.target, i, j))
                 radius_given = max(radius_given, apart(around.given, i, j))
             counts[:] = 0
             distances_from(around.given, i, everyone)
@@ -56,7 +64,7 @@ def score_columns_in_boxes(
                 if j != i and everyone[j] <= radius_given:
                     counts[0] += 1
                     counts[1] += 1 if apart(x, i, j) <= radius_x else 0
-                    counts[2] += 1 if apart(target, i, j) <= radius_y else 0
+                    counts[2] += 1 if apart(around.target, i, j) <= radius_y else 0
             tally[counts[0], 0] += 1
             tally[counts[1], 1] -= 1
             tally[counts[2], 1] -= 1
@@ -67,17 +75,21 @@ def score_columns_in_boxes(
 
 @njit(**JIT)
 def _find_nearest(x, around, i, nearest, distance, everyone):  # type: ignore[no-untyped-def]
-    """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first."""
-    k, order = nearest.size, around.joint_order
-    distance[:] = np.inf
+    """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first.
+
+    Of samples at the same distance the first ones are taken, so that it does not matter where the
+    list ends.
+    """
+    k, order = nearest.size, around.order
+    nearest[:], distance[:] = i, np.inf
     for t in range(order.sample.shape[1]):
-        if order.distance[i, t] >= distance[k - 1]:
+        if order.distance[i, t] > distance[k - 1]:
             break
         j = order.sample[i, t]
         _insert(max(order.distance[i, t], apart(x, i, j)), j, nearest, distance)
-    if distance[k - 1] > order.reach[i]:
+    if distance[k - 1] >= order.reach[i]:
+        nearest[:], distance[:] = i, np.inf
         distances_from(around.joint, i, everyone)
-        distance[:] = np.inf
         for j in range(everyone.size):
             if j != i:
                 _insert(max(everyone[j], apart(x, i, j)), j, nearest, distance)
@@ -85,10 +97,13 @@ def _find_nearest(x, around, i, nearest, distance, everyone):  # type: ignore[no
 
 @njit(**JIT)
 def _insert(step, j, nearest, distance):  # type: ignore[no-untyped-def]
-    place = nearest.size - 1
-    if step >= distance[place]:
-        return
-    while place > 0 and distance[place - 1] > step:
-        distance[place], nearest[place] = distance[place - 1], nearest[place - 1]
+    """Let sample j take its place among the nearest, if it is one of them."""
+    place = nearest.size
+    while place > 0 and (
+        step < distance[place - 1] or (step == distance[place - 1] and j < nearest[place - 1])
+    ):
         place -= 1
-    distance[place], nearest[place] = step, j
+        if place + 1 < nearest.size:
+            distance[place + 1], nearest[place + 1] = distance[place], nearest[place]
+    if place < nearest.size:
+        distance[place], nearest[place] = step, j

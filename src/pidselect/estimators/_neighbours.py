@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pidselect.estimators._orders import (
     JIT,
     FloatArray,
+    Line,
     Order,
     Space,
     apart,
@@ -32,36 +33,25 @@ from pidselect.estimators._vectors import LANES, count_nearer, keep_smallest, la
 STRIDE = 8
 
 
-class Line(NamedTuple):
-    """Samples along S where it is one column of numbers; else, all is empty."""
-
-    ascending: FloatArray  # the sorted values
-    place: NDArray[np.int64]  # each sample's place among them
-    at: NDArray[np.int64]  # the sample at each place
-
-
 class Neighbourhood(NamedTuple):
-    """All that scoring needs to know of the target y and the given S: the spaces (y, S) and S."""
+    """All that scoring needs to know of the target y and the given S: the spaces (y, S) and S.
 
-    line: Line
+    Where S is one column of numbers, its line takes the place of its order.
+    """
+
     joint: Space
     joint_order: Order
     given: Space
     given_order: Order
+    given_line: Line
 
 
 class Candidate(NamedTuple):
-    """The variable x to be scored: ``values[sample, column]`` and caps.
-
-    If it has but one column, `ascending`, `place` and `at` are those of its line; else, they are
-    empty.
-    """
+    """The variable x to be scored: ``values[sample, column]``, caps, and its line if it is one."""
 
     values: FloatArray
     cap: FloatArray
-    ascending: FloatArray
-    place: NDArray[np.int64]
-    at: NDArray[np.int64]
+    line: Line
 
 
 class Rule(NamedTuple):
@@ -122,8 +112,8 @@ def score_columns(
 def new_lanes(candidate, around, n_lanes):  # type: ignore[no-untyped-def]
     """Set memory aside for rearrangements of the candidate."""
     n_samples, n_columns = candidate.values.shape
-    n_places = candidate.ascending.size
-    on_line = n_places if around.line.ascending.size > 0 else 0
+    n_places = candidate.line.ascending.size
+    on_line = n_places if around.given_line.ascending.size > 0 else 0
     return Lanes(
         np.empty((n_samples, n_columns, n_lanes)),
         np.empty((n_places, n_lanes), dtype=np.int32),
@@ -151,11 +141,11 @@ def fill_lane(candidate, row, around, lanes, lane):  # type: ignore[no-untyped-d
         for column in range(candidate.cap.size):
             lanes.x[i, column, lane] = candidate.values[row[i], column]
     for i in range(lanes.place.shape[0]):
-        place = candidate.place[row[i]]
+        place = candidate.line.place[row[i]]
         lanes.place[i, lane] = place
         lanes.at[place, lane] = i
     for i in range(lanes.along.shape[1]):
-        lanes.along[lane, around.line.place[i]] = lanes.x[i, 0, lane]
+        lanes.along[lane, around.given_line.place[i]] = lanes.x[i, 0, lane]
 
 
 @njit(**JIT)
@@ -182,8 +172,8 @@ def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-un
             _count_in_x(lanes, candidate, i, scratch)
         else:
             _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
-    elif around.line.ascending.size > 0:
-        _count_along_line(lanes, candidate, around.line, rule, i, scratch)
+    elif around.given_line.ascending.size > 0:
+        _count_along_line(lanes, candidate, around.given_line, rule, i, scratch)
     else:
         _count(around.given, around.given_order, i, scratch)
         _add(1, rule, scratch)
@@ -239,7 +229,7 @@ def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untype
 @njit(**JIT)
 def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
     """Find one lane's k nearest, the nearest in x first."""
-    k, ascending, cap = nearest.shape[0], candidate.ascending, candidate.cap[0]
+    k, ascending, cap = nearest.shape[0], candidate.line.ascending, candidate.cap[0]
     here = lanes.place[i, lane]
     below, above = here - 1, here + 1
     for _ in range(ascending.size - 1):
@@ -378,8 +368,8 @@ def _count_along_line(lanes, candidate, line, rule, i, scratch):  # type: ignore
 def _places(candidate, here, limit):  # type: ignore[no-untyped-def]
     """Return the range of places in x nearer than the limit to a place."""
     if limit > candidate.cap[0]:
-        return 0, candidate.ascending.size
-    return within(candidate.ascending, here, limit)
+        return 0, candidate.line.ascending.size
+    return within(candidate.line.ascending, here, limit)
 
 
 @njit(**JIT)

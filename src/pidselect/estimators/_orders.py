@@ -37,6 +37,22 @@ class Order(NamedTuple):
     reach: FloatArray
 
 
+class Line(NamedTuple):
+    """Samples along one column of numbers; empty where there is no such column."""
+
+    ascending: FloatArray  # the sorted values
+    place: NDArray[np.int64]  # each sample's place among them
+    at: NDArray[np.int64]  # the sample at each place
+
+
+def in_line(values: FloatArray) -> Line:
+    """Sort samples along their values."""
+    order = np.argsort(values, kind="stable")
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    return Line(values[order], place, order)
+
+
 def sorted_neighbours(space: Space, length: int) -> Order:
     """Find and sort the `length` nearest neighbours of every sample.
 
@@ -63,6 +79,16 @@ def sorted_neighbours(space: Space, length: int) -> Order:
         keys.sort(axis=1)
         _unpack_keys(space, start, keys[:, :length] & index_mask, index, distance)
     return Order(index, distance, reach)
+
+
+@njit(**JIT)
+def apart(space, i, j):  # type: ignore[no-untyped-def]
+    """Return the distance of two samples."""
+    distance = 0.0
+    for column in range(space.values.shape[0]):
+        step = abs(space.values[column, j] - space.values[column, i])
+        distance = max(distance, min(step, space.cap[column]))
+    return distance
 
 
 @njit(**JIT)
@@ -102,10 +128,7 @@ def _unpack_keys(
         i = start + row
         for t in range(neighbours.shape[1]):
             j = np.int32(neighbours[row, t])
-            exact = 0.0
-            for column in range(space.values.shape[0]):
-                apart = abs(space.values[column, j] - space.values[column, i])
-                exact = max(exact, min(apart, space.cap[column]))
+            exact = apart(space, i, j)
             place = t
             while place > 0 and distance[i, place - 1] > exact:
                 distance[i, place] = distance[i, place - 1]
@@ -113,16 +136,6 @@ def _unpack_keys(
                 place -= 1
             distance[i, place] = exact
             index[i, place] = j
-
-
-@njit(**JIT)
-def apart(space, i, j):  # type: ignore[no-untyped-def]
-    """Return the distance of two samples."""
-    distance = 0.0
-    for column in range(space.values.shape[0]):
-        step = abs(space.values[column, j] - space.values[column, i])
-        distance = max(distance, min(step, space.cap[column]))
-    return distance
 
 
 @njit(**JIT)

@@ -54,7 +54,7 @@ def score_columns_in_strata(
     values: NDArray[np.int64],
 ) -> None:
     """Fill `values` with what `score_columns` would give, for a candidate of one column."""
-    n_samples = candidate.ascending.size
+    n_samples = candidate.line.ascending.size
     lanes = new_lanes(candidate, around, 1)
     scratch = new_scratch(n_samples, rule.k, 1)
     slots = Sorted(
@@ -77,10 +77,10 @@ def score_columns_in_strata(
 def _sort_within(candidate, lanes, strata, slots):  # type: ignore[no-untyped-def]
     """Go through the samples with x ascending, and give each the next slot of its strata."""
     next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
-    for place in range(candidate.ascending.size):
+    for place in range(candidate.line.ascending.size):
         i = lanes.at[place, 0]
         g, h = strata.joint[i], strata.given[i]
-        slots.joint[next_joint[g]] = slots.given[next_given[h]] = candidate.ascending[place]
+        slots.joint[next_joint[g]] = slots.given[next_given[h]] = candidate.line.ascending[place]
         slots.given_slot[next_joint[g]] = next_given[h]
         slots.sample[next_joint[g]] = i
         next_joint[g] += 1
@@ -94,6 +94,8 @@ def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):  #
     g, h = strata.joint[i], strata.given[i]
     start = strata.joint_start[g]
     mates = slots.joint[start : strata.joint_start[g + 1]]
+    if mates.size <= rule.k:
+        return False
     radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.cap[0])
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
     if limit > strata.safe[g]:
@@ -122,8 +124,6 @@ def _nearer(ascending, at, limit, candidate):  # type: ignore[no-untyped-def]
 @njit(**JIT)
 def _kth_nearest(ascending, at, k):  # type: ignore[no-untyped-def]
     """Return the distance of the k-th nearest to the value at a place in sorted values."""
-    if ascending.size <= k:
-        return np.inf
     below, above = at - 1, at + 1
     radius = 0.0
     for _ in range(k):

@@ -15,7 +15,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import Block, Column, FloatArray
+from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data.raw import BOOLS
 
 #: Memory that a bound estimator may hold, in bytes, unless told otherwise.
 MAX_MEMORY = 2**30
@@ -72,7 +73,7 @@ class Estimator(Protocol):
 def as_numbers(block: Block, estimator: str) -> Block:
     """Return the block with every column taken as numbers; refuse text and missing values."""
     for column in block.columns:
-        if column.labels is not None:
+        if column.labels not in (None, BOOLS):
             levels = ", ".join(repr(label) for label in column.labels[:3])
             raise ValueError(
                 f"{estimator} needs numbers, but column {column.name!r} holds labels "
@@ -101,7 +102,13 @@ def check_same_length(batch: Batch, n_samples: int) -> None:
 
 def standardised(column: Column) -> FloatArray:
     """Return the column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
-    values = column.values
+    # A power of two takes no digit away, and leaves no number too large or too small to square.
+    values = np.ldexp(column.values, -np.frexp(np.nanmax(np.abs(column.values)))[1])
     if np.nanmin(values) == np.nanmax(values):  # rounding may leave it a deviation above zero
         return values - np.nanmin(values)
     return np.asarray((values - np.nanmean(values)) / np.nanstd(values, ddof=1), dtype=np.float64)
+
+
+def group_starts(codes: IntArray) -> IntArray:
+    """Return where each group begins, and the end, once samples are sorted by code."""
+    return np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)

@@ -11,7 +11,13 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, IntArray, check_choice
 from pidselect.estimators._counts import Partition, score_codes
-from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, check_same_length
+from pidselect.estimators.base import (
+    MAX_MEMORY,
+    Batch,
+    Scorer,
+    check_same_length,
+    group_starts,
+)
 
 Correction = Literal["miller-madow"] | None
 
@@ -22,9 +28,10 @@ class Discrete(BaseEstimator):
     .. math:: I(x;y|S) = \frac1N \Big( \sum_{xyS} n \ln n + \sum_S n \ln n
               - \sum_{xS} n \ln n - \sum_{yS} n \ln n \Big),
 
-    sums over the occupied cells, n samples in each. It is never negative, and too large by about
-    the number of cells over 2N. The Miller-Madow correction takes that off: each of the four
-    entropies gets (occupied cells - 1) / 2N added.
+    sums over the occupied cells, n samples in each. It is never negative, and on average too
+    large, the more so the more cells there are for N samples. The Miller-Madow correction adds
+    (occupied cells - 1) / 2N to each of the four entropies, which takes most of that off; the
+    value may then be negative.
 
     Parameters
     ----------
@@ -74,8 +81,7 @@ def check_discrete(block: Block) -> None:
 
 def to_partition(codes: IntArray) -> Partition:
     """Group samples by their code."""
-    start = np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
-    return Partition(np.argsort(codes, kind="stable").astype(np.int64), start)
+    return Partition(np.argsort(codes, kind="stable").astype(np.int64), group_starts(codes))
 
 
 def sum_of_weights(partition: Partition, weight: FloatArray) -> float:

@@ -15,6 +15,9 @@ from pidselect.estimators._projections import NOTHING_LEFT, correlate_columns
 from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, check_same_length
 from pidselect.estimators.base import standardised as standard_scores
 
+#: What is left unexplained below this is rounding: the target is a linear function of x and S.
+ALL_EXPLAINED = 1e-14
+
 
 class Gaussian(BaseEstimator):
     r"""Information of the Gaussian distribution with the observed covariance.
@@ -121,6 +124,7 @@ class ProjectionScorer:
         check_same_length(batch, self.target.shape[1])
         loadings = np.empty((len(batch), len(batch.block), len(self.target)))
         correlate_columns(self.axes(batch.block), batch.rows, self.given, self.target, loadings)
-        singular = np.linalg.svd(loadings, compute_uv=False)
+        explained = np.linalg.svd(loadings, compute_uv=False) ** 2
+        explained[explained > 1.0 - ALL_EXPLAINED] = 1.0
         with np.errstate(divide="ignore"):  # a correlation of 1 is infinite information
-            return -0.5 * np.log1p(-np.minimum(singular**2, 1.0)).sum(axis=1)
+            return -0.5 * np.log1p(-explained).sum(axis=1)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
-from pidselect.data import Block, check_choice, read_block
+from pidselect.data import CLASS_LEVELS, Block, check_choice, read_block
 from pidselect.estimators.base import Batch, Estimator
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
@@ -22,9 +22,6 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "gaussian": Gaussian,
     "copula": Copula,
 }
-
-#: Discrete columns with more levels than this are too thinly spread for relative frequencies.
-MAX_LEVELS = 20
 
 Unit = Literal["bit", "nat"]
 NATS_PER_UNIT: dict[str, float] = {"bit": math.log(2.0), "nat": 1.0}
@@ -50,7 +47,7 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
 def _fitting(block: Block) -> str:
     if all(column.kind == "continuous" and not column.has_missing for column in block.columns):
         return "ksg"
-    if all(column.is_discrete and column.levels() <= MAX_LEVELS for column in block.columns):
+    if all(column.is_discrete and column.levels() <= CLASS_LEVELS for column in block.columns):
         return "discrete"
     return "mixed"
 

@@ -10,24 +10,18 @@ from scipy.special import digamma
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, check_choice
-from pidselect.estimators._boxes import BoxRule, score_columns_in_boxes
-from pidselect.estimators._neighbours import Candidate, Neighbourhood
-from pidselect.estimators._orders import Space
-from pidselect.estimators.base import (
-    MAX_MEMORY,
-    Batch,
-    Scorer,
-    as_numbers,
-    check_same_length,
-)
+from pidselect.estimators._boxes import Boxes, BoxRule, score_columns_in_boxes
+from pidselect.estimators._neighbours import Candidate
+from pidselect.estimators._orders import sorted_neighbours
+from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, check_same_length
 from pidselect.estimators.nearest import (
     NeighbourScorer,
     Scale,
     check_enough_samples,
     check_neighbours,
+    list_lengths,
     surroundings,
     to_candidate,
-    to_neighbourhood,
     to_space,
 )
 
@@ -94,9 +88,8 @@ class KSG(BaseEstimator):
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
         check_enough_samples(target.n_samples, self.k)
         if self.algorithm == 2:
-            around = to_neighbourhood(target, given, self.k, self.scale, max_memory)
-            space = to_space(target, target.n_samples, self.scale)
-            return BoxScorer(around, space, self.k, self._to_candidate)
+            boxes = to_boxes(target, given, self.k, self.scale, max_memory)
+            return BoxScorer(boxes, self.k, self._to_candidate)
         around, strata = surroundings(target, given, self.k, self.scale, max_memory)
         weight = digamma(np.arange(target.n_samples) + 1.0)
         offset = digamma(self.k)
@@ -106,18 +99,26 @@ class KSG(BaseEstimator):
         return to_candidate(as_numbers(block, "KSG"), self.scale)
 
 
+def to_boxes(target: Block, given: Block, k: int, scale: Scale, max_memory: int) -> Boxes:
+    """Sort the neighbours of every sample in (y, S)."""
+    n, joint = target.n_samples, target + given
+    length, _ = list_lengths(joint, Block(), k, max_memory)
+    space = to_space(joint, n, scale)
+    order = sorted_neighbours(space, length)
+    return Boxes(to_space(target, n, scale), to_space(given, n, scale), space, order)
+
+
 @dataclass(frozen=True, eq=False)
 class BoxScorer:
     """Scores columns by the second algorithm."""
 
-    around: Neighbourhood
-    target: Space
+    around: Boxes
     k: int
     to_candidate: Callable[[Block], Candidate]
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        n_samples = self.target.values.shape[1]
+        n_samples = self.around.joint.values.shape[1]
         check_same_length(batch, n_samples)
         counts = np.maximum(np.arange(n_samples), 1.0)  # the k neighbours count, so none is zero
         if len(self.around.given.values):
@@ -128,5 +129,5 @@ class BoxScorer:
             offset = digamma(self.k) - 1.0 / self.k + digamma(n_samples)
         sums = np.empty(len(batch))
         candidate = self.to_candidate(batch.block)
-        score_columns_in_boxes(candidate, batch.rows, self.target, self.around, rule, sums)
+        score_columns_in_boxes(candidate, batch.rows, self.around, rule, sums)
         return offset + sums / n_samples

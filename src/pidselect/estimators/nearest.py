@@ -10,23 +10,20 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from pidselect.data import Block, Column, FloatArray, IntArray, check_choice
-from pidselect.estimators._neighbours import (
-    Candidate,
-    Line,
-    Neighbourhood,
-    Rule,
-    score_columns,
-)
-from pidselect.estimators._orders import Space, sorted_neighbours
+from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
+from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule, score_columns
+from pidselect.estimators._orders import Space, distances_from, in_line, sorted_neighbours
 from pidselect.estimators._strata import Strata, score_columns_in_strata
-from pidselect.estimators.base import Batch, check_same_length, standardised
+from pidselect.estimators.base import Batch, check_same_length, group_starts, standardised
 
 Scale = Literal["zscore", "rank"] | None
 SCALES: tuple[Scale, ...] = ("zscore", "rank", None)
 
 #: Where a missing value lies on the axis of its column: at one place, and far from all others.
 FAR_AWAY = 1e300
+
+#: Numbers are taken as they are up to this, well below the distance of a missing one.
+LARGEST = 1e290
 
 NOBODY = np.empty(0)
 
@@ -36,9 +33,6 @@ NEIGHBOUR_BYTES = 12
 #: How many times longer than expected on average a list of neighbours is. Samples in the tails
 #: need long ones, and one that ends too early costs a look along x.
 SLACK = 16
-
-#: Columns with more levels than this spread samples out as continuous ones do.
-FEW_LEVELS = 20
 
 #: Where samples are grouped, lists serve only candidates of several columns, and may be short.
 MEMORY_BESIDE_STRATA = 2**26
@@ -73,6 +67,11 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
         values = np.asarray(rankdata(column.values, nan_policy="omit"), dtype=np.float64)
     else:
         values = column.values
+        if np.nanmax(np.abs(values)) > LARGEST:
+            raise ValueError(
+                f"column {column.name!r} holds numbers beyond {LARGEST:g}, whose distances are no "
+                'numbers any more. Use scale="zscore" or "rank".'
+            )
     return np.where(np.isnan(values), FAR_AWAY, values)
 
 
@@ -92,42 +91,7 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
 def to_candidate(block: Block, scale: Scale) -> Candidate:
     """Prepare a block for scoring, its first column sorted if there is no other."""
     values = np.stack([scaled(column, scale) for column in block.columns], axis=1)
-    return Candidate(values, caps(block), *in_line(values[:, 0] if len(block) == 1 else NOBODY))
-
-
-def in_line(values: FloatArray) -> Line:
-    """Sort samples along their values."""
-    order = np.argsort(values, kind="stable")
-    place = np.empty(len(values), dtype=np.int64)
-    place[order] = np.arange(len(values))
-    return Line(values[order], place, order)
-
-
-def list_lengths(target: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
-    """Say how many neighbours of each sample to list in (y, S) and in S.
-
-    Where columns with few levels leave m samples in a stratum of (y, S), the k-th neighbour in D
-    continuous dimensions, that of x included, comes as near as to take in a share (k/m)^(1/D) of
-    each of them. Shorter lists only cost time, so memory has the last word.
-    """
-    n = target.n_samples
-    in_joint, joint_axes = spread(target + given)
-    in_given, given_axes = spread(given)
-    share = min(1.0, k / in_joint) ** (1.0 / (1 + joint_axes))
-    wanted = np.minimum(
-        [SLACK * in_joint * share**joint_axes, SLACK * in_given * share**given_axes], n - 1
-    )
-    wanted *= (1, len(given) > 0)
-    affordable = max_memory / (NEIGHBOUR_BYTES * n)
-    joint, alone = wanted * min(1.0, affordable / max(wanted.sum(), 1.0))
-    return int(joint), int(alone)
-
-
-def spread(block: Block) -> tuple[float, int]:
-    """Return the samples in each joint level of the columns with few, and the number of others."""
-    few = [c for c in block.columns if c.is_discrete and c.levels() <= FEW_LEVELS]
-    n_levels = Block(tuple(few)).codes().max() + 1 if few else 1
-    return block.n_samples / n_levels, len(block) - len(few)
+    return Candidate(values, caps(block), in_line(values[:, 0] if len(block) == 1 else NOBODY))
 
 
 def to_neighbourhood(
@@ -136,15 +100,41 @@ def to_neighbourhood(
     """Sort the neighbours of every sample in (y, S) and in S, as long as `max_memory` allows."""
     n = target.n_samples
     joint_space, given_space = to_space(target + given, n, scale), to_space(given, n, scale)
-    joint_length, given_length = list_lengths(target, given, k, max_memory)
     on_line = len(given) == 1 and given.kinds[0] != "nominal"
+    listed = Block() if on_line else given
+    joint_length, given_length = list_lengths(target + given, listed, k, max_memory)
     return Neighbourhood(
-        in_line(given_space.values[0] if on_line else NOBODY),
         joint_space,
         sorted_neighbours(joint_space, joint_length),
         given_space,
-        sorted_neighbours(given_space, 0 if on_line else given_length),
+        sorted_neighbours(given_space, given_length),
+        in_line(given_space.values[0] if on_line else NOBODY),
     )
+
+
+def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
+    """Say how many neighbours of each sample to list in (y, S) and in S; none if S is empty.
+
+    Where columns with few levels leave m samples in a stratum of (y, S), the k-th neighbour in D
+    continuous dimensions, that of x included, comes as near as to take in a share (k/m)^(1/D) of
+    each of them. Shorter lists only cost time, so memory has the last word.
+    """
+    n = joint.n_samples
+    in_joint, joint_axes = spread(joint)
+    in_given, given_axes = spread(given)
+    share = min(1.0, k / in_joint) ** (1.0 / (1 + joint_axes))
+    expected = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
+    wanted = np.minimum(SLACK * expected, n - 1)
+    affordable = max_memory / (NEIGHBOUR_BYTES * n)
+    joint_length, given_length = wanted * min(1.0, affordable / wanted.sum())
+    return int(joint_length), int(given_length)
+
+
+def spread(block: Block) -> tuple[float, int]:
+    """Return the samples in each joint level of the columns with few, and the number of others."""
+    few = tuple(c for c in block.columns if c.is_discrete and c.levels() <= CLASS_LEVELS)
+    n_levels = Block(few).codes().max() + 1 if few else 1
+    return block.n_samples / n_levels, len(block) - len(few)
 
 
 def surroundings(
@@ -170,24 +160,21 @@ def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | Non
     given_gap = gaps(to_space(given, n, scale), given_codes)
     given_of_joint = given_codes[np.unique(joint_codes, return_index=True)[1]]
     safe = np.minimum(joint_gap, given_gap[given_of_joint])
-    return Strata(joint_codes, starts(joint_codes), given_codes, starts(given_codes), safe)
+    return Strata(
+        joint_codes, group_starts(joint_codes), given_codes, group_starts(given_codes), safe
+    )
 
 
 def gaps(space: Space, codes: IntArray) -> FloatArray:
     """Return each stratum's distance to the nearest other one."""
-    points = space.values[:, np.unique(codes, return_index=True)[1]]
-    apart = np.minimum(
-        np.abs(points[:, :, np.newaxis] - points[:, np.newaxis]),
-        space.cap[:, np.newaxis, np.newaxis],
-    )
-    distance = apart.max(axis=0, initial=0.0)
-    np.fill_diagonal(distance, np.inf)
-    return np.asarray(distance.min(axis=0), dtype=np.float64)
-
-
-def starts(codes: IntArray) -> IntArray:
-    """Return where each group begins, and the end, once samples are grouped by code."""
-    return np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
+    one_of_each = np.unique(codes, return_index=True)[1]
+    points = Space(np.ascontiguousarray(space.values[:, one_of_each]), space.cap)
+    distance, nearest = np.empty(len(one_of_each)), np.empty(len(one_of_each))
+    for stratum in range(len(one_of_each)):
+        distances_from(points, stratum, distance)
+        distance[stratum] = np.inf
+        nearest[stratum] = distance.min()
+    return nearest
 
 
 @dataclass(frozen=True, eq=False)
