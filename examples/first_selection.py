@@ -20,7 +20,4 @@ print(f"What tells about {island.target}, in the order of discovery:\n")
 print(selection, "\n")
 for column, original in selection.copies.items():
     print(f"{column} says the same as {original} and was left out.")
-for feature in selection.features:
-    if selection.entry(feature).value <= 0:
-        print(f"{feature} passed the test, but with no bits to show for it: probably redundant.")
 print(f"True by construction: {', '.join(island.relevant)}.")

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pidselect.data import Table, read_block, read_problem
+from pidselect.data import Table, check_complete, read_block, read_problem
 
 COLUMNS = {
     "a": [1.5, None, 2.5, 3.5, 1.25, 7.5, 8.5],
@@ -97,3 +97,48 @@ def test_infinity_in_the_target():
 def test_blocks_refuse_missing_values():
     with pytest.raises(ValueError, match=r"Input x contains NaN: 'x\[1\]' \(1 missing\)"):
         read_block([[1, 2], [3, None]], "x")
+
+
+@frames
+def test_a_table_to_be_passed_on_must_be_complete(X):
+    names = ("x0", "x1") if isinstance(X, np.ndarray) else ("a", "b")
+    words = rf"NaN: '{names[0]}' \(1 missing\), '{names[1]}' \(1 missing\)\. .*missing='drop'"
+    with pytest.raises(ValueError, match=words):
+        check_complete(X)
+
+
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
+def test_complete_tables_of_any_type_pass(make):
+    columns = {
+        "number": [1.5, 2.5],
+        "huge": [2**53, 2**53 + 1],
+        "text": ["a", "b"],
+        "flag": [True, False],
+        "day": np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[ns]"),
+    }
+    check_complete(make(columns))
+    for name, gap in (("number", float("nan")), ("text", None), ("flag", None)):
+        with pytest.raises(ValueError, match=f"'{name}' \\(1 missing"):
+            check_complete(make({**columns, name: [columns[name][0], gap]}))
+    with pytest.raises(ValueError, match="'day' \\(1 missing"):
+        check_complete(make({**columns, "day": np.array(["2024-01-01", "NaT"], "datetime64[ns]")}))
+    with pytest.raises(ValueError, match="'number' holds -inf in row 1"):
+        check_complete(make({**columns, "number": [1.5, -np.inf]}))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.array([[1.5], [np.nan]], dtype=np.float32), "'x0' .1 missing"),
+        (np.array([["2024-01-01"], ["NaT"]], dtype="datetime64[D]"), "'x0' .1 missing"),
+        (np.array([[1, None], [2, "a"]], dtype=object), "'x1' .1 missing"),
+        (np.array([[1, "a"], [np.inf, "b"]], dtype=object), "'x0' holds inf in row 1"),
+    ],
+)
+def test_arrays_to_be_passed_on_must_be_complete(values, words):
+    with pytest.raises(ValueError, match=words):
+        check_complete(values)
+    check_complete(values[:1, :1])
+    check_complete(np.array([[1], [2]]))

@@ -88,3 +88,9 @@ def test_warnings_point_at_the_caller(read, values, words):
     with pytest.warns(UserWarning, match=words) as caught:
         read(pd.DataFrame({"id": values}))
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_part_says_why_more_columns_are_skipped():
+    table = Table.read(X.assign(two=[1, 1, 2, 2]))
+    assert table.take(np.arange(2), "of late").skipped == {2: "constant", 3: "of late"}
+    assert table.take(np.arange(4)).skipped == {2: "constant"}

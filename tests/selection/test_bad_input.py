@@ -60,8 +60,18 @@ CASES = {
         "7 nearest neighbours need at least 9 samples.*n_samples=8.*smaller k",
     ),
     "too few samples, auto": ({}, X[:5], Y[:5], "4 nearest neighbours need at least 6 samples"),
-    "duplicate names": ({}, pd.DataFrame(X, columns=list("abca")), Y, "unique.*'a'"),
-    "lengths": ({}, X, Y[:-1], "X has 100, y has 99"),
+    "duplicate names": (
+        {},
+        pd.DataFrame(X, columns=list("abca")),
+        Y,
+        "unique.*'a'; rename.*df.columns = ",
+    ),
+    "lengths": (
+        {},
+        X,
+        Y[:-1],
+        "inconsistent numbers of samples: X has 100, y has 99. Give y one value per row of X",
+    ),
     "one dimension": ({}, X[:, 0], Y, "Expected 2D array.*reshape"),
     "no rows": ({}, X[:0], Y[:0], r"0 sample\(s\)"),
     "no columns": ({}, X[:, :0], Y, r"0 feature\(s\)"),
@@ -79,6 +89,8 @@ CASES = {
     "max_samples, no number": ({"max_samples": 0.5}, X, Y, "max_samples=0.5.*whole number"),
     "too few of the samples": ({"max_samples": 5}, X, Y, "at least 6 samples"),
     "random_state": ({"random_state": "seed"}, X, Y, "random_state='seed'.*whole number"),
+    "negative seed": ({"random_state": -1}, X, Y, "random_state=-1.*from 0 to"),
+    "n_jobs": ({"n_jobs": 0}, X, Y, "n_jobs=0.*whole number.*-1"),
     "shared": ({"shared": "yes"}, X, Y, "shared='yes'"),
     "keep": ({"keep": ["wnid"]}, table(), SHIPS, "'wnid'.*did you mean 'wind'"),
     "keep, position": ({"keep": [4]}, X, Y, "no column at position 4.*0 to 3"),
@@ -186,7 +198,16 @@ def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    ["max_features", "max_samples", "max_memory", "shared", "alpha", "criterion", "random_state"],
+    [
+        "max_features",
+        "max_samples",
+        "max_memory",
+        "shared",
+        "alpha",
+        "criterion",
+        "random_state",
+        "n_jobs",
+    ],
 )
 def test_settings_are_checked_before_the_data_are_read(name, monkeypatch):
     monkeypatch.setattr("pidselect.selection.selector.read_problem", None)

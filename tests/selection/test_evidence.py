@@ -7,6 +7,7 @@ import random
 import joblib
 import numpy as np
 import pytest
+from rich.progress import Progress
 from systems import gates, numbers, quick, season
 
 from pidselect.data import Block, Column
@@ -84,6 +85,18 @@ def test_other_processes(backend, system):
     expected = quick().fit(X, y).selection_
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert quick().fit(X, y).selection_ == expected
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_progress_under_any_backend(backend, monkeypatch):
+    """Task by task where the backend can hand over results one by one, else step by step."""
+    X, y = gates()
+    expected = quick().fit(X, y).selection_
+    counts = []
+    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert quick(verbose=1).fit(X, y).selection_ == expected
+    assert sum(counts) == sum(40 * len(step.candidates) for step in expected.steps)
 
 
 def test_mixed_tables_too():

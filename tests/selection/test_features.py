@@ -210,6 +210,26 @@ def test_groups_in_any_container():
         assert quick(feature_groups=groups).fit(X, y).selected_.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("parameter", "make"),
+    [
+        ("keep", lambda: iter(["x0"])),
+        ("keep", lambda: (i for i in range(2))),
+        ("keep", lambda: map(int, "01")),
+        ("feature_groups", lambda: iter([["x0", "x1"]])),
+        ("feature_groups", lambda: [iter(["x0", "x1"])]),
+        ("feature_groups", lambda: {"pair": iter(["x0", "x1"])}),
+    ],
+)
+def test_iterators_are_refused(parameter, make):
+    """A second fit would find them empty."""
+    wanted = make()
+    words = rf"{parameter} holds an iterator \(.*\), .*only once: pass a list.*list\("
+    for _ in range(2):
+        with pytest.raises(TypeError, match=words):
+            quick(**{parameter: wanted}).fit(*gates())
+
+
 @pytest.mark.parametrize("parameter", ["keep", "feature_groups"])
 @pytest.mark.parametrize(
     ("column", "error", "words"),
@@ -303,9 +323,9 @@ def test_stated_kinds():
     columns, y = season()
     table = pd.DataFrame(columns)
     stated = {"boats": "continuous", "target": "continuous"}
-    assert quick(kinds=stated).fit(table, y).table_.kinds[0] == "continuous"
+    assert quick(kinds=stated).fit(table, y).kinds_["boats"] == "continuous"
     everything = ["nominal", "continuous", "nominal", "nominal"]
-    assert quick(kinds=everything).fit(table, y).table_.kinds == tuple(everything)
+    assert list(quick(kinds=everything).fit(table, y).kinds_.values()) == everything
 
 
 def test_the_kind_of_the_target():

@@ -10,6 +10,7 @@ import pytest
 from rich.progress import Progress
 from systems import gates, numbers, quick
 
+from pidselect.estimators import Gaussian
 from pidselect.selection import progress
 from pidselect.selection.progress import fewer_samples, in_words
 
@@ -86,6 +87,59 @@ def test_a_long_selection_is_announced_once(caplog, monkeypatch, settings):
     assert quick(**settings).fit(X, y).selection_ == found
 
 
+class Clock:
+    """Time that passes only where a test says so."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def slow(monkeypatch, clock, seconds_per_score=0.0, seconds_to_compile=0.0):
+    """Let Gaussian estimates take time, and the first of all bindings compile."""
+    bind, compiled = Gaussian.bind, []
+
+    class Slow:
+        def __init__(self, scorer):
+            self.scorer = scorer
+
+        def score(self, batch):
+            clock.now += seconds_per_score * len(batch.rows)
+            return self.scorer.score(batch)
+
+    def slow_bind(self, *blocks, **settings):
+        clock.now += 0.0 if compiled else seconds_to_compile
+        compiled.append(True)
+        return Slow(bind(self, *blocks, **settings))
+
+    monkeypatch.setattr(Gaussian, "bind", slow_bind)
+
+
+def test_a_slow_estimator_is_announced(caplog, monkeypatch, clock):
+    """However few samples there are."""
+    slow(monkeypatch, clock, seconds_per_score=0.02)
+    quick(estimator="gaussian", n_permutations=299).fit(*numbers())
+    assert len(caplog.records) == 1
+    # 4 candidates of 300 scores each, at 0.02 s; 1 + 3 such steps
+    assert "about 24 s a step, so about 2 min if 3 features" in caplog.records[0].getMessage()
+
+
+def test_compiling_is_no_reason_for_an_announcement(caplog, monkeypatch, clock):
+    slow(monkeypatch, clock, seconds_to_compile=50.0)
+    quick(estimator="gaussian", n_permutations=299).fit(*numbers())
+    assert clock.now == 50.0
+    assert caplog.records == []
+
+
 def test_a_single_candidate_can_be_announced(caplog, monkeypatch):
     monkeypatch.setattr(progress, "SURELY_SHORT", 1)
     monkeypatch.setattr(progress, "LONG", 1e-9)
@@ -95,10 +149,15 @@ def test_a_single_candidate_can_be_announced(caplog, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("criterion", "expected"), [("cmi", [("x0",), ("x0", "x3")]), ("mi", [(), ()])]
+    ("criterion", "long", "expected"),
+    [
+        ("cmi", 60.0, [("x0",)]),
+        ("cmi", 1e-9, 2 * [("x0",)] + 2 * [("x0", "x3")]),
+        ("mi", 1e-9, 2 * [()]),
+    ],
 )
-def test_steps_are_timed_as_they_will_be_taken(monkeypatch, criterion, expected):
-    """Kept features are conditioned on from the first step."""
+def test_steps_are_timed_as_they_will_be_taken(monkeypatch, criterion, long, expected):
+    """Kept features are conditioned on from the first step; what looks long is looked at twice."""
     timed, seconds = [], progress._seconds_per_step
 
     def watched(inquiry, candidates, given):
@@ -106,6 +165,7 @@ def test_steps_are_timed_as_they_will_be_taken(monkeypatch, criterion, expected)
         return seconds(inquiry, candidates, given)
 
     monkeypatch.setattr(progress, "SURELY_SHORT", 1)
+    monkeypatch.setattr(progress, "LONG", long)
     monkeypatch.setattr(progress, "_seconds_per_step", watched)
     quick(criterion=criterion, keep=["x0"]).fit(*numbers())
     assert timed == expected

@@ -86,7 +86,7 @@ def test_each_step_follows_from_the_one_before(make):
 @records
 def test_selected_and_record_agree(make):
     selector = make()
-    names, selection = selector.table_.names, selector.selection_
+    names, selection = list(selector.kinds_), selector.selection_
     columns = {"x0+x1": ("x0", "x1")}
     expected = [c for f in (*selection.kept, *selection.features) for c in columns.get(f, (f,))]
     assert [names[index] for index in selector.selected_] == expected
@@ -116,6 +116,21 @@ def test_to_dict_goes_through_json_and_back(make):
         for one in record["steps"]
     ]
     assert tuple(again) == selection.steps
+
+
+def test_infinite_values_are_texts_in_the_dict_and_floats_in_the_frame():
+    X, _ = numbers()
+    selection = quick(estimator="gaussian").fit(X, 2 * X[:, 0] + 1).selection_
+    assert selection.steps[0].value == np.inf
+    record = selection.to_dict()
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    values = record["steps"][0]["values"]
+    assert values[0] == "inf"
+    assert tuple(map(float, values)) == selection.steps[0].values
+    assert selection.to_frame()["bits"].dtype == np.float64
+    odd = Selection(("a",), (), (step(values=(-np.inf, np.nan), null_line=np.inf),)).to_dict()
+    assert odd["steps"][0]["values"] == ["-inf", "nan"]
+    assert odd["steps"][0]["null_line"] == "inf"
 
 
 def test_settings_are_enough_to_repeat_it():
@@ -259,4 +274,7 @@ def test_kept_features_alone_are_no_reason_to_warn():
     X, y = xor()
     selection = quick(keep=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
     assert selection.features == ()
-    assert "kept" in str(selection)
+    assert str(selection).splitlines()[1:] == [
+        "x2            kept",
+        "(nothing beyond what was kept)",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from functools import partial
 
@@ -21,6 +22,7 @@ from systems import assert_same, chosen, gates, noise, numbers, quick, season, x
 import naive
 from pidselect import PIDSelector, datasets
 from pidselect.estimators import KSG, Discrete
+from pidselect.selection.forward import forward
 from pidselect.significance import BACKWARD, FORWARD
 
 # --- scikit-learn -------------------------------------------------------------------------------
@@ -108,7 +110,14 @@ def test_pickle(system):
     assert again.selection_ == selector.selection_
     np.testing.assert_array_equal(again.selected_, selector.selected_)
     np.testing.assert_array_equal(again.transform(X), selector.transform(X))
-    assert again.table_.kinds == selector.table_.kinds
+    assert again.kinds_ == selector.kinds_
+
+
+def test_a_pickle_holds_no_data():
+    X, y = gates(2000)
+    selector = quick().fit(X, y)
+    assert selector.kinds_ == dict.fromkeys(["x0", "x1", "x2", "x3", "x4"], "ordinal")
+    assert len(pickle.dumps(selector)) < X.nbytes / 10
 
 
 def test_fitting_again_forgets_the_first_time():
@@ -166,8 +175,13 @@ def test_transform_of_an_array_with_gaps():
     for missing in ("drop", "category"):
         found = quick(missing=missing).fit(X, y).transform(gaps)
         np.testing.assert_array_equal(found, gaps[:, :2])
-    with pytest.raises(ValueError, match="contains NaN"):
-        quick().fit(X, y).transform(gaps)
+    selector = quick().fit(X, y)
+    with pytest.raises(ValueError, match=r"infinity.*'x1' holds inf in row 5"):
+        selector.transform(gaps)
+    gaps[5, 1] = gaps[7, 3] = np.nan
+    words = r"NaN: 'x0' \(1 missing\), 'x1' \(1 missing\), 'x3' \(1 missing\).*missing='drop'"
+    with pytest.raises(ValueError, match=words):
+        selector.transform(gaps)
 
 
 def test_transform_of_other_columns_is_refused():
@@ -292,7 +306,6 @@ def test_a_part_of_the_samples():
     X, y = numbers(300)
     selector = quick(max_samples=100).fit(X, y)
     assert selector.selection_.settings["n_samples"] == 100
-    assert selector.table_.n_samples == 100
     assert chosen(selector) == chosen(quick().fit(X, y))
     assert quick(max_samples=100).fit(X, y).selection_ == selector.selection_
     other = quick(max_samples=100, random_state=1).fit(X, y).selection_
@@ -304,12 +317,62 @@ def test_more_samples_than_there_are():
     assert quick(max_samples=1000).fit(X, y).selection_ == quick().fit(X, y).selection_
 
 
-def test_a_part_of_the_samples_is_a_part_of_the_samples():
+def test_a_part_of_the_samples_is_a_part_of_the_samples(monkeypatch):
     X, y = numbers(300)
-    table = quick(max_samples=50).fit(X, y).table_
-    rows = np.column_stack([column.values for column in table.columns])
-    assert {tuple(row) for row in rows} <= {tuple(row) for row in X}
-    assert len({tuple(row) for row in rows}) == 50
+    seen = []
+
+    def watched(inquiry, kept, candidates, *rest):
+        columns = [*(c.block.columns[0] for c in candidates), inquiry.target.columns[0]]
+        seen.append(np.column_stack([column.values for column in columns]))
+        return forward(inquiry, kept, candidates, *rest)
+
+    monkeypatch.setattr("pidselect.selection.selector.forward", watched)
+    quick(max_samples=50).fit(X, y)
+    rows = {tuple(row) for row in seen[0]}
+    assert rows <= {tuple(row) for row in np.column_stack([X, y])}
+    assert len(rows) == len(seen[0]) == 50
+
+
+def test_copies_are_told_from_all_samples():
+    """x5 differs from x2 in 3 of 3000 samples, few of which are among the 200 used."""
+    X, y = gates(3000)
+    X = np.column_stack([X, X[:, 2]])
+    X[[10, 1500, 2900], 5] ^= 1
+    selection = quick(max_samples=200).fit(X, y).selection_
+    assert selection.settings["n_samples"] == 200
+    assert selection.copies == {}
+    assert "x5" in selection.steps[0].candidates
+    X[:, 5] = 1 - X[:, 2]
+    assert quick(max_samples=200).fit(X, y).selection_.copies == {"x5": "x2"}
+
+
+def test_what_is_constant_only_in_the_samples_used_is_not_scored():
+    X, y = gates(3000)
+    X[:, 3], X[:, 4] = 7, np.arange(3000) == 17
+    for more in ({}, {"feature_groups": [["x1", "x4"]]}, {"keep": ["x4"]}):
+        selection = quick(max_samples=200, **more).fit(X, y).selection_
+        assert selection.skipped == {
+            "x3": "constant",
+            "x4": "constant in the max_samples=200 samples used",
+        }
+        assert all({"x3", "x4"}.isdisjoint(step.candidates) for step in selection.steps)
+    assert quick().fit(X, y).selection_.skipped == {"x3": "constant"}
+
+
+def test_identifiers_are_told_from_all_samples():
+    """Every text is there thrice, but hardly ever twice in a tenth of the samples."""
+    X, y = gates(300)
+    table = [[*row, f"ship {i % 100}"] for i, row in enumerate(X.tolist())]
+    selection = quick(max_samples=30).fit(table, y).selection_
+    assert selection.skipped == {}
+    assert "x5" in selection.steps[0].candidates
+
+
+def test_any_alpha_below_one():
+    X, y = gates()
+    selection = quick(alpha=1 - 1e-13).fit(X, y).selection_
+    assert len(selection.features) >= 3
+    json.dumps(selection.to_dict(), allow_nan=False)
 
 
 def test_auto_goes_by_the_kinds():

@@ -28,7 +28,8 @@ def test_names(library):
     assert sorted(chosen(selector)) == ["port", "wind"]
     assert selector.selected_.tolist() == [list(columns).index(n) for n in chosen(selector)]
     assert selector.get_feature_names_out().tolist() == ["wind", "port"]
-    assert selector.table_.kinds == ("ordinal", "continuous", "nominal", "nominal")
+    kinds = ["ordinal", "continuous", "nominal", "nominal"]
+    assert list(selector.kinds_.items()) == list(zip(columns, kinds, strict=True))
 
 
 @frames
@@ -108,12 +109,17 @@ def test_nothing_selected_gives_a_frame_without_columns(library, wanted):
 
 
 @frames
-def test_transform_of_a_frame_with_gaps(library):
-    """Only columns are picked."""
+@pytest.mark.parametrize("name", ["wind", "boats", "port", "flag"])
+def test_transform_of_a_frame_with_gaps(library, name):
+    """As for arrays: refused where they cannot be fitted, in whatever column, else passed on."""
     columns, y = season()
+    gaps = LIBRARIES[library]({**columns, name: [None, *columns[name][1:]]})
+    for missing in ("drop", "category"):
+        selector = quick(missing=missing).fit(LIBRARIES[library](columns), y)
+        assert selector.transform(gaps).shape == (150, 2)
     selector = quick().fit(LIBRARIES[library](columns), y)
-    gaps = {**columns, "wind": [None, *columns["wind"][1:]]}
-    assert selector.transform(LIBRARIES[library](gaps)).shape == (150, 2)
+    with pytest.raises(ValueError, match=rf"NaN: '{name}' \(1 missing\).*missing='drop'"):
+        selector.transform(gaps)
 
 
 def test_column_transformer():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pidselect.selection.settings import (
     check_count,
     check_flag,
+    check_jobs,
     check_limit,
     check_settings,
     to_bytes,
@@ -118,9 +119,23 @@ def test_no_memory(memory):
         to_bytes(memory)
 
 
-@given(st.integers(-(2**70), 2**70))
+@given(st.integers(0, 2**64 - 1))
 def test_a_number_is_its_own_seed(number):
     assert to_seed(number) == number
+
+
+@pytest.mark.parametrize("number", [-1, 2**64, -(2**64), np.int64(-5)])
+def test_a_number_out_of_range_is_no_seed(number):
+    with pytest.raises(ValueError, match=rf"random_state={number} .*from 0 to 2\*\*64 - 1"):
+        to_seed(number)
+
+
+def test_numbers_of_workers():
+    for good in (None, 1, -1, np.int64(2)):
+        check_jobs(good)
+    for bad in (0, 1.0, True, "2", "all"):
+        with pytest.raises(ValueError, match=f"n_jobs={bad!r} .*whole number.*-1 for all"):
+            check_jobs(bad)
 
 
 def test_generators_give_seeds():

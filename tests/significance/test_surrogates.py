@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pidselect.significance.surrogates import permutations
 from scipy.stats import chi2
 
 import naive
+from pidselect.significance.surrogates import permutations
 
 KNOWN = [4, 1, 7, 2, 0, 6, 5, 3]
-words = st.lists(st.integers(0, 2**63 - 1), min_size=3, max_size=6).map(tuple)
+words = st.lists(st.integers(0, 2**64 - 1), min_size=3, max_size=6).map(tuple)
 
 
 @given(words, st.integers(1, 1000), st.integers(1, 20), st.integers(1, 200))
@@ -93,3 +93,9 @@ def test_no_global_state_is_touched():
     after = random.getstate(), np.random.get_state()  # noqa: NPY002
     assert before[0] == after[0]
     np.testing.assert_equal(after[1], before[1])
+
+
+@pytest.mark.parametrize("word", [-1, 2**64])
+def test_words_do_not_wrap(word):
+    with pytest.raises(OverflowError):
+        permutations((word, 1, 0), range(1, 2), 5)

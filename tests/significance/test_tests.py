@@ -12,6 +12,7 @@ from pidselect.significance import (
     check_resolution,
     first_largest,
     first_smallest,
+    is_significant,
     maximum_statistic,
     minimum_statistic,
     null_line,
@@ -39,6 +40,15 @@ def test_extremes_equal_the_twin(values, nudges):
 def test_null_line_equals_the_twin(null, alpha):
     if naive.null_line(null, alpha) < np.inf:
         assert null_line(np.array(null), alpha) == naive.null_line(null, alpha)
+
+
+@given(values, st.sampled_from([1 - 1e-13, 1 - 1e-12, np.nextafter(1.0, 0.0)]))
+def test_an_alpha_next_to_one(null, alpha):
+    """All draws but one may reach the observed value; with p = 1, nothing is significant."""
+    line = null_line(np.array(null), alpha)
+    assert line == min(null)
+    p = p_values(np.array([line - 1, line + 1]), np.array(null))
+    assert [is_significant(value, alpha) for value in p] == [False, True]
 
 
 @given(values, st.integers(-51, 51).map(lambda v: v / 10))

@@ -4,7 +4,7 @@ from .blocks import KINDS, Block, Column, FloatArray, IntArray, Kind, is_constan
 from .copies import find_copies
 from .frames import frame_library, is_frame, make_frame, select_columns, to_matrix
 from .kinds import CLASS_LEVELS, Kinds
-from .missing import Missing
+from .missing import Missing, check_complete
 from .problem import Problem, read_block, read_problem
 from .table import Table
 from .words import check_choice, warn_caller
@@ -22,6 +22,7 @@ __all__ = [
     "Problem",
     "Table",
     "check_choice",
+    "check_complete",
     "find_copies",
     "frame_library",
     "is_constant",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,7 +13,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .raw import Raw, from_array, from_series
+from .raw import Raw, from_array, from_series, gaps_of_array, gaps_of_series
 from .words import quoted
 
 
@@ -37,17 +37,25 @@ def read_columns(X: Any) -> tuple[Raw, ...]:
     >>> [column.name for column in read_columns([[1, "a"], [2, "b"]])]
     ['x0', 'x1']
     """
-    if is_frame(X):
-        frame = _frame(X)
-        _check_shape(frame.shape)
-        names = unique_names(frame.columns)
-        return tuple(
-            from_series(name, frame.get_column(key))
-            for name, key in zip(names, frame.columns, strict=True)
-        )
-    matrix = to_matrix(X)
-    _check_shape(matrix.shape)
-    return tuple(from_array(f"x{i}", column) for i, column in enumerate(matrix.T))
+    return tuple(
+        from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
+        for name, column in _named_columns(X)
+    )
+
+
+def read_gaps(X: Any) -> Iterator[Raw]:
+    """Read only where a table's values are missing or infinite; all others come as 0.
+
+    Examples
+    --------
+    >>> [gaps.values for gaps in read_gaps([[1.5, "a"], [float("inf"), None]])]
+    [array([ 0., inf]), array([ 0., nan])]
+    """
+    for name, column in _named_columns(X):
+        if isinstance(column, nw.Series):
+            yield gaps_of_series(name, column)
+        else:
+            yield gaps_of_array(name, column)
 
 
 def read_vectors(values: Any, name: str) -> tuple[Raw, ...]:
@@ -159,9 +167,24 @@ def unique_names(names: Sequence[Any]) -> tuple[str, ...]:
     texts = tuple(str(name) for name in names)
     if doubles := [name for name, count in Counter(texts).items() if count > 1]:
         raise ValueError(
-            f"column names must be unique, but found more than one of {quoted(doubles)}"
+            f"column names must be unique, but found more than one of {quoted(doubles)}; rename "
+            "the columns, in pandas for example by "
+            "df.columns = [f'x{i}' for i in range(df.shape[1])]"
         )
     return texts
+
+
+def _named_columns(X: Any) -> list[tuple[str, nw.Series[Any] | NDArray[Any]]]:
+    """Return a table's columns with their names, as a frame or an array holds them."""
+    if is_frame(X):
+        frame = _frame(X)
+        _check_shape(frame.shape)
+        names = unique_names(frame.columns)
+        keys = zip(names, frame.columns, strict=True)
+        return [(name, frame.get_column(key)) for name, key in keys]
+    matrix = to_matrix(X)
+    _check_shape(matrix.shape)
+    return [(f"x{i}", column) for i, column in enumerate(matrix.T)]
 
 
 def _frame(X: Any) -> nw.DataFrame[Any]:

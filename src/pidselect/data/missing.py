@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .blocks import IntArray
+from .frames import read_gaps
 from .raw import Raw
 from .words import check_choice
 
@@ -61,6 +62,28 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
             "columns with most of them, fill them in first, or use missing='category'."
         )
     return rows
+
+
+def check_complete(X: Any) -> None:
+    """Refuse a table that is only to be passed on if anything in it is missing or infinite.
+
+    Examples
+    --------
+    >>> check_complete([[1.5, "a"], [2.5, None]])
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains NaN: 'x1' (1 missing). Either fill in the missing values first
+    (for example with sklearn.impute.SimpleImputer), or use missing='drop' or missing='category',
+    with which they are passed on.
+    """
+    incomplete = [gaps for gaps in read_gaps(X) if gaps.values.any()]
+    _check_finite("X", incomplete)
+    if incomplete:
+        raise ValueError(
+            f"{_sentence('X', _count(incomplete))} Either fill in the missing values first (for "
+            "example with sklearn.impute.SimpleImputer), or use missing='drop' or "
+            "missing='category', with which they are passed on."
+        )
 
 
 def _check_finite(argument: str, raws: Sequence[Raw]) -> None:

@@ -70,7 +70,7 @@ def read_problem(
     if n_rows != n_targets:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: "
-            f"X has {n_rows}, y has {n_targets}"
+            f"X has {n_rows}, y has {n_targets}. Give y one value per row of X"
         )
     rows = kept_rows({"X": raws, "y": targets}, missing)
     raws, targets = take_rows(raws, rows), take_rows(targets, rows)

@@ -117,6 +117,45 @@ def from_series(name: str, series: nw.Series[Any]) -> Raw:
     return from_array(name, np.asarray(series.to_numpy()))
 
 
+def gaps_of_array(name: str, values: NDArray[Any]) -> Raw:
+    """Read only where values are missing or infinite, all others as 0: quick also for texts.
+
+    Examples
+    --------
+    >>> gaps_of_array("wind", np.array([1.5, np.nan, -np.inf])).values
+    array([  0.,  nan, -inf])
+    """
+    match values.dtype.kind:
+        case "f":
+            gaps = np.where(np.isfinite(values), 0.0, values)
+            return Raw(name, "number", gaps.astype(np.float64))
+        case "m" | "M":
+            missing = np.isnat(values)
+        case "O":
+            floats = [value if isinstance(value, float) else 0.0 for value in values]
+            missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
+            infinite = np.isinf(floats)
+            return Raw(name, "number", np.where(missing, np.nan, np.where(infinite, floats, 0.0)))
+        case _:
+            missing = np.zeros(len(values), dtype=bool)
+    return Raw(name, "number", np.where(missing, np.nan, 0.0))
+
+
+def gaps_of_series(name: str, series: nw.Series[Any]) -> Raw:
+    """Read only where a narwhals series is missing or infinite, all others as 0.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> gaps_of_series("port", nw.from_native(pl.Series(["a", None]), series_only=True)).values
+    array([ 0., nan])
+    """
+    if series.dtype.is_float() or series.dtype == nw.Object:
+        return gaps_of_array(name, np.asarray(series.to_numpy()))
+    missing = series.is_null().to_numpy().astype(bool)
+    return Raw(name, "number", np.where(missing, np.nan, 0.0))
+
+
 def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> Raw:
     """Read Python objects: all numbers, all texts, all bools or all times, and missing ones.
 

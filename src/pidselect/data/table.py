@@ -89,17 +89,23 @@ class Table(Columns):
         """
         return Block(tuple(self.columns[index] for index in indices))
 
-    def take(self, rows: IntArray) -> Table:
+    def take(self, rows: IntArray, reason: str = "constant") -> Table:
         """Return the table restricted to `rows`; what is constant there is skipped, too.
+
+        Parameters
+        ----------
+        rows : array of int64
+        reason : str
+            Why columns are skipped that were not constant before.
 
         Examples
         --------
         >>> table = Table.read([[0, 1.5], [0, 2.5], [1, 3.5]])
-        >>> dict(table.take(np.array([0, 1])).skipped)
-        {0: 'constant'}
+        >>> dict(table.take(np.array([0, 1]), "constant in the first two rows").skipped)
+        {0: 'constant in the first two rows'}
         """
         columns = tuple(column.take(rows) for column in self.columns)
-        constant = {i: "constant" for i, column in enumerate(columns) if is_constant(column.values)}
+        constant = {i: reason for i, column in enumerate(columns) if is_constant(column.values)}
         return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
     def index(self, column: str | int) -> int:

@@ -107,7 +107,7 @@ def sample(
     pmf : array, shape (n_states_1, ..., n_states_target)
         Probabilities, one axis for each source, the target last.
     n_samples : int, default 1000
-        Number of rows.
+        How many rows to draw.
     random_state : int, Generator or None
         Source of all randomness.
 

@@ -11,6 +11,7 @@ from pidselect.datasets.problem import (
     balanced_classes,
     check_at_least,
     numbered,
+    relevant_first,
     seed,
 )
 
@@ -137,14 +138,8 @@ def classes(
     X = rng.standard_normal((n_samples, n_features))
     for column in range(n_informative):
         X[:, column] += rng.permutation(levels)[y]
-    return Problem(
-        X=X,
-        y=y,
-        names=numbered("X", n_informative) + numbered("Z", n_features - n_informative),
-        relevant=tuple(range(n_informative)),
-        description=f"{n_classes} overlapping classes told by {n_informative} of {n_features}"
-        " columns",
-    )
+    told_by = f"{n_informative} of {n_features} columns"
+    return relevant_first(X, y, n_informative, f"{n_classes} overlapping classes told by {told_by}")
 
 
 def _check_informative(n_informative: int, n_features: int) -> None:

@@ -64,6 +64,12 @@ class Problem:
         return f"Problem({len(self.X)} samples of {names}; relevant: {relevant})"
 
 
+def relevant_first(X: FloatArray, y: NDArray[Any], n_relevant: int, description: str) -> Problem:
+    """Return a problem whose relevant columns X1, X2, ... stand before the others, Z1, Z2, ..."""
+    names = numbered("X", n_relevant) + numbered("Z", X.shape[1] - n_relevant)
+    return Problem(X, y, names, tuple(range(n_relevant)), description)
+
+
 def abridged(names: tuple[str, ...], most: int = 12) -> tuple[str, ...]:
     """Return `names`, the middle left out where there are more than `most`."""
     if len(names) <= most:

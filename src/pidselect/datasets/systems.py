@@ -14,6 +14,7 @@ from pidselect.datasets.problem import (
     balanced_classes,
     check_at_least,
     numbered,
+    relevant_first,
     seed,
 )
 
@@ -204,13 +205,8 @@ def friedman(
         make = make_friedman2 if model == 2 else make_friedman3
         X, y = make(n_samples, noise=noise, random_state=seed(rng))
         X = np.column_stack([X, rng.uniform(size=(n_samples, 6))])
-    return Problem(
-        X=X,
-        y=y,
-        names=numbered("X", n_relevant) + numbered("Z", 10 - n_relevant),
-        relevant=tuple(range(n_relevant)),
-        description=f"Friedman's model {model} with {10 - n_relevant} nuisance columns",
-    )
+    description = f"Friedman's model {model} with {10 - n_relevant} nuisance columns"
+    return relevant_first(X, y, n_relevant, description)
 
 
 def runge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,9 +91,7 @@ class Inquiry:
         scorer = self.bind(given)
         ranges = self._split(len(candidates))
         tasks = [(candidate, draws) for candidate in candidates for draws in ranges]
-        # Not every backend of joblib can hand over results one by one.
-        return_as = "list" if self.progress is None else "generator"
-        scored = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=return_as)(
+        scored = self._workers()(
             delayed(score_draws)(
                 scorer, candidate.block, self._words(candidate, phase, step), draws, self.surrogates
             )
@@ -105,6 +104,13 @@ class Inquiry:
             if self.progress is not None:
                 self.progress(len(draws))
         return Evidence(tuple(candidates), values[:, 0], values[:, 1:])
+
+    def _workers(self) -> Parallel:
+        """Return what runs tasks: one by one for progress, at once where joblib's backend must."""
+        if self.progress is not None:
+            with suppress(ValueError):  # such as multiprocessing: progress then comes step by step
+                return Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")
 
     def _words(self, candidate: Feature, phase: Phase, step: int) -> tuple[int, ...]:
         columns = () if self.shared else candidate.columns

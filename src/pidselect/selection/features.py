@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pidselect.data import Block, Table, find_copies
+from pidselect.data import Block, IntArray, Table, find_copies
 
 #: Columns as users give them, by name or by position: one, or several in any container.
 ColumnChoice = str | int | Iterable[str | int]
@@ -24,7 +24,7 @@ class Feature:
     columns : tuple of int
         The positions of its columns.
     block : Block
-        The columns that can tell something: constant ones are left out.
+        The columns that can tell something, in the samples used: constant ones are left out.
     """
 
     name: str
@@ -34,11 +34,12 @@ class Feature:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Who takes part: features kept from the start, candidates, and copies left aside."""
+    """Who takes part: features kept from the start and candidates; and who does not, and why."""
 
     kept: tuple[Feature, ...]
     candidates: tuple[Feature, ...]
     copies: dict[int, int]
+    skipped: dict[int, str]
 
     def room(self, max_features: int | None) -> int | None:
         """Return how many columns may be selected besides the kept ones, None for any number."""
@@ -54,12 +55,18 @@ class Line:
 
 
 def line_up(
-    table: Table, keep: ColumnChoice | None = None, groups: FeatureGroups | None = None
+    table: Table,
+    keep: ColumnChoice | None = None,
+    groups: FeatureGroups | None = None,
+    rows: IntArray | None = None,
 ) -> Line:
     """Sort a table's columns into kept features, candidates and copies.
 
     Constant columns and identifiers are no candidates, neither is a copy of another column. Copies
     are not looked for within feature groups, whose columns were put together on purpose.
+
+    All of that is decided on the whole table. Where only some rows are used, features have the
+    values in those, and a column that is constant in them is no candidate either.
     """
     kept = () if keep is None else _indices(table, keep, "keep")
     grouped = {} if groups is None else _read_groups(table, groups)
@@ -72,14 +79,18 @@ def line_up(
         for index, name in enumerate(table.names)
         if index not in in_group and index not in copies
     }
+    used = table
+    if rows is not None:
+        used = table.take(rows, f"constant in the max_samples={len(rows)} samples used")
     features = [
-        Feature(name, columns, table.block(i for i in columns if i not in table.skipped))
+        Feature(name, columns, used.block(i for i in columns if i not in used.skipped))
         for name, columns in sorted({**singles, **grouped}.items(), key=lambda item: item[1])
     ]
     return Line(
         kept=tuple(f for f in features if f.columns[0] in kept),
         candidates=tuple(f for f in features if f.columns[0] not in kept and len(f.block)),
         copies=copies,
+        skipped=dict(used.skipped),
     )
 
 
@@ -87,6 +98,7 @@ def _indices(table: Table, wanted: ColumnChoice, parameter: str) -> tuple[int, .
     """Return the positions of the columns that a parameter names."""
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         wanted = (wanted,)
+    _refuse_iterator(wanted, parameter)
     try:
         indices = tuple(table.index(column) for column in wanted)
     except (TypeError, ValueError) as error:
@@ -110,6 +122,7 @@ def _read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ..
             f"feature_groups must map names to columns or list groups of columns, got {groups!r}; "
             "for example feature_groups=[['x0', 'x1']]"
         )
+    _refuse_iterator(groups, "feature_groups")
     if isinstance(groups, Mapping):
         read = [(str(n), _indices(table, c, "feature_groups")) for n, c in groups.items()]
     else:
@@ -136,6 +149,15 @@ def _read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ..
         doubled = next(name for name, columns in read if named[name] != columns)
         raise ValueError(f"Two feature groups are called {doubled!r}; give each its own name.")
     return named
+
+
+def _refuse_iterator(wanted: object, parameter: str) -> None:
+    """Refuse what a first fit would use up, so that a second one would find it empty."""
+    if isinstance(wanted, Iterator):
+        raise TypeError(
+            f"{parameter} holds an iterator ({type(wanted).__name__}), which can be read only "
+            "once: pass a list of what it gives, list(...)."
+        )
 
 
 def _joined(names: list[str]) -> str:

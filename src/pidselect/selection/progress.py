@@ -16,14 +16,18 @@ from pidselect.selection.features import Feature, Line
 
 logger = logging.getLogger("pidselect")
 
-#: Selections with less work than this, in samples times scores of one step, take seconds.
-SURELY_SHORT = 2e7
+#: A step with less work than this, in samples times scores, is not worth timing: even at 100 µs
+#: each, as long as a search in a tree takes, six such steps take a minute.
+SURELY_SHORT = 1e5
 
 #: A selection expected to take longer than this many seconds is announced.
 LONG = 60.0
 
 #: The number of selected features for which the time is stated.
 TYPICAL_FEATURES = 5
+
+#: Given other features, a step takes at most about so many times as long as the first one.
+SLOWER = 10
 
 #: Time grows roughly with this power of the number of samples.
 GROWTH = 1.5
@@ -38,12 +42,16 @@ def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> Non
     n_samples, scores = inquiry.target.n_samples, 1 + inquiry.n_permutations
     if n_samples * len(candidates) * scores < SURELY_SHORT:
         return
-    n_steps = 1 + min(TYPICAL_FEATURES, len(candidates) - 1)
-    first = later = _seconds_per_step(inquiry, candidates, criterion(line.kept))
-    if n_steps > 1:
-        given = criterion([*line.kept, candidates[-1]])
-        later = _seconds_per_step(inquiry, candidates, given)
-    expected = first + (n_steps - 1) * later
+    n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
+    given, given_more = criterion(line.kept), criterion([*line.kept, candidates[-1]])
+    first = _seconds_per_step(inquiry, candidates, given)
+    if first + n_later * SLOWER * first < LONG:
+        return
+    # It looks long, but the first calls may have compiled: only what lasts is reported.
+    first = later = min(first, _seconds_per_step(inquiry, candidates, given))
+    if n_later and given_more != given:
+        later = min(_seconds_per_step(inquiry, candidates, given_more) for _ in range(2))
+    expected = first + n_later * later
     if expected < LONG:
         return
     logger.warning(
@@ -53,7 +61,7 @@ def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> Non
         n_samples,
         in_words(later),
         in_words(expected),
-        n_steps - 1,
+        n_later,
         fewer_samples(n_samples, expected),
     )
 
@@ -81,12 +89,9 @@ def _seconds_per_step(
     start = time.perf_counter()
     scorer = inquiry.bind(given)
     bound = time.perf_counter()
-    block = candidates[0].block
     draws = range(1, 1 + DRAWS_AT_ONCE)
-    score_draws(scorer, block, (0,), draws[:1], inquiry.surrogates)  # the first call may compile
-    scoring = time.perf_counter()
-    score_draws(scorer, block, (0,), draws, inquiry.surrogates)
-    seconds_per_score = (time.perf_counter() - scoring) / len(draws)
+    score_draws(scorer, candidates[0].block, (0,), draws, inquiry.surrogates)
+    seconds_per_score = (time.perf_counter() - bound) / len(draws)
     scores = len(candidates) * (1 + inquiry.n_permutations)
     return bound - start + scores * seconds_per_score / effective_n_jobs(inquiry.n_jobs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any, Literal
 
 from pidselect.data import make_frame
@@ -36,8 +37,10 @@ class Step:
     values : tuple of float
         Each candidate's information about the target, in bits.
     p_values : tuple of float
-        Each candidate's p-value against the distribution of the extreme one, so adjusted for the
-        number of candidates.
+        Each candidate's p-value against the null distribution of the step. Where that is of the
+        largest value (forward, and ``backward="maximum"``), they are adjusted for the number of
+        candidates. Where it is of the smallest (``backward="minimum"``), they are not: there only
+        that of the chosen one is meant to be read, and it is lenient.
     chosen : str
         The strongest candidate, or the weakest selected feature.
     null_line : float
@@ -135,7 +138,11 @@ class Selection:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain dicts, lists, strings and numbers, ready for JSON."""
+        """Return the record as plain dicts, lists, strings and numbers, ready for JSON.
+
+        JSON has no infinite numbers, as a Gaussian estimate is where y is a linear function of the
+        features: they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads.
+        """
         record = asdict(self)
         del record["frame_library"]
         return _plain(record)
@@ -184,7 +191,7 @@ class Selection:
             for first, *rest in lines
         ]
         if not self.features:
-            text.append("(nothing selected)")
+            text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
         return "\n".join(text)
 
 
@@ -193,4 +200,6 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value

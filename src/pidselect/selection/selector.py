@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from typing import Any, Literal, Self
 
@@ -16,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pidselect.data import (
     Block,
+    IntArray,
     Kinds,
     Missing,
-    Problem,
+    check_complete,
     frame_library,
     is_constant,
     read_problem,
@@ -37,6 +37,7 @@ from pidselect.selection.record import Selection, Step
 from pidselect.selection.settings import (
     RandomState,
     check_flag,
+    check_jobs,
     check_limit,
     check_settings,
     to_bytes,
@@ -74,22 +75,27 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     max_features : int, optional
         The most columns to be selected, kept ones included.
     keep : name, position or several of them, optional
-        Columns that are selected from the start, conditioned on, never tested, never removed.
+        Columns that are selected from the start, conditioned on, never tested, never removed. The
+        criterion "mi" conditions on nothing as it goes forward, so not on these either; the tests
+        going backward do.
     feature_groups : mapping of names to columns, or sequence of columns, optional
         Columns that enter and leave together.
     kinds : mapping of names to kinds, or sequence of kinds, optional
         "continuous", "ordinal" or "nominal", where what is inferred is wrong; the key "target"
         stands for y.
     missing : {"error", "drop", "category"}
-        Refuse missing values, leave out their rows, or treat them as a level of their own.
+        Refuse missing values, leave out their rows, or treat them as a level of their own. The
+        last two let them pass in `transform`, too.
     max_samples : int, optional
-        Work on a random subset of this many samples.
+        Score a random subset of this many samples. Kinds, copies, constants and identifiers are
+        told from all of them.
     max_memory : int or str
         The memory that sorted neighbours may take; with less, it takes longer.
     n_jobs : int, optional
-        The number of threads, or what a joblib context says. The result does not depend on it.
+        The number of threads, -1 for all cores, None for one or what a joblib context says. The
+        result does not depend on it.
     random_state : int, Generator, RandomState or None
-        The same number, the same result, to the bit.
+        The same number (from 0 to 2**64 - 1), the same result, to the bit.
     verbose : int
         1 shows progress (with rich installed).
 
@@ -99,8 +105,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         The positions of the selected columns, in the order of inclusion, kept ones first.
     selection_ : Selection
         The record: every candidate's value in bits, the null line and the p-value at every step.
-    table_ : Table
-        The columns as they were read, with the kinds they were taken for.
+    kinds_ : dict of str to str
+        The kind that each column was taken for, by its name, in the order of the columns.
     estimator_ : object
         The estimator that was used, a copy of the one given.
     n_features_in_, feature_names_in_
@@ -177,21 +183,31 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         seed = to_seed(self.random_state)
         problem = read_problem(X, y, kinds=self.kinds, missing=self.missing)
         validate_data(copy(self), X, skip_check_array=True)  # refuses names that are partly text
-        problem = self._subsample(problem, seed)
-        line = line_up(problem.table, self.keep, self.feature_groups)
+        rows = self._sampled_rows(problem.target, seed)
+        line = line_up(problem.table, self.keep, self.feature_groups, rows)
         room = line.room(self.max_features)
-        inquiry = self._inquiry(problem, line, seed)
+        target = problem.target if rows is None else problem.target.take(rows)
+        inquiry = self._inquiry(target, line, seed)
         announce_long_fit(inquiry, line, CRITERIA[self.criterion])
         with progress_bar(inquiry, self.verbose) as watched:
             features, steps = self._select(watched, line, room)
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
         self.estimator_ = inquiry.estimator
-        self.table_ = problem.table
+        names = problem.table.names
+        self.kinds_ = dict(zip(names, problem.table.kinds, strict=True))
         self.selected_ = np.array(
             [column for feature in (*line.kept, *features) for column in feature.columns], dtype=int
         )
-        self.selection_ = self._record(inquiry, line, features, steps, frame_library(X))
+        self.selection_ = Selection(
+            features=tuple(feature.name for feature in features),
+            kept=tuple(feature.name for feature in line.kept),
+            steps=tuple(steps),
+            copies={names[copy]: names[original] for copy, original in line.copies.items()},
+            skipped={names[column]: reason for column, reason in line.skipped.items()},
+            settings=self._settings(inquiry),
+            frame_library=frame_library(X),
+        )
         if not len(self.selected_):
             warn_caller(self.selection_.why_nothing())
         return self
@@ -204,29 +220,28 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_flag(self.shared, "shared")
         check_limit(self.max_features, "max_features")
         check_limit(self.max_samples, "max_samples", at_least=2)
+        check_jobs(self.n_jobs)
         to_bytes(self.max_memory)
 
-    def _subsample(self, problem: Problem, seed: int) -> Problem:
-        """Take a random part of the samples if there are too many."""
-        n_samples = problem.target.n_samples
-        if self.max_samples is None or n_samples <= self.max_samples:
-            return problem
-        shuffled = permutations((seed, SUBSAMPLE), range(1, 2), n_samples)[0]
+    def _sampled_rows(self, target: Block, seed: int) -> IntArray | None:
+        """Draw a random part of the samples if there are too many; None stands for all."""
+        if self.max_samples is None or target.n_samples <= self.max_samples:
+            return None
+        shuffled = permutations((seed, SUBSAMPLE), range(1, 2), target.n_samples)[0]
         rows = np.sort(shuffled[: self.max_samples]).astype(np.int64)
-        target = problem.target.take(rows)
-        if all(is_constant(column.values) for column in target.columns):
+        if all(is_constant(column.values) for column in target.take(rows).columns):
             raise ValueError(
                 f"The target is constant in a random part of max_samples={self.max_samples} "
                 "samples. Allow more of them."
             )
-        return Problem(problem.table.take(rows), target, problem.rows[rows])
+        return rows
 
-    def _inquiry(self, problem: Problem, line: Line, seed: int) -> Inquiry:
+    def _inquiry(self, target: Block, line: Line, seed: int) -> Inquiry:
         """Put together what all steps share, NumPy's numbers made plain ones."""
-        blocks = [problem.target, *(f.block for f in (*line.kept, *line.candidates))]
+        blocks = [target, *(f.block for f in (*line.kept, *line.candidates))]
         used = Block(tuple(column for block in blocks for column in block.columns))
         return Inquiry(
-            target=problem.target,
+            target=target,
             estimator=clone(resolve(self.estimator, used), safe=False),
             alpha=float(self.alpha),
             n_permutations=int(self.n_permutations),
@@ -249,40 +264,26 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             steps += more
         return features, steps
 
-    def _record(
-        self,
-        inquiry: Inquiry,
-        line: Line,
-        features: Sequence[Feature],
-        steps: Sequence[Step],
-        library: str | None,
-    ) -> Selection:
-        names = self.table_.names
-        return Selection(
-            features=tuple(feature.name for feature in features),
-            kept=tuple(feature.name for feature in line.kept),
-            steps=tuple(steps),
-            copies={names[copy]: names[original] for copy, original in line.copies.items()},
-            skipped={names[column]: reason for column, reason in self.table_.skipped.items()},
-            settings={
-                "criterion": self.criterion,
-                "estimator": repr(inquiry.estimator),
-                "alpha": inquiry.alpha,
-                "n_permutations": inquiry.n_permutations,
-                "surrogates": inquiry.surrogates,
-                "shared": inquiry.shared,
-                "backward": self.backward,
-                "seed": inquiry.seed,
-                "n_samples": inquiry.target.n_samples,
-            },
-            frame_library=library,
-        )
+    def _settings(self, inquiry: Inquiry) -> dict[str, Any]:
+        """Return what the record says of how to repeat it."""
+        return {
+            "criterion": self.criterion,
+            "estimator": repr(inquiry.estimator),
+            "alpha": inquiry.alpha,
+            "n_permutations": inquiry.n_permutations,
+            "surrogates": inquiry.surrogates,
+            "shared": inquiry.shared,
+            "backward": self.backward,
+            "seed": inquiry.seed,
+            "n_samples": inquiry.target.n_samples,
+        }
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X, in their order in X.
 
         They come as an array or, where ``set_output`` asks for it, as a dataframe; a dataframe of
-        the same library keeps its dtypes.
+        the same library keeps its dtypes. With ``missing="error"`` a missing or infinite value
+        anywhere in X is refused; otherwise it is passed on.
         """
         columns = self.get_support(indices=True)
         library = frame_library(X)
@@ -290,10 +291,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             self,
             X if library else to_matrix(X),
             dtype=None,
-            ensure_all_finite=self.missing == "error",
+            ensure_all_finite=False,
             skip_check_array=library is not None,
             reset=False,
         )
+        if self.missing == "error":
+            check_complete(table)
         selected = select_columns(table, columns)
         if library and library == _get_output_config("transform", self)["dense"]:
             return selected

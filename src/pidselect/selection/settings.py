@@ -14,8 +14,11 @@ from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA
 from pidselect.significance import SURROGATES, check_resolution
 
-#: Seeds stay below this, so that they survive a trip through JSON.
+#: Seeds that are drawn have so many bits, which survive a trip through JSON in any language.
 SEED_BITS = 53
+
+#: Seeds that are given may have as many as the generator's key takes in.
+LARGEST_SEED = 2**64 - 1
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -49,6 +52,16 @@ def check_flag(value: object, parameter: str) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{parameter}={value!r} must be True or False.")
+
+
+def check_jobs(n_jobs: object) -> None:
+    """Refuse what is no number of workers; None leaves it to joblib."""
+    is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (is_whole and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is no number of threads: give a whole number such as 2, -1 for all "
+            "cores, or None for one (or what a joblib context says)."
+        )
 
 
 def to_bytes(memory: int | str) -> int:
@@ -87,6 +100,11 @@ def to_seed(random_state: RandomState) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**SEED_BITS, dtype=np.int64))
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if not 0 <= random_state <= LARGEST_SEED:
+            raise ValueError(
+                f"random_state={random_state} is no seed: it must be a whole number from 0 to "
+                "2**64 - 1."
+            )
         return int(random_state)
     raise ValueError(
         f"random_state={random_state!r} is no seed: give a whole number, a NumPy generator or None."

@@ -28,7 +28,8 @@ def permutations(words: tuple[int, ...], draws: range, n_samples: int) -> NDArra
     Parameters
     ----------
     words : tuple of int
-        What the draws are for: the seed, the phase, the step and the columns.
+        What the draws are for: the seed, the phase, the step and the columns, each a whole
+        number from 0 to 2**64 - 1.
     draws : range
         The numbers of the draws wanted.
     n_samples : int
@@ -48,8 +49,7 @@ def permutations(words: tuple[int, ...], draws: range, n_samples: int) -> NDArra
     True
     """
     rows = np.empty((len(draws), n_samples), dtype=np.int32)
-    key = np.array([word & 0xFFFFFFFFFFFFFFFF for word in words], dtype=np.uint64)
-    _fill_permutations(key, np.array(draws, dtype=np.uint64), rows)
+    _fill_permutations(np.array(words, dtype=np.uint64), np.array(draws, dtype=np.uint64), rows)
     return rows
 
 

@@ -89,19 +89,20 @@ def null_line(null: FloatArray, alpha: float) -> float:
     >>> float(null_line(np.arange(99.0), 0.05))
     94.0
     """
-    allowed = math.floor((alpha + ROUNDING) * (1 + len(null))) - 1
+    # At most all draws but one: with p = 1 nothing is significant, however near alpha comes to it.
+    allowed = min(math.floor((alpha + ROUNDING) * (1 + len(null))) - 1, len(null) - 1)
     return float(np.sort(null)[::-1][allowed])
 
 
 def is_significant(p_value: float, alpha: float) -> bool:
-    """Return whether p <= alpha, whatever rounding did to either.
+    """Return whether p <= alpha < 1, whatever rounding did to either.
 
     Examples
     --------
     >>> is_significant(0.2, 1 - 0.8)  # 1 - 0.8 is 0.19999999999999996
     True
     """
-    return bool(p_value <= alpha + ROUNDING)
+    return bool(p_value <= alpha + ROUNDING and p_value < 1)
 
 
 def check_resolution(alpha: float, n_permutations: int) -> None:
