@@ -55,9 +55,10 @@ class Mixed(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(0, 5, size=2000)
     >>> y = rng.uniform(x, x + 2)
-    >>> truth = np.log2(5) - 4 / 5  # in bits
-    >>> round(truth, 1), round(mutual_information(x, y, estimator="mixed"), 1)
-    (1.5, 1.5)
+    >>> round(float(np.log2(5) - 4 / 5), 1)  # the truth in bits
+    1.5
+    >>> round(mutual_information(x, y, estimator="mixed"), 1)
+    1.5
     """
 
     def __init__(self, k: int = 4, scale: Scale = "zscore") -> None:
