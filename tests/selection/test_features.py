@@ -206,7 +206,7 @@ def test_groups_that_cannot_be_told_apart_are_refused(groups, words):
 
 def test_groups_in_any_container():
     X, y = xor()
-    for groups in (np.array([[0, 1]]), [pd.Index(["x0", "x1"])], {"pair": range(2)}, [(0, 1), 2]):
+    for groups in (np.array([[0, 1]]), [pd.Index(["x0", "x1"])], {"pair": range(2)}, [(0, 1), [2]]):
         assert quick(feature_groups=groups).fit(X, y).selected_.tolist() == [0, 1]
 
 
@@ -241,7 +241,7 @@ def test_iterators_are_refused(parameter, make):
 )
 def test_an_unknown_column_is_named_with_its_parameter(parameter, column, error, words):
     with pytest.raises(error, match=f"^{parameter}: {words}"):
-        quick(**{parameter: [column]}).fit(*gates())
+        quick(**{parameter: [column] if parameter == "keep" else [[column]]}).fit(*gates())
 
 
 # --- copies, constants, identifiers -------------------------------------------------------------
@@ -381,3 +381,10 @@ def test_missing_values_in_the_target():
     assert quick(missing="drop").fit(X, target).selection_ == expected
     selector = quick(missing="category").fit(X, target)
     assert selector.selection_.settings["n_samples"] == 200
+
+
+@pytest.mark.parametrize("groups", [["x0", "x1"], ("x0", "x1"), [0, 1], ["x0", ["x1", "x2"]]])
+def test_columns_instead_of_groups_of_columns_are_refused(groups):
+    table = Table.read(np.random.default_rng(0).normal(size=(20, 3)))
+    with pytest.raises(TypeError, match=r"lists columns; one group of them is feature_groups=\["):
+        line_up(table, groups=groups)

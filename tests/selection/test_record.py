@@ -278,3 +278,16 @@ def test_kept_features_alone_are_no_reason_to_warn():
         "x2            kept",
         "(nothing beyond what was kept)",
     ]
+
+
+def test_a_selection_shows_itself_as_its_table():
+    record = quick().fit(*gates()).selection_
+    assert repr(record).startswith(f"Selection of {len(record.features)} features in ")
+    assert repr(record).endswith(str(record))
+
+
+def test_the_record_says_what_the_target_was_taken_for():
+    X, y = gates()
+    assert quick().fit(X, y).selection_.settings["target"] == "nominal"
+    both = np.column_stack([y, X[:, 0] + np.random.default_rng(0).normal(size=len(y))])
+    assert quick().fit(X, both).selection_.settings["target"] == "nominal, continuous"

@@ -47,7 +47,7 @@ class Neighbourhood(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """The variable x to be scored: ``values[sample, column]``, caps, and its line if it is one."""
+    """The variable x to be scored: ``values[sample, column]``, caps, the first column's line."""
 
     values: FloatArray
     cap: FloatArray
@@ -71,15 +71,16 @@ class Lanes(NamedTuple):
     """A candidate in several rearrangements of its samples, one in each lane."""
 
     x: FloatArray  # (n_samples, n_columns, lanes)
-    place: NDArray[np.int32]  # (n_samples, lanes): each sample's place among the sorted values
+    place: NDArray[np.int32]  # (n_samples, lanes): each sample's place along the first column
     at: NDArray[np.int32]  # (n_samples, lanes): the sample at each place
-    along: FloatArray  # (lanes, n_samples): x in the order of S, if that is a line
+    along: FloatArray  # (lanes, n_samples): x in the order of S, if both are lines
 
 
 class Scratch(NamedTuple):
     """Memory that every sample uses anew."""
 
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
+    step: FloatArray  # (lanes,): the distance at hand
     limit: FloatArray  # (lanes,): samples count when nearer than this
     counts: NDArray[np.int64]  # (lanes,)
     sums: NDArray[np.int64]  # (lanes,): the weights added up so far
@@ -112,13 +113,12 @@ def score_columns(
 def new_lanes(candidate, around, n_lanes):  # type: ignore[no-untyped-def]
     """Set memory aside for rearrangements of the candidate."""
     n_samples, n_columns = candidate.values.shape
-    n_places = candidate.line.ascending.size
-    on_line = n_places if around.given_line.ascending.size > 0 else 0
+    on_lines = n_columns == 1 and around.given_line.ascending.size > 0
     return Lanes(
         np.empty((n_samples, n_columns, n_lanes)),
-        np.empty((n_places, n_lanes), dtype=np.int32),
-        np.empty((n_places, n_lanes), dtype=np.int32),
-        np.empty((n_lanes, on_line)),
+        np.empty((n_samples, n_lanes), dtype=np.int32),
+        np.empty((n_samples, n_lanes), dtype=np.int32),
+        np.empty((n_lanes, n_samples if on_lines else 0)),
     )
 
 
@@ -127,6 +127,7 @@ def new_scratch(n_samples, k, n_lanes):  # type: ignore[no-untyped-def]
     """Set memory aside for the work on a sample."""
     return Scratch(
         np.empty((k, n_lanes)),
+        np.empty(n_lanes),
         np.empty(n_lanes),
         np.empty(n_lanes, dtype=np.int64),
         np.empty(n_lanes, dtype=np.int64),
@@ -140,7 +141,6 @@ def fill_lane(candidate, row, around, lanes, lane):  # type: ignore[no-untyped-d
     for i in range(row.size):
         for column in range(candidate.cap.size):
             lanes.x[i, column, lane] = candidate.values[row[i], column]
-    for i in range(lanes.place.shape[0]):
         place = candidate.line.place[row[i]]
         lanes.place[i, lane] = place
         lanes.at[place, lane] = i
@@ -168,10 +168,7 @@ def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-un
     if around.given.cap.size == 0:
         counts[:] = scratch.distance.size - 1
         _add(1, rule, scratch)
-        if candidate.cap.size == 1:
-            _count_in_x(lanes, candidate, i, scratch)
-        else:
-            _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
+        _count_in_x(lanes, candidate, around.given, i, scratch)
     elif around.given_line.ascending.size > 0:
         _count_along_line(lanes, candidate, around.given_line, rule, i, scratch)
     else:
@@ -209,9 +206,12 @@ def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untype
             elif side_by_side:
                 keep_smallest(nearest, k, x, sample[t], i, cap[0], distance[t])
             else:
-                for lane in range(n_lanes):
-                    step = _apart_in_x(x, cap, i, sample[t], lane)
-                    _insert(max(step, distance[t]), nearest, lane)
+                _distance_with_x(x, cap, i, sample[t], distance[t], scratch.step)
+                for place in range(k):  # the smaller stays, the larger moves on
+                    for lane in range(n_lanes):
+                        new, old = scratch.step[lane], nearest[place, lane]
+                        nearest[place, lane] = min(new, old)
+                        scratch.step[lane] = max(new, old)
             t += 1
         widest = largest(nearest, k - 1) if n_lanes == LANES else nearest[k - 1].max()
     reach = around.joint_order.reach[i]
@@ -220,23 +220,19 @@ def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untype
             if nearest[k - 1, lane] > reach:
                 for place in range(k):
                     nearest[place, lane] = np.inf
-                if cap.size == 1:
-                    _search_along_x(lanes, candidate, around.joint, i, lane, nearest)
-                else:
-                    _search_everyone(lanes, candidate, around.joint, i, lane, nearest)
+                _search_along_x(lanes, candidate, around.joint, i, lane, nearest)
 
 
 @njit(**JIT)
 def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
-    """Find one lane's k nearest, the nearest in x first."""
-    k, ascending, cap = nearest.shape[0], candidate.line.ascending, candidate.cap[0]
+    """Find one lane's k nearest, the nearest in x, or in its first column, first."""
+    k, ascending, cap = nearest.shape[0], candidate.line.ascending, candidate.cap
     here = lanes.place[i, lane]
     below, above = here - 1, here + 1
     for _ in range(ascending.size - 1):
         down = ascending[here] - ascending[below] if below >= 0 else np.inf
         up = ascending[above] - ascending[here] if above < ascending.size else np.inf
-        step = min(down, up, cap)
-        if step >= nearest[k - 1, lane]:
+        if min(down, up, cap[0]) >= nearest[k - 1, lane]:
             break
         if down <= up:
             j = lanes.at[below, lane]
@@ -244,16 +240,18 @@ def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[
         else:
             j = lanes.at[above, lane]
             above += 1
+        step = _apart_in_x(lanes.x, cap, i, j, lane)
         _insert(max(step, apart(joint, i, j)), nearest, lane)
 
 
 @njit(**JIT)
-def _search_everyone(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
-    """Find the k nearest of one lane of several columns among all samples."""
-    for j in range(lanes.x.shape[0]):
-        if j != i:
-            step = _apart_in_x(lanes.x, candidate.cap, i, j, lane)
-            _insert(max(step, apart(joint, i, j)), nearest, lane)
+def _distance_with_x(x, cap, i, j, beyond_x, step):  # type: ignore[no-untyped-def]
+    """Fill `step` with the distance of i and j in every lane, what is beyond x included."""
+    step[:] = beyond_x
+    for column in range(cap.size):
+        for lane in range(step.size):
+            apart_here = min(abs(x[j, column, lane] - x[i, column, lane]), cap[column])
+            step[lane] = max(step[lane], apart_here)
 
 
 @njit(**JIT)
@@ -313,9 +311,9 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[n
         if limit.size == LANES and cap.size == 1:
             count_nearer(counts, limit, x, j, i, cap[0], distance)
         else:
+            _distance_with_x(x, cap, i, j, distance, scratch.step)
             for lane in range(limit.size):
-                step = max(_apart_in_x(x, cap, i, j, lane), distance)
-                counts[lane] += int(step < limit[lane])
+                counts[lane] += int(scratch.step[lane] < limit[lane])
     if widest > order.reach[i]:
         for lane in range(limit.size):
             if limit[lane] > order.reach[i]:
@@ -324,25 +322,26 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[n
 
 @njit(**JIT)
 def _count_alone(lanes, candidate, space, i, lane, limit):  # type: ignore[no-untyped-def]
-    """Count for one lane, among its neighbours in x or, if that has several columns, among all."""
+    """Count for one lane among its neighbours in x, or in its first column."""
     nearer = 0
-    if candidate.cap.size == 1:
-        first, last = _places(candidate, lanes.place[i, lane], limit)
-        for place in range(first, last):
-            nearer += int(apart(space, i, lanes.at[place, lane]) < limit)
-    else:
-        for j in range(lanes.x.shape[0]):
-            step = max(_apart_in_x(lanes.x, candidate.cap, i, j, lane), apart(space, i, j))
-            nearer += int(step < limit)
+    first, last = _places(candidate, lanes.place[i, lane], limit)
+    for place in range(first, last):
+        j = lanes.at[place, lane]
+        step = max(_apart_in_x(lanes.x, candidate.cap, i, j, lane), apart(space, i, j))
+        nearer += int(step < limit)
     return max(nearer - 1, 0)  # the sample itself is no neighbour
 
 
 @njit(**JIT)
-def _count_in_x(lanes, candidate, i, scratch):  # type: ignore[no-untyped-def]
+def _count_in_x(lanes, candidate, nothing, i, scratch):  # type: ignore[no-untyped-def]
     """Count the samples nearer than each lane's limit in x alone."""
     for lane in range(scratch.limit.size):
-        first, last = _places(candidate, lanes.place[i, lane], scratch.limit[lane])
-        scratch.counts[lane] = max(last - first - 1, 0)
+        limit = scratch.limit[lane]
+        if candidate.cap.size == 1:
+            first, last = _places(candidate, lanes.place[i, lane], limit)
+            scratch.counts[lane] = max(last - first - 1, 0)
+        else:
+            scratch.counts[lane] = _count_alone(lanes, candidate, nothing, i, lane, limit)
 
 
 @njit(**JIT)
@@ -366,7 +365,7 @@ def _count_along_line(lanes, candidate, line, rule, i, scratch):  # type: ignore
 
 @njit(**JIT)
 def _places(candidate, here, limit):  # type: ignore[no-untyped-def]
-    """Return the range of places in x nearer than the limit to a place."""
+    """Return the range of places along the first column of x nearer than the limit to a place."""
     if limit > candidate.cap[0]:
         return 0, candidate.line.ascending.size
     return within(candidate.line.ascending, here, limit)

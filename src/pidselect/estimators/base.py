@@ -74,10 +74,9 @@ def as_numbers(block: Block, estimator: str) -> Block:
     """Return the block with every column taken as numbers; refuse text and missing values."""
     for column in block.columns:
         if column.labels not in (None, BOOLS):
-            levels = ", ".join(repr(label) for label in column.labels[:3])
             raise ValueError(
-                f"{estimator} needs numbers, but column {column.name!r} holds labels "
-                f'({levels}, ...). Use estimator="mixed" (or "auto"), which knows what to do '
+                f"{estimator} needs numbers, but column {column.name!r} holds labels such as "
+                f'{column.labels[0]!r}. Use estimator="mixed" (or "auto"), which knows what to do '
                 "with them."
             )
         if column.has_missing:

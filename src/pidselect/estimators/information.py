@@ -34,9 +34,11 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
     continuous, "discrete" if all are discrete with at most 20 levels each, else "mixed".
     """
     if not isinstance(estimator, str):
-        if isinstance(estimator, type) or not hasattr(estimator, "bind"):
+        if isinstance(estimator, type):
+            raise TypeError(f"estimator={estimator!r} is a class; use {estimator.__name__}().")
+        if not hasattr(estimator, "bind"):
             raise TypeError(
-                f"estimator={estimator!r} is no estimator: it has no bind(target, given) to call. "
+                f"estimator={estimator!r} is no estimator: it has no method bind(target, given). "
                 'Give a name such as "auto" or "ksg", or an object such as KSG(k=4).'
             )
         return estimator

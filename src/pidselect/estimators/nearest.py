@@ -89,9 +89,9 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
 
 
 def to_candidate(block: Block, scale: Scale) -> Candidate:
-    """Prepare a block for scoring, its first column sorted if there is no other."""
+    """Prepare a block for scoring, its samples sorted along the first column."""
     values = np.stack([scaled(column, scale) for column in block.columns], axis=1)
-    return Candidate(values, caps(block), in_line(values[:, 0] if len(block) == 1 else NOBODY))
+    return Candidate(values, caps(block), in_line(values[:, 0]))
 
 
 def to_neighbourhood(

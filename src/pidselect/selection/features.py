@@ -11,7 +11,7 @@ from pidselect.data import Block, IntArray, Table, find_copies
 ColumnChoice = str | int | Iterable[str | int]
 
 #: Feature groups as users give them: by name, or without.
-FeatureGroups = Mapping[str, ColumnChoice] | Iterable[ColumnChoice]
+FeatureGroups = Mapping[str, ColumnChoice] | Iterable[Iterable[str | int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,10 @@ class Feature:
     name: str
     columns: tuple[int, ...]
     block: Block
+
+    def take(self, rows: IntArray) -> Feature:
+        """Return the feature restricted to `rows`."""
+        return Feature(self.name, self.columns, self.block.take(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +130,11 @@ def _read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ..
     if isinstance(groups, Mapping):
         read = [(str(n), _indices(table, c, "feature_groups")) for n, c in groups.items()]
     else:
+        if any(isinstance(group, str) or not isinstance(group, Iterable) for group in groups):
+            raise TypeError(
+                f"feature_groups must list groups of columns, but {groups!r} lists columns; one "
+                f"group of them is feature_groups=[{groups!r}]"
+            )
         unnamed = [_indices(table, columns, "feature_groups") for columns in groups]
         read = [(_joined([table.names[i] for i in columns]), columns) for columns in unnamed]
     owner: dict[int, str] = {}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 from joblib import effective_n_jobs
 
 from pidselect.selection.criteria import Criterion
@@ -29,8 +30,12 @@ TYPICAL_FEATURES = 5
 #: Given other features, a step takes at most about so many times as long as the first one.
 SLOWER = 10
 
-#: Time grows roughly with this power of the number of samples.
+#: The time of a score grows about with this power of the number of samples: measured from 1,000
+#: to 10,000 samples, it is 1.4 to 1.5 with up to six columns given.
 GROWTH = 1.5
+
+#: No more samples than this are timed.
+TIMED_SAMPLES = 2000
 
 #: Fewer samples than this are never advised, however long it takes.
 FEWEST_SAMPLES = 50
@@ -85,15 +90,24 @@ def fewer_samples(n_samples: int, seconds: float) -> str:
 def _seconds_per_step(
     inquiry: Inquiry, candidates: Sequence[Feature], given: Sequence[Feature]
 ) -> float:
-    """Estimate the time of one step from a few surrogates of the first candidate."""
+    """Estimate the time of one step from a few surrogates of the first candidate.
+
+    With many samples a part of them is timed, so that the word comes before the work: sorting takes
+    time as their square, scoring as their power GROWTH.
+    """
+    n_samples = inquiry.target.n_samples
+    rows = np.linspace(0, n_samples - 1, min(n_samples, TIMED_SAMPLES)).astype(np.int64)
+    part = replace(inquiry, target=inquiry.target.take(rows))
+    times = n_samples / len(rows)
     start = time.perf_counter()
-    scorer = inquiry.bind(given)
+    scorer = part.bind([feature.take(rows) for feature in given])
     bound = time.perf_counter()
     draws = range(1, 1 + DRAWS_AT_ONCE)
-    score_draws(scorer, candidates[0].block, (0,), draws, inquiry.surrogates)
-    seconds_per_score = (time.perf_counter() - bound) / len(draws)
+    score_draws(scorer, candidates[0].take(rows).block, (0,), draws, inquiry.surrogates)
+    seconds_per_score = (time.perf_counter() - bound) / len(draws) * times**GROWTH
     scores = len(candidates) * (1 + inquiry.n_permutations)
-    return bound - start + scores * seconds_per_score / effective_n_jobs(inquiry.n_jobs)
+    workers = effective_n_jobs(inquiry.n_jobs)
+    return (bound - start) * times**2 + scores * seconds_per_score / workers
 
 
 def in_words(seconds: float) -> str:

@@ -82,7 +82,7 @@ class Step:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """The whole story of a selection, in bits.
 
@@ -98,7 +98,8 @@ class Selection:
     skipped : mapping of str to str
         Columns that could not be candidates, and why.
     settings : mapping
-        What is needed to repeat it: criterion, estimator, alpha, n_permutations, seed, n_samples.
+        What is needed to repeat it: criterion, estimator, alpha, n_permutations, seed, n_samples;
+        and the kind that the target was taken for.
     """
 
     features: tuple[str, ...]
@@ -169,6 +170,10 @@ class Selection:
         columns = zip(*rows, strict=True) if rows else ([] for _ in FRAME_COLUMNS)
         frame = {name: list(values) for name, values in zip(FRAME_COLUMNS, columns, strict=True)}
         return make_frame(frame, self.frame_library)
+
+    def __repr__(self) -> str:
+        n_steps = f"{len(self.steps)} step" + "s" * (len(self.steps) != 1)
+        return f"Selection of {len(self.features)} features in {n_steps}\n{self}"
 
     def __str__(self) -> str:
         """Return a table of the selected features: name, step, bits, p-value, null line."""

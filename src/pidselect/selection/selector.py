@@ -78,11 +78,11 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         Columns that are selected from the start, conditioned on, never tested, never removed. The
         criterion "mi" conditions on nothing as it goes forward, so not on these either; the tests
         going backward do.
-    feature_groups : mapping of names to columns, or sequence of columns, optional
-        Columns that enter and leave together.
+    feature_groups : mapping of names to groups of columns, or list of groups, optional
+        Columns that enter and leave together, such as ``[["width", "height"]]``.
     kinds : mapping of names to kinds, or sequence of kinds, optional
         "continuous", "ordinal" or "nominal", where what is inferred is wrong; the key "target"
-        stands for y.
+        stands for y, unless a column of X is called so.
     missing : {"error", "drop", "category"}
         Refuse missing values, leave out their rows, or treat them as a level of their own. The
         last two let them pass in `transform`, too.
@@ -276,6 +276,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             "backward": self.backward,
             "seed": inquiry.seed,
             "n_samples": inquiry.target.n_samples,
+            "target": ", ".join(inquiry.target.kinds),
         }
 
     def transform(self, X: Any) -> Any:
