@@ -74,7 +74,7 @@ def score_columns_in_boxes(
 
 
 @njit(**JIT)
-def _find_nearest(x, around, i, nearest, distance, everyone):  # type: ignore[no-untyped-def]
+def _find_nearest(x, around, i, nearest, distance, everyone):
     """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first.
 
     Of samples at the same distance the first ones are taken, so that it does not matter where the
@@ -96,7 +96,7 @@ def _find_nearest(x, around, i, nearest, distance, everyone):  # type: ignore[no
 
 
 @njit(**JIT)
-def _insert(step, j, nearest, distance):  # type: ignore[no-untyped-def]
+def _insert(step, j, nearest, distance):
     """Let sample j take its place among the nearest, if it is one of them."""
     place = nearest.size
     while place > 0 and (

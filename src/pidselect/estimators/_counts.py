@@ -47,7 +47,7 @@ def score_codes(
 
 
 @njit(cache=True, nogil=True)
-def _tally_cells(x, partition, change, cell, tally):  # type: ignore[no-untyped-def]
+def _tally_cells(x, partition, change, cell, tally):
     for group in range(partition.start.size - 1):
         first, last = partition.start[group], partition.start[group + 1]
         for position in range(first, last):

@@ -110,7 +110,7 @@ def score_columns(
 
 
 @njit(**JIT)
-def new_lanes(candidate, around, n_lanes):  # type: ignore[no-untyped-def]
+def new_lanes(candidate, around, n_lanes):
     """Set memory aside for rearrangements of the candidate."""
     n_samples, n_columns = candidate.values.shape
     on_lines = n_columns == 1 and around.given_line.ascending.size > 0
@@ -123,7 +123,7 @@ def new_lanes(candidate, around, n_lanes):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def new_scratch(n_samples, k, n_lanes):  # type: ignore[no-untyped-def]
+def new_scratch(n_samples, k, n_lanes):
     """Set memory aside for the work on a sample."""
     return Scratch(
         np.empty((k, n_lanes)),
@@ -136,7 +136,7 @@ def new_scratch(n_samples, k, n_lanes):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def fill_lane(candidate, row, around, lanes, lane):  # type: ignore[no-untyped-def]
+def fill_lane(candidate, row, around, lanes, lane):
     """Put one rearrangement of the candidate into a lane."""
     for i in range(row.size):
         for column in range(candidate.cap.size):
@@ -149,7 +149,7 @@ def fill_lane(candidate, row, around, lanes, lane):  # type: ignore[no-untyped-d
 
 
 @njit(**JIT)
-def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-untyped-def]
+def count_one(lanes, candidate, around, rule, i, scratch):
     """Add the weights of sample i's counts to the sum of each lane.
 
     Those of the counts in S are added, those in (y, S) and in (x, S) subtracted. Without `strict`
@@ -179,7 +179,7 @@ def count_one(lanes, candidate, around, rule, i, scratch):  # type: ignore[no-un
 
 
 @njit(**JIT)
-def _add(sign, rule, scratch):  # type: ignore[no-untyped-def]
+def _add(sign, rule, scratch):
     """Add or subtract the weight of each lane's count."""
     for lane in range(scratch.counts.size):
         scratch.sums[lane] += sign * rule.weight[scratch.counts[lane]]
@@ -189,7 +189,7 @@ def _add(sign, rule, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untyped-def]
+def _find_radii(lanes, candidate, around, i, scratch):
     """Leave in `nearest` the k smallest distances in (x, y, S) of every lane."""
     nearest = scratch.nearest
     k, n_lanes = nearest.shape
@@ -224,7 +224,7 @@ def _find_radii(lanes, candidate, around, i, scratch):  # type: ignore[no-untype
 
 
 @njit(**JIT)
-def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[no-untyped-def]
+def _search_along_x(lanes, candidate, joint, i, lane, nearest):
     """Find one lane's k nearest, the nearest in x, or in its first column, first."""
     k, ascending, cap = nearest.shape[0], candidate.line.ascending, candidate.cap
     here = lanes.place[i, lane]
@@ -245,7 +245,7 @@ def _search_along_x(lanes, candidate, joint, i, lane, nearest):  # type: ignore[
 
 
 @njit(**JIT)
-def _distance_with_x(x, cap, i, j, beyond_x, step):  # type: ignore[no-untyped-def]
+def _distance_with_x(x, cap, i, j, beyond_x, step):
     """Fill `step` with the distance of i and j in every lane, what is beyond x included."""
     step[:] = beyond_x
     for column in range(cap.size):
@@ -255,7 +255,7 @@ def _distance_with_x(x, cap, i, j, beyond_x, step):  # type: ignore[no-untyped-d
 
 
 @njit(**JIT)
-def _insert(distance, nearest, lane):  # type: ignore[no-untyped-def]
+def _insert(distance, nearest, lane):
     """Let a distance take its place among one lane's smallest, if it is one of them."""
     place = nearest.shape[0] - 1
     if distance >= nearest[place, lane]:
@@ -267,7 +267,7 @@ def _insert(distance, nearest, lane):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _set_limits(rule, scratch):  # type: ignore[no-untyped-def]
+def _set_limits(rule, scratch):
     """Set the distances under which samples count."""
     for lane in range(scratch.limit.size):
         radius = scratch.nearest[rule.k - 1, lane]
@@ -278,7 +278,7 @@ def _set_limits(rule, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _count(space, order, i, scratch):  # type: ignore[no-untyped-def]
+def _count(space, order, i, scratch):
     """Count the samples nearer than each lane's limit."""
     limit, counts, distance = scratch.limit, scratch.counts, order.distance[i]
     widest = largest(limit, 0) if limit.size == LANES else limit.max()
@@ -299,7 +299,7 @@ def _count(space, order, i, scratch):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[no-untyped-def]
+def _count_with_x(lanes, candidate, space, order, i, scratch):
     """Count the samples nearer than each lane's limit, x included in the distance."""
     x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
     widest = largest(limit, 0) if limit.size == LANES else limit.max()
@@ -321,7 +321,7 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):  # type: ignore[n
 
 
 @njit(**JIT)
-def _count_alone(lanes, candidate, space, i, lane, limit):  # type: ignore[no-untyped-def]
+def _count_alone(lanes, candidate, space, i, lane, limit):
     """Count for one lane among its neighbours in x, or in its first column."""
     nearer = 0
     first, last = _places(candidate, lanes.place[i, lane], limit)
@@ -333,7 +333,7 @@ def _count_alone(lanes, candidate, space, i, lane, limit):  # type: ignore[no-un
 
 
 @njit(**JIT)
-def _count_in_x(lanes, candidate, nothing, i, scratch):  # type: ignore[no-untyped-def]
+def _count_in_x(lanes, candidate, nothing, i, scratch):
     """Count the samples nearer than each lane's limit in x alone."""
     for lane in range(scratch.limit.size):
         limit = scratch.limit[lane]
@@ -345,7 +345,7 @@ def _count_in_x(lanes, candidate, nothing, i, scratch):  # type: ignore[no-untyp
 
 
 @njit(**JIT)
-def _count_along_line(lanes, candidate, line, rule, i, scratch):  # type: ignore[no-untyped-def]
+def _count_along_line(lanes, candidate, line, rule, i, scratch):
     """Count in S, straight into the sums, and in (x, S): a stretch of the line holds them all."""
     cap = candidate.cap
     for lane in range(scratch.limit.size):
@@ -364,7 +364,7 @@ def _count_along_line(lanes, candidate, line, rule, i, scratch):  # type: ignore
 
 
 @njit(**JIT)
-def _places(candidate, here, limit):  # type: ignore[no-untyped-def]
+def _places(candidate, here, limit):
     """Return the range of places along the first column of x nearer than the limit to a place."""
     if limit > candidate.cap[0]:
         return 0, candidate.line.ascending.size
@@ -372,7 +372,7 @@ def _places(candidate, here, limit):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _apart_in_x(x, cap, i, j, lane):  # type: ignore[no-untyped-def]
+def _apart_in_x(x, cap, i, j, lane):
     distance = 0.0
     for column in range(cap.size):
         step = abs(x[j, column, lane] - x[i, column, lane])

@@ -82,7 +82,7 @@ def sorted_neighbours(space: Space, length: int) -> Order:
 
 
 @njit(**JIT)
-def apart(space, i, j):  # type: ignore[no-untyped-def]
+def apart(space, i, j):
     """Return the distance of two samples."""
     distance = 0.0
     for column in range(space.values.shape[0]):
@@ -139,7 +139,7 @@ def _unpack_keys(
 
 
 @njit(**JIT)
-def within(ascending, at, limit):  # type: ignore[no-untyped-def]
+def within(ascending, at, limit):
     """Return the range of sorted values nearer than `limit` to the one at place `at`.
 
     Steps double on the way out, so that near ends are found fast.

@@ -50,7 +50,7 @@ def correlate_columns(
 
 
 @njit(cache=True, nogil=True)
-def _take_away(directions, count, column):  # type: ignore[no-untyped-def]
+def _take_away(directions, count, column):
     for q in range(count):
         share = _dot(directions[q], column)
         for i in range(column.size):
@@ -58,7 +58,7 @@ def _take_away(directions, count, column):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a, b):
     total = 0.0
     for i in range(a.size):
         total += a[i] * b[i]

@@ -74,7 +74,7 @@ def score_columns_in_strata(
 
 
 @njit(**JIT)
-def _sort_within(candidate, lanes, strata, slots):  # type: ignore[no-untyped-def]
+def _sort_within(candidate, lanes, strata, slots):
     """Go through the samples with x ascending, and give each the next slot of its strata."""
     next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
     for place in range(candidate.line.ascending.size):
@@ -88,7 +88,7 @@ def _sort_within(candidate, lanes, strata, slots):  # type: ignore[no-untyped-de
 
 
 @njit(**JIT)
-def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):  # type: ignore[no-untyped-def]
+def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):
     """Add the weights of a sample's counts, unless other strata may matter: then return False."""
     i = slots.sample[slot]
     g, h = strata.joint[i], strata.given[i]
@@ -113,7 +113,7 @@ def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):  #
 
 
 @njit(**JIT)
-def _nearer(ascending, at, limit, candidate):  # type: ignore[no-untyped-def]
+def _nearer(ascending, at, limit, candidate):
     """Count the others nearer than the limit to the value at a place in sorted values."""
     if limit > candidate.cap[0]:
         return ascending.size - 1
@@ -122,7 +122,7 @@ def _nearer(ascending, at, limit, candidate):  # type: ignore[no-untyped-def]
 
 
 @njit(**JIT)
-def _kth_nearest(ascending, at, k):  # type: ignore[no-untyped-def]
+def _kth_nearest(ascending, at, k):
     """Return the distance of the k-th nearest to the value at a place in sorted values."""
     below, above = at - 1, at + 1
     radius = 0.0

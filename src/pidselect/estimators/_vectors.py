@@ -25,7 +25,7 @@ _ZERO = ir.Constant(ir.IntType(64), 0)
 
 
 @intrinsic
-def keep_smallest(typing_context, nearest, k, x, j, i, cap, beyond_x):  # type: ignore[no-untyped-def]
+def keep_smallest(typing_context, nearest, k, x, j, i, cap, beyond_x):
     """Let the distances of i and j take their places among the k smallest.
 
     Per lane: ``d = max(min(|x[j] - x[i]|, cap), beyond_x)``, then one pass of insertion sort over
@@ -51,7 +51,7 @@ def keep_smallest(typing_context, nearest, k, x, j, i, cap, beyond_x):  # type: 
 
 
 @intrinsic
-def count_nearer(typing_context, counts, limits, x, j, i, cap, beyond_x):  # type: ignore[no-untyped-def]
+def count_nearer(typing_context, counts, limits, x, j, i, cap, beyond_x):
     """Count j in every lane where it is nearer to i than the limit.
 
     Per lane: ``counts += max(min(|x[j] - x[i]|, cap), beyond_x) < limits``.
@@ -72,7 +72,7 @@ def count_nearer(typing_context, counts, limits, x, j, i, cap, beyond_x):  # typ
 
 
 @intrinsic
-def largest(typing_context, numbers, row):  # type: ignore[no-untyped-def]
+def largest(typing_context, numbers, row):
     """Return the largest number of a row."""
     signature = types.float64(numbers, types.intp)
 

@@ -54,7 +54,7 @@ def permutations(words: tuple[int, ...], draws: range, n_samples: int) -> NDArra
 
 
 @njit(cache=True, nogil=True)
-def _fill_permutations(words, draws, rows):  # type: ignore[no-untyped-def]
+def _fill_permutations(words, draws, rows):
     stem = np.uint64(0)
     for word in words:
         stem = _mix((stem ^ word) + _GAMMA)
@@ -63,7 +63,7 @@ def _fill_permutations(words, draws, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _shuffle(key, row):  # type: ignore[no-untyped-def]
+def _shuffle(key, row):
     """Fisher and Yates: from the top, swap each place with one not above it."""
     for i in range(row.size):
         row[i] = i
@@ -74,14 +74,14 @@ def _shuffle(key, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _below(bound, random):  # type: ignore[no-untyped-def]
+def _below(bound, random):
     """Return the upper 64 bits of bound * random: a number below the bound (which is < 2**32)."""
     low = (random & _LOW_32) * bound
     return np.int64(((random >> _SHIFT_32) * bound + (low >> _SHIFT_32)) >> _SHIFT_32)
 
 
 @njit(cache=True, nogil=True)
-def _mix(z):  # type: ignore[no-untyped-def]
+def _mix(z):
     z = (z ^ (z >> _SHIFT_30)) * _MIX_1
     z = (z ^ (z >> _SHIFT_27)) * _MIX_2
     return z ^ (z >> _SHIFT_31)
