@@ -200,19 +200,18 @@ def _find_radii(lanes, candidate, around, i, scratch):
     widest, t = np.inf, 0
     while t < sample.size and distance[t] < widest:
         stop = min(t + STRIDE, sample.size)
-        while t < stop:
-            if side_by_side and k == 4:  # a number known beforehand lets the compiler unroll
-                keep_smallest(nearest, 4, x, sample[t], i, cap[0], distance[t])
-            elif side_by_side:
-                keep_smallest(nearest, k, x, sample[t], i, cap[0], distance[t])
-            else:
-                _distance_with_x(x, cap, i, sample[t], distance[t], scratch.step)
-                for place in range(k):  # the smaller stays, the larger moves on
-                    for lane in range(n_lanes):
-                        new, old = scratch.step[lane], nearest[place, lane]
-                        nearest[place, lane] = min(new, old)
-                        scratch.step[lane] = max(new, old)
-            t += 1
+        if side_by_side and k == 4:  # a number known beforehand lets the compiler unroll
+            for s in range(t, stop):
+                keep_smallest(nearest, 4, x, sample[s], i, cap[0], distance[s])
+        elif side_by_side:
+            for s in range(t, stop):
+                keep_smallest(nearest, k, x, sample[s], i, cap[0], distance[s])
+        else:
+            for s in range(t, stop):
+                _distance_with_x(x, cap, i, sample[s], distance[s], scratch.step)
+                for lane in range(n_lanes):
+                    _insert(scratch.step[lane], nearest, lane)
+        t = stop
         widest = largest(nearest, k - 1) if n_lanes == LANES else nearest[k - 1].max()
     reach = around.joint_order.reach[i]
     if widest > reach:
@@ -303,17 +302,19 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):
     """Count the samples nearer than each lane's limit, x included in the distance."""
     x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
     widest = largest(limit, 0) if limit.size == LANES else limit.max()
+    sample, distance = order.sample[i], order.distance[i]
     counts[:] = 0
-    for t in range(order.sample.shape[1]):
-        j, distance = order.sample[i, t], order.distance[i, t]
-        if distance >= widest:
-            break
-        if limit.size == LANES and cap.size == 1:
-            count_nearer(counts, limit, x, j, i, cap[0], distance)
-        else:
-            _distance_with_x(x, cap, i, j, distance, scratch.step)
+    t = 0
+    if limit.size == LANES and cap.size == 1:
+        while t < sample.size and distance[t] < widest:
+            count_nearer(counts, limit, x, sample[t], i, cap[0], distance[t])
+            t += 1
+    else:
+        while t < sample.size and distance[t] < widest:
+            _distance_with_x(x, cap, i, sample[t], distance[t], scratch.step)
             for lane in range(limit.size):
                 counts[lane] += int(scratch.step[lane] < limit[lane])
+            t += 1
     if widest > order.reach[i]:
         for lane in range(limit.size):
             if limit[lane] > order.reach[i]:
