@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw import BOOLS
 
 #: Memory that a bound estimator may hold, in bytes, unless told otherwise.
@@ -99,10 +99,10 @@ def check_same_length(batch: Batch, n_samples: int) -> None:
         )
 
 
-def standardised(column: Column) -> FloatArray:
-    """Return the column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
+def standardised(values: FloatArray) -> FloatArray:
+    """Return a column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
     # A power of two takes no digit away, and leaves no number too large or too small to square.
-    values = np.ldexp(column.values, -np.frexp(np.nanmax(np.abs(column.values)))[1])
+    values = np.ldexp(values, -np.frexp(np.nanmax(np.abs(values)))[1])
     if np.nanmin(values) == np.nanmax(values):  # rounding may leave it a deviation above zero
         return values - np.nanmin(values)
     return np.asarray((values - np.nanmean(values)) / np.nanstd(values, ddof=1), dtype=np.float64)

@@ -10,10 +10,16 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Block, Column, FloatArray
+from pidselect.data import Block, FloatArray
 from pidselect.estimators._projections import NOTHING_LEFT, correlate_columns
-from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, check_same_length
-from pidselect.estimators.base import standardised as standard_scores
+from pidselect.estimators.base import (
+    MAX_MEMORY,
+    Batch,
+    Scorer,
+    as_numbers,
+    check_same_length,
+    standardised,
+)
 
 #: What is left unexplained below this is rounding: the target is a linear function of x and S.
 ALL_EXPLAINED = 1e-14
@@ -72,21 +78,16 @@ class Copula(BaseEstimator):
 
 
 def _normal_scores(block: Block) -> FloatArray:
-    """Return the normal scores of each column, shape (n_columns, n_samples)."""
-
-    def scores(column: Column) -> FloatArray:
-        return standard_scores(
-            Column(
-                column.name, "continuous", ndtri(rankdata(column.values) / (len(column.values) + 1))
-            )
-        )
-
-    return np.stack([scores(column) for column in as_numbers(block, "Copula").columns])
+    """Return the standardised normal scores of each column, shape (n_columns, n_samples)."""
+    columns = as_numbers(block, "Copula").columns
+    ranks = [rankdata(column.values) / (len(column.values) + 1) for column in columns]
+    return np.stack([standardised(ndtri(rank)) for rank in ranks])
 
 
 def _axes(block: Block) -> FloatArray:
     """Return the standardised columns, shape (n_columns, n_samples)."""
-    return np.stack([standard_scores(column) for column in as_numbers(block, "Gaussian").columns])
+    columns = as_numbers(block, "Gaussian").columns
+    return np.stack([standardised(column.values) for column in columns])
 
 
 def _bind(target: Block, given: Block, axes: Callable[[Block], FloatArray]) -> Scorer:

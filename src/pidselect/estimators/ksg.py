@@ -19,6 +19,7 @@ from pidselect.estimators.nearest import (
     Scale,
     check_enough_samples,
     check_neighbours,
+    in_whole_numbers,
     list_lengths,
     surroundings,
     to_candidate,
@@ -92,8 +93,8 @@ class KSG(BaseEstimator):
             return BoxScorer(boxes, self.k, self._to_candidate)
         around, strata = surroundings(target, given, self.k, self.scale, max_memory)
         weight = digamma(np.arange(target.n_samples) + 1.0)
-        offset = digamma(self.k)
-        return NeighbourScorer(around, strata, self.k, True, weight, offset, self._to_candidate)
+        rule, unit = in_whole_numbers(self.k, True, weight)
+        return NeighbourScorer(around, strata, rule, unit, digamma(self.k), self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(as_numbers(block, "KSG"), self.scale)

@@ -14,6 +14,7 @@ from pidselect.estimators.nearest import (
     Scale,
     check_enough_samples,
     check_neighbours,
+    in_whole_numbers,
     surroundings,
     to_candidate,
 )
@@ -72,7 +73,8 @@ class Mixed(BaseEstimator):
         around, strata = surroundings(target, given, self.k, self.scale, max_memory)
         # No count is zero: the k neighbours count everywhere.
         weight = digamma(np.maximum(np.arange(target.n_samples), 1.0))
-        return NeighbourScorer(around, strata, self.k, False, weight, 0.0, self._to_candidate)
+        rule, unit = in_whole_numbers(self.k, False, weight)
+        return NeighbourScorer(around, strata, rule, unit, 0.0, self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(block, self.scale)

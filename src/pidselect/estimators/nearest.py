@@ -62,7 +62,7 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
     if column.kind == "nominal":
         return column.codes().astype(np.float64)
     if scale == "zscore":
-        values = standardised(column)
+        values = standardised(column.values)
     elif scale == "rank":
         values = np.asarray(rankdata(column.values, nan_policy="omit"), dtype=np.float64)
     else:
@@ -181,15 +181,14 @@ def gaps(space: Space, codes: IntArray) -> FloatArray:
 class NeighbourScorer:
     """Scores columns by the counts of neighbours around each sample.
 
-    A sample's share is the sum of ``weight[n]`` over its counts n, those in (y, S) and (x, S)
-    taken negative; the value is the mean share plus the offset.
+    A sample's share is the sum of the rule's weights of its counts, in this unit of nats; the value
+    is the mean share plus the offset.
     """
 
     around: Neighbourhood
     strata: Strata | None
-    k: int
-    strict: bool
-    weight: FloatArray
+    rule: Rule
+    unit: float
     offset: float
     to_candidate: Callable[[Block], Candidate]
 
@@ -198,14 +197,18 @@ class NeighbourScorer:
         n_samples = self.around.joint.values.shape[1]
         check_same_length(batch, n_samples)
         candidate, rows = self.to_candidate(batch.block), batch.rows
-        unit = finest_unit(self.weight, n_samples)
-        rule = Rule(self.k, self.strict, np.rint(self.weight / unit).astype(np.int64))
         sums = np.empty(len(batch), dtype=np.int64)
         if self.strata is not None and len(batch.block) == 1:
-            score_columns_in_strata(candidate, rows, self.strata, self.around, rule, sums)
+            score_columns_in_strata(candidate, rows, self.strata, self.around, self.rule, sums)
         else:
-            score_columns(candidate, rows, self.around, rule, sums)
-        return self.offset + sums * unit / n_samples
+            score_columns(candidate, rows, self.around, self.rule, sums)
+        return self.offset + sums * self.unit / n_samples
+
+
+def in_whole_numbers(k: int, strict: bool, weight: FloatArray) -> tuple[Rule, float]:
+    """Return the rule with these weights as whole numbers, and the unit they are in."""
+    unit = finest_unit(weight, len(weight))
+    return Rule(k, strict, np.rint(weight / unit).astype(np.int64)), unit
 
 
 def finest_unit(weight: FloatArray, n_samples: int) -> float:

@@ -32,14 +32,14 @@ def check_settings(
     check_choice(backward, (*STATISTICS, None), "backward")
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
         raise ValueError(f"alpha={alpha!r} is no error rate: it must lie between 0 and 1.")
-    check_count(n_permutations, "n_permutations")
-    check_resolution(float(alpha), int(n_permutations))  # type: ignore[call-overload]
+    check_resolution(float(alpha), check_count(n_permutations, "n_permutations"))
 
 
-def check_count(value: object, parameter: str, at_least: int = 1) -> None:
-    """Refuse what is no whole number, or too small a one."""
+def check_count(value: object, parameter: str, at_least: int = 1) -> int:
+    """Return a whole number; refuse what is none, or too small a one."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise ValueError(f"{parameter}={value!r} must be a whole number of at least {at_least}.")
+    return int(value)
 
 
 def check_limit(value: object, parameter: str, at_least: int = 1) -> None:
