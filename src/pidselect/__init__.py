@@ -9,18 +9,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pidselect import datasets as datasets
     from pidselect.data import Table as Table
+    from pidselect.decomposition import Decomposition as Decomposition
+    from pidselect.decomposition import decompose_distribution as decompose_distribution
     from pidselect.estimators import mutual_information as mutual_information
     from pidselect.selection import PIDSelector as PIDSelector
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Decomposition": "pidselect.decomposition",
     "PIDSelector": "pidselect.selection",
     "Table": "pidselect.data",
+    "decompose_distribution": "pidselect.decomposition",
     "mutual_information": "pidselect.estimators",
 }
 
-__all__ = ["PIDSelector", "Table", "datasets", "mutual_information"]
+__all__ = [
+    "Decomposition",
+    "PIDSelector",
+    "Table",
+    "datasets",
+    "decompose_distribution",
+    "mutual_information",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,362 @@
+"""The linear algebra of one Newton step of the BROJA solver: factorise once, solve often.
+
+The unknowns are changes of the potentials, l[t,a] and r[t,b]. Pair (a, b) of source states couples
+l[:,a] and r[:,b] by a matrix that is diagonal plus rank one, diag(q) + c p p', where q[t,a,b] is
+the current joint distribution, p[t,a,b] = p(t | a, b), and c grows without bound as the pair's
+constraint closes. To keep those large numbers out of sums they would swamp, every rank-one term
+gets an unknown of its own, w[a,b] = c p'(l + r). Then the r can be eliminated first, as their
+matrix M[t,b] = sum_a q[t,a,b] is diagonal; then the w, by one small matrix N of |A| rows for each
+state b; and one dense system in the l is left. Everything that is added up is positive.
+
+Arrays have the large source's states b last, so that every loop over them is one over neighbours
+in memory, and one vector instruction serves several.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: A pivot this much smaller than its diagonal entry was is rounding: its unknown stays as it is.
+NOTHING_LEFT = 1e-14
+#: What stands for such a pivot. Its square root squared does not overflow.
+WALL = 1e200
+#: States b whose part of the dense matrix is worked out at once: they stay in cache.
+CHUNK = 128
+
+OPTIONS = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "reassoc", "nsz"},
+}
+
+
+class Factors(NamedTuple):
+    """What solving takes: the terms of the matrix, and the Cholesky factors of its reduced parts.
+
+    `free` lists the (t, a) of the unknowns l[t,a] that are not fixed.
+    """
+
+    joint: FloatArray
+    conditional: FloatArray
+    inverse_total: FloatArray
+    small: FloatArray
+    dense: FloatArray
+    free: IntArray
+
+
+class Change(NamedTuple):
+    """A solution: l (T, A), r (T, B) and w (A, B)."""
+
+    left: FloatArray
+    right: FloatArray
+    tension: FloatArray
+
+
+@njit(**OPTIONS)
+def factorise(joint, conditional, stiffness, free):
+    """Reduce and factorise the system; `stiffness` holds the c[a,b], 0 where there is no term."""
+    inverse_total = _inverse_total(joint)
+    small = _small_factors(conditional, inverse_total, stiffness)
+    dense = np.zeros((free.shape[0], free.shape[0]))
+    _add_laplacians(dense, joint, inverse_total, free)
+    factors = Factors(joint, conditional, inverse_total, small, dense, free)
+    _add_tensions(dense, factors)
+    _factorise_dense(dense)
+    return factors
+
+
+@njit(**OPTIONS)
+def solve(factors, left_side, right_side):
+    """Return the change for which the matrix gives these right-hand sides, (T, A) and (T, B)."""
+    n_targets, n_first, n_second = factors.joint.shape
+    change = Change(
+        np.zeros((n_targets, n_first)),
+        np.empty((n_targets, n_second)),
+        np.zeros((n_first, n_second)),
+    )
+    # With l = 0 first: what then is missing on the left is left to l.
+    _solve_tensions(factors, change, right_side)
+    _solve_right(factors, change, right_side)
+    missing = np.empty(factors.free.shape[0])
+    for i in range(missing.size):
+        t, a = factors.free[i]
+        joint, conditional = factors.joint[t, a], factors.conditional[t, a]
+        total = left_side[t, a]
+        for b in range(n_second):
+            total -= joint[b] * change.right[t, b] + conditional[b] * change.tension[a, b]
+        missing[i] = total
+    _solve_dense(factors.dense, missing)
+    for i in range(missing.size):
+        t, a = factors.free[i]
+        change.left[t, a] = missing[i]
+    _solve_tensions(factors, change, right_side)
+    _solve_right(factors, change, right_side)
+    return change
+
+
+@njit(**OPTIONS)
+def _inverse_total(joint):
+    """Return 1 / sum_a q[t,a,b], and 0 where there is nothing to sum."""
+    n_targets, n_first, n_second = joint.shape
+    inverse = np.zeros((n_targets, n_second))
+    for t in range(n_targets):
+        row = inverse[t]
+        for a in range(n_first):
+            for b in range(n_second):
+                row[b] += joint[t, a, b]
+        for b in range(n_second):
+            row[b] = 1.0 / row[b] if row[b] > 0.0 else 0.0
+    return inverse
+
+
+@njit(**OPTIONS)
+def _small_factors(conditional, inverse_total, stiffness):
+    """Return the Cholesky factors of N = p' M^-1 p + 1/c for each b, shape (A, A, B).
+
+    A pair without a term gets a wall instead of 1/c, which keeps its w at 0. Diagonals are stored
+    inverted.
+    """
+    n_targets, n_first, n_second = conditional.shape
+    factor = np.zeros((n_first, n_first, n_second))
+    weighted = np.empty(n_second)
+    for t in range(n_targets):
+        for i in range(n_first):
+            for b in range(n_second):
+                weighted[b] = conditional[t, i, b] * inverse_total[t, b]
+            for j in range(i + 1):
+                entry, other = factor[i, j], conditional[t, j]
+                for b in range(n_second):
+                    entry[b] += weighted[b] * other[b]
+    before = np.empty(n_second)
+    for j in range(n_first):
+        pivot, stiff = factor[j, j], stiffness[j]
+        for b in range(n_second):
+            pivot[b] += 1.0 / stiff[b] if stiff[b] > 0.0 else WALL
+            before[b] = pivot[b]
+        for k in range(j):
+            entry = factor[j, k]
+            for b in range(n_second):
+                pivot[b] -= entry[b] * entry[b]
+        for b in range(n_second):
+            left = pivot[b] if pivot[b] > NOTHING_LEFT * before[b] else WALL
+            pivot[b] = 1.0 / np.sqrt(left)
+        for i in range(j + 1, n_first):
+            entry = factor[i, j]
+            for k in range(j):
+                one, other = factor[i, k], factor[j, k]
+                for b in range(n_second):
+                    entry[b] -= one[b] * other[b]
+            for b in range(n_second):
+                entry[b] *= pivot[b]
+    return factor
+
+
+@njit(**OPTIONS)
+def _add_laplacians(dense, joint, inverse_total, free):
+    """Add what is left of diag(q) once r is eliminated: for each t a Laplacian over the states a.
+
+    Its off-diagonal entries are -sum_b q[t,a,b] q[t,a',b] / M[t,b]; the diagonal ones, minus the
+    sum of those, are summed, not differenced.
+    """
+    n_targets, n_first, n_second = joint.shape
+    place = np.full((n_targets, n_first), -1)
+    for i in range(free.shape[0]):
+        place[free[i, 0], free[i, 1]] = i
+    for t in range(n_targets):
+        for a in range(n_first):
+            for other in range(a):
+                one, two, inverse = joint[t, a], joint[t, other], inverse_total[t]
+                weight = 0.0
+                for b in range(n_second):
+                    weight += one[b] * two[b] * inverse[b]
+                i, j = place[t, a], place[t, other]
+                if i >= 0:
+                    dense[i, i] += weight
+                if j >= 0:
+                    dense[j, j] += weight
+                if i >= 0 and j >= 0:
+                    dense[max(i, j), min(i, j)] -= weight
+
+
+@njit(**OPTIONS)
+def _add_tensions(dense, factors):
+    """Add U' N^-1 U, where U says how the w depend on the l, some states b at a time."""
+    n_first, n_second = factors.joint.shape[1:]
+    for start in range(0, n_second, CHUNK):
+        size = min(CHUNK, n_second - start)
+        reduced = np.empty((dense.shape[0], n_first * size))
+        for i in range(dense.shape[0]):
+            _reduce(factors, i, start, reduced[i].reshape(n_first, size))
+        _add_products(dense, reduced)
+
+
+@njit(**OPTIONS)
+def _reduce(factors, i, start, rows):
+    """Set rows (A, size) to the Cholesky factor of N, inverted, times the column of U of unknown i.
+
+    For l[t,own] it is U[a] = p[t,a] (1[a = own] - q[t,own] / M[t]), where 1 - q / M is a sum again.
+    """
+    n_first, size = rows.shape
+    t, own = factors.free[i]
+    inverse = factors.inverse_total[t, start : start + size]
+    others = np.zeros(size)
+    for a in range(n_first):
+        joint = factors.joint[t, a, start : start + size]
+        if a != own:
+            for b in range(size):
+                others[b] += joint[b] * inverse[b]
+    share = factors.joint[t, own, start : start + size] * inverse
+    for a in range(n_first):
+        row, conditional = rows[a], factors.conditional[t, a, start : start + size]
+        if a == own:
+            for b in range(size):
+                row[b] = conditional[b] * others[b]
+        else:
+            for b in range(size):
+                row[b] = -conditional[b] * share[b]
+        for k in range(a):
+            entry, known = factors.small[a, k, start : start + size], rows[k]
+            for b in range(size):
+                row[b] -= entry[b] * known[b]
+        pivot = factors.small[a, a, start : start + size]
+        for b in range(size):
+            row[b] *= pivot[b]
+
+
+@njit(**OPTIONS)
+def _add_products(dense, rows):
+    """Add the products of all pairs of rows to the lower triangle, four of them at a time."""
+    n_rows, size = rows.shape
+    for i in range(n_rows):
+        one = rows[i]
+        j = 0
+        while j + 3 <= i:
+            two, three, four, five = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]
+            a = b = c = d = 0.0
+            for k in range(size):
+                a += one[k] * two[k]
+                b += one[k] * three[k]
+                c += one[k] * four[k]
+                d += one[k] * five[k]
+            dense[i, j] += a
+            dense[i, j + 1] += b
+            dense[i, j + 2] += c
+            dense[i, j + 3] += d
+            j += 4
+        while j <= i:
+            two = rows[j]
+            a = 0.0
+            for k in range(size):
+                a += one[k] * two[k]
+            dense[i, j] += a
+            j += 1
+
+
+@njit(**OPTIONS)
+def _factorise_dense(matrix):
+    """Replace the lower triangle by its Cholesky factor, diagonal inverted."""
+    for j in range(matrix.shape[0]):
+        before = matrix[j, j]
+        pivot = before
+        for k in range(j):
+            pivot -= matrix[j, k] * matrix[j, k]
+        if not pivot > NOTHING_LEFT * before:
+            pivot = WALL
+        inverse = 1.0 / np.sqrt(pivot)
+        matrix[j, j] = inverse
+        for i in range(j + 1, matrix.shape[0]):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = entry * inverse
+
+
+@njit(**OPTIONS)
+def _solve_dense(factor, values):
+    """Solve in place."""
+    n = values.size
+    for i in range(n):
+        value = values[i]
+        for k in range(i):
+            value -= factor[i, k] * values[k]
+        values[i] = value * factor[i, i]
+    for i in range(n - 1, -1, -1):
+        value = values[i]
+        for k in range(i + 1, n):
+            value -= factor[k, i] * values[k]
+        values[i] = value * factor[i, i]
+
+
+@njit(**OPTIONS)
+def _solve_tensions(factors, change, right_side):
+    """Set w for the given l: N w = p' l + p' M^-1 (right side - sum_a q l)."""
+    n_targets, n_first, n_second = factors.joint.shape
+    left, tension = change.left, change.tension
+    for a in range(n_first):
+        for b in range(n_second):
+            tension[a, b] = 0.0
+    shift = np.empty(n_second)
+    for t in range(n_targets):
+        for b in range(n_second):
+            shift[b] = right_side[t, b]
+        for a in range(n_first):
+            if left[t, a] != 0.0:
+                joint, value = factors.joint[t, a], left[t, a]
+                for b in range(n_second):
+                    shift[b] -= joint[b] * value
+        inverse = factors.inverse_total[t]
+        for b in range(n_second):
+            shift[b] *= inverse[b]
+        for a in range(n_first):
+            row, conditional, value = tension[a], factors.conditional[t, a], left[t, a]
+            for b in range(n_second):
+                row[b] += conditional[b] * (value + shift[b])
+    _solve_small(factors.small, tension)
+
+
+@njit(**OPTIONS)
+def _solve_small(small, values):
+    """Solve with all the factors of N in place, values (A, B)."""
+    n_first, n_second = values.shape
+    for i in range(n_first):
+        row, pivot = values[i], small[i, i]
+        for k in range(i):
+            entry, known = small[i, k], values[k]
+            for b in range(n_second):
+                row[b] -= entry[b] * known[b]
+        for b in range(n_second):
+            row[b] *= pivot[b]
+    for i in range(n_first - 1, -1, -1):
+        row, pivot = values[i], small[i, i]
+        for k in range(i + 1, n_first):
+            entry, known = small[k, i], values[k]
+            for b in range(n_second):
+                row[b] -= entry[b] * known[b]
+        for b in range(n_second):
+            row[b] *= pivot[b]
+
+
+@njit(**OPTIONS)
+def _solve_right(factors, change, right_side):
+    """Set r for the given l and w: M r = right side - sum_a (q l + p w)."""
+    n_targets, n_first, n_second = factors.joint.shape
+    for t in range(n_targets):
+        row = change.right[t]
+        for b in range(n_second):
+            row[b] = right_side[t, b]
+        for a in range(n_first):
+            joint, conditional = factors.joint[t, a], factors.conditional[t, a]
+            tension, value = change.tension[a], change.left[t, a]
+            for b in range(n_second):
+                row[b] -= joint[b] * value + conditional[b] * tension[b]
+        inverse = factors.inverse_total[t]
+        for b in range(n_second):
+            row[b] *= inverse[b]

@@ -1,0 +1,138 @@
+r"""Redundancy as a minimum: what the least informed of several sets of sources tells.
+
+Both measures are never negative in any atom. Both call shared whatever is of the same amount, be it
+the same information or not: of the two independent bits of COPY they find one bit shared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import xlogy
+
+from pidselect.data import FloatArray
+from pidselect.decomposition.lattice import BoolArray, lattice
+from pidselect.decomposition.pmf import Parts
+
+#: Target states that are gone through at a time, so that five sources take a few megabytes.
+CHUNK = 128
+
+
+def imin(pmf: FloatArray) -> Parts:
+    r"""Decompose by the specific information of Williams and Beer.
+
+    .. math:: I_{min}(\alpha) = \sum_t p(t) \min_{A \in \alpha} I(T{=}t; A), \qquad
+              I(T{=}t; A) = \sum_a p(a|t) \ln \frac{p(t|a)}{p(t)} .
+
+    Parameters
+    ----------
+    pmf : array, shape (n_states_1, ..., n_states_target)
+        A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
+
+    Returns
+    -------
+    Parts
+        The atoms in nats, in the order of `lattice(n_sources).labels`.
+
+    References
+    ----------
+    P. L. Williams and R. D. Beer (2010), "Nonnegative decomposition of multivariate information",
+    arXiv:1004.2515.
+
+    Examples
+    --------
+    The conjunction of two fair bits: shared, unique to either, only together, in bits.
+
+    >>> AND = np.array([[[0.25, 0], [0.25, 0]], [[0.25, 0], [0, 0.25]]])
+    >>> imin(AND).atoms / np.log(2)
+    array([0.31127812, 0.        , 0.        , 0.5       ])
+    """
+    sources = lattice(pmf.ndim - 1)
+    specific = specific_information(pmf)
+    redundancies = np.zeros(len(sources.labels))
+    for start in range(0, specific.shape[1], CHUNK):
+        some = specific[:, start : start + CHUNK]
+        redundancies += _smallest(sources.members, some).sum(axis=1)
+    return Parts(sources.moebius(redundancies))
+
+
+def mmi(pmf: FloatArray) -> Parts:
+    r"""Decompose by the minimum mutual information.
+
+    .. math:: I_{MMI}(\alpha) = \min_{A \in \alpha} I(T; A) .
+
+    For jointly Gaussian variables with one target variable, two sources and any measure that
+    depends on the distributions of (target, source) alone, this is the redundancy (Barrett 2015).
+
+    Parameters
+    ----------
+    pmf : array, shape (n_states_1, ..., n_states_target)
+        A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
+
+    Returns
+    -------
+    Parts
+        The atoms in nats, in the order of `lattice(n_sources).labels`.
+
+    References
+    ----------
+    A. B. Barrett (2015), "Exploration of synergistic and redundant information sharing in static
+    and dynamical Gaussian systems", Physical Review E 91, 052802.
+
+    Examples
+    --------
+    Two independent bits, copied, in bits: the measure sees only that the amounts are equal.
+
+    >>> COPY = np.eye(4).reshape(2, 2, 4) / 4
+    >>> mmi(COPY).atoms / np.log(2)
+    array([1., 0., 0., 1.])
+    """
+    return Parts(lattice_of_minima(specific_information(pmf).sum(axis=1)))
+
+
+def lattice_of_minima(information_by_mask: FloatArray) -> FloatArray:
+    """Return the atoms if sets of sources share the least that one of them tells.
+
+    Parameters
+    ----------
+    information_by_mask : array, shape (2**n_sources,)
+        I(set of sources; target) by the set's bit mask; the value at 0, no source, is not used.
+
+    Returns
+    -------
+    array of float64, shape (n_atoms,)
+        In the order of `lattice(n_sources).labels`, in the unit of the information.
+
+    Examples
+    --------
+    >>> lattice_of_minima(np.array([0.0, 1.0, 3.0, 7.0]))
+    array([1., 0., 2., 4.])
+    """
+    sources = lattice(len(information_by_mask).bit_length() - 1)
+    column = np.asarray(information_by_mask, dtype=np.float64)[:, None]
+    return sources.moebius(_smallest(sources.members, column)[:, 0])
+
+
+def specific_information(pmf: FloatArray) -> FloatArray:
+    """Return p(t) I(T=t; A) in nats for every set of sources A, shape (2**n_sources, n_states_t).
+
+    A row sums to I(T; A); the first, for no source, is 0.
+    """
+    n_sources = pmf.ndim - 1
+    target = pmf.sum(axis=tuple(range(n_sources)))
+    specific = np.zeros((2**n_sources, len(target)))
+    for mask in range(1, 2**n_sources):
+        others = tuple(source for source in range(n_sources) if not mask >> source & 1)
+        joint = pmf.sum(axis=others).reshape(-1, len(target))
+        joint = joint[joint.any(axis=1)]
+        # p(t|a) and p(t) apart: their ratio could overflow where p(t) is next to nothing.
+        known = xlogy(joint, joint / joint.sum(axis=1, keepdims=True))
+        specific[mask] = (known - xlogy(joint, target)).sum(axis=0)
+    return specific
+
+
+def _smallest(members: BoolArray, values: FloatArray) -> FloatArray:
+    """Return the smallest of the members' rows of values, shape (n_atoms, n_columns)."""
+    smallest = np.full((len(members), values.shape[1]), np.inf)
+    for mask in range(1, members.shape[1]):
+        np.minimum(smallest, values[mask], out=smallest, where=members[:, mask, None])
+    return smallest

@@ -1,0 +1,174 @@
+"""Decomposition: the atoms of what sources tell about a target, ready to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from pidselect.estimators.information import Unit
+
+#: The plain names of the atoms of two sources.
+NAMES_OF_TWO = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}": "synergy"}
+
+#: So many atoms are printed: all of two and three sources, the largest of more.
+SHOWN_ATOMS = 18
+
+#: A gap is printed where it could show in the digits that are.
+SHOWN_GAP = 1e-5
+
+
+@dataclass(frozen=True, repr=False)
+class Decomposition:
+    """What several sources tell about a target, split into atoms.
+
+    Parameters
+    ----------
+    atoms : mapping of str to float
+        The information of every atom by its antichain: "{1}{2}" is what sources 1 and 2 share,
+        "{1}" what source 1 alone has, "{1,2}" what only the two together have.
+    information : float
+        I(all sources; target), the sum of all atoms.
+    measure : str
+    unit : {"bit", "nat"}
+    gap : float
+        How far an atom can be from its true value for the distribution at hand, certified; 0 for
+        measures with a closed formula.
+    informative, misinformative : mapping of str to float, optional
+        The two parts whose difference each atom is, where the measure knows them ("sx").
+    n_samples : int, optional
+        The number of samples it was estimated from.
+    corrected : mapping of str to float, optional
+        The atoms less their estimated bias.
+    p_values : mapping of str to float, optional
+        Of each atom, against the sources it names being independent of all else.
+    intervals : mapping of str to (float, float), optional
+        Of each atom, from bootstrap resamples.
+    confidence : float, optional
+        How often such intervals are meant to hold the true value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pidselect.decomposition.samples import decompose
+    >>> rng = np.random.default_rng(0)
+    >>> rain, sprinkler = rng.integers(0, 2, size=(2, 200))
+    >>> wet = rain | sprinkler
+    >>> print(
+    ...     decompose([rain, sprinkler], wet, measure="mmi",
+    ...               n_permutations=199, n_bootstrap=200, random_state=0)
+    ... )
+    """
+
+    atoms: Mapping[str, float]
+    information: float
+    measure: str
+    unit: Unit = "bit"
+    gap: float = 0.0
+    informative: Mapping[str, float] | None = None
+    misinformative: Mapping[str, float] | None = None
+    n_samples: int | None = None
+    corrected: Mapping[str, float] | None = None
+    p_values: Mapping[str, float] | None = None
+    intervals: Mapping[str, tuple[float, float]] | None = None
+    confidence: float | None = None
+
+    @property
+    def shared(self) -> float:
+        """What both of two sources tell, each by itself."""
+        return self._of_two("{1}{2}", "shared")
+
+    @property
+    def unique(self) -> tuple[float, float]:
+        """What only the first source tells, and only the second, each by itself."""
+        return self._of_two("{1}", "unique"), self._of_two("{2}", "unique")
+
+    @property
+    def synergy(self) -> float:
+        """What two sources tell only together."""
+        return self._of_two("{1,2}", "synergy")
+
+    def _of_two(self, label: str, name: str) -> float:
+        if len(self.atoms) != 4:
+            raise AttributeError(
+                f".{name} is defined for two sources; here are {len(self.atoms)} atoms of more "
+                'sources, in .atoms by label, such as .atoms["{1}{2}"].'
+            )
+        return self.atoms[label]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that is known as plain dicts, lists and numbers, ready for JSON.
+
+        JSON has no infinite numbers, as an atom is where Gaussian sources determine the target:
+        they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads. What is not
+        known is left out.
+        """
+        known = {key: value for key, value in asdict(self).items() if value is not None}
+        return {key: _plain(value) for key, value in known.items()}
+
+    def __repr__(self) -> str:
+        samples = "" if self.n_samples is None else f" from {self.n_samples} samples"
+        gap = f", gap {self.gap:.0e}" if self.gap > SHOWN_GAP else ""
+        title = f"{_number(self.information)} {self.unit} decomposed by {self.measure!r}"
+        return f"{title}{samples}{gap}\n{self}"
+
+    def __str__(self) -> str:
+        """Return a table, one row for each atom; of many atoms, the largest."""
+        shown = self._shown()
+        table = [self._header(), *(self._row(label) for label in shown)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        left = 2 if len(self.atoms) == len(NAMES_OF_TWO) else 1
+        lines = [
+            "  ".join(
+                cell.ljust(width) if place < left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+        if more := len(self.atoms) - len(shown):
+            rest = sum(value for label, value in self.atoms.items() if label not in shown)
+            lines.append(f"... and {more} smaller ones, {_number(rest)} {self.unit} in all")
+        return "\n".join(lines)
+
+    def _shown(self) -> list[str]:
+        """Return the labels to print, in their order."""
+        largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
+        return [label for label in self.atoms if label in largest]
+
+    def _header(self) -> list[str]:
+        percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
+        cells = ["atom"] + [""] * (len(self.atoms) == len(NAMES_OF_TWO)) + [self.unit]
+        columns = {
+            "informative": self.informative,
+            "misinformative": self.misinformative,
+            "corrected": self.corrected,
+            f"{percent}interval": self.intervals,
+            "p-value": self.p_values,
+        }
+        return cells + [name for name, column in columns.items() if column is not None]
+
+    def _row(self, label: str) -> list[str]:
+        name = [NAMES_OF_TWO[label]] if len(self.atoms) == len(NAMES_OF_TWO) else []
+        cells = [label, *name, _number(self.atoms[label])]
+        for column in (self.informative, self.misinformative, self.corrected):
+            cells += [] if column is None else [_number(column[label])]
+        if self.intervals is not None:
+            low, high = map(_number, self.intervals[label])
+            cells.append(f"{low} to {high}")
+        return cells + ([] if self.p_values is None else [_number(self.p_values[label])])
+
+
+def _number(value: float) -> str:
+    """Return four decimals; what rounds to zero has no sign."""
+    return f"{round(value, 4) + 0.0:.4f}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if isfinite(value) else str(float(value))
+    return value

@@ -1,0 +1,114 @@
+r"""Shared exclusions: what all of several sources rule out, whichever of them one looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pidselect.data import FloatArray
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.pmf import Parts, entropy
+
+#: Entries of the largest temporary array, antichains x realisations: 32 MiB.
+CHUNK = 2**22
+
+
+def sx(pmf: FloatArray) -> Parts:
+    r"""Decompose by shared exclusions, into informative and misinformative parts.
+
+    For a realisation (s, t), the statement W that at least one member of the antichain is as
+    observed rules out all other realisations of the sources:
+
+    .. math:: i_\cap^{sx}(t : \alpha) = \ln \frac{P(t | W)}{P(t)}
+              = \underbrace{- \ln P(W)}_{\text{informative}}
+              - \underbrace{\ln \frac{P(t)}{P(t, W)}}_{\text{misinformative}}, \qquad
+              W = \bigcup_{A \in \alpha} \{s' : s'_A = s_A\} .
+
+    It is averaged over all realisations. Atoms may be negative: the misinformative part then
+    outweighs the informative one; each part by itself is never negative. The measure depends on
+    which states a source has: to split a state into two that tell the same changes the atoms.
+
+    Parameters
+    ----------
+    pmf : array, shape (n_states_1, ..., n_states_target)
+        A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
+
+    Returns
+    -------
+    Parts
+        The atoms in nats and their informative part, in the order of `lattice(n_sources).labels`.
+
+    References
+    ----------
+    A. Makkeh, A. J. Gutknecht and M. Wibral (2021), "Introducing a differentiable measure of
+    pointwise shared information", Physical Review E 103, 032149.
+
+    Examples
+    --------
+    The parity of two fair bits, in bits: what they share is misinformation.
+
+    >>> XOR = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
+    >>> parts = sx(XOR)
+    >>> parts.atoms / np.log(2)
+    array([-0.5849625,  0.5849625,  0.5849625,  0.4150375])
+    >>> parts.informative / np.log(2)
+    array([0.4150375, 0.5849625, 0.5849625, 0.4150375])
+    """
+    sources = lattice(pmf.ndim - 1)
+    target = pmf.sum(axis=tuple(range(pmf.ndim - 1)))
+    informative = _mean_surprisal(pmf.sum(axis=-1, keepdims=True))
+    misinformative = _mean_surprisal(pmf) - entropy(target)
+    atoms = sources.moebius(np.stack([informative, misinformative], axis=1))
+    return Parts(atoms[:, 0] - atoms[:, 1], informative=atoms[:, 0])
+
+
+def _mean_surprisal(pmf: FloatArray) -> FloatArray:
+    """Return the mean of -ln P(t, W) over all realisations (s, t), for each antichain.
+
+    Another realisation lies in W if the set of sources in which it agrees with this one is in the
+    antichain's up-set; so one product with the probabilities of those sets serves all antichains.
+    """
+    upsets = lattice(pmf.ndim - 1).upsets.astype(np.float64)
+    possible = pmf > 0
+    weights = pmf[possible]
+    agreements = np.empty((upsets.shape[1], len(weights)))
+    for mask, probabilities in _agreements(pmf):
+        agreements[mask] = probabilities[possible]
+    mean = np.zeros(len(upsets))
+    step = max(1, CHUNK // len(upsets))
+    for start in range(0, len(weights), step):
+        unions = upsets @ agreements[:, start : start + step]
+        mean -= np.log(unions, out=unions) @ weights[start : start + step]
+    return mean
+
+
+def _agreements(
+    probabilities: FloatArray, axis: int = 0, mask: int = 0
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield every set of sources with, for each realisation, how probable it is to agree with it.
+
+    That is the probability of all realisations with the same target that agree with it in the
+    sources of the set and in no other. Only sums are taken, no differences, so that it stays
+    exact however small a probability is.
+    """
+    if axis == probabilities.ndim - 1:
+        yield mask, probabilities
+        return
+    yield from _agreements(probabilities, axis + 1, mask | 1 << axis)
+    yield from _agreements(_sum_of_others(probabilities, axis), axis + 1, mask)
+
+
+def _sum_of_others(values: FloatArray, axis: int) -> FloatArray:
+    """Return, at each place along an axis, the sum of all values but the one there.
+
+    Examples
+    --------
+    >>> _sum_of_others(np.array([1.0, 2.0, 4.0]), 0)
+    array([6., 5., 3.])
+    """
+    along = np.moveaxis(values, axis, 0)
+    others = np.zeros_like(along)
+    others[1:] += np.cumsum(along[:-1], axis=0)
+    others[:-1] += np.cumsum(along[:0:-1], axis=0)[::-1]
+    return np.moveaxis(others, 0, axis)

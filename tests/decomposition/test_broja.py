@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import naive_decomposition as naive
+from naive_decomposition import pmfs
+from pidselect import datasets
+from pidselect.decomposition import broja as module
+from pidselect.decomposition._certificate import certify
+from pidselect.decomposition.broja import TOLERANCE, broja, merge, solve
+
+BIT = np.log(2)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def close(value, tolerance=1e-9):
+    return pytest.approx(value, rel=0, abs=tolerance)
+
+
+def marginals(pmf):
+    return np.ascontiguousarray(pmf.sum(axis=1).T), np.ascontiguousarray(pmf.sum(axis=0).T)
+
+
+def dense(shape, seed=0):
+    return np.random.default_rng(seed).dirichlet(np.ones(np.prod(shape))).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    ("gate", "bits"),
+    [
+        ("AND", [0.311278124459133, 0, 0, 0.5]),
+        ("OR", [0.311278124459133, 0, 0, 0.5]),
+        ("XOR", [0, 0, 0, 1]),
+        ("COPY", [0, 1, 1, 0]),
+        ("COPY1", [0, 1, 0, 0]),
+        ("RDN", [1, 0, 0, 0]),
+    ],
+)
+def test_gates(gate, bits):
+    parts = broja(datasets.gate(gate))
+    assert parts.atoms / BIT == close(np.array(bits))
+    assert 0 <= parts.gap <= TOLERANCE
+
+
+@given(pmf=pmfs(2, most_states=3))
+@settings(max_examples=25)
+def test_against_twin(pmf):
+    atoms = dict(zip(["{1}{2}", "{1}", "{2}", "{1,2}"], broja(pmf).atoms, strict=True))
+    slow = naive.broja(pmf)
+    assert naive.largest_difference(atoms, slow) < 2e-3  # the twin nears slowly, and from above
+    assert atoms["{1}"] <= slow["{1}"] + TOLERANCE
+
+
+@given(pmf=pmfs(2, most_states=5))
+@settings(max_examples=60)
+def test_identities(pmf):
+    shared, first, second, synergy = broja(pmf).atoms
+    assert first + shared == close(naive.information(pmf, [1]), 1e-12)
+    assert second + shared == close(naive.information(pmf, [2]), 1e-12)
+    assert first + synergy == close(naive.information(pmf, [1], given=[2]), 1e-12)
+    assert second + synergy == close(naive.information(pmf, [2], given=[1]), 1e-12)
+    assert first + second + shared + synergy == close(naive.information(pmf, [1, 2]), 1e-12)
+    assert min(shared, first, second, synergy) > -TOLERANCE
+
+
+@given(pmf=pmfs(2, most_states=4))
+def test_sources_may_be_swapped(pmf):
+    shared, first, second, synergy = broja(pmf).atoms
+    swapped = broja(np.ascontiguousarray(pmf.swapaxes(0, 1))).atoms
+    assert swapped == close(np.array([shared, second, first, synergy]), 2 * TOLERANCE)
+
+
+@given(pmf=pmfs(2, most_states=4), seed=seeds, axis=st.integers(0, 2))
+def test_only_what_states_tell_matters(pmf, seed, axis):
+    parts = broja(pmf)
+    for changed in (
+        naive.permute_states(pmf, seed),
+        naive.add_impossible_states(pmf, seed),
+        naive.split_state(pmf, axis),
+    ):
+        assert broja(changed).atoms == close(parts.atoms, 2 * TOLERANCE)
+
+
+def test_unique_information_does_not_depend_on_how_the_sources_go_together():
+    pmf = dense((3, 4, 3))
+    first, second = marginals(pmf)
+    independent = np.einsum("ta,tb,t->abt", first, second, 1 / first.sum(axis=1))
+    assert broja(independent).atoms[:3] == close(broja(pmf).atoms[:3])
+
+
+def test_states_that_say_the_same_are_merged():
+    rng = np.random.default_rng(0)
+    base = dense((4, 3, 3))
+    parts = np.zeros((4, 30, 3))
+    for b in range(3):
+        share = rng.dirichlet(np.ones(10))
+        parts[:, 10 * b : 10 * b + 10] = base[:, b, None, :] * share[:, None]
+    first, second = marginals(parts[:, rng.permutation(30)])
+    assert merge(second).shape == (3, 3)
+    assert merge(first).shape == (3, 4)
+    assert solve(first, second).entropy == close(solve(*marginals(base)).entropy)
+
+
+@given(arrays(np.int64, (3, 12), elements=st.integers(0, 3)))
+def test_merged_counts_differ_in_their_proportions(counts):
+    if not counts.sum():
+        counts[0, 0] = 1
+    states = {tuple(np.round(c / c.sum(), 9)) for c in counts.T if c.sum()}
+    merged = merge(counts / counts.sum())
+    assert merged.shape[1] == len(states)
+    assert merged.sum(axis=1) == close(counts.sum(axis=1) / counts.sum(), 1e-15)
+
+
+@given(pmf=pmfs(2, most_states=4), seed=seeds)
+def test_bounds_hold_for_any_potentials_and_any_joint_distribution(pmf, seed):
+    first, second = marginals(pmf)
+    possible = first.sum(axis=1) > 0
+    first, second = merge(first[possible]), merge(second[possible])
+    best = -solve(first, second).entropy
+    rng = np.random.default_rng(seed)
+    left, right = rng.normal(size=first.shape), rng.normal(size=second.shape)
+    joint = rng.normal(size=(*first.shape, second.shape[1]))
+    lower, upper = certify(first, second, left, right, joint)
+    assert lower <= best + 1e-12
+    assert upper >= best - TOLERANCE
+    # What was rounded has the marginals asked for.
+    assert (joint >= 0).all()
+    assert joint.sum(axis=2) == close(first, 1e-15)
+    assert joint.sum(axis=1) == close(second, 1e-15)
+
+
+def test_the_gap_is_true_where_the_method_is_stopped_early(monkeypatch):
+    pmf = dense((4, 9, 3))
+    best = broja(pmf)
+    monkeypatch.setattr(module, "MOST_STEPS", 2)
+    monkeypatch.setattr(module, "CONIC_FROM", np.inf)
+    early = broja(pmf)
+    assert early.gap > 1e-6
+    assert np.abs(early.atoms - best.atoms).max() <= early.gap + best.gap
+
+
+def test_the_general_solver_takes_over_where_nothing_else_gets_there(monkeypatch):
+    pmf = dense((3, 5, 4))
+    best = solve(*marginals(pmf))
+    monkeypatch.setattr(module, "ATTEMPTS", ())
+    general = solve(*marginals(pmf))
+    assert best.method == "interior point"
+    assert general.method == "conic"
+    assert general.gap < 1e-6 * BIT
+    assert general.entropy == close(best.entropy, 1e-6)
+
+
+def test_every_attempt_finds_the_same(monkeypatch):
+    first, second = marginals(dense((3, 6, 4)))
+    best = solve(first, second)
+    for attempt in module.ATTEMPTS:
+        monkeypatch.setattr(module, "ATTEMPTS", (attempt,))
+        assert solve(first, second).entropy == close(best.entropy)
+
+
+@pytest.mark.parametrize(
+    ("shape", "unique"), [((1, 3, 2), (0, 1)), ((3, 1, 2), (1, 0)), ((1, 1, 4), (0, 0))]
+)
+def test_a_constant_source_tells_nothing(shape, unique):
+    pmf = dense(shape)
+    parts = broja(pmf)
+    total = naive.information(pmf, [1, 2])
+    assert parts.atoms == close(np.array([0, unique[0] * total, unique[1] * total, 0]), 1e-12)
+    assert parts.gap == 0
+
+
+def test_a_constant_target_cannot_be_told_about():
+    assert broja(dense((3, 4, 1))).atoms == close(np.zeros(4), 1e-12)
+
+
+def test_many_states():
+    pmf = dense((6, 400, 4))
+    parts = broja(pmf)
+    assert parts.gap <= TOLERANCE
+    assert parts.atoms.sum() == close(naive.information(pmf, [1, 2]))
+
+
+def test_probabilities_hundreds_of_decades_apart():
+    pmf = 10.0 ** -np.random.default_rng(3).uniform(0, 250, size=(3, 4, 3))
+    parts = broja(pmf / pmf.sum())
+    assert np.isfinite(parts.atoms).all()
+    assert parts.gap < 1e-6 * BIT

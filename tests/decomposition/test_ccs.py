@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import naive_decomposition as naive
+import pidselect.decomposition.ccs as module
+from naive_decomposition import largest_difference, pmfs
+from pidselect.datasets import gate
+from pidselect.decomposition.ccs import ccs, maximum_entropy, possible_cells
+from pidselect.decomposition.lattice import lattice
+
+seeds = st.integers(0, 2**32 - 1)
+FACES = range(3)
+
+
+def decompose(pmf):
+    parts = ccs(pmf)
+    assert 0 <= parts.gap < 1e-13
+    assert parts.informative is None
+    return dict(zip(lattice(2).labels, parts.atoms.tolist(), strict=True))
+
+
+def close(value, tolerance=1e-12):
+    return pytest.approx(value, rel=0, abs=tolerance)
+
+
+# --- the measure --------------------------------------------------------------------------------
+
+
+@given(pmfs(2, most_states=4))
+@settings(max_examples=40)
+def test_against_twin(pmf):
+    expected = naive.ccs(pmf)
+    assume(expected is not None)
+    assert largest_difference(decompose(pmf), expected) < 1e-11
+
+
+@given(pmfs(2, most_states=5))
+def test_two_sources_add_up(pmf):
+    atoms = decompose(pmf)
+    assert sum(atoms.values()) == close(naive.information(pmf, [1, 2]))
+    assert atoms["{1}"] + atoms["{1}{2}"] == close(naive.information(pmf, [1]))
+    assert atoms["{2}"] + atoms["{1}{2}"] == close(naive.information(pmf, [2]))
+    assert atoms["{1}"] + atoms["{1,2}"] == close(naive.information(pmf, [1], given=[2]))
+    assert atoms["{2}"] + atoms["{1,2}"] == close(naive.information(pmf, [2], given=[1]))
+
+
+@given(pmfs(2, most_states=4), seeds, st.integers(0, 2))
+def test_only_what_states_tell_matters(pmf, seed, axis):
+    atoms = decompose(pmf)
+    for changed in (
+        naive.permute_states(pmf, seed),
+        naive.add_impossible_states(pmf, seed),
+        naive.split_state(pmf, axis),
+    ):
+        assert largest_difference(decompose(changed), atoms) < 1e-11
+    swapped = {naive.swap_label(label, (1, 0)): atom for label, atom in atoms.items()}
+    assert largest_difference(decompose(naive.swap_sources(pmf, (1, 0))), swapped) < 1e-11
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [
+        ("XOR", [0, 0, 0, 1]),
+        ("COPY", [0, 1, 1, 0]),
+        ("RDN", [1, 0, 0, 0]),
+        ("SUM", [0, 0.5, 0.5, 0.5]),
+    ],
+)
+def test_gates(name, bits):
+    assert ccs(gate(name)).atoms / np.log(2) == close(np.array(bits))
+
+
+def test_and():
+    # a = b = t = 0 is the only outcome where all signs agree: i(a;t) = i(b;t) = i(ab;t).
+    assert decompose(gate("AND"))["{1}{2}"] == close(np.log(4 / 3) / 4)
+
+
+@pytest.mark.parametrize("tiny", [1e-20, 1e-200, 5e-324])
+def test_probabilities_next_to_nothing(tiny):
+    pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
+    without = np.where(pmf > 0.1, pmf, 0)
+    assert largest_difference(decompose(pmf), decompose(without)) < 1e-12
+
+
+def test_three_sources_are_refused():
+    with pytest.raises(ValueError, match=r"two sources, but pmf has 3: shape \(2, 2, 2, 2\)"):
+        ccs(gate("XOR", n_sources=3))
+
+
+def test_a_distribution_that_is_not_found_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "MOST_STEPS", 1)
+    pmf = np.random.default_rng(0).random((4, 4, 4)) ** 9
+    pmf /= pmf.sum()
+    with pytest.raises(RuntimeError, match=r"was not found: .* to .* nats only\. Join states"):
+        ccs(pmf)
+
+
+def test_the_gap_covers_what_a_cruder_solution_is_off_by(monkeypatch):
+    pmf = np.random.default_rng(0).random((4, 4, 4)) ** 9
+    pmf /= pmf.sum()
+    exact = ccs(pmf)
+    monkeypatch.setattr(module, "LARGEST_GAP", 1.0)
+    for steps in (1, 2, 3):
+        monkeypatch.setattr(module, "MOST_STEPS", steps)
+        crude = ccs(pmf)
+        assert np.abs(crude.atoms - exact.atoms).max() <= crude.gap + 1e-14
+        assert crude.gap > exact.gap
+
+
+# --- the distribution of largest entropy --------------------------------------------------------
+
+
+@given(pmfs(2, most_states=5))
+@settings(max_examples=150)
+def test_largest_entropy_has_the_marginals_and_the_form(pmf):
+    q = maximum_entropy(pmf).pmf
+    for axis in FACES:
+        assert q.sum(axis=axis) == close(pmf.sum(axis=axis), 1e-14)
+    cells = np.argwhere(q > 0)
+    design = np.zeros((len(cells), 3, 25))
+    for pair, (i, j) in enumerate(naive.PAIRS):
+        design[np.arange(len(cells)), pair, 5 * cells[:, i] + cells[:, j]] = 1
+    design = design.reshape(len(cells), -1)
+    logs = np.log(q[q > 0])
+    # ln q = f(a,b) + g(a,t) + h(b,t): with the marginals, this makes the entropy the largest.
+    weights = np.sqrt(q[q > 0])
+    fitted = np.linalg.lstsq(design * weights[:, None], logs * weights, rcond=None)[0]
+    assert (design @ fitted - logs) * weights == close(np.zeros(len(cells)), 1e-9)
+
+
+@given(pmfs(2, most_states=4))
+@settings(max_examples=30)
+def test_possible_cells_against_twin(pmf):
+    possible = {tuple(place) for place in np.argwhere(possible_cells(pmf)).tolist()}
+    assert possible == naive.possible_outcomes(naive.to_dict(pmf))
+
+
+@given(pmfs(2, most_states=5))
+def test_possible_cells_do_not_depend_on_which_distribution_has_the_marginals(pmf):
+    possible = possible_cells(pmf)
+    assert not (~possible & (pmf > 0)).any()
+    q = maximum_entropy(pmf).pmf
+    assert np.array_equal(q > 0, possible)
+    assert np.array_equal(possible_cells(q), possible)
+    assert np.array_equal(possible_cells((pmf + q) / 2), possible)
+
+
+def test_cells_that_the_marginals_rule_out():
+    # Each pair of (0, 0, 0) and of (1, 1, 1) occurs, yet either could take only from the other.
+    pmf = np.full((2, 2, 2), 1 / 6)
+    pmf[0, 0, 0] = pmf[1, 1, 1] = 0
+    assert np.array_equal(possible_cells(pmf), pmf > 0)
+    assert maximum_entropy(pmf).pmf == close(pmf, 1e-15)
+
+
+def test_cells_that_only_a_change_of_twelve_cells_can_fill():
+    pmf = np.zeros((3, 3, 2))
+    for a in range(3):
+        pmf[a, a, 1] = pmf[a, (a + 1) % 3, 0] = 1 / 6
+    assert possible_cells(pmf).sum() == 12
+    assert maximum_entropy(pmf).pmf == close(np.where(possible_cells(pmf), 1 / 12, 0), 1e-15)
+
+
+def test_slow_scaling_agrees_where_it_is_slowest():
+    # A cell of 1e-12 takes scaling thousands of rounds, and Newton's method a few steps.
+    rng = np.random.default_rng(5)
+    pmf = rng.random((4, 2, 2)) ** 8
+    pmf /= pmf.sum()
+    q = naive.maximum_entropy(naive.to_dict(pmf), n_rounds=30_000)
+    assert q is not None
+    found = maximum_entropy(pmf).pmf
+    assert max(abs(found[outcome] - p) for outcome, p in q.items()) < 1e-12

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_decomposition as naive
+import pidselect.decomposition.shared_exclusions as module
+from naive_decomposition import largest_difference, pmfs
+from pidselect.datasets import gate
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.shared_exclusions import sx
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def decompose(pmf):
+    parts = sx(pmf)
+    assert parts.gap == 0
+    labels = lattice(pmf.ndim - 1).labels
+    atoms, informative = (
+        dict(zip(labels, part.tolist(), strict=True)) for part in (parts.atoms, parts.informative)
+    )
+    return naive.SharedExclusions(
+        atoms, informative, {label: informative[label] - atoms[label] for label in labels}
+    )
+
+
+def assert_same(found, expected, tolerance=1e-12):
+    for part, other in zip(found, expected, strict=True):
+        assert largest_difference(part, other) < tolerance
+
+
+def close(value, tolerance=1e-12):
+    return pytest.approx(value, rel=0, abs=tolerance)
+
+
+@pytest.mark.parametrize(("n_sources", "states", "examples"), [(2, 4, 50), (3, 2, 30), (4, 2, 3)])
+def test_against_twin(n_sources, states, examples):
+    @given(pmfs(n_sources, most_states=states))
+    @settings(max_examples=examples)
+    def check(pmf):
+        assert_same(decompose(pmf), naive.sx(pmf))
+
+    check()
+
+
+@given(st.integers(2, 5).flatmap(lambda n: pmfs(n, most_states=2 if n > 3 else 4)))
+@settings(max_examples=60)
+def test_atoms_sum_to_the_information_and_neither_part_is_negative(pmf):
+    atoms, informative, misinformative = decompose(pmf)
+    assert sum(atoms.values()) == close(naive.information(pmf, range(1, pmf.ndim)))
+    assert min(informative.values()) > -1e-12
+    assert min(misinformative.values()) > -1e-12
+
+
+@given(pmfs(2, most_states=4))
+def test_two_sources_add_up(pmf):
+    atoms = decompose(pmf).atoms
+    assert atoms["{1}"] + atoms["{1}{2}"] == close(naive.information(pmf, [1]))
+    assert atoms["{2}"] + atoms["{1}{2}"] == close(naive.information(pmf, [2]))
+    assert atoms["{1}"] + atoms["{1,2}"] == close(naive.information(pmf, [1], given=[2]))
+    assert atoms["{2}"] + atoms["{1,2}"] == close(naive.information(pmf, [2], given=[1]))
+
+
+@given(pmfs(3), st.permutations(range(3)))
+def test_sources_may_be_swapped(pmf, order):
+    swapped = [
+        {naive.swap_label(label, order): atom for label, atom in part.items()}
+        for part in decompose(pmf)
+    ]
+    assert_same(decompose(naive.swap_sources(pmf, order)), swapped)
+
+
+@given(pmfs(3), seeds)
+def test_names_of_states_and_impossible_ones_do_not_matter(pmf, seed):
+    assert_same(decompose(naive.permute_states(pmf, seed)), decompose(pmf))
+    assert_same(decompose(naive.add_impossible_states(pmf, seed)), decompose(pmf))
+
+
+@given(pmfs(3))
+def test_splitting_a_state_of_the_target_by_a_coin_does_not_matter(pmf):
+    assert_same(decompose(naive.split_state(pmf, axis=3)), decompose(pmf))
+
+
+def test_splitting_a_state_of_a_source_matters():
+    # Two states that tell the same are two statements, of which each is true less often.
+    pmf = gate("AND")
+    before, after = decompose(pmf).atoms, decompose(naive.split_state(pmf, axis=0)).atoms
+    assert sum(after.values()) == close(sum(before.values()))
+    assert abs(after["{1}{2}"] - before["{1}{2}"]) > 0.01
+
+
+def test_many_realisations_are_gone_through_in_parts(monkeypatch):
+    pmf = np.random.default_rng(0).dirichlet(np.ones(3 * 2 * 2 * 3)).reshape(3, 2, 2, 3)
+    whole = decompose(pmf)
+    monkeypatch.setattr(module, "CHUNK", 40)  # two realisations at a time, then one
+    assert_same(decompose(pmf), whole)
+    monkeypatch.setattr(module, "CHUNK", 1)
+    assert_same(decompose(pmf), whole)
+
+
+@pytest.mark.parametrize("tiny", [1e-20, 1e-200, 5e-324])
+def test_probabilities_next_to_nothing(tiny):
+    pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
+    assert_same(decompose(pmf), decompose(np.where(pmf > 0.1, pmf, 0)))
+
+
+def test_too_many_sources_are_refused():
+    with pytest.raises(ValueError, match="n_sources=6"):
+        sx(np.full((1,) * 6 + (2,), 0.5))
