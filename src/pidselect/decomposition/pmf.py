@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from pidselect.data import FloatArray
@@ -57,12 +57,8 @@ def check_pmf(pmf: ArrayLike) -> FloatArray:
         )
     if not probabilities.size:
         raise ValueError(f"pmf is empty: shape {probabilities.shape}.")
-    if not np.isfinite(probabilities).all():
-        where = _first(~np.isfinite(probabilities))
-        raise ValueError(f"pmf[{where}] is {probabilities[where]}; probabilities are finite.")
-    if (probabilities < 0).any():
-        where = _first(probabilities < 0)
-        raise ValueError(f"pmf[{where}] is {probabilities[where]}; probabilities are at least 0.")
+    _refuse(probabilities, ~np.isfinite(probabilities), "finite")
+    _refuse(probabilities, probabilities < 0, "at least 0")
     total = probabilities.sum()
     if abs(total - 1) > SUM_TOLERANCE:
         raise ValueError(
@@ -71,8 +67,12 @@ def check_pmf(pmf: ArrayLike) -> FloatArray:
     return probabilities / total
 
 
-def _first(mask: np.ndarray) -> tuple[int, ...]:
-    return tuple(int(index) for index in np.argwhere(mask)[0])
+def _refuse(probabilities: FloatArray, wrong: NDArray[np.bool_], rule: str) -> None:
+    """Name the first entry that is wrong, if any is."""
+    if wrong.any():
+        place = tuple(int(index) for index in np.argwhere(wrong)[0])
+        where = ", ".join(map(str, place))
+        raise ValueError(f"pmf[{where}] is {probabilities[place]}; probabilities are {rule}.")
 
 
 def entropy(pmf: FloatArray) -> float:

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from pidselect import datasets, decompose_distribution
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.pmf import check_pmf, entropy, information
+
+every = pytest.mark.parametrize("measure", MEASURES)
+
+
+@every
+def test_every_measure_decomposes_two_sources(measure):
+    result = decompose_distribution(datasets.gate("AND"), measure=measure)
+    assert set(result.atoms) == {"{1}{2}", "{1}", "{2}", "{1,2}"}
+    assert result.measure == measure
+    assert result.information == pytest.approx(0.8112781244591328)
+    assert sum(result.atoms.values()) == pytest.approx(result.information)
+    assert (result.shared, result.synergy) == (result.atoms["{1}{2}"], result.atoms["{1,2}"])
+    assert result.unique == (result.atoms["{1}"], result.atoms["{2}"])
+
+
+@every
+@pytest.mark.parametrize("n_sources", [3, 4, 5])
+def test_more_sources_where_the_measure_is_defined(measure, n_sources):
+    pmf = datasets.gate("SUM", n_sources=n_sources)
+    if n_sources <= MEASURES[measure].most_sources:
+        result = decompose_distribution(pmf, measure=measure)
+        assert len(result.atoms) == len(lattice(n_sources).labels)
+        assert sum(result.atoms.values()) == pytest.approx(result.information)
+        with pytest.raises(AttributeError, match=r"shared is defined for two sources"):
+            _ = result.shared
+    else:
+        with pytest.raises(ValueError, match=f"'{measure}' is defined for 2 sources at most"):
+            decompose_distribution(pmf, measure=measure)
+
+
+def test_six_sources_are_too_many_for_all():
+    with pytest.raises(ValueError, match="Use fewer sources, or join several"):
+        decompose_distribution(datasets.gate("AND", n_sources=6), measure="imin")
+
+
+@every
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_constant_variable_is_no_trouble(measure, axis):
+    pmf = datasets.gate("AND").sum(axis=axis, keepdims=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = decompose_distribution(pmf, measure=measure)
+    values = np.array(list(result.atoms.values()))
+    assert np.isfinite(values).all()
+    assert values.sum() == pytest.approx(result.information, abs=1e-9)
+    if axis == 2:
+        assert values == pytest.approx(np.zeros(4), abs=1e-9)
+
+
+def test_units():
+    bits = decompose_distribution(datasets.gate("AND"), measure="sx")
+    nats = decompose_distribution(datasets.gate("AND"), measure="sx", unit="nat")
+    assert (bits.unit, nats.unit) == ("bit", "nat")
+    for name in ("atoms", "informative", "misinformative"):
+        one, other = getattr(bits, name), getattr(nats, name)
+        assert other == pytest.approx({label: value * np.log(2) for label, value in one.items()})
+    assert nats.information == pytest.approx(bits.information * np.log(2))
+
+
+def test_an_atom_is_its_informative_less_its_misinformative_part():
+    result = decompose_distribution(datasets.gate("XOR"), measure="sx")
+    for label, value in result.atoms.items():
+        difference = result.informative[label] - result.misinformative[label]
+        assert value == pytest.approx(difference)
+
+
+def test_only_broja_has_a_gap_to_tell_of():
+    pmf = np.random.default_rng(0).dirichlet(np.ones(60)).reshape(3, 4, 5)
+    assert 0 < decompose_distribution(pmf).gap <= 1e-9
+    assert decompose_distribution(pmf, measure="mmi").gap == 0
+
+
+def test_a_decomposition_is_ready_for_json():
+    result = decompose_distribution(datasets.gate("COPY"))
+    read = json.loads(json.dumps(result.to_dict()))
+    assert read["atoms"] == dict(result.atoms)
+    assert read["measure"] == "broja"
+
+
+@pytest.mark.parametrize(
+    ("pmf", "message"),
+    [
+        ([[[0.5, 0.6], [0.2, -0.3]]], r"pmf\[0, 1, 1\] is -0.3; probabilities are at least 0"),
+        ([[[0.5, np.nan], [0.2, 0.3]]], r"pmf\[0, 0, 1\] is nan; probabilities are finite"),
+        ([[[0.5, 0.5], [0.5, 0.5]]], "must sum to 1, but sums to 2; divide it by its sum"),
+        ([[0.5, 0.5]], r"has 2: shape \(1, 2\). The target's axis is the last"),
+        (np.zeros((2, 0, 2)), r"pmf is empty: shape \(2, 0, 2\)"),
+        (np.zeros((2, 2, 2)), "must sum to 1, but sums to 0"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(pmf, message):
+    with pytest.raises(ValueError, match=message):
+        decompose_distribution(pmf)
+
+
+@pytest.mark.parametrize("pmf", ["AND", None, [[["a", "b"]]], [[[1.0], [2.0, 3.0]]]])
+def test_what_is_no_array_is_refused(pmf):
+    with pytest.raises((TypeError, ValueError), match="pmf"):
+        decompose_distribution(pmf)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match="measure='brojan' is unknown; did you mean 'broja'"):
+        decompose_distribution(datasets.gate("AND"), measure="brojan")
+    with pytest.raises(ValueError, match="unit='bits' is unknown; did you mean 'bit'"):
+        decompose_distribution(datasets.gate("AND"), unit="bits")
+    with pytest.raises(ValueError, match="measure='gaussian'"):
+        decompose_distribution(datasets.gate("AND"), measure="gaussian")
+
+
+def test_rounding_in_the_sum_is_forgiven():
+    pmf = check_pmf(np.full((3, 3, 3), 1 / 27) * (1 + 1e-12))
+    assert pmf.sum() == pytest.approx(1, abs=1e-15)
+
+
+def test_entropy_and_information():
+    assert entropy(np.full(8, 1 / 8)) == pytest.approx(3 * np.log(2))
+    assert information(datasets.gate("XOR")) == pytest.approx(np.log(2))
