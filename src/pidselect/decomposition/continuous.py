@@ -1,0 +1,299 @@
+"""Decompositions of continuous variables, straight from samples: no bins, no states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+from scipy.special import digamma, ndtri
+from scipy.stats import rankdata
+
+from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.decomposition._exclusions import Antichains, Spaces, count_exclusions
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.minimum import lattice_of_minima
+from pidselect.decomposition.pmf import Parts
+from pidselect.estimators import Batch, Gaussian
+from pidselect.estimators._orders import in_line
+from pidselect.estimators.nearest import check_enough_samples, check_neighbours, in_whole_numbers
+
+
+def gaussian(sources: Sequence[Block], target: Block) -> Parts:
+    r"""Decompose what jointly Gaussian sources tell about one Gaussian target variable.
+
+    .. math:: I_\cap(\alpha) = \min_{A \in \alpha} I(T; A), \qquad
+              I(T; A) = -\tfrac12 \ln (1 - R_A^2),
+
+    with the share R² of the target's variance that the sources in A explain linearly. For two
+    sources this is the BROJA decomposition, and that of every other measure by which what sources
+    share depends on each one's own relation with the target alone (Barrett 2015): one of the two
+    has no unique information. For more sources it is the minimum on the lattice.
+
+    Parameters
+    ----------
+    sources : sequence of 2 to 5 Blocks
+        One or more columns of numbers each. A linear map of a source changes nothing.
+    target : Block
+        One column of numbers.
+
+    Returns
+    -------
+    Parts
+        The atoms in nats, in the order of `lattice(n_sources).labels`.
+
+    References
+    ----------
+    A. B. Barrett (2015), "Exploration of synergistic and redundant information sharing in static
+    and dynamical Gaussian systems", Physical Review E 91, 052802.
+
+    Examples
+    --------
+    A sum of two sources and some noise: shared, unique to either, only together, in bits.
+
+    >>> from pidselect.data import read_block
+    >>> rng = np.random.default_rng(0)
+    >>> x1, x2, noise = rng.normal(size=(3, 10_000))
+    >>> total = read_block(x1 + x2 + noise, "total")
+    >>> parts = gaussian([read_block(x1, "x1"), read_block(x2, "x2")], total)
+    >>> (parts.atoms / np.log(2)).round(1)
+    array([0.3, 0. , 0. , 0.5])
+    """
+    lattice(len(sources))  # refuses numbers of sources for which there is none
+    _check(sources, target)
+    if len(target) != 1:
+        raise ValueError(
+            f"The target has {len(target)} columns ({_quoted(target)}), but the closed form of "
+            'measure="gaussian" holds for one. Decompose each column by itself, or use '
+            'measure="sx-ksg".'
+        )
+    bound = Gaussian().bind(target, Block())
+    masks = range(1, 2 ** len(sources))
+    values = [0.0, *(bound.score(Batch.observed(_joint(sources, mask)))[0] for mask in masks)]
+    for mask, value in enumerate(values):
+        if not np.isfinite(value):
+            columns = _quoted(_joint(sources, mask))
+            raise ValueError(
+                f"Column {target.names[0]!r} is an exact linear function of {columns} in these "
+                f"{target.n_samples} samples: the information is infinite, and differences of it "
+                "are no numbers. Leave out sources that are copies of the target or make it up, "
+                'bring more samples than columns, or use measure="broja", which counts states.'
+            )
+    return Parts(lattice_of_minima(np.array(values)))
+
+
+def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
+    r"""Decompose by shared exclusions, estimated from nearest neighbours.
+
+    What the members of an antichain share at a sample is what is learnt from "one of them is as
+    observed": A = a or B = b or ... (Makkeh et al. 2021). For continuous variables "as observed"
+    means within a neighbourhood that becomes ever smaller. Here all members are given
+    neighbourhoods of the same probability, which leads to
+
+    .. math:: I_\cap(\alpha) = \mathrm{E} \ln \Bigl( \frac{1}{|\alpha|}
+              \sum_{A \in \alpha} \frac{f(t|a)}{f(t)} \Bigr) :
+
+    how much denser the target is where it was observed, on average over the members. For one
+    member it is the mutual information. Smooth invertible maps of a source or the target do not
+    change it.
+
+    The estimator is that of Ehrlich et al. (2024), who extend KSG to unions of neighbourhoods. The
+    distance of two samples is the larger of their distances in the target and in that member in
+    which they are nearest. Where n samples are nearer than the k-th neighbour in the target, and n'
+    in one of the members,
+
+    .. math:: I_\cap(\alpha) = \psi(k) + \psi(N) - \langle \psi(n'+1) + \psi(n+1) \rangle .
+
+    Parameters
+    ----------
+    sources : sequence of 2 to 5 Blocks
+        One or more continuous columns each.
+    target : Block
+        One or more continuous columns.
+    k : int
+        The number of neighbours. More neighbours, less variance and more bias.
+
+    Returns
+    -------
+    Parts
+        The atoms in nats, in the order of `lattice(n_sources).labels`. They may be negative: being
+        told "A = a or B = b" can mislead.
+
+    Notes
+    -----
+    Only ranks matter. Each column is turned into normal scores, the n-th of N samples into the
+    n / (N + 1) quantile, so that a strictly increasing map of a column changes nothing. Equal
+    values, such as rounded ones, are put in random order, which takes away none of their
+    information and adds none; the same data always get the same order.
+
+    In an antichain with several members the distance to a sample is the number of samples that
+    are at most as far, in each member and in the target. Ehrlich et al. take one radius r for all
+    members instead. Then the units of the sources decide which of them counts, and a set of two
+    sources counts for nothing beside a single one: there are about N r² samples around the former
+    and N r around the latter. In the limit {1}{2,3} would be all that source 1 tells, be 2 and 3
+    mere noise, and {1} always zero. For two sources of one column each the two agree on ranks,
+    and are the limit of `sx` on ever finer bins of equal counts.
+
+    An antichain with one member is estimated by KSG (algorithm 1) on the normal scores, so that
+    shared and unique information sum to its value. The widths of the neighbourhoods are matched
+    likewise: n samples around a target of d columns go with N (n / N)^(D/d) around a member if the
+    smallest has D columns.
+
+    References
+    ----------
+    D. A. Ehrlich et al. (2024), "Partial information decomposition for continuous variables based
+    on shared exclusions: analytical formulation and estimation", Physical Review E 110, 014115.
+    A. Makkeh, A. J. Gutknecht and M. Wibral (2021), "Introducing a differentiable measure of
+    pointwise shared information", Physical Review E 103, 032149.
+    K. Schick-Poland et al. (2021), "A partial information decomposition for discrete and
+    continuous variables", arXiv:2106.12393.
+
+    Examples
+    --------
+    A product of two sources and some noise: shared, unique to either, only together, in bits.
+
+    >>> from pidselect.data import read_block
+    >>> rng = np.random.default_rng(0)
+    >>> x1, x2, noise = rng.normal(size=(3, 2000))
+    >>> product = read_block(x1 * x2 + 0.3 * noise, "product")
+    >>> parts = sx_ksg([read_block(x1, "x1"), read_block(x2, "x2")], product)
+    >>> (parts.atoms / np.log(2)).round(1)
+    array([ 0.4, -0.1, -0.1,  1.3])
+    """
+    sets = lattice(len(sources))
+    check_neighbours(k, None)
+    _check(sources, target)
+    check_enough_samples(target.n_samples, k)
+    scored = [_normal_scores(block) for block in sources]
+    redundancies = _redundancies(scored, _normal_scores(target), sets.antichains, k)
+    return Parts(sets.moebius(redundancies))
+
+
+def _joint(sources: Sequence[Block], mask: int) -> Block:
+    return sum((block for i, block in enumerate(sources) if mask >> i & 1), Block())
+
+
+# ------------------------------------------------------------------ shared exclusions
+
+
+def _redundancies(
+    sources: Sequence[Block], target: Block, antichains: Sequence[tuple[int, ...]], k: int
+) -> FloatArray:
+    """Return the redundancy of each antichain in nats."""
+    n_samples = target.n_samples
+    spaces, by_mask, of_target = _to_spaces(sources, target)
+    widths = [len(_joint(sources, mask)) for mask in range(2 ** len(sources))]
+    smallest = [min(widths[mask] for mask in members) for members in antichains]
+    sizes, scale = np.unique(smallest, return_inverse=True)
+    exponents = sizes[:, np.newaxis] / len(target)
+    grouped = Antichains(
+        np.array([by_mask[mask] for members in antichains for mask in members]),
+        np.cumsum([0, *map(len, antichains)]),
+        scale,
+        np.arange(n_samples) ** exponents * n_samples ** (1.0 - exponents),
+        of_target,
+    )
+    rule, unit = in_whole_numbers(k, True, digamma(np.arange(n_samples) + 1.0))
+    sums = np.empty(len(antichains), dtype=np.int64)
+    count_exclusions(spaces, grouped, rule, sums)
+    return digamma(k) + digamma(n_samples) - sums * unit / n_samples
+
+
+def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[int, int], int]:
+    """Return all spaces, the number of each set of sources among them, and that of the target.
+
+    A source joins its columns one after the other, and a set of sources joins one source with the
+    set of the others.
+    """
+    columns = [column.values for block in (*sources, target) for column in block.columns]
+    joined: list[tuple[int, int]] = []
+
+    def join(left: int, right: int) -> int:
+        joined.append((left, right))
+        return len(columns) + len(joined) - 1
+
+    ends = np.cumsum([len(block) for block in (*sources, target)])
+    variables = []
+    for block, end in zip((*sources, target), ends, strict=True):
+        space = end - len(block)
+        for column in range(space + 1, end):
+            space = join(space, column)
+        variables.append(space)
+
+    by_mask: dict[int, int] = {}
+    for mask in range(1, 2 ** len(sources)):
+        last = mask.bit_length() - 1
+        others = mask - (1 << last)
+        by_mask[mask] = join(by_mask[others], variables[last]) if others else variables[last]
+
+    lines = [in_line(values) for values in columns]
+    spaces = Spaces(
+        np.stack([line.ascending for line in lines]),
+        np.stack([line.place for line in lines]),
+        np.stack([line.at for line in lines]),
+        np.array(joined, dtype=np.int64).reshape(-1, 2),
+    )
+    return spaces, by_mask, variables[-1]
+
+
+def _normal_scores(block: Block) -> Block:
+    """Return the normal scores of every column; refuse what is not continuous."""
+    return Block(tuple(_scored(column) for column in block.columns))
+
+
+def _scored(column: Column) -> Column:
+    values = column.values
+    if column.is_discrete:
+        raise ValueError(
+            f'measure="sx-ksg" needs continuous columns, but {column.name!r} is {column.kind}, '
+            f'with {column.levels()} levels. Use measure="sx" or "broja", which count states, or '
+            f"kinds={{{column.name!r}: 'continuous'}} if it is a measurement after all."
+        )
+    n, tail = len(values), ndtri(np.arange(1, len(values) // 2 + 1) / (len(values) + 1))
+    # From both ends, so that a column turned around has exactly the scores turned around.
+    scores = np.concatenate([tail, np.zeros(n % 2), -tail[::-1]])
+    return Column(column.name, "continuous", scores[_ranks(values) - 1])
+
+
+def _ranks(values: FloatArray) -> IntArray:
+    """Return the ranks 1, 2, ..., those of equal values dealt out at random among them.
+
+    The seed is taken from the ranks themselves: the same column is dealt out the same way wherever
+    it stands, so that copies stay copies, and different columns independently of each other.
+    """
+    ranks = rankdata(values, method="min")
+    random = np.random.default_rng(crc32(ranks.tobytes())).random(len(values))
+    ranks[np.lexsort((random, ranks))] = np.arange(1, len(values) + 1)
+    return ranks
+
+
+# ------------------------------------------------------------------ checks
+
+
+def _check(sources: Sequence[Block], target: Block) -> None:
+    """Refuse blocks of different lengths, labels and missing values."""
+    for number, block in enumerate((*sources, target), start=1):
+        if block.n_samples != target.n_samples:
+            raise ValueError(
+                f"Source {number} has {block.n_samples} samples and the target has "
+                f"{target.n_samples}: each needs one value per sample."
+            )
+        for column in block.columns:
+            _check_numbers(column)
+
+
+def _check_numbers(column: Column) -> None:
+    if column.kind == "nominal":
+        raise ValueError(
+            f"Column {column.name!r} is nominal: labels have no distance and no variance. Use "
+            'measure="broja" or "sx", which count states.'
+        )
+    if column.has_missing:
+        raise ValueError(
+            f"Column {column.name!r} has {int(np.isnan(column.values).sum())} missing values. "
+            "Leave out these samples in all variables first."
+        )
+
+
+def _quoted(block: Block) -> str:
+    return ", ".join(map(repr, block.names))
