@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("pidselect", "numpy", "scipy", "scikit-learn", "numba", "joblib")
+PACKAGES = ("pidselect", "numpy", "scipy", "scikit-learn", "numba", "joblib", "clarabel")
 
 
 def parser(description: str, *, runs: int, help_runs: str) -> argparse.ArgumentParser:

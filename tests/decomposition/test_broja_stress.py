@@ -1,0 +1,62 @@
+"""BROJA on distributions made to be hard: always certified, always adding up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from decomposition.distributions import KINDS, stress
+from decomposition.naive_conic import bounds, marginals
+from pidselect.decomposition.broja import broja, solve
+from pidselect.decomposition.conic import solve_conic
+from pidselect.decomposition.pmf import information
+
+BIT = np.log(2)
+CERTIFIED, EXACT = 1e-6, 1e-9  # bits
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def check(pmf):
+    """Assert all that holds of every decomposition."""
+    parts = broja(pmf)
+    assert np.isfinite(parts.atoms).all()
+    assert 0 <= parts.gap <= CERTIFIED * BIT
+    shared, unique1, unique2, synergy = parts.atoms / BIT
+    assert min(shared, unique1, unique2, synergy) >= -CERTIFIED
+    both = information(pmf) / BIT
+    first = information(pmf.sum(axis=1)) / BIT
+    second = information(pmf.sum(axis=0)) / BIT
+    assert shared + unique1 == pytest.approx(first, abs=EXACT)
+    assert shared + unique2 == pytest.approx(second, abs=EXACT)
+    assert unique1 + synergy == pytest.approx(both - second, abs=EXACT)
+    assert unique2 + synergy == pytest.approx(both - first, abs=EXACT)
+    assert shared + unique1 + unique2 + synergy == pytest.approx(both, abs=EXACT)
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(25))
+def test_certified_and_adding_up(kind, seed):
+    check(stress(kind, np.random.default_rng((seed, 25))))
+
+
+@every_kind
+def test_large(kind):
+    check(stress(kind, np.random.default_rng(0), large=True))
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(3))
+def test_within_the_bounds_of_the_cone_programme(kind, seed):
+    P1, P2 = marginals(stress(kind, np.random.default_rng((seed, 3))))
+    solution = solve(P1, P2)
+    lower, upper = bounds(P1, P2, *solve_conic(P1, P2))
+    assert solution.entropy <= upper + 1e-12
+    assert solution.entropy + solution.gap >= lower - 1e-12
+
+
+@every_kind
+def test_sources_change_places(kind):
+    pmf = stress(kind, np.random.default_rng(9))
+    here, there = broja(pmf), broja(np.ascontiguousarray(pmf.swapaxes(0, 1)))
+    assert there.atoms[[0, 2, 1, 3]] == pytest.approx(here.atoms, abs=2 * CERTIFIED * BIT)
