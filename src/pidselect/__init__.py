@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pidselect import datasets as datasets
     from pidselect.data import Table as Table
     from pidselect.decomposition import Decomposition as Decomposition
+    from pidselect.decomposition import decompose as decompose
     from pidselect.decomposition import decompose_distribution as decompose_distribution
     from pidselect.estimators import mutual_information as mutual_information
     from pidselect.selection import PIDSelector as PIDSelector
@@ -20,6 +21,7 @@ _HOME = {
     "Decomposition": "pidselect.decomposition",
     "PIDSelector": "pidselect.selection",
     "Table": "pidselect.data",
+    "decompose": "pidselect.decomposition",
     "decompose_distribution": "pidselect.decomposition",
     "mutual_information": "pidselect.estimators",
 }
@@ -29,6 +31,7 @@ __all__ = [
     "PIDSelector",
     "Table",
     "datasets",
+    "decompose",
     "decompose_distribution",
     "mutual_information",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -42,23 +42,34 @@ class Decomposition:
     corrected : mapping of str to float, optional
         The atoms less their estimated bias.
     p_values : mapping of str to float, optional
-        Of each atom, against the sources it names being independent of all else.
+        Of each atom, against any source that it names being independent of all else. Small, it
+        says that these sources belong here, not how large the atom is: that says the interval.
     intervals : mapping of str to (float, float), optional
-        Of each atom, from bootstrap resamples.
+        Of each atom, from bootstrap resamples; they may reach below 0.
     confidence : float, optional
         How often such intervals are meant to hold the true value.
 
     Examples
     --------
+    Rain and a sprinkler, either of which wets the lawn:
+
     >>> import numpy as np
     >>> from pidselect.decomposition.samples import decompose
     >>> rng = np.random.default_rng(0)
     >>> rain, sprinkler = rng.integers(0, 2, size=(2, 200))
-    >>> wet = rain | sprinkler
-    >>> print(
-    ...     decompose([rain, sprinkler], wet, measure="mmi",
-    ...               n_permutations=199, n_bootstrap=200, random_state=0)
+    >>> decompose(
+    ...     [rain, sprinkler],
+    ...     rain | sprinkler,
+    ...     n_permutations=199,
+    ...     n_bootstrap=200,
+    ...     random_state=0,
     ... )
+    0.7602 bit decomposed by 'broja' from 200 samples
+    atom                 bit  corrected      95 % interval  p-value
+    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.3949   0.0050
+    {1}     unique 1  0.0049     0.0038  -0.0901 to 0.0805   0.0050
+    {2}     unique 2  0.0000    -0.0023  -0.0664 to 0.0503   1.0000
+    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5205   0.0050
     """
 
     atoms: Mapping[str, float]
@@ -104,8 +115,7 @@ class Decomposition:
         they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads. What is not
         known is left out.
         """
-        known = {key: value for key, value in asdict(self).items() if value is not None}
-        return {key: _plain(value) for key, value in known.items()}
+        return {key: _plain(value) for key, value in vars(self).items() if value is not None}
 
     def __repr__(self) -> str:
         samples = "" if self.n_samples is None else f" from {self.n_samples} samples"

@@ -73,7 +73,7 @@ def line_up(
     values in those, and a column that is constant in them is no candidate either.
     """
     kept = () if keep is None else _indices(table, keep, "keep")
-    grouped = {} if groups is None else _read_groups(table, groups)
+    grouped = {} if groups is None else read_groups(table, groups)
     _check_kept_whole(table, kept, grouped)
     in_group = {index for columns in grouped.values() for index in columns}
     copies = find_copies(table, prefer=kept, without=in_group)
@@ -119,7 +119,7 @@ def _indices(table: Table, wanted: ColumnChoice, parameter: str) -> tuple[int, .
     return indices
 
 
-def _read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...]]:
+def read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...]]:
     """Return the columns of every group by its name, unnamed ones called after their columns."""
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise TypeError(

@@ -2,7 +2,8 @@
 
 Every random number is a pure function of what it is for: the seed, the phase and the step of the
 selection, the candidate's columns and the number of the draw. So the same draws come out whatever
-the order, the number of workers or the size of the batches in which they are asked for.
+the order, the number of workers or the size of the batches in which they are asked for. The rows
+of bootstrap resamples come in the same way.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 #: What draws are for: the first word of their key after the seed.
-SUBSAMPLE, FORWARD, BACKWARD = 0, 1, 2
+SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -53,13 +54,44 @@ def permutations(words: tuple[int, ...], draws: range, n_samples: int) -> NDArra
     return rows
 
 
+def resamples(words: tuple[int, ...], draws: range, n_samples: int) -> NDArray[np.int32]:
+    """Draw rows with replacement, as many as there are, each resample keyed as a permutation is.
+
+    Examples
+    --------
+    >>> resamples((0, BOOTSTRAP), range(1, 4), 6)
+    array([[1, 1, 2, 3, 3, 0],
+           [2, 4, 3, 2, 4, 0],
+           [5, 5, 1, 0, 5, 4]], dtype=int32)
+    """
+    rows = np.empty((len(draws), n_samples), dtype=np.int32)
+    _fill_resamples(np.array(words, dtype=np.uint64), np.array(draws, dtype=np.uint64), rows)
+    return rows
+
+
 @njit(cache=True, nogil=True)
 def _fill_permutations(words, draws, rows):
+    stem = _stem(words)
+    for m in range(draws.size):
+        _shuffle(_mix((stem ^ draws[m]) + _GAMMA), rows[m])
+
+
+@njit(cache=True, nogil=True)
+def _fill_resamples(words, draws, rows):
+    stem = _stem(words)
+    for m in range(draws.size):
+        key = _mix((stem ^ draws[m]) + _GAMMA)
+        for i in range(rows.shape[1]):
+            key += _GAMMA
+            rows[m, i] = _below(np.uint64(rows.shape[1]), _mix(key))
+
+
+@njit(cache=True, nogil=True)
+def _stem(words):
     stem = np.uint64(0)
     for word in words:
         stem = _mix((stem ^ word) + _GAMMA)
-    for m in range(draws.size):
-        _shuffle(_mix((stem ^ draws[m]) + _GAMMA), rows[m])
+    return stem
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,260 @@
+"""Explain a selection: every feature taken apart beside the others, by the best method at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from pidselect.data import Block
+from pidselect.data.kinds import TARGET
+from pidselect.decomposition.contrast import Approach, Atoms, Contrast
+from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs, Role
+from pidselect.decomposition.samples import FEWEST_PER_STATE
+from pidselect.decomposition.sentences import sentence
+from pidselect.estimators.information import NATS_PER_UNIT
+
+__all__ = ["Explanation", "FeatureExplanation", "Pairs", "Verdict", "explain"]
+
+#: A weakly relevant feature is redundant with the selected one it has most in common with, and with
+#: those that have at least this share of that, but with no more than so many.
+ALSO = 0.5
+MOST_NAMES = 3
+
+NOT_ESTIMABLE = "not estimable"
+
+BY_TESTS = "roles are the verdicts of the selection's own tests, and provisional."
+OPTIMISTIC = (
+    "values from the very rows that the selection was made on are optimistic; held-out rows can "
+    "be passed instead."
+)
+AMOUNTS = (
+    "mmi takes the smaller of two amounts as shared, be it the same information or not; so shared "
+    "and synergistic information may read high, and unique information low."
+)
+TWO_METHODS = (
+    "selected and other features are taken apart by different methods: compare their shares of "
+    "I(S; y), not their bits."
+)
+
+BIT = NATS_PER_UNIT["bit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a selection says about one feature.
+
+    Parameters
+    ----------
+    name : str
+    role : Role
+    selected : bool
+        Whether it is in the selected set; kept ones are.
+    block : Block
+        Its columns, as far as they vary in the samples at hand.
+    reason : str
+        Why it was skipped, or of what it is a copy: such ones are not taken apart.
+    """
+
+    name: str
+    role: Role
+    selected: bool
+    block: Block
+    reason: str = ""
+
+
+def explain(
+    verdicts: Sequence[Verdict], target: Block, approach: Approach, notes: Sequence[str] = ()
+) -> Explanation:
+    r"""Take every feature apart beside the selected ones.
+
+    A selected feature f stands beside the rest of the selected set, any other beside all of it.
+    With S for what it stands beside and y for the target,
+
+    .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
+              I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
+
+    The latter is its relevance; the former is all that a ranking of single features sees.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+        In the order in which selected features are to be listed.
+    target : Block
+    approach : Approach
+        How to estimate.
+    notes : sequence of str
+        To be added to those of the explanation.
+
+    Returns
+    -------
+    Explanation
+
+    Notes
+    -----
+    Roles are taken as given. Those from the tests of a selection are provisional: a selected
+    feature is strongly relevant, as it adds something to the others; one that passed a test at some
+    step but is not in the set is weakly relevant; one that never did is irrelevant. The definitions
+    of John, Kohavi and Pfleger ask about every subset of features, of which a selection sees few.
+
+    References
+    ----------
+    G. H. John, R. Kohavi, K. Pfleger, Irrelevant features and the subset selection problem.
+    International Conference on Machine Learning (1994). P. Wollstadt, S. Schmitt, M. Wibral,
+    Journal of Machine Learning Research 24 (2023).
+
+    Examples
+    --------
+    Of two switches and one lamp, each switch tells something only together with the other.
+
+    >>> from pidselect.data import read_block
+    >>> from pidselect.estimators import Discrete
+    >>> states = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 50)
+    >>> up, down, lamp = (read_block(column, "") for column in states.T)
+    >>> verdicts = [Verdict("up", "kept", True, up), Verdict("down", "kept", True, down)]
+    >>> explanation = explain(verdicts, lamp, Approach(Discrete()))
+    >>> round(explanation["up"].synergy, 2), round(explanation.information, 2)
+    (1.0, 1.0)
+    """
+    selected = [v for v in verdicts if v.selected]
+    aside = [v for v in verdicts if not v.selected and v.role in ("copy", "skipped")]
+    rejected = [v for v in verdicts if not v.selected and v not in aside]
+    everything = _joined(selected)
+    among = [Contrast(v.block, _joined([w for w in selected if w is not v])) for v in selected]
+    against = [Contrast(v.block, everything) for v in rejected]
+    inside = _take_apart(selected, among, target, approach, everything)
+    outside = _take_apart(rejected, against, target, approach, everything)
+    outside = _name_redundant(outside, rejected, selected, target, approach)
+    outside.sort(key=lambda f: -np.inf if f.relevance is None else f.relevance, reverse=True)
+    features = inside + outside + [_set_aside(v) for v in aside]
+    names, about = [v.name for v in selected], _target_name(target)
+    return Explanation(
+        features=tuple(
+            replace(f, sentence=sentence(f, about, [name for name in names if name != f.name]))
+            for f in features
+        ),
+        information=inside[0].total if inside else 0.0,
+        pairs=_pairs(selected, target, approach),
+        n_samples=target.n_samples,
+        target=about,
+        notes=(*_notes(features), *notes),
+    )
+
+
+def _joined(verdicts: Sequence[Verdict]) -> Block:
+    return Block(tuple(column for verdict in verdicts for column in verdict.block.columns))
+
+
+def _take_apart(
+    verdicts: Sequence[Verdict],
+    contrasts: Sequence[Contrast],
+    target: Block,
+    approach: Approach,
+    everything: Block,
+) -> list[FeatureExplanation]:
+    """Return the values of features that are to be compared, all by one method."""
+    method = approach.choose(target, contrasts)
+    name = method.name(contrasts)
+    *answers, whole = method.answer([*contrasts, Contrast(everything, Block())])
+    total = whole.unique / BIT if isinstance(whole, Atoms) else None
+    features = []
+    for verdict, contrast, answer in zip(verdicts, contrasts, answers, strict=True):
+        feature = FeatureExplanation(verdict.name, verdict.role, verdict.selected)
+        if isinstance(answer, Atoms):
+            unique, shared, synergy = (value / BIT for value in answer)
+            feature = replace(feature, unique=unique, shared=shared, synergy=synergy, total=total)
+            feature = replace(feature, method=name, reason=method.doubt_about(contrast))
+        else:
+            feature = replace(feature, method=NOT_ESTIMABLE, reason=answer)
+        features.append(feature)
+    return features
+
+
+def _set_aside(verdict: Verdict) -> FeatureExplanation:
+    return FeatureExplanation(verdict.name, verdict.role, False, reason=verdict.reason)
+
+
+def _name_redundant(
+    features: Sequence[FeatureExplanation],
+    verdicts: Sequence[Verdict],
+    selected: Sequence[Verdict],
+    target: Block,
+    approach: Approach,
+) -> list[FeatureExplanation]:
+    """Name the selected features with which weakly relevant ones have most in common."""
+    weak = [verdict for verdict in verdicts if verdict.role == "weakly relevant"]
+    questions = [(v, w) for v in weak for w in selected]
+    contrasts = [Contrast(v.block, w.block) for v, w in questions]
+    method = approach.choose(target, contrasts)
+    common: dict[str, dict[str, float]] = {verdict.name: {} for verdict in weak}
+    for (v, w), answer in zip(questions, method.answer(contrasts), strict=True):
+        if isinstance(answer, Atoms):
+            common[v.name][w.name] = method.overlap(answer)
+    return [replace(f, redundant_with=_largest(common.get(f.name, {}))) for f in features]
+
+
+def _largest(common: dict[str, float]) -> tuple[str, ...]:
+    """Return the names of the largest amounts.
+
+    Examples
+    --------
+    >>> _largest({"a": 0.1, "b": 0.5, "c": 0.3, "d": -0.2})
+    ('b', 'c')
+    """
+    ordered = sorted(common, key=lambda name: -common[name])
+    least = ALSO * max(common.values(), default=0.0)
+    return tuple(name for name in ordered if common[name] >= least > 0)[:MOST_NAMES]
+
+
+def _pairs(selected: Sequence[Verdict], target: Block, approach: Approach) -> Pairs:
+    """Take every two selected features apart; estimates that depend on their order are averaged."""
+    n = len(selected)
+    indices = list(combinations(range(n), 2))
+    blocks = [verdict.block for verdict in selected]
+    alone = [Contrast(block, Block()) for block in blocks]
+    contrasts = [Contrast(blocks[i], blocks[j]) for i, j in indices]
+    method = approach.choose(target, contrasts + alone)
+    if not method.is_symmetric:
+        indices += [(j, i) for i, j in indices]
+        contrasts += [Contrast(second, first) for first, second in contrasts]
+    values, estimable = np.zeros((2, n, n)), np.zeros((n, n), dtype=bool)
+    for (i, j), answer in zip(indices, method.answer(contrasts), strict=True):
+        if isinstance(answer, Atoms):
+            values[:, i, j] = answer.shared, answer.synergy
+            estimable[i, j] = True
+    if method.is_symmetric:
+        values, estimable = values + values.swapaxes(1, 2), estimable | estimable.T
+    else:
+        values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
+    for i, answer in enumerate(method.answer(alone)):
+        if isinstance(answer, Atoms):
+            values[0, i, i], estimable[i, i] = answer.unique, True
+    redundancy, synergy = np.where(estimable, values / BIT, 0.0)
+    names = tuple(verdict.name for verdict in selected)
+    return Pairs(names, redundancy, synergy, estimable, method.name(contrasts + alone))
+
+
+def _target_name(target: Block) -> str:
+    """Return a single target's name; y, if it has none or if there are several."""
+    return "y" if len(target) > 1 or target.names == (TARGET,) else target.names[0]
+
+
+def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
+    """Return what to know before trusting the numbers."""
+    taken_apart = [feature for feature in features if feature.unique is not None]
+    methods = {feature.method for feature in taken_apart}
+    doubtful = sum(bool(feature.reason) for feature in taken_apart)
+    notes = [BY_TESTS, OPTIMISTIC]
+    if any(name.startswith("mmi by") for name in methods):
+        notes.append(AMOUNTS)
+    if len(methods) > 1:
+        notes.append(TWO_METHODS)
+    if doubtful:
+        notes.append(
+            f"for {doubtful} of {len(taken_apart)} features there are fewer than "
+            f"{FEWEST_PER_STATE} samples to a joint state, so that values are mostly bias and what "
+            'a correction leaves of it; measure="auto" would not count states there.'
+        )
+    return notes

@@ -1,0 +1,259 @@
+"""From samples to a decomposition in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import ceil
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pidselect.data import (
+    KINDS,
+    Block,
+    FloatArray,
+    Kind,
+    Kinds,
+    check_choice,
+    is_frame,
+    warn_caller,
+)
+from pidselect.data.frames import read_vectors
+from pidselect.data.kinds import to_column, to_target
+from pidselect.data.raw import Raw
+from pidselect.data.words import did_you_mean
+from pidselect.decomposition.doubt import Request, doubt
+from pidselect.decomposition.measures import MEASURES, to_decomposition
+from pidselect.decomposition.result import Decomposition
+from pidselect.decomposition.states import BINNINGS, Binning
+from pidselect.decomposition.subjects import CONTINUOUS, Counted, Subject, to_subject
+from pidselect.estimators.information import NATS_PER_UNIT, Unit
+from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
+
+#: With fewer samples for each joint state that occurs, the bias of all atoms together exceeds about
+#: 1 / (2 * 5) nats, or 0.14 bit.
+FEWEST_PER_STATE = 5
+
+TARGET = "target"
+
+#: What rounding may have done to a number of draws.
+ROUNDING = 1e-6
+
+
+def decompose(
+    sources: Iterable[Any],
+    target: Any,
+    *,
+    measure: str = "broja",
+    bins: int = 5,
+    binning: Binning = "count",
+    unit: Unit = "bit",
+    kinds: Kinds | None = None,
+    n_permutations: int = 0,
+    n_bootstrap: int = 0,
+    confidence: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+) -> Decomposition:
+    """Decompose what several sources tell about a target, from samples.
+
+    Parameters
+    ----------
+    sources : sequence of arrays, series or dataframes, each (n_samples,) or (n_samples, n_columns)
+        One for each source; several columns are one joint variable.
+    target : array, series or dataframe
+        One or several columns, one joint variable.
+    measure : str
+        "broja", "ccs" (two sources), "imin", "mmi", "sx" (two to five) count states, see
+        `decompose_distribution`. "gaussian" and "sx-ksg" take measurements as they are.
+    bins : int
+        The number of bins of a continuous column, for measures that count states. Whole numbers
+        with few levels, bools and labels are states as they are.
+    binning : {"count", "width"}
+        Bins of equally many samples, or of equal width.
+    unit : {"bit", "nat"}
+    kinds : mapping of name to kind, or sequence of one kind for each source, optional
+        "continuous", "ordinal" or "nominal" where the inferred kind is not wanted. Names are
+        "source 1", "source 2", ..., "target", or those of columns in dataframes and series.
+    n_permutations : int
+        If above 0, a p-value for each atom, from so many permutations of each source.
+    n_bootstrap : int
+        If above 0, an interval for each atom, from so many resamples. Bins stay as they are. Either
+        of the two also gives values corrected for bias; all are explained in `doubt`.
+    confidence : float
+        Of the intervals.
+    n_jobs : int, optional
+        The number of threads; the result does not depend on it.
+    random_state : int, Generator, RandomState or None
+        The seed of permutations and resamples.
+
+    Returns
+    -------
+    Decomposition
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than five samples for each joint state that occurs.
+
+    Examples
+    --------
+    Whether the lamp is on: two switches, each of which alone says nothing.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> upstairs, downstairs = rng.integers(0, 2, size=(2, 500))
+    >>> result = decompose([upstairs, downstairs], upstairs ^ downstairs)
+    >>> round(result.synergy, 2), round(result.shared, 2)
+    (0.99, 0.0)
+    """
+    check_choice(measure, (*MEASURES, *CONTINUOUS), "measure")
+    check_choice(binning, BINNINGS, "binning")
+    check_choice(unit, tuple(NATS_PER_UNIT), "unit")
+    check_count(bins, "bins", at_least=2)
+    check_draws(n_permutations, n_bootstrap, confidence)
+    check_jobs(n_jobs)
+    blocks = read_sources(sources, target, kinds)
+    subject = to_subject(blocks[:-1], blocks[-1], measure, bins, binning)
+    if isinstance(subject, Counted) and subject.samples_per_state < FEWEST_PER_STATE:
+        warn_caller(_too_few(subject, bins, any("continuous" in block.kinds for block in blocks)))
+    request = Request(n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs)
+    return describe(subject, measure, unit, request)
+
+
+def _too_few(subject: Counted, bins: int, are_binned: bool) -> str:
+    fewer = f"fewer bins (now {bins}), " if are_binned else ""
+    return (
+        f"{subject.n_samples} samples fill {subject.n_states} joint states of the sources and the "
+        f"target, {subject.samples_per_state:.1f} each: with fewer than {FEWEST_PER_STATE} a good "
+        f"part of the atoms is bias. What helps: more samples, {fewer}fewer columns in a source, "
+        'or measure="gaussian" or "sx-ksg", which count no states. n_permutations=200 tells which '
+        "atoms are more than chance, and corrects their values."
+    )
+
+
+def describe(subject: Subject, measure: str, unit: Unit, request: Request) -> Decomposition:
+    """Return the atoms of a sample, with as much doubt as is asked for."""
+    parts, total = subject.parts()
+    found = doubt(subject, parts.atoms, request)
+    labels, scale = subject.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
+
+    def by_label(values: FloatArray | None) -> dict[str, Any] | None:
+        return None if values is None else dict(zip(labels, values.tolist(), strict=True))
+
+    intervals = None
+    if found.intervals is not None:
+        ends = (found.intervals * scale).tolist()
+        intervals = {label: (low, high) for label, (low, high) in zip(labels, ends, strict=True)}
+    return replace(
+        to_decomposition(parts, total, subject.lattice.n_sources, measure, unit),
+        n_samples=subject.n_samples,
+        corrected=by_label(None if found.corrected is None else found.corrected * scale),
+        p_values=by_label(found.p_values),
+        intervals=intervals,
+        confidence=None if intervals is None else request.confidence,
+    )
+
+
+def check_draws(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
+    """Refuse numbers of draws that are none, or too few for the intervals asked for."""
+    check_count(n_permutations, "n_permutations", at_least=0)
+    number = check_count(n_bootstrap, "n_bootstrap", at_least=0)
+    if (
+        isinstance(confidence, bool)
+        or not isinstance(confidence, Real)
+        or not 0 < float(confidence) < 1
+    ):
+        raise ValueError(
+            f"confidence={confidence!r} must lie between 0 and 1, such as 0.95 for intervals that "
+            "hold the true value in 95 of 100 samples."
+        )
+    needed = ceil(2 / (1 - float(confidence)) - ROUNDING)
+    if 0 < number < needed:
+        raise ValueError(
+            f"n_bootstrap={n_bootstrap} is too few for confidence={confidence}: not one resample "
+            f"would lie beyond either end. Use n_bootstrap={needed} or more."
+        )
+
+
+def read_sources(sources: Iterable[Any], target: Any, kinds: Kinds | None = None) -> list[Block]:
+    """Read all sources and, last, the target; they must be complete and of one length."""
+    listed = _list(sources)
+    names = [f"source {number}" for number in range(1, len(listed) + 1)]
+    raws = {name: _read(values, name) for name, values in zip(names, listed, strict=True)}
+    raws[TARGET] = _read(target, TARGET)
+    n_samples = len(raws[TARGET][0].values)
+    for name in names:
+        if len(raws[name][0].values) != n_samples:
+            raise ValueError(
+                f"{name} has {len(raws[name][0].values)} samples and the target has {n_samples}: "
+                "each needs one value per sample."
+            )
+    stated = _stated(kinds, raws)
+
+    def to_block(name: str) -> Block:
+        make = to_target if name == TARGET else to_column
+        kinds_of = [stated.get(raw.name, stated.get(name)) for raw in raws[name]]
+        return Block(tuple(map(make, raws[name], kinds_of)))
+
+    return [to_block(name) for name in raws]
+
+
+def _list(sources: Any) -> list[Any]:
+    """Return the sources one by one, or say how to take apart what is not a list of them."""
+    way_out = None
+    if is_frame(sources):
+        way_out = "[frame[name] for name in frame.columns] makes every column a source"
+    elif isinstance(sources, np.ndarray):
+        way_out = f"got one array of shape {sources.shape}; list(X.T) makes every column a source"
+    elif isinstance(sources, Mapping):
+        way_out = "list(sources.values()) takes those of a mapping"
+    elif isinstance(sources, str) or not isinstance(sources, Iterable):
+        way_out = f"got {sources!r}"
+    if way_out is not None:
+        raise TypeError(
+            "sources must be a list with one array, series or dataframe for each source, such as "
+            f"[x1, x2]: {way_out}. (An array of several columns in the list is one joint source.)"
+        )
+    return list(sources)
+
+
+def _read(values: Any, name: str) -> tuple[Raw, ...]:
+    """Read the columns of one variable, in which nothing may be missing."""
+    try:
+        raws = read_vectors(values, name)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from error
+    for raw in raws:
+        column = "" if raw.name == name else f", column {raw.name!r},"
+        bad = ~np.isfinite(raw.values)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"{name}{column} has {np.count_nonzero(bad)} missing or infinite values, the first "
+                f"in row {row} ({raw.values[row]}). Leave out these rows in all variables, or fill "
+                "in the values first."
+            )
+    return raws
+
+
+def _stated(kinds: Any, raws: Mapping[str, tuple[Raw, ...]]) -> dict[str, Kind]:
+    """Return the kinds stated, by the name of a variable or of a column."""
+    if kinds is None:
+        return {}
+    if not isinstance(kinds, Mapping):
+        names = [name for name in raws if name != TARGET]
+        if isinstance(kinds, str) or len(kinds) != len(names):
+            raise ValueError(
+                f"kinds={kinds!r} must list one kind for each of the {len(names)} sources, or map "
+                "names to kinds, such as {'source 1': 'nominal', 'target': 'continuous'}."
+            )
+        kinds = dict(zip(names, kinds, strict=True))
+    known = dict.fromkeys([*raws, *(raw.name for columns in raws.values() for raw in columns)])
+    for name, kind in kinds.items():
+        if name not in known:
+            raise ValueError(f"kinds names no variable {name!r}{did_you_mean(name, known)}")
+        check_choice(kind, KINDS, f"kinds[{name!r}]")
+    return dict(kinds)

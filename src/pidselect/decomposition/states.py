@@ -1,0 +1,159 @@
+"""From samples to states: measurements are binned, whole numbers and labels taken as they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from pidselect.data import Block, Column, FloatArray, IntArray
+
+Binning = Literal["count", "width"]
+BINNINGS: tuple[Binning, ...] = get_args(Binning)
+
+#: A table of all joint states may have so many cells: 800 MB of float64.
+MOST_CELLS = 10**8
+
+
+def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArray:
+    """Return each sample's state of one joint variable, as 0, 1, ... without gaps.
+
+    Continuous columns are binned one by one. Ordinal and nominal ones are taken as they are,
+    however many levels they have. States are numbered in the order of their first column, then
+    of their second, and so on.
+
+    Parameters
+    ----------
+    block : Block
+        The columns that are one variable.
+    bins : int
+        The number of bins of a continuous column; fewer come out where many values are equal.
+    binning : {"count", "width"}
+        See `equal_count_bins` and `equal_width_bins`.
+
+    Returns
+    -------
+    array of int64, shape (n_samples,)
+
+    Examples
+    --------
+    >>> from pidselect.data import read_block
+    >>> to_codes(read_block([[0.1, 7], [0.7, 0], [0.4, 7], [0.9, 0]], "x"), bins=2)
+    array([0, 1, 0, 1])
+    """
+    return join_codes([_levels(column, bins, binning) for column in block.columns])
+
+
+def join_codes(codes: Sequence[IntArray]) -> IntArray:
+    """Return the joint state of several variables, as 0, 1, ... without gaps.
+
+    Examples
+    --------
+    >>> join_codes([np.array([0, 0, 9, 9]), np.array([0, 3, 3, 3])])
+    array([0, 1, 2, 2])
+    """
+    joint = np.zeros_like(codes[0])
+    for code in codes:
+        # Renumbered each time, so that no number grows beyond the square of the samples.
+        both = joint * (int(code.max()) + 1) + code
+        joint = np.unique(both, return_inverse=True)[1].astype(np.int64).reshape(-1)
+    return joint
+
+
+def _levels(column: Column, bins: int, binning: Binning) -> IntArray:
+    if column.is_discrete:
+        return column.codes()
+    if binning == "count":
+        return equal_count_bins(column.values, bins)
+    return equal_width_bins(column.values, bins)
+
+
+def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
+    r"""Return the bins that hold equally many values, as far as that is possible.
+
+    Sorted, with the smallest as number 1, bin k of 0, 1, ... ends with the value number
+
+    .. math:: \lfloor N (k + 1) / \mathrm{bins} \rfloor .
+
+    Equal values always share a bin: those equal to the last value of a bin belong to it. With many
+    equal values, bins are therefore of unequal count, and some remain empty; their numbers are
+    then left out.
+
+    Examples
+    --------
+    >>> equal_count_bins(np.array([0.3, 0.1, 0.2, 0.9, 0.7, 0.8]), 3)
+    array([1, 0, 0, 2, 1, 2])
+    >>> equal_count_bins(np.array([0.0, 0.0, 0.0, 0.0, 0.7, 0.8]), 3)
+    array([0, 0, 0, 0, 2, 2])
+    """
+    n = len(values)
+    ends = n * np.arange(1, bins) // bins
+    last = np.sort(values)[ends[ends > 0] - 1]
+    return np.searchsorted(last, values, side="left").astype(np.int64)
+
+
+def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
+    """Return the bins that cut the range from the smallest to the largest value evenly.
+
+    A value on a border belongs to the upper bin, the largest value to the last one.
+
+    Examples
+    --------
+    >>> equal_width_bins(np.array([0.0, 1.0, 2.4, 2.5, 5.0]), 2)
+    array([0, 0, 0, 1, 1])
+    """
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.zeros(len(values), dtype=np.int64)
+    # A range beyond the largest float is halved first, which changes nothing else.
+    scale = 1.0 if math.isfinite(high - low) else 0.5
+    share = (values * scale - low * scale) / (high * scale - low * scale)
+    return np.minimum((share * bins).astype(np.int64), bins - 1)
+
+
+def count_states(codes: Sequence[IntArray]) -> FloatArray:
+    """Return the relative frequency of every joint state, one axis for each variable.
+
+    Parameters
+    ----------
+    codes : sequence of arrays of int64, shape (n_samples,)
+        States 0, 1, ... of each variable; by custom the target is the last.
+
+    Returns
+    -------
+    array of float64, of as many axes as there are variables
+
+    Examples
+    --------
+    >>> count_states([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])])
+    array([[0.25, 0.25],
+           [0.  , 0.5 ]])
+    """
+    shape = tuple(int(code.max()) + 1 for code in codes)
+    cells = np.bincount(np.ravel_multi_index(tuple(codes), shape), minlength=math.prod(shape))
+    return (cells / len(codes[0])).reshape(shape)
+
+
+def check_size(codes: Sequence[IntArray]) -> None:
+    """Refuse variables of so many states that the table of all joint ones would not fit.
+
+    Examples
+    --------
+    >>> check_size([np.arange(1000), np.arange(1000), np.arange(1000)])
+    Traceback (most recent call last):
+    ...
+    ValueError: source 1 has 1000 states, source 2 has 1000 and the target has 1000, which makes
+    1e+09 joint states, more than 1e+08. Use fewer bins, fewer columns in a source, or a measure
+    that needs none: "gaussian" or "sx-ksg".
+    """
+    shape = [int(code.max()) + 1 for code in codes]
+    if math.prod(shape) > MOST_CELLS:
+        first, *others = (f"source {i} has {levels}" for i, levels in enumerate(shape[:-1], 1))
+        raise ValueError(
+            f"{', '.join([f'{first} states', *others])} and the target has {shape[-1]}, which "
+            f"makes {math.prod(shape):.0e} joint states, more than {MOST_CELLS:.0e}. Use fewer "
+            'bins, fewer columns in a source, or a measure that needs none: "gaussian" or '
+            '"sx-ksg".'
+        )

@@ -1,0 +1,539 @@
+"""Features taken apart beside others, by either method; what is said of them, and how it prints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pidselect import datasets, mutual_information
+from pidselect.data import Block, Column
+from pidselect.decomposition.contrast import (
+    NOTHING,
+    Approach,
+    Atoms,
+    Contrast,
+    Counting,
+    Estimating,
+    to_states,
+)
+from pidselect.decomposition.explain import Verdict, explain
+from pidselect.decomposition.explanation import WIDTH, FeatureExplanation
+from pidselect.decomposition.sentences import sentence
+from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
+
+BIT = np.log(2)
+ESTIMATORS = [KSG(), KSG(algorithm=2), KSG(scale="rank"), Mixed(), Gaussian(), Copula()]
+
+
+def levels(values, name="x"):
+    return Block((Column(name, "nominal", np.asarray(values, dtype=float)),))
+
+
+def measured(values, name="x"):
+    return Block((Column(name, "continuous", np.asarray(values, dtype=float)),))
+
+
+def kept(**blocks):
+    return [Verdict(name, "kept", True, block) for name, block in blocks.items()]
+
+
+def gate(name, repeats=60):
+    """Return the sources and the target of a gate, each state as often as it is likely."""
+    states = np.argwhere(np.repeat(datasets.gate(name)[..., np.newaxis], repeats, axis=-1) > 0)
+    first, second, target, _ = states.T
+    return levels(first), levels(second), levels(target, "y")
+
+
+def line(n=300, seed=0):
+    """Return two features and the noisy sum of them."""
+    rng = np.random.default_rng(seed)
+    first, second, noise = rng.normal(size=(3, n))
+    return measured(first), measured(second), measured(first + second + 0.5 * noise, "y")
+
+
+# --- known systems ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("XOR", (0, 0, 1), (0, 0, 1)),
+        ("RDN", (0, 1, 0), (0, 1, 0)),
+        ("COPY", (1, 0, 0), (1, 0, 0)),
+        ("COPY1", (1, 0, 0), (0, 0, 0)),
+        ("AND", (0, 0.311, 0.5), (0, 0.311, 0.5)),
+    ],
+)
+def test_gates(name, first, second):
+    a, b, target = gate(name)
+    explanation = explain(kept(a=a, b=b), target, Approach(Discrete()))
+    for feature, expected in zip(explanation, (first, second), strict=True):
+        found = (feature.unique, feature.shared, feature.synergy)
+        assert found == pytest.approx(expected, abs=0.02)
+        assert feature.method == "broja"
+        assert feature.relevance == feature.unique + feature.synergy
+        assert feature.information == feature.unique + feature.shared
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_toy_system_as_in_the_paper(seed):
+    """Beside X1 in step 2: X2 is mainly redundant, eta almost exclusively synergistic."""
+    toy = datasets.toy(1000, random_state=seed)
+    X1, X2, eta = (measured(column) for column in toy.X.T)
+    method = Counting(measured(toy.y))
+    redundant, synergistic = method.answer([Contrast(X2, X1), Contrast(eta, X1)])
+    assert redundant.shared > 0.95 * (redundant.unique + redundant.shared)
+    assert redundant.shared > 10 * redundant.synergy
+    assert synergistic.synergy > 3 * (abs(synergistic.unique) + abs(synergistic.shared))
+
+
+def test_correction_takes_off_what_chance_tells():
+    """Three independent variables: counted states alone would find 0.08 bit of synergy."""
+    rng = np.random.default_rng(0)
+    a, b, target = (levels(column) for column in rng.integers(0, 5, size=(3, 700)))
+    (atoms,) = Counting(target).answer([Contrast(a, b)])
+    np.testing.assert_allclose(atoms, 0, atol=0.03)
+
+
+# --- identities ---------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 3), st.integers(2, 4))
+def test_counted_atoms_add_up(seed, n_levels, n_targets):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, n_levels, size=(2, 400))
+    target = levels((a * rng.integers(0, 2, 400) + b) % n_targets, "y")
+    a, b = levels(a), levels(b)
+    method = Counting(target)
+    atoms, alone, other, both = method.answer(
+        [Contrast(a, b), Contrast(a, NOTHING), Contrast(b, NOTHING), Contrast(a + b, NOTHING)]
+    )
+    assert (alone.shared, alone.synergy) == pytest.approx((0, 0), abs=1e-8)
+    assert atoms.unique + atoms.shared == pytest.approx(alone.unique, abs=1e-8)
+    assert atoms.unique + atoms.synergy == pytest.approx(both.unique - other.unique, abs=1e-8)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_estimated_atoms_add_up(estimator):
+    a, b, target = line()
+    wide = b + line(seed=1)[0]
+    (atoms,) = Estimating(target, estimator).answer([Contrast(a, wide)])
+    x, y = a.columns[0].values, target.columns[0].values
+    S = np.column_stack([column.values for column in wide.columns])
+    alone, known = (mutual_information(v, y, estimator=estimator) for v in (x, S))
+    given_S = mutual_information(x, y, given=S, estimator=estimator)
+    assert (atoms.unique + atoms.shared) / BIT == pytest.approx(alone, abs=1e-10)
+    assert (atoms.unique + atoms.synergy) / BIT == pytest.approx(given_S, abs=1e-10)
+    assert atoms.shared / BIT == pytest.approx(min(alone, known), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "approach", [Approach(KSG()), Approach(KSG(), measure="imin")], ids=["auto", "imin"]
+)
+def test_workers_do_not_show(approach):
+    a, b, target = line(200)
+    verdicts = [*kept(a=a, b=b), Verdict("c", "weakly relevant", False, line(200, 1)[0])]
+    several = Approach(approach.estimator, approach.measure, n_jobs=2, max_memory=10**6)
+    one, two = (explain(verdicts, target, how).to_dict() for how in (approach, several))
+    assert one == two
+
+
+# --- which method -------------------------------------------------------------------------------
+
+
+def test_states_are_counted_where_samples_suffice():
+    a, b, target = line(1000)
+    explanation = explain(kept(a=a, b=b), target, Approach(KSG()))
+    assert {feature.method for feature in explanation} == {"broja, 5 bins"}
+    assert explanation.pairs.method == "broja, 5 bins"
+    assert explanation.information == pytest.approx(
+        explanation["a"].relevance + explanation["b"].information, abs=1e-8
+    )
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"), [(KSG(), "mmi by KSG(k=4)"), (Gaussian(), "mmi by Gaussian()")]
+)
+def test_estimator_stands_in_where_they_do_not(estimator, name):
+    a, b, target = line(100)
+    explanation = explain(kept(a=a, b=b), target, Approach(estimator))
+    assert {feature.method for feature in explanation} == {name}
+    assert any("mmi" in note for note in explanation.notes)
+    assert explanation["a"].shared > 0
+
+
+def test_features_of_a_part_have_one_method():
+    """One candidate of many levels is enough for the others not to be counted either."""
+    a, _, target = line(1000)
+    many = Block((Column("n", "ordinal", np.arange(1000.0) // 2),))
+    few = levels(np.arange(1000) % 2)
+    others = {"m": many, "f": few}
+    verdicts = [*kept(a=a), *(Verdict(n, "irrelevant", False, b) for n, b in others.items())]
+    explanation = explain(verdicts, target, Approach(Mixed()))
+    assert explanation["a"].method == "broja, 5 bins"
+    assert explanation["m"].method == explanation["f"].method == "mmi by Mixed(k=4)"
+    assert any("different methods" in note for note in explanation.notes)
+
+
+def test_not_estimable():
+    """The discrete estimator counts states itself, so there is nothing to stand in."""
+    rng = np.random.default_rng(0)
+    a, b, target = (levels(column) for column in rng.integers(0, 9, size=(3, 300)))
+    weak = Verdict("c", "weakly relevant", False, levels(rng.integers(0, 9, 300)))
+    explanation = explain([*kept(a=a, b=b), weak], target, Approach(Discrete()))
+    for feature in explanation:
+        assert feature.unique is feature.shared is feature.synergy is None
+        assert feature.relevance is feature.information is feature.share("unique") is None
+        assert feature.method == "not estimable"
+        assert "300 samples fill 2" in feature.reason
+        assert "not estimable" in feature.sentence
+    assert explanation.information is None
+    assert not explanation.pairs.estimable.any()
+    assert not explanation.pairs.synergy.any()
+    assert "-" in str(explanation.pairs)
+    assert json.loads(json.dumps(explanation.to_dict()))["features"][0]["unique"] is None
+
+
+def test_measure_by_name_is_used_come_what_may():
+    a, b, target = line(100)
+    explanation = explain(kept(a=a, b=b), target, Approach(KSG(), measure="imin", bins=4))
+    assert explanation["a"].method == "imin, 4 bins"
+    assert explanation["a"].shared is not None
+    assert any("fewer than 5 samples" in note for note in explanation.notes)
+
+
+def test_too_large_a_table_is_not_counted():
+    n = 1000
+    blocks = [Block((Column("n", "ordinal", np.arange(float(n))),)) for _ in range(3)]
+    (answer,) = Counting(blocks[2], strict=False).answer([Contrast(*blocks[:2])])
+    assert "1e+09 cells" in answer
+
+
+def test_infinite_estimates_are_not_estimable():
+    a, b, _ = line(50)
+    target = measured(a.columns[0].values + b.columns[0].values, "y")
+    explanation = explain(kept(a=a, b=b), target, Approach(Gaussian()))
+    assert explanation["a"].unique is None
+    assert "infinite" in explanation["a"].sentence
+    assert explanation.information is None
+    few = line(20)[0]
+    single = explain(kept(a=few), few, Approach(Gaussian()))
+    assert single["a"].unique is None
+    assert not single.pairs.estimable.any()
+    assert np.isfinite(explanation.pairs.synergy).all()
+
+
+# --- who stands beside whom ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [60, 1000])
+def test_single_feature_is_all_unique(n):
+    a, _, target = line(n)
+    explanation = explain(kept(a=a), target, Approach(KSG()))
+    feature = explanation["a"]
+    assert (feature.shared, feature.synergy) == pytest.approx((0, 0), abs=1e-12)
+    assert feature.share("unique") == pytest.approx(1)
+    assert feature.unique == pytest.approx(explanation.information)
+    assert explanation.pairs.redundancy == pytest.approx(feature.information)
+
+
+@pytest.mark.parametrize("n", [60, 1000])
+def test_without_a_selection_candidates_stand_beside_nothing(n):
+    a, _, target = line(n)
+    explanation = explain([Verdict("a", "irrelevant", False, a)], target, Approach(KSG()))
+    assert explanation.information == 0
+    assert explanation["a"].unique > 0.1
+    assert explanation["a"].share("unique") is None
+    assert explanation.pairs.names == ()
+    assert "by itself or" not in explanation["a"].sentence
+
+
+def test_nothing_at_all():
+    explanation = explain([], line()[2], Approach(KSG()))
+    assert len(explanation) == 0
+    assert list(explanation.to_frame().columns) == []
+    assert "0 selected" in str(explanation)
+
+
+@pytest.mark.parametrize("n", [60, 1000])
+def test_constant_features_tell_nothing(n):
+    a, _, target = line(n)
+    explanation = explain(kept(a=a, b=Block()), target, Approach(KSG()))
+    b = explanation["b"]
+    assert (b.unique, b.shared, b.synergy) == pytest.approx((0, 0, 0), abs=1e-12)
+    assert explanation["a"].shared == pytest.approx(0, abs=1e-12)
+    assert "tells nothing about y that a does not in these samples" in b.sentence
+
+
+def test_order():
+    """Selected ones as given, others by relevance, then what took no part."""
+    a, b, target = line()
+    noise = line(seed=5)[0]
+    aside = [
+        Verdict("d", "copy", False, Block(), "a"),
+        Verdict("e", "skipped", False, Block(), "constant"),
+    ]
+    others = [Verdict("z", "irrelevant", False, noise), Verdict("b", "weakly relevant", False, b)]
+    explanation = explain([*aside, *others, *kept(a=a)], target, Approach(Gaussian()))
+    assert [feature.name for feature in explanation] == ["a", "b", "z", "d", "e"]
+    assert explanation["d"].unique is None
+    assert explanation["d"].method == ""
+
+
+def test_redundant_with_those_it_has_most_in_common_with():
+    rng = np.random.default_rng(0)
+    first, second, third = rng.integers(0, 2, size=(3, 800))
+    target = levels(first + 2 * second + 4 * third, "y")
+    selected = kept(a=levels(first), b=levels(second), c=levels(third))
+    verdicts = [
+        *selected,
+        Verdict("like a", "weakly relevant", False, levels(first ^ (rng.random(800) < 0.1))),
+        Verdict("b and c", "weakly relevant", False, levels(second & third)),
+        Verdict("noise", "irrelevant", False, levels(rng.integers(0, 2, 800))),
+    ]
+    explanation = explain(verdicts, target, Approach(Discrete()))
+    assert explanation["like a"].redundant_with == ("a",)
+    assert set(explanation["b and c"].redundant_with) == {"b", "c"}
+    assert explanation["noise"].redundant_with == ()
+    assert "redundant with a" in explanation["like a"].sentence
+
+
+def test_redundancy_is_named_where_all_amounts_are_shared():
+    """By mmi a weak feature shares all it tells with either one; what matters is what is taken."""
+    rng = np.random.default_rng(0)
+    first, second, noise = rng.normal(size=(3, 200))
+    target = measured(first + second, "y")
+    selected = kept(a=measured(first), b=measured(second))
+    weak = Verdict("c", "weakly relevant", False, measured(second + noise))
+    explanation = explain([*selected, weak], target, Approach(KSG()))
+    assert explanation["c"].method == "mmi by KSG(k=4)"
+    assert explanation["c"].redundant_with == ("b",)
+
+
+# --- pairs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+def test_pairs(n):
+    a, b, target = line(n)
+    c = line(n, seed=3)[0]
+    pairs = explain(kept(a=a, b=b, c=c), target, Approach(KSG())).pairs
+    assert pairs.names == ("a", "b", "c")
+    assert pairs.estimable.all()
+    np.testing.assert_array_equal(pairs.synergy, pairs.synergy.T)
+    np.testing.assert_array_equal(pairs.redundancy, pairs.redundancy.T)
+    np.testing.assert_array_equal(np.diag(pairs.synergy), 0)
+    assert pairs.redundancy[0, 0] > 0.3
+    assert pairs.synergy[0, 1] > 3 * abs(pairs.synergy[0, 2])
+    assert len(str(pairs).splitlines()) == 4
+    assert json.loads(json.dumps(pairs.to_dict()))["estimable"] == [[True] * 3] * 3
+
+
+def test_pairs_by_an_estimator_do_not_depend_on_the_order():
+    a, b, target = line(100)
+    one, two = (
+        explain(verdicts, target, Approach(KSG())).pairs
+        for verdicts in (kept(a=a, b=b), kept(b=b, a=a))
+    )
+    assert one.synergy[0, 1] == pytest.approx(two.synergy[0, 1])
+
+
+# --- states -------------------------------------------------------------------------------------
+
+
+def test_missing_values_are_a_state_of_their_own():
+    values = np.arange(100.0)
+    values[::4] = np.nan
+    states = to_states(measured(values), 5, 100)
+    assert np.bincount(states).tolist() == [15, 15, 15, 15, 15, 25]
+    assert set(states[::4]) == {5}
+
+
+def test_no_columns_are_one_state():
+    assert to_states(Block(), 5, 3).tolist() == [0, 0, 0]
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **more):
+    return FeatureExplanation("f", role, role != "weakly relevant", unique, shared, synergy, **more)
+
+
+@pytest.mark.parametrize(
+    ("feature", "others", "said"),
+    [
+        (
+            explained("strongly relevant", 0.31, 0.4, 0.21),
+            "ab",
+            "f is strongly relevant: it tells 0.52 bit about y that the other selected features do "
+            "not (0.31 bit by itself, 0.21 bit only together with them), and shares 0.40 bit with "
+            "them.",
+        ),
+        (
+            explained("kept", -0.003, -0.1, 0.2),
+            "a",
+            "f is kept, untested: it tells 0.20 bit about y that a does not (only together with "
+            "it), and shares nothing with it.",
+        ),
+        (
+            explained("strongly relevant", 0.3, 0.0, -0.2),
+            "ab",
+            "f is strongly relevant: it tells 0.10 bit about y that the other selected features do "
+            "not (by itself), and shares nothing with them.",
+        ),
+        (
+            explained("strongly relevant", 0.3, 0.1, -0.4),
+            "ab",
+            "f is strongly relevant: it tells nothing about y that the other selected features do "
+            "not in these samples, and shares 0.10 bit with them.",
+        ),
+        (
+            explained("strongly relevant", 0.92),
+            "",
+            "f is strongly relevant: it tells 0.92 bit about y, as the only one selected.",
+        ),
+        (
+            explained("weakly relevant", 0.01, 0.6, redundant_with=("a",)),
+            "ab",
+            "f is weakly relevant: almost all of the 0.61 bit it tells about y is redundant with a;"
+            " beside the selected features it would add 0.01 bit.",
+        ),
+        (
+            explained("weakly relevant", 0.2, 0.4, -0.2, redundant_with=("a", "b")),
+            "ab",
+            "f is weakly relevant: most of the 0.60 bit it tells about y is redundant with a and "
+            "b.",
+        ),
+        (
+            explained("weakly relevant", 0.4, 0.2, -0.4, redundant_with=("a", "b", "c")),
+            "abc",
+            "f is weakly relevant: of the 0.60 bit it tells about y, 0.20 bit is redundant with a, "
+            "b and c.",
+        ),
+        (
+            explained("weakly relevant", 0.4, 0.0),
+            "a",
+            "f is weakly relevant: it tells 0.40 bit about y by itself; beside the selected "
+            "features it would add 0.40 bit.",
+        ),
+        (
+            explained("weakly relevant", 0.0, 0.3, 0.5),
+            "a",
+            "f is weakly relevant: it tells 0.30 bit about y by itself; beside the selected "
+            "features it would add 0.50 bit.",
+        ),
+        (
+            explained("weakly relevant", 0.0, -0.1),
+            "a",
+            "f is weakly relevant: it passed a test, but by itself it tells nothing about y in "
+            "these samples.",
+        ),
+        (
+            FeatureExplanation("f", "irrelevant", False),
+            "ab",
+            "f is irrelevant: no test found it to tell anything about y, by itself or together "
+            "with the selected features.",
+        ),
+        (
+            FeatureExplanation("f", "copy", False, reason="a"),
+            "a",
+            "f is a copy of a: what is said of that holds for it.",
+        ),
+        (
+            FeatureExplanation("f", "skipped", False, reason="constant"),
+            "a",
+            "f was skipped: constant.",
+        ),
+    ],
+)
+def test_sentences(feature, others, said):
+    assert sentence(feature, "y", list(others)) == said
+
+
+NAMES = ["a\nb", "", " ", "\x1b[31mred", "tab\t", "\u202eabc", "x" * 200, "größe", "a, b", "{}%s"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_names_cannot_break_the_text(name):
+    a, b, target = line(60)
+    target = Block((Column(name, "continuous", target.columns[0].values),))
+    verdicts = [*kept(**{name: a}), Verdict("other", "weakly relevant", False, b)]
+    explanation = explain(verdicts, target, Approach(KSG()))
+    text = str(explanation)
+    assert all(line.isprintable() for line in text.split("\n"))
+    table = text.split("\n\n")[1].split("\n")
+    assert len(table) == 5
+    assert all(len(line) <= WIDTH for line in table)
+    assert explanation[name].name == name
+    assert explanation.target == name
+
+
+def test_prints_within_the_width():
+    a, b, target = line(100)
+    verdicts = kept(**{"a rather long name of a column": a, "another one of these names": b})
+    verdicts += [Verdict(f"z{i}", "irrelevant", False, line(100, i)[0]) for i in range(9)]
+    explanation = explain(verdicts, target, Approach(KSG()), ["a note of the caller."])
+    text = str(explanation)
+    assert max(map(len, text.split("\n"))) <= WIDTH
+    assert text.startswith("What features tell about y, in bits (2 selected, 100 samples)")
+    assert text.endswith("Note: a note of the caller.")
+    assert repr(explanation).endswith(text)
+    for feature in explanation:
+        assert feature.sentence.split()[0] in text
+
+
+def test_many_features_are_cut_short():
+    a, _, target = line(100)
+    verdicts = kept(a=a)
+    verdicts += [Verdict(f"z{i}", "irrelevant", False, line(100, 1)[0]) for i in range(25)]
+    text = str(explain(verdicts, target, Approach(Gaussian())))
+    assert "... and 5 more, see .to_frame()." in text
+
+
+# --- access -------------------------------------------------------------------------------------
+
+
+def test_access_by_name():
+    a, b, target = line(100)
+    explanation = explain(kept(first=a, second=b), target, Approach(Gaussian()))
+    assert explanation["second"] is explanation.features[1]
+    assert str(explanation["first"]).startswith("first is kept")
+    with pytest.raises(KeyError, match="did you mean 'second'"):
+        explanation["Secnd"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames(library):
+    a, b, target = line(100)
+    verdicts = [*kept(a=a), Verdict("b", "weakly relevant", False, b)]
+    verdicts.append(Verdict("c", "copy", False, Block(), "a"))
+    explanation = explain(verdicts, target, Approach(Gaussian()))
+    frame = replace(explanation, frame_library=library).to_frame()
+    assert type(frame).__module__.split(".")[0] == library
+    assert frame.shape[0] == 3
+    assert {"name", "role", "unique", "relevance_share", "sentence"} <= set(
+        getattr(frame, "column_names", None) or list(frame.columns)
+    )
+
+
+def test_everything_is_ready_for_json():
+    a, b, target = line(1000)
+    verdicts = [*kept(a=a, b=b), Verdict("c", "weakly relevant", False, line(1000, 1)[0])]
+    explanation = explain(verdicts, target, Approach(KSG()))
+    record = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
+    assert record["features"][0]["relevance"] == explanation["a"].relevance
+    assert record["features"][0]["shared_share"] == explanation["a"].share("shared")
+    assert record["n_samples"] == 1000
+
+
+def test_discrete_names_no_bins():
+    a, b, target = gate("AND")
+    assert Counting(target).name([Contrast(a, b)]) == "broja"
+    assert isinstance(Counting(target).answer([Contrast(a, b)])[0], Atoms)

@@ -1,0 +1,384 @@
+"""What a fitted selector says of its features: roles by its tests, values by any data like it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from systems import gates, noise, numbers, quick, season, xor
+
+from pidselect import datasets
+from pidselect.estimators import KSG
+from pidselect.selection.explaining import NO_ROOM, roles_of
+from pidselect.selection.record import Selection, Step
+
+
+def roles(explanation):
+    return {feature.name: feature.role for feature in explanation}
+
+
+def framed(problem):
+    return pd.DataFrame(problem.X, columns=problem.names)
+
+
+# --- the paper's systems ------------------------------------------------------------------------
+
+
+def test_toy_system():
+    toy = datasets.toy(random_state=1)
+    explanation = quick().fit(framed(toy), toy.y).explain(framed(toy), toy.y)
+    assert roles(explanation) == {
+        "X1": "strongly relevant",
+        "eta": "strongly relevant",
+        "X2": "weakly relevant",
+    }
+    X1, eta, X2 = explanation
+    assert {feature.method for feature in explanation} == {"broja, 5 bins"}
+    assert X1.share("unique") > 0.9
+    assert eta.synergy > 5 * abs(eta.unique)
+    assert eta.synergy > 5 * abs(eta.shared)
+    assert X2.shared > 0.95 * X2.information
+    assert X2.redundant_with == ("X1",)
+    assert "redundant with X1" in X2.sentence
+    assert "only together with it" in eta.sentence
+
+
+def test_friedman():
+    problem = datasets.friedman(500, random_state=0)
+    selector = quick(max_features=4).fit(framed(problem), problem.y)
+    explanation = selector.explain(framed(problem), problem.y)
+    assert len(explanation) == 10
+    for name in selector.selection_.features:
+        assert explanation[name].role == "strongly relevant"
+        assert explanation[name].method == "mmi by KSG(k=4)"
+        assert explanation[name].relevance > 0.1
+    shown = [feature.name for feature in explanation][4:]
+    relevances = [explanation[name].relevance for name in shown]
+    assert relevances == sorted(relevances, reverse=True)
+    assert explanation.pairs.names == selector.selection_.features
+    assert any("max_features" in note for note in explanation.notes)
+
+
+def test_values_are_those_of_the_selection():
+    """What the record says of the last step, and of the weakest feature going backward."""
+    X, y = numbers(200)
+    selector = quick().fit(X, y)
+    explanation = selector.explain(X, y)
+    forward, backward = selector.selection_.steps[-2:]
+    assert explanation["x0"].method == "mmi by KSG(k=4)"
+    for step in (forward, backward):
+        for name, value in zip(step.candidates, step.values, strict=True):
+            assert explanation[name].relevance == pytest.approx(value, abs=1e-10)
+
+
+def test_mixed_table():
+    island = datasets.mixed_table(600, random_state=0)
+    X, y = pd.DataFrame(island.columns), pd.Series(island.y, name="kilometres")
+    explanation = quick(max_features=3).fit(X, y).explain(X, y)
+    assert explanation.target == "kilometres"
+    assert explanation["temperature"].role == "copy"
+    assert "copy of temperature_fahrenheit" in explanation["temperature"].sentence
+    assert explanation["temperature_fahrenheit"].method == "mmi by Mixed(k=4)"
+    assert "about kilometres" in explanation["temperature_fahrenheit"].sentence
+    ice_creams, market = explanation["ice_creams_sold"], explanation["market"]
+    assert ice_creams.redundant_with == ("temperature_fahrenheit",)
+    assert "is redundant with temperature_fahrenheit" in ice_creams.sentence
+    assert "redundant" not in market.sentence  # it was left out for max_features only
+    assert market.relevance > 0.2
+
+
+def test_xor_with_one_input_kept():
+    X, y = xor()
+    explanation = quick(keep=["x0"]).fit(X, y).explain(X, y)
+    assert roles(explanation) == {"x0": "kept", "x1": "strongly relevant", "x2": "irrelevant"}
+    for name in ("x0", "x1"):
+        assert explanation[name].synergy == pytest.approx(1, abs=0.02)
+        assert explanation[name].information == pytest.approx(0, abs=0.02)
+    assert explanation["x0"].sentence.startswith("x0 is kept, untested: it tells 1.00 bit")
+    assert explanation.information == pytest.approx(1, abs=0.02)
+
+
+def test_gates_of_discrete_columns():
+    X, y = gates(400)
+    explanation = quick().fit(X, y).explain(X, y)
+    assert {feature.method for feature in explanation} == {"broja"}
+    assert explanation["x2"].unique > explanation["x0"].unique
+    assert explanation["x0"].synergy > 0.1
+    assert explanation["x3"].role == explanation["x4"].role == "irrelevant"
+
+
+def test_iris_classes():
+    iris = load_iris(as_frame=True)
+    explanation = quick().fit(iris.data, iris.target).explain(iris.data, iris.target)
+    assert explanation["sepal length (cm)"].role in ("weakly relevant", "irrelevant")
+    assert explanation.information > 1
+    assert all(f.information is not None for f in explanation)
+
+
+# --- other data than those of the fit -----------------------------------------------------------
+
+
+def test_held_out_rows():
+    X, y = numbers(400)
+    selector = quick().fit(X[:200], y[:200])
+    explanation = selector.explain(X[200:350], y[200:350])
+    assert explanation.n_samples == 150
+    assert explanation["x0"].relevance > 0.3
+    assert any("held-out" in note for note in explanation.notes)
+
+
+def test_kinds_are_those_of_the_fit():
+    """By themselves 60 rows of counts up to 40 would count as measurements."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 40, 400)
+    X, y = pd.DataFrame({"n": counts, "z": rng.normal(size=400)}), counts + rng.normal(size=400)
+    selector = quick().fit(X, y)
+    assert selector.kinds_["n"] == "ordinal"
+    explanation = selector.explain(X[:60], y[:60])
+    assert explanation["n"].role == "strongly relevant"
+    assert explanation["n"].information > 0.5
+
+
+def test_constant_columns_and_unseen_levels():
+    columns, y = season(300)
+    X = pd.DataFrame(columns)
+    selector = quick(estimator="mixed").fit(X, y)
+    assert set(selector.selection_.features) == {"wind", "port"}
+    rest = X[200:].assign(boats=3, port="harbour")
+    rest["flag"] = ["maybe"] * 50 + ["never"] * 50
+    explanation = selector.explain(rest, y[200:])
+    assert explanation["port"].role == "strongly relevant"
+    assert explanation["port"].relevance == pytest.approx(0, abs=1e-12)
+    assert explanation["boats"].information == pytest.approx(0, abs=1e-12)
+    assert "nothing" in explanation["port"].sentence
+
+
+def test_names_may_be_missing():
+    """As in transform: an array stands for the frame of the fit by position, with a warning."""
+    X, y = numbers(100)
+    frame = pd.DataFrame(X, columns=["target", "b", "c", "d"])
+    selector = quick().fit(frame, y)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        explanation = selector.explain(X, y)
+    assert explanation["target"] == selector.explain(frame, y)["target"]
+
+
+def test_class_target_stays_one():
+    X, y = numbers(300)
+    classes = np.where(y > 0, "up", "down")
+    explanation = quick().fit(X, classes).explain(X[:60], classes[:60])
+    assert explanation.information == pytest.approx(1, abs=0.6)
+    texts = np.array([f"class {i % 30}" for i in range(300)])
+    selector = quick(kinds={"target": "nominal"}).fit(np.arange(300.0)[:, np.newaxis] % 30, texts)
+    few = selector.explain(np.arange(40.0)[:, np.newaxis] % 30, texts[:40])
+    assert few.n_samples == 40
+
+
+@pytest.mark.parametrize("missing", ["drop", "category"])
+def test_missing_values(missing):
+    X, y = numbers(300)
+    X[::7, 2] = np.nan
+    selector = quick(missing=missing).fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation.n_samples == selector.selection_.settings["n_samples"]
+    assert explanation["x0"].relevance > 0.2
+    assert explanation["x2"].role == "irrelevant"
+
+
+def test_several_targets():
+    X, y = numbers(300)
+    selector = quick().fit(X, np.column_stack([y, X[:, 2]]))
+    explanation = selector.explain(X, np.column_stack([y, X[:, 2]]))
+    assert explanation["x2"].role == "strongly relevant"
+    assert explanation.target == "y"
+    mixed = quick().fit(X, pd.DataFrame({"number": y, "class": X[:, 2] > 0}))
+    assert mixed.selection_.settings["target"] == "continuous, nominal"
+    frame = pd.DataFrame({"number": y, "class": X[:, 2] > 0})
+    assert mixed.explain(X[:50], frame[:50])["x0"].relevance > 0
+
+
+# --- who is listed ------------------------------------------------------------------------------
+
+
+def test_feature_groups():
+    coins, parity = datasets.sample(datasets.gate("XOR"), 300, random_state=0)
+    X = np.column_stack([coins, np.random.default_rng(0).integers(0, 2, (300, 2))])
+    selector = quick(feature_groups={"coins": ["x0", "x1"], "others": ["x2", "x3"]})
+    explanation = selector.fit(X, parity).explain(X, parity)
+    assert roles(explanation) == {"coins": "strongly relevant", "others": "irrelevant"}
+    assert explanation["coins"].unique == pytest.approx(1, abs=0.03)
+    assert explanation["coins"].sentence.endswith("as the only one selected.")
+
+
+def test_columns_that_took_no_part():
+    X, y = numbers(100)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["constant"] = 1
+    frame["id"] = [f"row {i}" for i in range(100)]
+    frame["inches"] = frame["a"] * 2.54
+    groups = {"wide": ["c", "d", "constant"]}
+    selector = quick(feature_groups=groups, max_features=2)
+    with pytest.warns(UserWarning, match="its own text"):
+        selector.fit(frame, y)
+    explanation = selector.explain(frame, y)
+    assert explanation["constant"].sentence == "constant was skipped: constant."
+    assert explanation["id"].reason == "identifier: 100 different texts in 100 rows"
+    assert explanation["inches"].reason == "a"
+    assert explanation["wide"].reason == NO_ROOM
+    assert {f.name for f in explanation} == {"a", "b", "constant", "id", "inches", "wide"}
+
+
+def test_kept_constant():
+    X, y = numbers(100)
+    X[:, 3] = 1
+    explanation = quick(keep=["x3"]).fit(X, y).explain(X, y)
+    assert [f.name for f in explanation].count("x3") == 1
+    assert explanation["x3"].role == "kept"
+    assert explanation["x3"].information == pytest.approx(0, abs=1e-12)
+
+
+def test_nothing_selected():
+    X, y = noise()
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        selector = quick().fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation.information == 0
+    assert set(roles(explanation).values()) == {"irrelevant"}
+    assert "no test found it to tell anything about y." in explanation["x0"].sentence
+
+
+def step(phase, candidates, p_values, chosen, accepted):
+    p = p_values[candidates.index(chosen)]
+    values = (0.1,) * len(candidates)
+    return Step(phase, (), tuple(candidates), values, tuple(p_values), chosen, 0.1, p, 99, accepted)
+
+
+def test_roles_from_the_record():
+    steps = (
+        step("forward", "abcd", (0.01, 0.01, 0.01, 0.02), "a", True),
+        step("forward", "bcd", (0.01, 0.9, 0.06), "b", True),
+        step("forward", "cd", (0.9, 0.9), "c", False),
+        step("backward", "ab", (0.01, 0.3), "b", False),
+        step("backward", "a", (0.01,), "a", True),
+    )
+    settings = {"alpha": 0.05, "n_permutations": 99}
+    selection = Selection(("a",), ("k",), steps, settings=settings)
+    assert roles_of(selection) == {
+        "k": "kept",
+        "a": "strongly relevant",
+        "b": "weakly relevant",
+        "c": "weakly relevant",
+        "d": "irrelevant",
+    }
+
+
+def test_alpha_is_shared_among_as_many_steps_as_it_goes_round():
+    one = step("forward", "ab", (0.9, 0.02), "a", False)
+    settings = {"alpha": 0.05, "n_permutations": 99}
+    assert roles_of(Selection((), (), (one,), settings=settings))["b"] == "weakly relevant"
+    assert roles_of(Selection((), (), (one,) * 3, settings=settings))["b"] == "irrelevant"
+    late = step("forward", "ab", (0.9, 0.01), "a", False)
+    early = step("forward", "ab", (0.9, 0.9), "a", False)
+    few = (early,) * 4 + (late,)
+    assert roles_of(Selection((), (), few, settings=settings))["b"] == "weakly relevant"
+    many = (early,) * 5 + (late,)  # 0.05 goes round five times 0.01, which is the smallest p
+    assert roles_of(Selection((), (), many, settings=settings))["b"] == "irrelevant"
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+def test_workers_do_not_show():
+    X, y = numbers(150)
+    selector = quick().fit(X, y)
+    one = selector.explain(X, y).to_dict()
+    assert selector.set_params(n_jobs=2, max_memory="1MB").explain(X, y).to_dict() == one
+
+
+def test_max_samples():
+    X, y = numbers(300)
+    explanation = quick(max_samples=120).fit(X, y).explain(X, y)
+    assert explanation.n_samples == 120
+
+
+def test_measure_and_bins():
+    X, y = numbers(200)
+    explanation = quick().fit(X, y).explain(X, y, measure="mmi", bins=3)
+    assert explanation["x0"].method == "mmi, 3 bins"
+
+
+def test_own_estimator():
+    X, y = numbers(100)
+    explanation = quick(estimator=KSG(k=7)).fit(X, y).explain(X, y)
+    assert explanation["x0"].method == "mmi by KSG(k=7)"
+
+
+def test_frames_of_the_caller():
+    X, y = numbers(100)
+    frame = pl.DataFrame({f"x{i}": column for i, column in enumerate(X.T)})
+    explanation = quick().fit(frame, y).explain(frame, y)
+    assert isinstance(explanation.to_frame(), pl.DataFrame)
+    assert explanation.to_frame()["name"].to_list() == [f.name for f in explanation]
+    json.dumps(explanation.to_dict(), allow_nan=False)
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        quick().explain(*numbers())
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = numbers()
+    return quick().fit(pd.DataFrame(X, columns=list("abcd")), y)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X.rename(columns={"a": "A"}), y), "feature names"),
+        (lambda X, y: (X[["a", "b"]], y), "feature"),
+        (lambda X, y: (X[:-1], y), "X has 99, y has 100"),
+        (lambda X, y: (X, np.column_stack([y, y[::-1]])), "y has 2 column"),
+        (lambda X, y: (X, None), "y is None"),
+        (lambda X, y: (X, np.ones(100)), "constant"),
+        (lambda X, y: (X.assign(b="text"), y), "'b' cannot be continuous"),
+        (lambda X, y: (X.assign(b=np.nan), y), "'b' .100 missing"),
+    ],
+    ids=["names", "columns", "rows", "targets", "no target", "constant", "texts", "missing"],
+)
+def test_bad_data(fitted, change, message):
+    X, y = numbers()
+    with pytest.raises(ValueError, match=message):
+        fitted.explain(*change(pd.DataFrame(X, columns=list("abcd")), y))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measure": "broia"}, "did you mean 'broja'"),
+        ({"measure": "gaussian"}, "measure='gaussian' is unknown"),
+        ({"bins": 1}, "bins=1 must be a whole number of at least 2"),
+        ({"bins": 2.5}, "bins=2.5"),
+    ],
+    ids=str,
+)
+def test_bad_settings(fitted, settings, message):
+    X, y = numbers()
+    with pytest.raises(ValueError, match=message):
+        fitted.explain(pd.DataFrame(X, columns=list("abcd")), y, **settings)
+
+
+def test_groups_changed_after_the_fit():
+    X, y = numbers()
+    selector = quick(feature_groups={"both": ["x0", "x1"]}).fit(X, y)
+    with pytest.raises(ValueError, match=r"'both'.*changed after fit"):
+        selector.set_params(feature_groups=None).explain(X, y)
