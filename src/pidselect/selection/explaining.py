@@ -139,9 +139,9 @@ def roles_of(selection: Selection) -> dict[str, Role]:
     Selected features are strongly relevant. Candidates that were significant at a step forward, and
     those that were included and removed again, are weakly relevant. All others are irrelevant.
 
-    At each step the p-values are adjusted for the number of candidates. Here a candidate has as many
-    tries as there are steps, so that alpha is shared among these; if it does not go round, because
-    no p-value can be that small, among the first ones.
+    At each step p-values are adjusted for the number of candidates. But a candidate has as many
+    tries as there are steps, so alpha is shared among these; among the first ones only, if shares
+    would be smaller than any p-value can be.
     """
     alpha, forward = selection.settings["alpha"], _forward(selection)
     finest = 1.0 / (1.0 + selection.settings["n_permutations"])
