@@ -395,6 +395,25 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             "not in these samples, and shares 0.10 bit with them.",
         ),
         (
+            explained("strongly relevant", 0.0, 0.33, 0.64, method="mmi by KSG(k=4)"),
+            "ab",
+            "f is strongly relevant: it tells 0.64 bit about y that the other selected features do "
+            "not, at least 0.31 bit of it only together with them; of the 0.33 bit it tells by "
+            "itself, up to 0.33 bit is shared with them.",
+        ),
+        (
+            explained("strongly relevant", 0.0, -0.01, 0.75, method="mmi by Mixed(k=4)"),
+            "a",
+            "f is strongly relevant: it tells 0.75 bit about y that a does not, only together with "
+            "it; by itself it tells nothing.",
+        ),
+        (
+            explained("strongly relevant", 0.3, 0.0, -0.1, method="mmi by Gaussian()"),
+            "ab",
+            "f is strongly relevant: it tells 0.20 bit about y that the other selected features do "
+            "not; of the 0.30 bit it tells by itself, nothing is shared with them.",
+        ),
+        (
             explained("strongly relevant", 0.92),
             "",
             "f is strongly relevant: it tells 0.92 bit about y, as the only one selected.",

@@ -10,6 +10,9 @@ from pidselect.decomposition.explanation import FeatureExplanation, shown
 MOST = 0.5
 ALMOST_ALL = 0.9
 
+#: How the method begins by which shared is the smaller of two amounts.
+BY_AMOUNTS = "mmi"
+
 TESTED = {
     "strongly relevant": "is strongly relevant",
     "weakly relevant": "is weakly relevant",
@@ -61,6 +64,12 @@ def _contribution(feature: FeatureExplanation, about: str, others: Sequence[str]
         return f"it tells {bits(feature.information)} {about}, as the only one selected"
     they = _named(others, "the other ")
     them = "it" if len(others) == 1 else "them"
+    does = "does" if len(others) == 1 else "do"
+    more = f"it tells {bits(feature.relevance)} {about} that {they} {does} not"
+    if not _is_something(feature.relevance):
+        return f"{more} in these samples, and shares {bits(feature.shared)} with {them}"
+    if feature.method.startswith(BY_AMOUNTS):
+        return f"{more}{_bounds(feature, them)}"
     apart, together = _is_something(feature.unique), _is_something(feature.synergy)
     how = {
         (True, True): f" ({bits(feature.unique)} by itself, {bits(feature.synergy)} only together "
@@ -69,11 +78,22 @@ def _contribution(feature: FeatureExplanation, about: str, others: Sequence[str]
         (False, True): f" (only together with {them})",
         (False, False): "",
     }[apart, together]
-    does = "does" if len(others) == 1 else "do"
-    more = f"it tells {bits(feature.relevance)} {about} that {they} {does} not"
-    if not _is_something(feature.relevance):
-        how = " in these samples"
     return f"{more}{how}, and shares {bits(feature.shared)} with {them}"
+
+
+def _bounds(feature: FeatureExplanation, them: str) -> str:
+    """Say what amounts alone tell: bounds of the parts.
+
+    Nobody can share more than the smaller amount. What exceeds all that a feature tells by itself
+    is there only with the others.
+    """
+    if not _is_something(feature.information):
+        return f", only together with {them}; by itself it tells nothing"
+    told, relevance = feature.information or 0.0, feature.relevance or 0.0
+    together = f", at least {bits(relevance - told)} of it only together with {them}"
+    most = f"up to {bits(feature.shared)}" if _is_something(feature.shared) else "nothing"
+    shared = f"; of the {bits(told)} it tells by itself, {most} is shared with {them}"
+    return (together if _is_something(relevance - told) else "") + shared
 
 
 def _redundancy(feature: FeatureExplanation, about: str) -> str:
