@@ -1,7 +1,9 @@
-"""A first selection: what makes people on an island ride the hire bicycles.
+"""A first selection: what makes people on an island ride the hire bicycles, and how.
 
 Run it with ``python examples/first_selection.py`` or ``make demo``; it needs pandas and rich.
 """
+
+from textwrap import fill
 
 import pandas as pd
 
@@ -14,10 +16,16 @@ print(f"{island.description}\n")
 print(f"{len(X)} days, {X.shape[1]} columns: numbers, counts, labels and yes/no together.\n")
 print(X.head(3).T.to_string(), "\n")
 
-selection = PIDSelector(random_state=0, verbose=1).fit(X, island.y).selection_
+selector = PIDSelector(random_state=0, verbose=1).fit(X, island.y)
+selection, explanation = selector.selection_, selector.explain(X, island.y)
 
 print(f"What tells about {island.target}, in the order of discovery:\n")
 print(selection, "\n")
 for column, original in selection.copies.items():
     print(f"{column} says the same as {original} and was left out.")
-print(f"True by construction: {', '.join(island.relevant)}.")
+print(f"True by construction: {', '.join(island.relevant)}.\n")
+
+print("And how:\n")
+for feature in explanation:
+    if feature.role in ("strongly relevant", "weakly relevant"):
+        print(fill(str(feature), 100, subsequent_indent="  "))
