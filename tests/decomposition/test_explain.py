@@ -398,8 +398,8 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             explained("strongly relevant", 0.0, 0.33, 0.64, method="mmi by KSG(k=4)"),
             "ab",
             "f is strongly relevant: it tells 0.64 bit about y that the other selected features do "
-            "not, at least 0.31 bit of it only together with them; of the 0.33 bit it tells by "
-            "itself, up to 0.33 bit is shared with them.",
+            "not, at least 0.31 bit of it only together with them; by itself it tells 0.33 bit, "
+            "which the others may tell as well.",
         ),
         (
             explained("strongly relevant", 0.0, -0.01, 0.75, method="mmi by Mixed(k=4)"),
@@ -411,7 +411,13 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             explained("strongly relevant", 0.3, 0.0, -0.1, method="mmi by Gaussian()"),
             "ab",
             "f is strongly relevant: it tells 0.20 bit about y that the other selected features do "
-            "not; of the 0.30 bit it tells by itself, nothing is shared with them.",
+            "not; by itself it tells 0.30 bit, which the others do not.",
+        ),
+        (
+            explained("strongly relevant", 0.1, 0.6, 0.1, method="mmi by KSG(k=4)"),
+            "a",
+            "f is strongly relevant: it tells 0.20 bit about y that a does not; by itself it tells "
+            "0.70 bit, 0.60 bit of which a may tell as well.",
         ),
         (
             explained("strongly relevant", 0.92),

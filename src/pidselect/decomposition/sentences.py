@@ -69,7 +69,7 @@ def _contribution(feature: FeatureExplanation, about: str, others: Sequence[str]
     if not _is_something(feature.relevance):
         return f"{more} in these samples, and shares {bits(feature.shared)} with {them}"
     if feature.method.startswith(BY_AMOUNTS):
-        return f"{more}{_bounds(feature, them)}"
+        return f"{more}{_bounds(feature, others)}"
     apart, together = _is_something(feature.unique), _is_something(feature.synergy)
     how = {
         (True, True): f" ({bits(feature.unique)} by itself, {bits(feature.synergy)} only together "
@@ -81,19 +81,24 @@ def _contribution(feature: FeatureExplanation, about: str, others: Sequence[str]
     return f"{more}{how}, and shares {bits(feature.shared)} with {them}"
 
 
-def _bounds(feature: FeatureExplanation, them: str) -> str:
+def _bounds(feature: FeatureExplanation, others: Sequence[str]) -> str:
     """Say what amounts alone tell: bounds of the parts.
 
     Nobody can share more than the smaller amount. What exceeds all that a feature tells by itself
     is there only with the others.
     """
+    them, they = ("it", shown(others[0])) if len(others) == 1 else ("them", "the others")
     if not _is_something(feature.information):
         return f", only together with {them}; by itself it tells nothing"
     told, relevance = feature.information or 0.0, feature.relevance or 0.0
-    together = f", at least {bits(relevance - told)} of it only together with {them}"
-    most = f"up to {bits(feature.shared)}" if _is_something(feature.shared) else "nothing"
-    shared = f"; of the {bits(told)} it tells by itself, {most} is shared with {them}"
-    return (together if _is_something(relevance - told) else "") + shared
+    shared, together = feature.shared or 0.0, relevance - told
+    text = f"; by itself it tells {bits(told)}"
+    if _is_something(together):
+        text = f", at least {bits(together)} of it only together with {them}{text}"
+    if not _is_something(shared):
+        return f"{text}, which {they} do{'es' * (len(others) == 1)} not"
+    part = "which" if shared >= told else f"{bits(shared)} of which"
+    return f"{text}, {part} {they} may tell as well"
 
 
 def _redundancy(feature: FeatureExplanation, about: str) -> str:
