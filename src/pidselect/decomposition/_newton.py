@@ -30,6 +30,9 @@ WALL = 1e200
 #: States b whose part of the dense matrix is worked out at once: they stay in cache.
 CHUNK = 128
 
+#: With more unknowns, the products of their rows are left to the matrix library.
+FEW_ROWS = 256
+
 OPTIONS = {
     "cache": True,
     "nogil": True,
@@ -235,6 +238,9 @@ def _reduce(factors, i, start, rows):
 def _add_products(dense, rows):
     """Add the products of all pairs of rows to the lower triangle, four of them at a time."""
     n_rows, size = rows.shape
+    if n_rows > FEW_ROWS:
+        dense += np.dot(rows, rows.T)
+        return
     for i in range(n_rows):
         one = rows[i]
         j = 0
