@@ -205,7 +205,7 @@ def test_level(shape):
     p = [
         values(decompose(x, y, n_permutations=19, random_state=seed).p_values)
         for seed in range(200)
-        for *x, y in [draw(pmf, 150, seed)]
+        for *x, y in [draw(pmf, 120, seed)]
     ]
     alarms = (np.array(p) <= 0.05).sum(axis=0)
     assert (alarms <= 21).all()  # 10 expected at most; more than 21 in 1 of 1000 suites

@@ -32,8 +32,9 @@ from pidselect.decomposition.subjects import CONTINUOUS, Counted, Subject, to_su
 from pidselect.estimators.information import NATS_PER_UNIT, Unit
 from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
 
-#: With fewer samples for each joint state that occurs, the bias of all atoms together exceeds about
-#: 1 / (2 * 5) nats, or 0.14 bit.
+#: With fewer samples for each joint state that occurs, the bias of all atoms together is 0.1 bit or
+#: more. States that say the same of the target are not merged first: among those met once there are
+#: many such, and to merge them would hide that samples are few.
 FEWEST_PER_STATE = 5
 
 TARGET = "target"
@@ -80,8 +81,8 @@ def decompose(
     n_permutations : int
         If above 0, a p-value for each atom, from so many permutations of each source.
     n_bootstrap : int
-        If above 0, an interval for each atom, from so many resamples. Bins stay as they are. Either
-        of the two also gives values corrected for bias; all are explained in `doubt`.
+        If above 0, an interval for each atom, from so many resamples; bins stay as they are. Either
+        of the two also gives values corrected for bias. See `pidselect.decomposition.doubt`.
     confidence : float
         Of the intervals.
     n_jobs : int, optional
