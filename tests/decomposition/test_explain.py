@@ -171,7 +171,7 @@ def test_estimator_stands_in_where_they_do_not(estimator, name):
 def test_features_of_a_part_have_one_method():
     """One candidate of many levels is enough for the others not to be counted either."""
     a, _, target = line(1000)
-    many = Block((Column("n", "ordinal", np.arange(1000.0) // 2),))
+    many = Block((Column("n", "nominal", np.arange(1000.0) // 2),))
     few = levels(np.arange(1000) % 2)
     others = {"m": many, "f": few}
     verdicts = [*kept(a=a), *(Verdict(n, "irrelevant", False, b) for n, b in others.items())]
@@ -210,9 +210,20 @@ def test_measure_by_name_is_used_come_what_may():
 
 def test_too_large_a_table_is_not_counted():
     n = 1000
-    blocks = [Block((Column("n", "ordinal", np.arange(float(n))),)) for _ in range(3)]
+    blocks = [Block((Column("n", "nominal", np.arange(float(n))),)) for _ in range(3)]
     (answer,) = Counting(blocks[2], strict=False).answer([Contrast(*blocks[:2])])
     assert "1e+09 cells" in answer
+    (answer,) = Counting(blocks[2].take(np.arange(100)), strict=False).answer(
+        [Contrast(*(block.take(np.arange(100)) for block in blocks[:2]))]
+    )
+    assert answer == "there are 100 states beside 100 of the target, too many"
+
+
+def test_counts_of_many_levels_are_binned():
+    counts = Column("n", "ordinal", np.arange(100.0))
+    grades = Column("g", "ordinal", np.arange(100.0) % 20)
+    assert len(np.unique(to_states(Block((counts,)), 5, 100))) == 5
+    assert len(np.unique(to_states(Block((grades,)), 5, 100))) == 20
 
 
 def test_infinite_estimates_are_not_estimable():
@@ -439,8 +450,8 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
         (
             explained("weakly relevant", 0.4, 0.2, -0.4, redundant_with=("a", "b", "c")),
             "abc",
-            "f is weakly relevant: of the 0.60 bit it tells about y, 0.20 bit is redundant with a, "
-            "b and c.",
+            "f is weakly relevant: of the 0.60 bit it tells about y, at least 0.20 bit is redundant "
+            "with a, b and c.",
         ),
         (
             explained("weakly relevant", 0.4, 0.0),
@@ -463,8 +474,8 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
         (
             FeatureExplanation("f", "irrelevant", False),
             "ab",
-            "f is irrelevant: no test found it to tell anything about y, by itself or together "
-            "with the selected features.",
+            "f is irrelevant as far as tests can tell: none found it to tell anything about y, by "
+            "itself or together with the selected features.",
         ),
         (
             FeatureExplanation("f", "copy", False, reason="a"),

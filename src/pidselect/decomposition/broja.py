@@ -41,6 +41,10 @@ PROPORTIONAL = 1e-13
 ATTEMPTS = ((False, 0.75), (False, 0.5), (True, 0.75), (True, 0.5), (False, 1.0), (False, 0.6))
 MOST_STEPS = 100
 
+#: The most unknowns of the dense system of a step: states of the target times those of the smaller
+#: source. With so many, a step takes seconds.
+MOST_UNKNOWNS = 2000
+
 #: Above this gap, in nats, a general solver is asked last of all. Below, it has nothing to add.
 CONIC_FROM = 1e-8
 
@@ -126,6 +130,13 @@ def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -
         return Solution(entropy(other) - entropy(other.sum(axis=0)), 0.0, "exact", 0)
     if first.shape[1] > second.shape[1]:
         first, second = second, first  # the dense part of a step goes by the first source's states
+    if first.size > MOST_UNKNOWNS:
+        raise ValueError(
+            f"BROJA: a target of {first.shape[0]} states and a source of {first.shape[1]} are too "
+            f"many, as their product is above {MOST_UNKNOWNS}. Use fewer bins; if whole numbers "
+            'are meant as measurements, say so by kinds={...: "continuous"}, so that they are '
+            'binned; or use measure="imin".'
+        )
     lower, upper, steps, method = -np.inf, np.inf, 0, "interior point"
     for swapped, power in ATTEMPTS:
         ends = (second, first) if swapped else (first, second)

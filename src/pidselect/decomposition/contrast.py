@@ -12,7 +12,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
+from pidselect.decomposition.broja import MOST_UNKNOWNS
 from pidselect.decomposition.doubt import correct
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.samples import FEWEST_PER_STATE
@@ -47,6 +48,15 @@ class Atoms(NamedTuple):
     unique: float
     shared: float
     synergy: float
+
+    @property
+    def overlap(self) -> float:
+        """What the others take from the feature, I(f; y) - I(f; y | others).
+
+        Shared information alone would not tell which of several others it is redundant with:
+        variables that have nothing to do with each other may share information about a target.
+        """
+        return self.shared - self.synergy
 
 
 #: What was found, or in words why nothing could be.
@@ -83,7 +93,7 @@ class Counting:
     def name(self, contrasts: Sequence[Contrast]) -> str:
         """Return the method in words."""
         blocks = [self.target, *(block for contrast in contrasts for block in contrast)]
-        binned = any("continuous" in block.kinds for block in blocks)
+        binned = any(is_binned(column) for block in blocks for column in block.columns)
         return f"{self.measure}, {self.bins} bins" if binned else self.measure
 
     def answer(self, contrasts: Sequence[Contrast]) -> list[Answer]:
@@ -93,10 +103,6 @@ class Counting:
                 delayed(self._answer)(contrast) for contrast in contrasts
             )
         )
-
-    def overlap(self, atoms: Atoms) -> float:
-        """Return how much the feature has in common with the others: what is shared."""
-        return atoms.shared
 
     def doubt_about(self, contrast: Contrast) -> str:
         """Say why counting cannot be trusted here, or nothing if it can."""
@@ -136,10 +142,13 @@ def too_few(subject: Counted) -> str:
 
 def too_many(subject: Counted) -> str:
     """Say that the table of all joint states would be too large, if so."""
-    n_cells = math.prod(int(code.max()) + 1 for code in subject.codes)
-    if n_cells <= MOST_CELLS:
-        return ""
-    return f"the table of all joint states has {n_cells:.0e} cells, more than {MOST_CELLS:.0e}"
+    first, second, target = (int(code.max()) + 1 for code in subject.codes)
+    n_cells = first * second * target
+    if n_cells > MOST_CELLS:
+        return f"the table of all joint states has {n_cells:.0e} cells, more than {MOST_CELLS:.0e}"
+    if min(first, second) * target > MOST_UNKNOWNS:
+        return f"there are {min(first, second)} states beside {target} of the target, too many"
+    return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +191,6 @@ class Estimating:
     def doubt_about(self, contrast: Contrast) -> str:
         """Say nothing: no states are counted."""
         return ""
-
-    def overlap(self, atoms: Atoms) -> float:
-        """Return how much the feature has in common with the others: what they take from it.
-
-        That is I(f; y) - I(f; y | others). What is shared by this measure tells features apart
-        only by their amounts: all that tell more than f share all of f.
-        """
-        return atoms.shared - atoms.synergy
 
     def _score_alone(self, blocks: Sequence[Block]) -> dict[Block, float]:
         """Return I(block; y) in nats; of a wide block as I(y; block), the same but faster."""
@@ -278,6 +279,8 @@ def _smaller_is_shared(
 def to_states(block: Block, bins: int, n_samples: int) -> IntArray:
     """Return each sample's state; a block without columns has one, a missing value one of its own.
 
+    Counts and grades of more than 20 levels are binned like measurements.
+
     Examples
     --------
     >>> gaps = Column("x", "continuous", np.array([0.1, np.nan, 0.9, 0.2, np.nan, 0.8]))
@@ -286,11 +289,17 @@ def to_states(block: Block, bins: int, n_samples: int) -> IntArray:
     """
     if not len(block):
         return np.zeros(n_samples, dtype=np.int64)
-    return to_codes(Block(tuple(_with_gaps_as_level(c, bins) for c in block.columns)), bins)
+    return to_codes(Block(tuple(_in_levels(column, bins) for column in block.columns)))
 
 
-def _with_gaps_as_level(column: Column, bins: int) -> Column:
-    if column.is_discrete or not column.has_missing:
+def is_binned(column: Column) -> bool:
+    """Return whether a column has too many ordered levels to count each of them."""
+    ordered = column.kind == "ordinal" and column.levels() > CLASS_LEVELS
+    return ordered or column.kind == "continuous"
+
+
+def _in_levels(column: Column, bins: int) -> Column:
+    if not is_binned(column):
         return column
     levels: FloatArray = np.full(len(column.values), np.nan)
     known = ~np.isnan(column.values)

@@ -31,8 +31,8 @@ OPTIMISTIC = (
     "be passed instead."
 )
 AMOUNTS = (
-    "mmi takes the smaller of two amounts as shared, be it the same information or not; so shared "
-    "and synergistic information may read high, and unique information low."
+    "mmi takes the smaller of two amounts as shared, be it the same information or not, so that "
+    "atoms are bounds: at least so much is unique, at most so much shared or synergistic."
 )
 TWO_METHODS = (
     "selected and other features are taken apart by different methods: compare their shares of "
@@ -191,7 +191,7 @@ def _name_redundant(
     common: dict[str, dict[str, float]] = {verdict.name: {} for verdict in weak}
     for (v, w), answer in zip(questions, method.answer(contrasts), strict=True):
         if isinstance(answer, Atoms):
-            common[v.name][w.name] = method.overlap(answer)
+            common[v.name][w.name] = answer.overlap
     return [replace(f, redundant_with=_largest(common.get(f.name, {}))) for f in features]
 
 
@@ -247,7 +247,7 @@ def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
     methods = {feature.method for feature in taken_apart}
     doubtful = sum(bool(feature.reason) for feature in taken_apart)
     notes = [BY_TESTS, OPTIMISTIC]
-    if any(name.startswith("mmi by") for name in methods):
+    if any(feature.has_bounds for feature in taken_apart):
         notes.append(AMOUNTS)
     if len(methods) > 1:
         notes.append(TWO_METHODS)

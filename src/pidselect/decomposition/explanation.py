@@ -23,6 +23,10 @@ SHOWN = 20
 WIDTH = 100
 NAME_WIDTH = 22
 
+#: How the methods begin by which shared is the smaller of two amounts, as much as it can be.
+BY_AMOUNTS = "mmi"
+BOUNDS = (">=", "<=", "<=")  # of unique, shared and synergy by such methods
+
 ATOMS = ("unique", "shared", "synergy")
 VALUES = (*ATOMS, "relevance", "information")
 
@@ -81,6 +85,11 @@ class FeatureExplanation:
     def information(self) -> float | None:
         """What it tells by itself, unique + shared = I(f; y)."""
         return None if self.unique is None or self.shared is None else self.unique + self.shared
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether the atoms are bounds: unique at least, shared and synergy at most so much."""
+        return self.method.startswith(BY_AMOUNTS)
 
     def share(self, value: str) -> float | None:
         """Return a value as a share of I(S; y), or None where that is not positive.
@@ -248,10 +257,12 @@ def _caption(selected: bool, method: str, total: float | None) -> str:
 
 def _row(feature: FeatureExplanation) -> tuple[str, ...]:
     share = feature.share("relevance")
+    signs = BOUNDS if feature.has_bounds else ("", "", "")
     return (
         cut(feature.name),
         feature.role,
-        *(number(getattr(feature, value)) for value in (*ATOMS, "relevance")),
+        *(sign + number(getattr(feature, atom)) for sign, atom in zip(signs, ATOMS, strict=True)),
+        number(feature.relevance),
         "-" if share is None else f"{100 * share + 0.0:.0f} %",
         number(feature.information),
     )

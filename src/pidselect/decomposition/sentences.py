@@ -10,9 +10,6 @@ from pidselect.decomposition.explanation import FeatureExplanation, shown
 MOST = 0.5
 ALMOST_ALL = 0.9
 
-#: How the method begins by which shared is the smaller of two amounts.
-BY_AMOUNTS = "mmi"
-
 TESTED = {
     "strongly relevant": "is strongly relevant",
     "weakly relevant": "is weakly relevant",
@@ -44,7 +41,7 @@ def sentence(feature: FeatureExplanation, target: str, others: Sequence[str]) ->
     if feature.role == "skipped":
         return f"{name} was skipped: {feature.reason}."
     if feature.role == "irrelevant":
-        return f"{name} is irrelevant: {_no_test_found(about, others)}."
+        return f"{name} is irrelevant as far as tests can tell: {_none_found(about, others)}."
     subject = f"{name} {TESTED[feature.role]}"
     if feature.unique is None:
         return f"{subject}; how it tells {about} is not estimable: {feature.reason}."
@@ -53,8 +50,8 @@ def sentence(feature: FeatureExplanation, target: str, others: Sequence[str]) ->
     return f"{subject}: {_contribution(feature, about, others)}."
 
 
-def _no_test_found(about: str, others: Sequence[str]) -> str:
-    found = f"no test found it to tell anything {about}"
+def _none_found(about: str, others: Sequence[str]) -> str:
+    found = f"none found it to tell anything {about}"
     return f"{found}, by itself or together with {_named(others, 'the ')}" if others else found
 
 
@@ -68,7 +65,7 @@ def _contribution(feature: FeatureExplanation, about: str, others: Sequence[str]
     more = f"it tells {bits(feature.relevance)} {about} that {they} {does} not"
     if not _is_something(feature.relevance):
         return f"{more} in these samples, and shares {bits(feature.shared)} with {them}"
-    if feature.method.startswith(BY_AMOUNTS):
+    if feature.has_bounds:
         return f"{more}{_bounds(feature, others)}"
     apart, together = _is_something(feature.unique), _is_something(feature.synergy)
     how = {
@@ -118,7 +115,8 @@ def _redundancy(feature: FeatureExplanation, about: str) -> str:
         amount = "almost all" if known >= ALMOST_ALL * told else "most"
         story = f"{amount} of the {bits(told)} it tells {about} is redundant with {whom}"
     else:
-        story = f"of the {bits(told)} it tells {about}, {bits(known)} is redundant with {whom}"
+        least = f"at least {bits(known)}"
+        story = f"of the {bits(told)} it tells {about}, {least} is redundant with {whom}"
     if not _is_something(feature.relevance):
         return story
     return f"{story}; beside the selected features it would add {bits(feature.relevance)}"

@@ -25,8 +25,6 @@ from pidselect.selection.features import FeatureGroups, read_groups
 from pidselect.selection.record import Selection, Step
 from pidselect.significance import is_significant
 
-ROUNDING = 1e-9
-
 NO_ROOM = "never tested, as there was no room for it within max_features"
 
 FULL = (
@@ -136,25 +134,20 @@ def to_verdicts(selection: Selection, table: Table, groups: FeatureGroups | None
 def roles_of(selection: Selection) -> dict[str, Role]:
     """Return the roles that follow from the tests of a selection.
 
-    Selected features are strongly relevant. Candidates that were significant at a step forward, and
-    those that were included and removed again, are weakly relevant. All others are irrelevant.
-
-    At each step p-values are adjusted for the number of candidates. But a candidate has as many
-    tries as there are steps, so alpha is shared among these; among the first ones only, if shares
-    would be smaller than any p-value can be.
+    Selected features are strongly relevant. Candidates that were significant at any step forward,
+    as also those were that were removed going backward, are weakly relevant. All others are
+    irrelevant, as far as the tests can tell.
     """
-    alpha, forward = selection.settings["alpha"], _forward(selection)
-    finest = 1.0 / (1.0 + selection.settings["n_permutations"])
-    n_tries = max(1, min(len(forward), int(alpha / finest + ROUNDING)))
-    passed = {step.chosen for step in forward if step.accepted} | {
+    alpha = selection.settings["alpha"]
+    passed = {
         candidate
-        for step in forward[:n_tries]
+        for step in _forward(selection)
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
-        if is_significant(p, alpha / n_tries)
+        if is_significant(p, alpha)
     }
     roles: dict[str, Role] = dict.fromkeys(selection.kept, "kept")
     roles |= dict.fromkeys(selection.features, "strongly relevant")
-    for step in forward:
+    for step in _forward(selection):
         for candidate in step.candidates:
             roles.setdefault(candidate, "weakly relevant" if candidate in passed else "irrelevant")
     return roles
