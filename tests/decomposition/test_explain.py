@@ -342,7 +342,7 @@ def test_pairs(n):
     np.testing.assert_array_equal(np.diag(pairs.synergy), 0)
     assert pairs.redundancy[0, 0] > 0.3
     assert pairs.synergy[0, 1] > 3 * abs(pairs.synergy[0, 2])
-    assert len(str(pairs).splitlines()) == 4
+    assert len(str(pairs).splitlines()) == 5
     assert json.loads(json.dumps(pairs.to_dict()))["estimable"] == [[True] * 3] * 3
 
 
@@ -450,8 +450,8 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
         (
             explained("weakly relevant", 0.4, 0.2, -0.4, redundant_with=("a", "b", "c")),
             "abc",
-            "f is weakly relevant: of the 0.60 bit it tells about y, at least 0.20 bit is redundant "
-            "with a, b and c.",
+            "f is weakly relevant: of the 0.60 bit it tells about y, at least 0.20 bit is "
+            "redundant with a, b and c.",
         ),
         (
             explained("weakly relevant", 0.4, 0.0),

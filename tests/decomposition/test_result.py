@@ -55,7 +55,8 @@ def test_table_with_all_there_is():
     ]
     cells = " ".join(lines[2].split())
     assert cells == "{1} unique 1 0.0000 -0.0100 0.0000 to 0.2500 1.0000"
-    assert len({len(line) for line in lines}) == 1
+    assert len({len(line) for line in lines[:-1]}) == 1
+    assert lines[-1].startswith("p-value: of a source being independent")
 
 
 def test_parts_are_shown():

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pidselect import datasets, mutual_information
+from pidselect.decomposition import samples
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES, decompose_distribution
 from pidselect.decomposition.samples import decompose
@@ -284,7 +285,6 @@ def test_sources_must_be_a_list(sources, words):
         ([FIRST, []], OR, "source 2: .*0 sample"),
         ([np.empty((100, 0)), FIRST], OR, "source 1: .*0 feature"),
         ([FIRST, SECOND], [], "target: .*0 sample"),
-        ([FIRST, 3], OR, "source 2.*one dimension"),
         ([FIRST, np.zeros((100, 2, 2))], OR, "source 2.*one dimension, or two"),
         ([FIRST, [0.5, None, np.nan, *range(97)]], OR, "source 2 has 2 missing.*row 1.*fill"),
         ([FIRST, SECOND], np.where(OR, np.inf, 1.0), "target has 75 missing or infinite.*row 1"),
@@ -324,3 +324,45 @@ def test_too_many_states():
     many = np.tile(np.arange(1000), 2)
     with pytest.raises(ValueError, match=r"source 1 has 1000 states.*1e\+09 joint states.*gauss"):
         decompose([many, many], many, kinds=dict.fromkeys(["target"], "ordinal"))
+
+
+@pytest.mark.parametrize("sources", [["x1", "x2"], [1.0, 2.0], (None, FIRST)])
+def test_single_values_are_no_sources(sources):
+    with pytest.raises(TypeError, match=r"the target comes second; but .* is a single value"):
+        decompose(sources, OR)
+
+
+def test_the_column_of_most_levels_is_named():
+    rng = np.random.default_rng(0)
+    age = pd.Series(rng.integers(0, 60, 200), name="age")
+    with pytest.warns(
+        UserWarning, match=r"kinds=\{'age': 'continuous'\}, as 'age' has \d\d levels"
+    ):
+        decompose([age, rng.normal(size=200)], rng.integers(0, 2, 200))
+
+
+def test_kinds_may_be_listed_with_that_of_the_target():
+    rng = np.random.default_rng(0)
+    x1, x2, y = rng.integers(0, 50, size=(3, 1000))
+    continuous = decompose([x1, x2], y, kinds=["continuous"] * 3)
+    stated = dict.fromkeys(["source 1", "source 2", "target"], "continuous")
+    assert continuous == decompose([x1, x2], y, kinds=stated)
+
+
+def test_names_of_variables_are_told():
+    first, second = pd.Series(FIRST, name="rain"), pd.Series(SECOND, name="two\nlines")
+    result = decompose([first, second], OR)
+    assert result.variables == ("rain", "two\nlines", "target")
+    last = "1 is rain, 2 is 'two\\nlines'; the target is target"
+    assert str(result).splitlines()[-1] == last
+    assert decompose([FIRST, SECOND], OR).variables is None
+
+
+def test_long_work_is_announced(monkeypatch, caplog):
+    monkeypatch.setattr(samples, "LONG", 0.0)
+    decompose([FIRST, SECOND], OR, n_permutations=20, random_state=0)
+    assert "need 90 decompositions" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(samples, "LONG", 3600.0)
+    decompose([FIRST, SECOND], OR, n_permutations=20, random_state=0)
+    assert not caplog.text

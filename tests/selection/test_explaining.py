@@ -14,7 +14,7 @@ from systems import gates, noise, numbers, quick, season, xor
 
 from pidselect import datasets
 from pidselect.estimators import KSG
-from pidselect.selection.explaining import NO_ROOM, roles_of
+from pidselect.selection.explaining import NO_ROOM, OTHER_ROWS, SAME_ROWS, roles_of
 from pidselect.selection.record import Selection, Step
 
 
@@ -129,7 +129,9 @@ def test_held_out_rows():
     explanation = selector.explain(X[200:350], y[200:350])
     assert explanation.n_samples == 150
     assert explanation["x0"].relevance > 0.3
-    assert any("held-out" in note for note in explanation.notes)
+    assert OTHER_ROWS in explanation.notes
+    assert SAME_ROWS not in explanation.notes
+    assert SAME_ROWS in selector.explain(X[:200], y[:200]).notes
 
 
 def test_kinds_are_those_of_the_fit():

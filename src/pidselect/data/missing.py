@@ -64,6 +64,16 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     return rows
 
 
+def check_no_gaps(argument: str, raws: Sequence[Raw]) -> None:
+    """Refuse missing and infinite values where there is no policy for them."""
+    _check_finite(argument, raws, "")
+    if counts := _count(raws):
+        raise ValueError(
+            f"{_sentence(argument, counts)} Leave out these samples in all variables, or fill in "
+            "the values first."
+        )
+
+
 def check_complete(X: Any) -> None:
     """Refuse a table that is only to be passed on if anything in it is missing or infinite.
 
@@ -86,7 +96,11 @@ def check_complete(X: Any) -> None:
         )
 
 
-def _check_finite(argument: str, raws: Sequence[Raw]) -> None:
+def _check_finite(
+    argument: str,
+    raws: Sequence[Raw],
+    or_else: str = ", or by NaN together with missing='drop' or 'category'",
+) -> None:
     for raw in raws:
         infinite = np.isinf(raw.values)
         if infinite.any():
@@ -94,7 +108,7 @@ def _check_finite(argument: str, raws: Sequence[Raw]) -> None:
             raise ValueError(
                 f"Input {argument} contains infinity or a value too large for dtype('float64'). "
                 f"Column {raw.name!r} holds {raw.values[row]} in row {row}; replace it by a "
-                "number, or by NaN together with missing='drop' or 'category'"
+                f"number{or_else}"
             )
 
 

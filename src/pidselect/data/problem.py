@@ -9,7 +9,7 @@ from typing import Any
 from .blocks import Block, IntArray, is_constant
 from .frames import read_columns, read_vectors
 from .kinds import TARGET, Kinds, stated_kinds, stated_target_kind, to_column, to_target
-from .missing import Missing, kept_rows
+from .missing import Missing, check_no_gaps, kept_rows
 from .table import Table, build_table, take_rows
 
 
@@ -114,7 +114,7 @@ def read_block(
     (('x[0]', 'x[1]'), ('continuous', 'ordinal'))
     """
     raws = read_vectors(values, name)
-    kept_rows({name: raws})
+    check_no_gaps(name, raws)
     names = [raw.name for raw in raws]
     stated = stated_kinds(kinds, names)
     if not target:

@@ -26,6 +26,18 @@ def quoted(names: Iterable[object]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def shown(name: str) -> str:
+    r"""Return a name as it may be printed, quoted if anything about it would not be seen.
+
+    Examples
+    --------
+    >>> print(shown("height"), shown("a\nb"))
+    height 'a\nb'
+    """
+    plain = name.isprintable() and name == name.strip() and name
+    return name if plain else repr(name)
+
+
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """Return the end of an error message: the nearest known word, and all of them.
 

@@ -90,6 +90,12 @@ class Doubt(NamedTuple):
     intervals: FloatArray | None = None  # (n_atoms, 2)
 
 
+def n_draws(subject: Subject, request: Request) -> int:
+    """Return how many decompositions a request takes."""
+    asked = request.n_permutations * subject.lattice.n_sources + request.n_bootstrap
+    return asked + CORRECTION_DRAWS if asked else 0
+
+
 def doubt(subject: Subject, observed: FloatArray, request: Request) -> Doubt:
     """Test, correct and bound the atoms, as far as draws are asked for."""
     if not request.n_permutations and not request.n_bootstrap:

@@ -26,10 +26,6 @@ MOST_NAMES = 3
 NOT_ESTIMABLE = "not estimable"
 
 BY_TESTS = "roles are the verdicts of the selection's own tests, and provisional."
-OPTIMISTIC = (
-    "values from the very rows that the selection was made on are optimistic; held-out rows can "
-    "be passed instead."
-)
 AMOUNTS = (
     "mmi takes the smaller of two amounts as shared, be it the same information or not, so that "
     "atoms are bounds: at least so much is unique, at most so much shared or synergistic."
@@ -246,7 +242,7 @@ def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
     taken_apart = [feature for feature in features if feature.unique is not None]
     methods = {feature.method for feature in taken_apart}
     doubtful = sum(bool(feature.reason) for feature in taken_apart)
-    notes = [BY_TESTS, OPTIMISTIC]
+    notes = [BY_TESTS]
     if any(feature.has_bounds for feature in taken_apart):
         notes.append(AMOUNTS)
     if len(methods) > 1:

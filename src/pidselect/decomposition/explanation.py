@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, make_frame
-from pidselect.data.words import did_you_mean
+from pidselect.data.words import did_you_mean, shown
 
 Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]
 
@@ -146,13 +146,13 @@ class Pairs:
         }
 
     def __str__(self) -> str:
-        """Return a line for each pair."""
+        """Return how values were computed, and a line for each pair."""
         rows: list[tuple[str, ...]] = [("feature", "and", "redundancy", "synergy")]
         for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True):
             values = (self.redundancy[i, j], self.synergy[i, j])
             cells = map(number, values if self.estimable[i, j] else (None, None))
             rows.append((cut(self.names[i]), cut(self.names[j]), *cells))
-        return "\n".join(align(rows, n_left=2))
+        return "\n".join([f"In bits, by {self.method}", *align(rows, n_left=2)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -272,18 +272,6 @@ def _wrap(lines: list[str]) -> str:
     return "\n".join(
         textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines
     )
-
-
-def shown(name: str) -> str:
-    r"""Return a name as it may be printed, quoted if anything about it would not be seen.
-
-    Examples
-    --------
-    >>> print(shown("height"), shown("a\nb"))
-    height 'a\nb'
-    """
-    plain = name.isprintable() and name == name.strip() and name
-    return name if plain else repr(name)
 
 
 def cut(name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from pidselect.data.words import shown
 from pidselect.estimators.information import Unit
 
 #: The plain names of the atoms of two sources.
@@ -14,6 +15,11 @@ NAMES_OF_TWO = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}
 
 #: So many atoms are printed: all of two and three sources, the largest of more.
 SHOWN_ATOMS = 18
+
+#: What a p-value is, and is not.
+P_VALUES = (
+    "p-value: of a source being independent of all else. An interval tells if an atom is > 0."
+)
 
 #: A gap is printed where it could show in the digits that are.
 SHOWN_GAP = 1e-5
@@ -48,6 +54,8 @@ class Decomposition:
         Of each atom, from bootstrap resamples; they may reach below 0.
     confidence : float, optional
         How often such intervals are meant to hold the true value.
+    variables : tuple of str, optional
+        What the sources are called and, last, the target, where these have names.
 
     Examples
     --------
@@ -70,6 +78,7 @@ class Decomposition:
     {1}     unique 1  0.0049     0.0038  -0.0901 to 0.0805   0.0050
     {2}     unique 2  0.0000    -0.0023  -0.0664 to 0.0503   1.0000
     {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5205   0.0050
+    p-value: of a source being independent of all else. An interval tells if an atom is > 0.
     """
 
     atoms: Mapping[str, float]
@@ -84,6 +93,7 @@ class Decomposition:
     p_values: Mapping[str, float] | None = None
     intervals: Mapping[str, tuple[float, float]] | None = None
     confidence: float | None = None
+    variables: tuple[str, ...] | None = None
 
     @property
     def shared(self) -> float:
@@ -125,8 +135,8 @@ class Decomposition:
 
     def __str__(self) -> str:
         """Return a table, one row for each atom; of many atoms, the largest."""
-        shown = self._shown()
-        table = [self._header(), *(self._row(label) for label in shown)]
+        labels = self._largest()
+        table = [self._header(), *(self._row(label) for label in labels)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         left = 2 if len(self.atoms) == len(NAMES_OF_TWO) else 1
         lines = [
@@ -136,12 +146,18 @@ class Decomposition:
             ).rstrip()
             for row in table
         ]
-        if more := len(self.atoms) - len(shown):
-            rest = sum(value for label, value in self.atoms.items() if label not in shown)
+        if more := len(self.atoms) - len(labels):
+            rest = sum(value for label, value in self.atoms.items() if label not in labels)
             lines.append(f"... and {more} smaller ones, {_number(rest)} {self.unit} in all")
+        if self.variables is not None:
+            *sources, target = map(shown, self.variables)
+            numbered = [f"{number} is {name}" for number, name in enumerate(sources, start=1)]
+            lines.append(f"{', '.join(numbered)}; the target is {target}")
+        if self.p_values is not None:
+            lines.append(P_VALUES)
         return "\n".join(lines)
 
-    def _shown(self) -> list[str]:
+    def _largest(self) -> list[str]:
         """Return the labels to print, in their order."""
         largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
         return [label for label in self.atoms if label in largest]

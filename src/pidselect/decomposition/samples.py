@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from numbers import Real
+from numbers import Number, Real
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from pidselect.data import (
+    CLASS_LEVELS,
     KINDS,
     Block,
     FloatArray,
@@ -24,13 +27,18 @@ from pidselect.data.frames import read_vectors
 from pidselect.data.kinds import to_column, to_target
 from pidselect.data.raw import Raw
 from pidselect.data.words import did_you_mean
-from pidselect.decomposition.doubt import Request, doubt
+from pidselect.decomposition.doubt import Request, doubt, n_draws
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition
 from pidselect.decomposition.states import BINNINGS, Binning
 from pidselect.decomposition.subjects import CONTINUOUS, Counted, Subject, to_subject
 from pidselect.estimators.information import NATS_PER_UNIT, Unit
 from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
+
+logger = logging.getLogger(__name__)
+
+#: Seconds from which on work is long.
+LONG = 60
 
 #: With fewer samples for each joint state that occurs, the bias of all atoms together is 0.1 bit or
 #: more. States that say the same of the target are not merged first: among those met once there are
@@ -75,14 +83,15 @@ def decompose(
     binning : {"count", "width"}
         Bins of equally many samples, or of equal width.
     unit : {"bit", "nat"}
-    kinds : mapping of name to kind, or sequence of one kind for each source, optional
+    kinds : mapping of name to kind, or sequence of a kind for each source (and target), optional
         "continuous", "ordinal" or "nominal" where the inferred kind is not wanted. Names are
         "source 1", "source 2", ..., "target", or those of columns in dataframes and series.
     n_permutations : int
         If above 0, a p-value for each atom, from so many permutations of each source.
     n_bootstrap : int
         If above 0, an interval for each atom, from so many resamples; bins stay as they are. Either
-        of the two also gives values corrected for bias. See `pidselect.decomposition.doubt`.
+        of the two also gives values corrected for bias, but for "sx-ksg", which has hardly any.
+        The page docs/doubt.md shows what all of these are worth.
     confidence : float
         Of the intervals.
     n_jobs : int, optional
@@ -119,13 +128,27 @@ def decompose(
     blocks = read_sources(sources, target, kinds)
     subject = to_subject(blocks[:-1], blocks[-1], measure, bins, binning)
     if isinstance(subject, Counted) and subject.samples_per_state < FEWEST_PER_STATE:
-        warn_caller(_too_few(subject, bins, any("continuous" in block.kinds for block in blocks)))
+        warn_caller(_too_few(subject, bins, blocks))
     request = Request(n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs)
-    return describe(subject, measure, unit, request)
+    return replace(describe(subject, measure, unit, request), variables=_names(blocks))
 
 
-def _too_few(subject: Counted, bins: int, are_binned: bool) -> str:
-    fewer = f"fewer bins (now {bins}), " if are_binned else ""
+def _names(blocks: Sequence[Block]) -> tuple[str, ...] | None:
+    """Return what the sources and the target are called, if any of them has a name of its own."""
+    names = tuple(", ".join(block.names) for block in blocks)
+    own = [name for name in names if name != TARGET and not name.startswith("source ")]
+    return names if own else None
+
+
+def _too_few(subject: Counted, bins: int, blocks: Sequence[Block]) -> str:
+    columns = [column for block in blocks for column in block.columns]
+    fewer = f"fewer bins (now {bins}), " if any(c.kind == "continuous" for c in columns) else ""
+    levels = {c.name: c.levels() for c in columns if c.kind == "ordinal" and c.labels is None}
+    most = max(levels, key=lambda name: levels[name], default="")
+    if levels.get(most, 0) > CLASS_LEVELS:
+        # Counts of many levels fill more states than anything else, and can be binned.
+        stated = f"kinds={{{most!r}: 'continuous'}}"
+        fewer = f"{stated}, as {most!r} has {levels[most]} levels that are not binned, {fewer}"
     return (
         f"{subject.n_samples} samples fill {subject.n_states} joint states of the sources and the "
         f"target, {subject.samples_per_state:.1f} each: with fewer than {FEWEST_PER_STATE} a good "
@@ -137,7 +160,9 @@ def _too_few(subject: Counted, bins: int, are_binned: bool) -> str:
 
 def describe(subject: Subject, measure: str, unit: Unit, request: Request) -> Decomposition:
     """Return the atoms of a sample, with as much doubt as is asked for."""
+    started = perf_counter()
     parts, total = subject.parts()
+    _announce(perf_counter() - started, subject, request)
     found = doubt(subject, parts.atoms, request)
     labels, scale = subject.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
 
@@ -156,6 +181,23 @@ def describe(subject: Subject, measure: str, unit: Unit, request: Request) -> De
         intervals=intervals,
         confidence=None if intervals is None else request.confidence,
     )
+
+
+def _announce(seconds: float, subject: Subject, request: Request) -> None:
+    """Say so if the draws will take more than a minute, going by what one decomposition took."""
+    expected = seconds * n_draws(subject, request)
+    if expected < LONG:
+        return
+    started = perf_counter()
+    subject.parts()  # once more: the first call may have compiled
+    expected *= (perf_counter() - started) / seconds
+    if expected >= LONG:
+        logger.warning(
+            "Permutations and resamples need %d decompositions, which take about %.0f minutes on "
+            "one core. Fewer states or draws take less; n_jobs=-1 uses all cores.",
+            n_draws(subject, request),
+            expected / 60,
+        )
 
 
 def check_draws(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
@@ -218,7 +260,15 @@ def _list(sources: Any) -> list[Any]:
             "sources must be a list with one array, series or dataframe for each source, such as "
             f"[x1, x2]: {way_out}. (An array of several columns in the list is one joint source.)"
         )
-    return list(sources)
+    listed = list(sources)
+    for source in listed:
+        if source is None or isinstance(source, str | Number):
+            raise TypeError(
+                "sources must be a list with one array, series or dataframe for each source, such "
+                f"as [x1, x2], and the target comes second; but {source!r} in it is a single "
+                "value. Pass columns by their values, not by their names."
+            )
+    return listed
 
 
 def _read(values: Any, name: str) -> tuple[Raw, ...]:
@@ -245,13 +295,14 @@ def _stated(kinds: Any, raws: Mapping[str, tuple[Raw, ...]]) -> dict[str, Kind]:
     if kinds is None:
         return {}
     if not isinstance(kinds, Mapping):
-        names = [name for name in raws if name != TARGET]
-        if isinstance(kinds, str) or len(kinds) != len(names):
+        n_sources = len(raws) - 1
+        if isinstance(kinds, str) or len(kinds) not in (n_sources, n_sources + 1):
             raise ValueError(
-                f"kinds={kinds!r} must list one kind for each of the {len(names)} sources, or map "
-                "names to kinds, such as {'source 1': 'nominal', 'target': 'continuous'}."
+                f"kinds={kinds!r} must list one kind for each of the {n_sources} sources (and one "
+                "more for the target), or map names to kinds, such as {'source 1': 'nominal', "
+                "'target': 'continuous'}."
             )
-        kinds = dict(zip(names, kinds, strict=True))
+        kinds = dict(zip(raws, kinds, strict=False))  # the target comes last
     known = dict.fromkeys([*raws, *(raw.name for columns in raws.values() for raw in columns)])
     for name, kind in kinds.items():
         if name not in known:

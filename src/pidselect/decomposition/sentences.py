@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pidselect.decomposition.explanation import FeatureExplanation, shown
+from pidselect.data.words import shown
+from pidselect.decomposition.explanation import FeatureExplanation
 
 #: From these shares on, most or almost all of something is meant.
 MOST = 0.5

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
+
+import numpy as np
 
 from pidselect.data import (
     Block,
@@ -26,6 +29,12 @@ from pidselect.selection.record import Selection, Step
 from pidselect.significance import is_significant
 
 NO_ROOM = "never tested, as there was no room for it within max_features"
+
+SAME_ROWS = (
+    "these are the rows that the selection was made on, so that values are optimistic; held-out "
+    "rows can be passed instead."
+)
+OTHER_ROWS = "values are optimistic as far as rows among these took part in the selection."
 
 FULL = (
     "the selection ended at max_features, so other features were never tested beside all of the "
@@ -66,12 +75,21 @@ def read_again(
     return Problem(table, target, problem.rows)
 
 
+def fingerprint(problem: Problem) -> str:
+    """Return a text by which the same data are recognised, and nothing else can be told."""
+    digest = blake2b(digest_size=16)
+    for column in (*problem.table.columns, *problem.target.columns):
+        digest.update(np.ascontiguousarray(column.values).tobytes())
+    return digest.hexdigest()
+
+
 def explain_selection(
     selection: Selection,
     problem: Problem,
     rows: IntArray | None,
     groups: FeatureGroups | None,
     approach: Approach,
+    notes: Sequence[str] = (),
 ) -> Explanation:
     """Explain a selection by some data.
 
@@ -85,11 +103,13 @@ def explain_selection(
     groups : FeatureGroups, optional
         As they were when the selection was made.
     approach : Approach
+    notes : sequence of str
+        To be added to those of the explanation.
     """
     table, target = problem.table, problem.target
     if rows is not None:
         table, target = table.take(rows), target.take(rows)
-    notes = [FULL] if _ended_early(selection) else []
+    notes = [*notes, *([FULL] if _ended_early(selection) else [])]
     return explain(to_verdicts(selection, table, groups), target, approach, notes)
 
 

@@ -35,7 +35,13 @@ from pidselect.estimators import Estimator, resolve
 from pidselect.selection.backward import STATISTICS, backward
 from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.evidence import Inquiry
-from pidselect.selection.explaining import explain_selection, read_again
+from pidselect.selection.explaining import (
+    OTHER_ROWS,
+    SAME_ROWS,
+    explain_selection,
+    fingerprint,
+    read_again,
+)
 from pidselect.selection.features import ColumnChoice, Feature, FeatureGroups, Line, line_up
 from pidselect.selection.forward import forward
 from pidselect.selection.progress import announce_long_fit, progress_bar
@@ -204,6 +210,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
         self.estimator_ = inquiry.estimator
+        self._rows = fingerprint(problem)
         names = problem.table.names
         self.kinds_ = dict(zip(names, problem.table.kinds, strict=True))
         self.selected_ = np.array(
@@ -357,7 +364,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             self.n_jobs,
             to_bytes(self.max_memory),
         )
-        explanation = explain_selection(record, problem, rows, self.feature_groups, approach)
+        note = SAME_ROWS if fingerprint(problem) == self._rows else OTHER_ROWS
+        explanation = explain_selection(
+            record, problem, rows, self.feature_groups, approach, [note]
+        )
         return replace(explanation, frame_library=frame_library(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
