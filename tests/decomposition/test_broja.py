@@ -194,5 +194,7 @@ def test_probabilities_hundreds_of_decades_apart():
 def test_too_many_states_are_refused():
     n = 46
     pmf = np.random.default_rng(0).dirichlet(np.ones(n**3)).reshape(n, n, n)
-    with pytest.raises(ValueError, match="a target of 46 states and a source of 46 are too many"):
+    with pytest.raises(
+        ValueError, match="sources of 46 states or more and a target of 46 are too many"
+    ):
         broja(pmf)

@@ -174,3 +174,8 @@ def test_slow_scaling_agrees_where_it_is_slowest():
     assert q is not None
     found = maximum_entropy(pmf).pmf
     assert max(abs(found[outcome] - p) for outcome, p in q.items()) < 1e-12
+
+
+def test_too_many_states_are_refused():
+    with pytest.raises(ValueError, match="CCS: sources of 60 and 60 states and a target of 60"):
+        ccs(np.full((60, 60, 60), 60.0**-3))

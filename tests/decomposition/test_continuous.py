@@ -302,11 +302,24 @@ def test_rounded_values_cost_little(step):
     assert (rounded == again).all()
 
 
-def test_a_constant_tells_nothing():
-    (x1, _), target = make(0, 500, (1, 1))
-    found = redundancies(decompose(sx_ksg, [x1, np.ones_like(x1)], target), 2)
-    assert found[2] == close(0.0, 0.1)
-    assert found[3] == close(found[1], 0.1)
+def test_a_constant_has_no_neighbours():
+    (x1, _), target = make(0, 100, (1, 1))
+    with pytest.raises(ValueError, match=r"column 'c0' is constant.*Leave it out"):
+        decompose(sx_ksg, [x1, np.ones_like(x1)], target)
+
+
+def test_the_order_of_equal_values_is_no_information():
+    rng = np.random.default_rng(0)
+    x1, x2 = rng.normal(size=(2, 1000)).round(1)
+    levels, counts = np.unique(x1, return_counts=True)
+    assert len(levels) < 80
+    entropy = -(counts / 1000 * np.log(counts / 1000)).sum()
+    same, turned = (
+        redundancies(decompose(sx_ksg, [x1[:, None], x2[:, None]], y[:, None]), 2)[1]
+        for y in (x1, -x1)
+    )
+    assert same == close(turned, 0.1)
+    assert same < entropy
 
 
 # ------------------------------------------------------------------ bad input

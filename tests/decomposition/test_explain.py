@@ -216,7 +216,7 @@ def test_too_large_a_table_is_not_counted():
     (answer,) = Counting(blocks[2].take(np.arange(100)), strict=False).answer(
         [Contrast(*(block.take(np.arange(100)) for block in blocks[:2]))]
     )
-    assert answer == "there are 100 states beside 100 of the target, too many"
+    assert "BROJA: sources of 100 states or more and a target of 100 are too many" in answer
 
 
 def test_counts_of_many_levels_are_binned():

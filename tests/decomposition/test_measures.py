@@ -128,3 +128,23 @@ def test_rounding_in_the_sum_is_forgiven():
 def test_entropy_and_information():
     assert entropy(np.full(8, 1 / 8)) == pytest.approx(3 * np.log(2))
     assert information(datasets.gate("XOR")) == pytest.approx(np.log(2))
+
+
+def test_numbers_of_few_digits_are_forgiven_their_rounding():
+    pmf = np.random.default_rng(0).random((5, 5, 5)).astype(np.float32)
+    single = decompose_distribution(pmf / pmf.sum())
+    assert single.shared == pytest.approx(decompose_distribution(check_pmf(pmf / pmf.sum())).shared)
+
+
+def test_whole_numbers_are_a_distribution_if_they_sum_to_one():
+    certain = np.zeros((2, 2, 2), dtype=int)
+    certain[0, 0, 0] = 1
+    assert decompose_distribution(certain).information == 0
+
+
+@pytest.mark.parametrize(
+    "pmf", [np.full((1, 1, 1), 1 + 0j), np.ma.masked_array(np.ones((1, 1, 1)))]
+)
+def test_what_is_no_plain_array_of_numbers_is_refused(pmf):
+    with pytest.raises(TypeError, match="pmf must be an array of real numbers"):
+        decompose_distribution(pmf)

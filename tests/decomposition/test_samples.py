@@ -166,13 +166,31 @@ def test_kinds():
         ({"source 3": "nominal"}, "no variable 'source 3'; did you mean 'source 2'"),
         ({"source 1": "discrete"}, r"kinds\['source 1'\]='discrete' is unknown"),
         (["nominal"], "one kind for each of the 2 sources"),
-        ("nominal", "one kind for each of the 2 sources"),
         (["nominal", "real"], r"kinds\['source 2'\]='real'"),
     ],
 )
 def test_kinds_that_are_none(kinds, words):
     with pytest.raises(ValueError, match=words):
         decompose([FIRST, SECOND], OR, kinds=kinds)
+
+
+@pytest.mark.parametrize("kinds", ["nominal", 5])
+def test_kinds_are_a_mapping_or_a_list(kinds):
+    with pytest.raises(TypeError, match="must map names to kinds"):
+        decompose([FIRST, SECOND], OR, kinds=kinds)
+
+
+def test_draws_are_not_begun_if_there_are_too_many_states():
+    rng = np.random.default_rng(0)
+    x1, x2 = rng.integers(0, 300, size=(2, 3000))
+    kinds = dict.fromkeys(["source 1", "source 2"], "nominal")
+    with pytest.warns(UserWarning, match="samples fill"):
+        assert decompose([x1, x2], x1 // 15, kinds=kinds).synergy == close(0, 1e-6)
+    with (
+        pytest.warns(UserWarning, match="samples fill"),
+        pytest.raises(ValueError, match="BROJA: sources of 300 states"),
+    ):
+        decompose([x1, x2], x1 // 15, kinds=kinds, n_permutations=20)
 
 
 # --- without states -----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from systems import gates, noise, numbers, quick, season, xor
 
 from pidselect import datasets
+from pidselect.decomposition.explain import TOO_THIN
 from pidselect.estimators import KSG
 from pidselect.selection.explaining import NO_ROOM, OTHER_ROWS, SAME_ROWS, roles_of
 from pidselect.selection.record import Selection, Step
@@ -276,6 +277,34 @@ def test_roles_from_the_record():
         "c": "weakly relevant",
         "d": "irrelevant",
     }
+
+
+def test_another_target():
+    X, y = numbers(100)
+    both = pd.DataFrame({"u": y, "v": y > 0})
+    selector = quick().fit(X, both)
+    assert selector.explain(X, both.to_numpy(dtype=float)).n_samples == 100
+    with pytest.raises(ValueError, match="'v', 'u', but the selection was made for 'u', 'v'"):
+        selector.explain(X, both[["v", "u"]])
+
+
+def test_beside_kept_features_nothing_was_tested_alone():
+    rng = np.random.default_rng(0)
+    c = rng.integers(0, 2, 200)
+    X = pd.DataFrame({"c": c, "b": c ^ (rng.random(200) < 0.1)})
+    explanation = quick(keep=["c"]).fit(X, c).explain(X, c)
+    assert explanation["b"].sentence.endswith(
+        "none found it to tell anything about y that c would not."
+    )
+
+
+def test_a_note_says_where_estimates_contradict_each_other():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh"))
+    y = X["a"] + 0.1 * rng.normal(size=60)
+    explanation = quick(keep=list("abcdefgh")).fit(X, y).explain(X, y)
+    assert explanation["a"].information > explanation.information + 0.05
+    assert TOO_THIN in explanation.notes
 
 
 # --- settings -----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ optimization perspective. Entropy 19, 530 (2017).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,9 @@ MOST_STEPS = 100
 #: The most unknowns of the dense system of a step: states of the target times those of the smaller
 #: source. With so many, a step takes seconds.
 MOST_UNKNOWNS = 2000
+
+#: Rounding may put the lower bound above the upper one by this much, in nats.
+ROUNDING = 1e-12
 
 #: Above this gap, in nats, a general solver is asked last of all. Below, it has nothing to add.
 CONIC_FROM = 1e-8
@@ -130,25 +134,33 @@ def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -
         return Solution(entropy(other) - entropy(other.sum(axis=0)), 0.0, "exact", 0)
     if first.shape[1] > second.shape[1]:
         first, second = second, first  # the dense part of a step goes by the first source's states
-    if first.size > MOST_UNKNOWNS:
-        raise ValueError(
-            f"BROJA: a target of {first.shape[0]} states and a source of {first.shape[1]} are too "
-            f"many, as their product is above {MOST_UNKNOWNS}. Use fewer bins; if whole numbers "
-            'are meant as measurements, say so by kinds={...: "continuous"}, so that they are '
-            'binned; or use measure="imin".'
-        )
+    if reason := too_many_unknowns((first.shape[1], second.shape[1], first.shape[0])):
+        raise ValueError(reason)
     lower, upper, steps, method = -np.inf, np.inf, 0, "interior point"
     for swapped, power in ATTEMPTS:
         ends = (second, first) if swapped else (first, second)
         below, above, taken = interior_point(*ends, power, tolerance, MOST_STEPS)
         lower, upper, steps = max(lower, below), min(upper, above), steps + taken
-        if upper - lower <= tolerance:
+        if -ROUNDING <= upper - lower <= tolerance:
             return Solution(-upper, max(upper - lower, 0.0), method, steps)
         method = "sources swapped" if swapped else "other centring"
     if not upper - lower <= CONIC_FROM:
         below, above = certify(first, second, *solve_conic(first, second))
         lower, upper, method = max(lower, below), min(upper, above), "conic"
     return Solution(-upper, max(upper - lower, 0.0), method, steps)
+
+
+def too_many_unknowns(shape: Sequence[int]) -> str:
+    """Say that there are too many states to solve for in reasonable time, if so."""
+    states, n_targets = min(shape[0], shape[1]), shape[2]
+    if states * n_targets <= MOST_UNKNOWNS:
+        return ""
+    return (
+        f"BROJA: sources of {states} states or more and a target of {n_targets} are too many, as "
+        f"their product is above {MOST_UNKNOWNS}. Use fewer bins; if whole numbers are meant as "
+        'measurements, say so by kinds={...: "continuous"}, so that they are binned; or use '
+        'measure="imin".'
+    )
 
 
 def merge(marginal: FloatArray) -> FloatArray:

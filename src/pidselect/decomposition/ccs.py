@@ -2,6 +2,7 @@ r"""Common change in surprisal: what two sources do to the surprise at the targe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ LARGEST_GAP = 1e-6
 
 #: Newton steps; ten are many, but where probabilities span hundreds of orders more are taken.
 MOST_STEPS = 200
+
+#: The most marginal probabilities to fit: with so many, a step takes seconds.
+MOST_MARGINALS = 2000
 
 
 def ccs(pmf: FloatArray) -> Parts:
@@ -63,6 +67,8 @@ def ccs(pmf: FloatArray) -> Parts:
             f"The common change in surprisal is defined here for two sources, but pmf has "
             f'{pmf.ndim - 1}: shape {pmf.shape}. Use measure="sx", "imin" or "mmi" for more.'
         )
+    if reason := too_many_marginals(pmf.shape):
+        raise ValueError(reason)
     shared, gap = _common_change(pmf, maximum_entropy(pmf))
     if not gap <= LARGEST_GAP:
         raise RuntimeError(
@@ -72,6 +78,19 @@ def ccs(pmf: FloatArray) -> Parts:
         )
     each = information(pmf.sum(axis=1)), information(pmf.sum(axis=0)), information(pmf)
     return Parts(lattice(2).moebius(np.array([shared, *each])), gap)
+
+
+def too_many_marginals(shape: Sequence[int]) -> str:
+    """Say that there are too many states to solve for in reasonable time, if so."""
+    n_marginals = (shape[0] + shape[1]) * shape[2]
+    if n_marginals <= MOST_MARGINALS:
+        return ""
+    return (
+        f"CCS: sources of {shape[0]} and {shape[1]} states and a target of {shape[2]} are too "
+        f"many, as the sum of the former times the latter is above {MOST_MARGINALS}. Use fewer "
+        'bins; if whole numbers are meant as measurements, say so by kinds={...: "continuous"}; '
+        'or use measure="broja".'
+    )
 
 
 class Solution(NamedTuple):

@@ -9,14 +9,17 @@ import numpy as np
 from scipy.special import digamma, ndtri
 from scipy.stats import rankdata
 
-from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data import Block, Column, FloatArray, IntArray, is_constant
 from pidselect.decomposition._exclusions import Antichains, Spaces, count_exclusions
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import Parts
 from pidselect.estimators import Batch, Gaussian
 from pidselect.estimators._orders import in_line
-from pidselect.estimators.nearest import check_enough_samples, check_neighbours, in_whole_numbers
+from pidselect.estimators.nearest import check_neighbours, in_whole_numbers
+
+#: What a column is: equal values are put into another order in the target than in a source.
+SOURCE, TARGET = 0, 1
 
 
 def gaussian(sources: Sequence[Block], target: Block) -> Parts:
@@ -163,9 +166,13 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
     sets = lattice(len(sources))
     check_neighbours(k, None)
     _check(sources, target)
-    check_enough_samples(target.n_samples, k)
+    if target.n_samples < k + 2:
+        raise ValueError(
+            f'measure="sx-ksg" looks at {k} neighbours of each sample, so it needs at least '
+            f"{k + 2} samples, but there are {target.n_samples}."
+        )
     scored = [_normal_scores(block) for block in sources]
-    redundancies = _redundancies(scored, _normal_scores(target), sets.antichains, k)
+    redundancies = _redundancies(scored, _normal_scores(target, TARGET), sets.antichains, k)
     return Parts(sets.moebius(redundancies))
 
 
@@ -236,12 +243,12 @@ def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[in
     return spaces, by_mask, variables[-1]
 
 
-def _normal_scores(block: Block) -> Block:
+def _normal_scores(block: Block, role: int = SOURCE) -> Block:
     """Return the normal scores of every column; refuse what is not continuous."""
-    return Block(tuple(_scored(column) for column in block.columns))
+    return Block(tuple(_scored(column, role) for column in block.columns))
 
 
-def _scored(column: Column) -> Column:
+def _scored(column: Column, role: int) -> Column:
     values = column.values
     if column.is_discrete:
         raise ValueError(
@@ -249,20 +256,26 @@ def _scored(column: Column) -> Column:
             f'with {column.levels()} levels. Use measure="sx" or "broja", which count states, or '
             f"kinds={{{column.name!r}: 'continuous'}} if it is a measurement after all."
         )
+    if is_constant(values):
+        raise ValueError(
+            f'measure="sx-ksg": column {column.name!r} is constant, so that it tells nothing and '
+            "nothing can be told about it. Leave it out."
+        )
     n, tail = len(values), ndtri(np.arange(1, len(values) // 2 + 1) / (len(values) + 1))
-    # From both ends, so that a column turned around has exactly the scores turned around.
+    # From both ends: so a column without ties, turned around, has exactly the scores turned around.
     scores = np.concatenate([tail, np.zeros(n % 2), -tail[::-1]])
-    return Column(column.name, "continuous", scores[_ranks(values) - 1])
+    return Column(column.name, "continuous", scores[_ranks(values, role) - 1])
 
 
-def _ranks(values: FloatArray) -> IntArray:
+def _ranks(values: FloatArray, role: int) -> IntArray:
     """Return the ranks 1, 2, ..., those of equal values dealt out at random among them.
 
-    The seed is taken from the ranks themselves: the same column is dealt out the same way wherever
-    it stands, so that copies stay copies, and different columns independently of each other.
+    The seed is taken from the ranks themselves: sources that are copies stay copies, and different
+    columns are dealt out independently of each other. So are a source and a target that are copies:
+    what they have in common is not to grow by the order of what is equal.
     """
     ranks = rankdata(values, method="min")
-    random = np.random.default_rng(crc32(ranks.tobytes())).random(len(values))
+    random = np.random.default_rng([role, crc32(ranks.tobytes())]).random(len(values))
     ranks[np.lexsort((random, ranks))] = np.arange(1, len(values) + 1)
     return ranks
 
@@ -284,9 +297,13 @@ def _check(sources: Sequence[Block], target: Block) -> None:
 
 def _check_numbers(column: Column) -> None:
     if column.kind == "nominal":
+        amounts = (
+            f"If its numbers are amounts, state kinds={{{column.name!r}: 'ordinal'}}; else use"
+        )
         raise ValueError(
-            f"Column {column.name!r} is nominal: labels have no distance and no variance. Use "
-            'measure="broja" or "sx", which count states.'
+            f"Column {column.name!r} is nominal: labels have no distance and no variance. "
+            f'{amounts if column.labels is None else "Use"} measure="broja" or "sx", which count '
+            "states."
         )
     if column.has_missing:
         raise ValueError(

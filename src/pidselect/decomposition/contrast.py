@@ -13,7 +13,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
-from pidselect.decomposition.broja import MOST_UNKNOWNS
 from pidselect.decomposition.doubt import correct
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.samples import FEWEST_PER_STATE
@@ -107,16 +106,22 @@ class Counting:
     def doubt_about(self, contrast: Contrast) -> str:
         """Say why counting cannot be trusted here, or nothing if it can."""
         subject = self._subject(contrast)
-        return too_many(subject) or too_few(subject)
+        return self._too_many(subject) or too_few(subject)
 
     def _answer(self, contrast: Contrast) -> Answer:
         subject = self._subject(contrast)
-        if reason := too_many(subject) or (self.strict and too_few(subject)):
+        if reason := self._too_many(subject) or (self.strict and too_few(subject)):
             return reason
         observed = subject.atoms([None, None, None])
         chance = np.stack([subject.atoms([None, None, rows]) for rows in self._permutations])
         shared, unique, _, synergy = correct(observed, chance, subject).tolist()
         return Atoms(unique, shared, synergy)
+
+    def _too_many(self, subject: Counted) -> str:
+        """Say that there are too many states to count or to solve for, if so."""
+        if (n_cells := math.prod(subject.shape)) > MOST_CELLS:
+            return f"the table of all joint states has {n_cells:.0e} cells, too many"
+        return MEASURES[self.measure].too_large(subject.shape).partition(".")[0]
 
     @cached_property
     def _permutations(self) -> NDArray[np.int32]:
@@ -138,17 +143,6 @@ def too_few(subject: Counted) -> str:
         f"{subject.n_samples} samples fill {subject.n_states} joint states, "
         f"{subject.samples_per_state:.1f} each, where {FEWEST_PER_STATE} are needed"
     )
-
-
-def too_many(subject: Counted) -> str:
-    """Say that the table of all joint states would be too large, if so."""
-    first, second, target = (int(code.max()) + 1 for code in subject.codes)
-    n_cells = first * second * target
-    if n_cells > MOST_CELLS:
-        return f"the table of all joint states has {n_cells:.0e} cells, more than {MOST_CELLS:.0e}"
-    if min(first, second) * target > MOST_UNKNOWNS:
-        return f"there are {min(first, second)} states beside {target} of the target, too many"
-    return ""
 
 
 @dataclass(frozen=True, eq=False)

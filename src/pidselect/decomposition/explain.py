@@ -25,10 +25,18 @@ MOST_NAMES = 3
 
 NOT_ESTIMABLE = "not estimable"
 
+#: Bits by which estimates may contradict each other before a note says so.
+THIN = 0.05
+
 BY_TESTS = "roles are the verdicts of the selection's own tests, and provisional."
 AMOUNTS = (
     "mmi takes the smaller of two amounts as shared, be it the same information or not, so that "
-    "atoms are bounds: at least so much is unique, at most so much shared or synergistic."
+    "atoms are bounds, as far as estimates go: at least so much is unique, at most so much shared "
+    "or synergistic."
+)
+TOO_THIN = (
+    "all selected features together seem to tell less than one of them by itself: for so many "
+    "columns there are too few samples, and values are too low, the more so the more stand beside."
 )
 TWO_METHODS = (
     "selected and other features are taken apart by different methods: compare their shares of "
@@ -126,9 +134,10 @@ def explain(
     outside.sort(key=lambda f: -np.inf if f.relevance is None else f.relevance, reverse=True)
     features = inside + outside + [_set_aside(v) for v in aside]
     names, about = [v.name for v in selected], _target_name(target)
+    kept = [v.name for v in selected if v.role == "kept"]
     return Explanation(
         features=tuple(
-            replace(f, sentence=sentence(f, about, [name for name in names if name != f.name]))
+            replace(f, sentence=sentence(f, about, [n for n in names if n != f.name], kept))
             for f in features
         ),
         information=inside[0].total if inside else 0.0,
@@ -245,6 +254,8 @@ def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
     notes = [BY_TESTS]
     if any(feature.has_bounds for feature in taken_apart):
         notes.append(AMOUNTS)
+    if any((f.information or 0.0) > (f.total or 0.0) + THIN for f in taken_apart if f.selected):
+        notes.append(TOO_THIN)
     if len(methods) > 1:
         notes.append(TWO_METHODS)
     if doubtful:

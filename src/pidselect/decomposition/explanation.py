@@ -25,7 +25,6 @@ NAME_WIDTH = 22
 
 #: How the methods begin by which shared is the smaller of two amounts, as much as it can be.
 BY_AMOUNTS = "mmi"
-BOUNDS = (">=", "<=", "<=")  # of unique, shared and synergy by such methods
 
 ATOMS = ("unique", "shared", "synergy")
 VALUES = (*ATOMS, "relevance", "information")
@@ -88,7 +87,7 @@ class FeatureExplanation:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether the atoms are bounds: unique at least, shared and synergy at most so much."""
+        """Whether unique is at least, shared and synergy at most so much, as far as it is exact."""
         return self.method.startswith(BY_AMOUNTS)
 
     def share(self, value: str) -> float | None:
@@ -257,12 +256,10 @@ def _caption(selected: bool, method: str, total: float | None) -> str:
 
 def _row(feature: FeatureExplanation) -> tuple[str, ...]:
     share = feature.share("relevance")
-    signs = BOUNDS if feature.has_bounds else ("", "", "")
     return (
         cut(feature.name),
         feature.role,
-        *(sign + number(getattr(feature, atom)) for sign, atom in zip(signs, ATOMS, strict=True)),
-        number(feature.relevance),
+        *(number(getattr(feature, value)) for value in (*ATOMS, "relevance")),
         "-" if share is None else f"{100 * share + 0.0:.0f} %",
         number(feature.information),
     )

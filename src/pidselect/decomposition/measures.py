@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from pidselect.data import FloatArray, check_choice
-from pidselect.decomposition.broja import broja
-from pidselect.decomposition.ccs import ccs
+from pidselect.decomposition.broja import broja, too_many_unknowns
+from pidselect.decomposition.ccs import ccs, too_many_marginals
 from pidselect.decomposition.lattice import MOST_SOURCES, lattice
 from pidselect.decomposition.minimum import imin, mmi
 from pidselect.decomposition.pmf import Parts, check_pmf, information
@@ -20,10 +20,20 @@ from pidselect.estimators.information import NATS_PER_UNIT, Unit
 
 @dataclass(frozen=True)
 class Measure:
-    """A way to decompose a joint distribution, and the number of sources it is defined for."""
+    """A way to decompose a joint distribution.
+
+    Parameters
+    ----------
+    decompose : function of the distribution, the target last
+    most_sources : int
+        The number of sources it is defined for.
+    too_large : function of the distribution's shape
+        Says why there are too many states for it, or nothing.
+    """
 
     decompose: Callable[[FloatArray], Parts]
     most_sources: int
+    too_large: Callable[[Sequence[int]], str] = lambda shape: ""
 
     def check(self, n_sources: int, name: str) -> None:
         """Refuse a number of sources that the measure is not defined for."""
@@ -43,10 +53,10 @@ class Measure:
 
 #: Every measure of a distribution that has a name. To add one, add its line.
 MEASURES: dict[str, Measure] = {
-    "broja": Measure(broja, 2),
+    "broja": Measure(broja, 2, too_many_unknowns),
     "imin": Measure(imin, MOST_SOURCES),
     "mmi": Measure(mmi, MOST_SOURCES),
-    "ccs": Measure(ccs, 2),
+    "ccs": Measure(ccs, 2, too_many_marginals),
     "sx": Measure(sx, MOST_SOURCES),
 }
 

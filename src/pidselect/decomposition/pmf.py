@@ -43,13 +43,19 @@ def check_pmf(pmf: ArrayLike) -> FloatArray:
     ...
     ValueError: pmf must sum to 1, but sums to 1.25; divide it by its sum if it holds counts.
     """
+    tolerance = SUM_TOLERANCE
     try:
-        probabilities = np.asarray(pmf, dtype=np.float64)
+        given = np.asarray(pmf)
+        if np.ma.isMaskedArray(pmf) or given.dtype.kind not in "biuf":
+            raise TypeError
+        probabilities = given.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(
-            f"pmf must be an array of numbers, one axis for each source and the target last, got "
-            f"{type(pmf).__name__}."
+            f"pmf must be an array of real numbers, one axis for each source and the target last, "
+            f"got {type(pmf).__name__}."
         ) from None
+    if given.dtype.kind == "f":
+        tolerance = max(tolerance, given.size * float(np.finfo(given.dtype).eps))
     if probabilities.ndim < 3:
         raise ValueError(
             f"pmf needs an axis for each of two or more sources and one for the target, but has "
@@ -60,7 +66,7 @@ def check_pmf(pmf: ArrayLike) -> FloatArray:
     _refuse(probabilities, ~np.isfinite(probabilities), "finite")
     _refuse(probabilities, probabilities < 0, "at least 0")
     total = probabilities.sum()
-    if abs(total - 1) > SUM_TOLERANCE:
+    if abs(total - 1) > tolerance:
         raise ValueError(
             f"pmf must sum to 1, but sums to {total:.10g}; divide it by its sum if it holds counts."
         )

@@ -130,6 +130,11 @@ def decompose(
     if isinstance(subject, Counted) and subject.samples_per_state < FEWEST_PER_STATE:
         warn_caller(_too_few(subject, bins, blocks))
     request = Request(n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs)
+    if isinstance(subject, Counted) and n_draws(subject, request):
+        # As observed, states that say the same of the target are merged; in draws they may differ.
+        reason = MEASURES[measure].too_large(subject.shape)
+        if reason:
+            raise ValueError(reason)
     return replace(describe(subject, measure, unit, request), variables=_names(blocks))
 
 
@@ -153,8 +158,8 @@ def _too_few(subject: Counted, bins: int, blocks: Sequence[Block]) -> str:
         f"{subject.n_samples} samples fill {subject.n_states} joint states of the sources and the "
         f"target, {subject.samples_per_state:.1f} each: with fewer than {FEWEST_PER_STATE} a good "
         f"part of the atoms is bias. What helps: more samples, {fewer}fewer columns in a source, "
-        'or measure="gaussian" or "sx-ksg", which count no states. n_permutations=200 tells which '
-        "atoms are more than chance, and corrects their values."
+        'or measure="gaussian" or "sx-ksg", which count no states. n_permutations=200 corrects '
+        "atoms for what chance tells."
     )
 
 
@@ -296,7 +301,12 @@ def _stated(kinds: Any, raws: Mapping[str, tuple[Raw, ...]]) -> dict[str, Kind]:
         return {}
     if not isinstance(kinds, Mapping):
         n_sources = len(raws) - 1
-        if isinstance(kinds, str) or len(kinds) not in (n_sources, n_sources + 1):
+        if not isinstance(kinds, Sequence) or isinstance(kinds, str):
+            raise TypeError(
+                f"kinds={kinds!r} must map names to kinds, such as {{'source 1': 'nominal'}}, or "
+                "list one for each source."
+            )
+        if len(kinds) not in (n_sources, n_sources + 1):
             raise ValueError(
                 f"kinds={kinds!r} must list one kind for each of the {n_sources} sources (and one "
                 "more for the target), or map names to kinds, such as {'source 1': 'nominal', "

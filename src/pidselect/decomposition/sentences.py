@@ -18,7 +18,9 @@ TESTED = {
 }
 
 
-def sentence(feature: FeatureExplanation, target: str, others: Sequence[str]) -> str:
+def sentence(
+    feature: FeatureExplanation, target: str, others: Sequence[str], kept: Sequence[str] = ()
+) -> str:
     """Say in one sentence what a feature tells about the target, and how.
 
     Parameters
@@ -28,6 +30,8 @@ def sentence(feature: FeatureExplanation, target: str, others: Sequence[str]) ->
         What the target is called.
     others : sequence of str
         The selected features that it stands beside.
+    kept : sequence of str
+        Those among them that were never tested, so that nothing was ever tested without them.
 
     Examples
     --------
@@ -42,7 +46,7 @@ def sentence(feature: FeatureExplanation, target: str, others: Sequence[str]) ->
     if feature.role == "skipped":
         return f"{name} was skipped: {feature.reason}."
     if feature.role == "irrelevant":
-        return f"{name} is irrelevant as far as tests can tell: {_none_found(about, others)}."
+        return f"{name} is irrelevant as far as tests can tell: {_none_found(about, others, kept)}."
     subject = f"{name} {TESTED[feature.role]}"
     if feature.unique is None:
         return f"{subject}; how it tells {about} is not estimable: {feature.reason}."
@@ -51,8 +55,10 @@ def sentence(feature: FeatureExplanation, target: str, others: Sequence[str]) ->
     return f"{subject}: {_contribution(feature, about, others)}."
 
 
-def _none_found(about: str, others: Sequence[str]) -> str:
+def _none_found(about: str, others: Sequence[str], kept: Sequence[str]) -> str:
     found = f"none found it to tell anything {about}"
+    if kept:
+        return f"{found} that {_listed(kept)} would not"
     return f"{found}, by itself or together with {_named(others, 'the ')}" if others else found
 
 

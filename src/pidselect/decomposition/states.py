@@ -13,8 +13,8 @@ from pidselect.data import Block, Column, FloatArray, IntArray
 Binning = Literal["count", "width"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 
-#: A table of all joint states may have so many cells: 800 MB of float64.
-MOST_CELLS = 10**8
+#: A table of all joint states may have so many cells: 160 MB, of which measures take a few copies.
+MOST_CELLS = 2 * 10**7
 
 
 def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArray:
@@ -145,7 +145,7 @@ def check_size(codes: Sequence[IntArray]) -> None:
     Traceback (most recent call last):
     ...
     ValueError: source 1 has 1000 states, source 2 has 1000 and the target has 1000, which makes
-    1e+09 joint states, more than 1e+08. Use fewer bins, fewer columns in a source, or a measure
+    1e+09 joint states, more than 2e+07. Use fewer bins, fewer columns in a source, or a measure
     that needs none: "gaussian" or "sx-ksg".
     """
     shape = [int(code.max()) + 1 for code in codes]

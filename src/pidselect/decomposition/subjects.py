@@ -76,13 +76,14 @@ class Counted:
         return entropy(np.bincount(self.codes[-1]) / self.n_samples)
 
     @cached_property
-    def _shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:
+        """The number of states of every variable."""
         return tuple(int(code.max()) + 1 for code in self.codes)
 
     @cached_property
     def _steps(self) -> list[NDArray[np.int32]]:
         """What each variable adds to the number of a sample's cell in the table of all states."""
-        sizes = np.append(np.cumprod(self._shape[:0:-1])[::-1], 1)
+        sizes = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1)
         return [
             (code * size).astype(np.int32) for code, size in zip(self.codes, sizes, strict=True)
         ]
@@ -104,8 +105,8 @@ class Counted:
         else:
             moved = zip(self._steps, arrangement, strict=True)
             cells = self._cells + sum(step[rows] - step for step, rows in moved if rows is not None)
-        counts = np.bincount(cells, minlength=math.prod(self._shape))
-        return self.measure((counts / self.n_samples).reshape(self._shape)).atoms
+        counts = np.bincount(cells, minlength=math.prod(self.shape))
+        return self.measure((counts / self.n_samples).reshape(self.shape)).atoms
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,16 @@ def read_again(
     return Problem(table, target, problem.rows)
 
 
+def check_same_target(names: tuple[str, ...], before: tuple[str, ...]) -> None:
+    """Refuse a target of other names than that of the fit, where both have names of their own."""
+    named = [not name.startswith(TARGET) for name in (*names, *before)]
+    if names != before and all(named):
+        raise ValueError(
+            f"y has the column(s) {', '.join(map(repr, names))}, but the selection was made for "
+            f"{', '.join(map(repr, before))}. Pass the same target, its columns in the same order."
+        )
+
+
 def fingerprint(problem: Problem) -> str:
     """Return a text by which the same data are recognised, and nothing else can be told."""
     digest = blake2b(digest_size=16)

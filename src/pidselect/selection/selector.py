@@ -38,6 +38,7 @@ from pidselect.selection.evidence import Inquiry
 from pidselect.selection.explaining import (
     OTHER_ROWS,
     SAME_ROWS,
+    check_same_target,
     explain_selection,
     fingerprint,
     read_again,
@@ -210,7 +211,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
         self.estimator_ = inquiry.estimator
-        self._rows = fingerprint(problem)
+        self._rows, self._target = fingerprint(problem), problem.target.names
         names = problem.table.names
         self.kinds_ = dict(zip(names, problem.table.kinds, strict=True))
         self.selected_ = np.array(
@@ -355,6 +356,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True, reset=False)
         record = self.selection_
         problem = read_again(X, y, self.kinds_, record.settings["target"], self.missing)
+        check_same_target(problem.target.names, self._target)
         rows = self._sampled_rows(problem.target, record.settings["seed"])
         approach = Approach(
             self.estimator_,
