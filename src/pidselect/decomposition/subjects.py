@@ -138,12 +138,19 @@ class Measured:
         return parts, float(parts.atoms.sum())
 
     def atoms(self, arrangement: Arrangement) -> FloatArray:
-        """Return the atoms in nats, each variable by these rows or as it is."""
+        """Return the atoms in nats, each variable by these rows or as it is.
+
+        They are NaN where rows so arranged have none: if the target becomes an exact function of
+        the sources, or a column constant.
+        """
         *sources, target = (
             block if rows is None else block.take(rows.astype(np.int64))
             for block, rows in zip(self.blocks, arrangement, strict=True)
         )
-        return self.measure.decompose(sources, target).atoms
+        try:
+            return self.measure.decompose(sources, target).atoms
+        except ValueError:
+            return np.full(len(self.lattice.antichains), np.nan)
 
 
 Subject = Counted | Measured
