@@ -23,9 +23,10 @@ from known_atoms import (
     independent,
     noisy,
     one_tells,
+    two_copies,
 )
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy import special
 from scipy.stats import binomtest
 
 from pidselect.datasets import gate
@@ -35,6 +36,7 @@ from pidselect.decomposition.doubt import (
     basic_interval,
     by_chance,
     correct,
+    kink,
     p_values_of,
     resample,
     span,
@@ -68,7 +70,14 @@ KNOWN: dict[str, Array] = {
     "feature against 2": feature_against_set(2),
     "feature against 3": feature_against_set(3),
     "feature against 4": feature_against_set(4),
+    "two copies 2x2x2": two_copies(2, 0.3),
+    "two copies 5x5x5": two_copies(5, 0.4),
 }
+
+#: Sources that are equally good: atoms have a kink, and their bias falls with 1 / sqrt(N) only.
+EQUAL = ("feature against 1", "two copies 2x2x2", "two copies 5x5x5")
+
+INTERVALS = ("percentile", "bias-corrected", "basic", "without kinks", "pidselect")
 
 #: Distributions, and the atoms that are chance there by the hypothesis that is tested.
 NULL: dict[str, tuple[Array, Sequence[str]]] = {
@@ -142,8 +151,8 @@ def bias_corrected_interval(observed: Array, drawn: Array) -> Array:
     """Return Efron's bias-corrected percentiles (BC), shape (n_atoms, 2)."""
     n = len(drawn)
     below = ((drawn < observed - ZERO).mean(axis=0) + (drawn < observed + ZERO).mean(axis=0)) / 2
-    shift = 2 * ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n))
-    tails = ndtr(shift + ndtri([[(1 - CONFIDENCE) / 2], [(1 + CONFIDENCE) / 2]]))
+    shift = 2 * special.ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n))
+    tails = special.ndtr(shift + special.ndtri([[(1 - CONFIDENCE) / 2], [(1 + CONFIDENCE) / 2]]))
     return np.array(
         [np.quantile(column, ends) for column, ends in zip(drawn.T, tails.T, strict=True)]
     )
@@ -157,20 +166,21 @@ def bound_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str,
     chance = by_chance(subject, request)
     drawn = resample(subject, observed, request)
     basic = basic_interval(observed, drawn, CONFIDENCE)
+    smooth = [basic, *adjusted_intervals(observed, drawn, chance, subject, CONFIDENCE)]
+    off = kink(subject, correct(observed, chance, subject), request)[:, np.newaxis]
     return {
         "percentile": np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0).T,
         "bias-corrected": bias_corrected_interval(observed, drawn),
         "basic": basic,
-        "pidselect": span(
-            [basic, *adjusted_intervals(observed, drawn, chance, subject, CONFIDENCE)]
-        ),
+        "without kinks": span(smooth),
+        "pidselect": span([*smooth, *(interval - off for interval in smooth)]),
     }
 
 
-def count_covered(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+def count_covered(names: Iterable[str], sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
     """Return how often the intervals of each atom hold its true value, and how wide they are."""
     rows = []
-    for name, n_samples in itertools.product(KNOWN, sizes):
+    for name, n_samples in itertools.product(names, sizes):
         true = MEASURES[options.measure].decompose(KNOWN[name]).atoms
         found = spread(bound_once, KNOWN[name], n_samples, options.runs, options)
         for place, atom in enumerate(ATOMS):
@@ -185,13 +195,18 @@ def count_covered(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def bound_any(pmf: Array, n_samples: int, seed: int, measure: str) -> list[dict[str, Any]]:
-    """Draw a distribution of any shape and concentration, and a sample; see what is held."""
+def draw_distribution(seed: int) -> Array:
+    """Return a distribution of any shape, from nearly deterministic to nearly uniform."""
     rng = np.random.default_rng((seed, 1))
     shape = tuple(rng.integers(2, 7, size=3))
-    flat = rng.dirichlet(np.full(np.prod(shape), 10 ** rng.uniform(-1, 0.5)))
-    true = MEASURES[measure].decompose(flat.reshape(shape)).atoms
-    found = bound_once(flat.reshape(shape), n_samples, seed, measure)
+    return rng.dirichlet(np.full(np.prod(shape), 10 ** rng.uniform(-1, 0.5))).reshape(shape)
+
+
+def bound_any(pmf: Array, n_samples: int, seed: int, measure: str) -> list[dict[str, Any]]:
+    """Draw a distribution and a sample; see what is held."""
+    pmf = draw_distribution(seed)
+    true = MEASURES[measure].decompose(pmf).atoms
+    found = bound_once(pmf, n_samples, seed, measure)
     return [
         {
             "atom": atom,
@@ -215,7 +230,7 @@ def count_covered_anywhere(sizes: Iterable[int], options: Any) -> list[dict[str,
         for place, atom in enumerate(ATOMS):
             cases = [atoms[place] for atoms in found]
             row: dict[str, Any] = {"samples": n_samples, "atom": atom, "runs": len(cases)}
-            for method in ("percentile", "bias-corrected", "basic", "pidselect"):
+            for method in INTERVALS:
                 row[method] = 100.0 * float(np.mean([case[method] for case in cases]))
             rows.append(row)
     return rows
@@ -224,8 +239,7 @@ def count_covered_anywhere(sizes: Iterable[int], options: Any) -> list[dict[str,
 def summarise_coverage(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the mean and the worst coverage over atoms that are 0, and over the others."""
     summary = []
-    methods = ("percentile", "bias-corrected", "basic", "pidselect")
-    for kind, method in itertools.product(("above 0", "0"), methods):
+    for kind, method in itertools.product(("above 0", "0"), INTERVALS):
         for n_samples in sorted({row["samples"] for row in rows}):
             chosen = [
                 row
@@ -271,7 +285,8 @@ def correct_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[st
         "jackknife": n_samples * observed - (n_samples - 1) * delete_one_mean(subject),
         "extrapolation": (8 * observed - 6 * halves + quarters) / 3,
         "chance subtracted": observed - chance.mean(axis=0),
-        "pidselect": correct(observed, chance, subject),
+        "pidselect": (corrected := correct(observed, chance, subject)),
+        "and less kinks": corrected - kink(subject, corrected, request),
     }
 
 
@@ -298,10 +313,33 @@ def delete_one_mean(subject: Counted) -> Array:
     return counts @ np.array(atoms) / subject.n_samples
 
 
-def measure_bias(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+def correct_any(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
+    """Draw a distribution and a sample; return the errors of corrected atoms."""
+    pmf = draw_distribution(seed)
+    subject = draw(pmf, n_samples, seed, measure)
+    request = Request(0, N_BOOTSTRAP, CONFIDENCE, seed)
+    true = MEASURES[measure].decompose(pmf).atoms
+    corrected = correct(subject.parts()[0].atoms, by_chance(subject, request), subject)
+    less = corrected - kink(subject, corrected, request)
+    return {"pidselect": corrected - true, "and less kinks": less - true}
+
+
+def measure_bias_anywhere(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return the root mean square error of corrected atoms over random distributions."""
+    rows = []
+    for n_samples in sizes:
+        found = spread(correct_any, np.ones(1), n_samples, 5 * options.runs, options)
+        for method in found[0]:
+            errors = np.array([errors[method] for errors in found]) / BIT
+            rmse = np.sqrt((errors**2).mean(axis=0)).tolist()
+            rows.append({"samples": n_samples, "method": method, "runs": len(found), "rmse": rmse})
+    return rows
+
+
+def measure_bias(names: Iterable[str], sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
     """Return the mean error and the root mean square error of each atom by every method."""
     rows = []
-    for name, n_samples in itertools.product(KNOWN, sizes):
+    for name, n_samples in itertools.product(names, sizes):
         true = MEASURES[options.measure].decompose(KNOWN[name]).atoms
         found = spread(correct_once, KNOWN[name], n_samples, options.runs, options)
         for method in found[0]:
@@ -355,7 +393,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options.add_argument("--measure", choices=MEASURES, default="broja", help="(broja)")
-    parts = ("p_values", "intervals", "random", "bias")
+    parts = ("p_values", "intervals", "random", "equal", "bias")
     options.add_argument("--only", choices=parts, help="one part")
     options = options.parse_args(arguments)
     warnings.simplefilter("error")
@@ -369,7 +407,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             results[part] = count_significant(cases, sizes, runs, options)
             show(f"p <= {ALPHA}, percent: {part}", *table(results[part]))
     if options.only in (None, "intervals"):
-        results["coverage"] = count_covered((100, 300, 1000), options)
+        results["coverage"] = count_covered(KNOWN, (100, 300, 1000), options)
         results["coverage, in short"] = summarise_coverage(results["coverage"])
         show(
             "95 % intervals: percent that hold the true atom", *table(results["coverage, in short"])
@@ -377,8 +415,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.only in (None, "random"):
         results["random"] = count_covered_anywhere((100, 300, 1000), options)
         show("The same on random distributions, one for each sample", *table(results["random"]))
+        results["random, bias"] = measure_bias_anywhere((100, 300, 1000), options)
+        show("Root mean square error of each atom there", *table(results["random, bias"]))
+    if options.only in (None, "equal"):
+        results["equal"] = count_covered(EQUAL, (300, 1000, 4000), options)
+        show("The same where sources are equally good", *table(results["equal"]))
     if options.only in (None, "bias"):
-        results["bias"] = measure_bias((100, 1000), options)
+        results["bias"] = measure_bias(KNOWN, (100, 1000), options)
         methods = list(dict.fromkeys(row["method"] for row in results["bias"]))
         header = ("distribution", "samples", *methods)
         show(

@@ -42,6 +42,15 @@ def feature_against_set(n_others: int, noise: float = 1.0) -> Array:
     return (np.diff(shares, axis=1) / len(total)).reshape(5, 5**n_others, 5)
 
 
+def two_copies(levels: int, noise: float) -> Array:
+    """Return two copies of a target, each drawn at random in a share of the samples.
+
+    The two are equally good: neither has unique information.
+    """
+    copy = (1 - noise) * np.eye(levels) + noise / levels
+    return np.einsum("ta,tb->abt", copy, copy) / levels
+
+
 def independent(*levels: int) -> Array:
     """Return variables that have nothing to do with each other, of unequal probabilities."""
     first, second, target = (np.arange(1.0, n + 1) / (n * (n + 1) / 2) for n in levels)

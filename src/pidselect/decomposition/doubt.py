@@ -83,8 +83,8 @@ CORRECTION_DRAWS = 50
 SPLITS = 13
 QUARTERS = 4
 
-#: If more draws than this share are degenerate, what is left out matters.
-MOST_LEFT_OUT = 0.1
+#: The share of draws that may be degenerate: left out, they hardly move a quantile, or a mean.
+MOST_DEGENERATE = {"resamples": 0.1, "permutations": 0.5}
 
 
 class Request(NamedTuple):
@@ -140,8 +140,8 @@ def p_values_of(
 ) -> FloatArray:
     """Return each atom's p-value, the largest over the sources that it names.
 
-    What the solver leaves open, in the observed atoms and in those of a draw, is a tie. A degenerate
-    draw, of infinite information, reaches whatever was observed.
+    What the solver leaves open, in the observed atoms and in those of a draw, is a tie. A draw that
+    is degenerate, of infinite information, reaches whatever was observed.
     """
     largest = np.zeros(len(observed))
     tie = max(TIE, 2 * gap)
@@ -227,12 +227,14 @@ def kink(subject: Subject, corrected: FloatArray, request: Request) -> FloatArra
     That is 0 or less for redundancies. Of the four quarters of a split every sample is in one, so
     that what is linear in the samples cancels out.
     """
+    if subject.n_samples < 2 * QUARTERS:
+        return np.zeros_like(corrected)
     split = _quarters(subject, request)
     complete = split[np.isfinite(split).all(axis=(1, 2))]
-    if 2 * len(complete) < len(split) or not len(split):  # too few samples to see a quarter of them
+    if len(complete) < len(split) / 2:  # a quarter of the samples is too few
         return np.zeros_like(corrected)
-    as_they_are, by_chance = complete[:, 0], complete[:, 1]
-    grown = correct(as_they_are, by_chance, subject).mean(axis=0) - corrected
+    as_they_are, unrelated = complete[:, 0], complete[:, 1]
+    grown = correct(as_they_are, unrelated, subject).mean(axis=0) - corrected
     lattice = subject.lattice
     redundancies = dict(zip(lattice.antichains, lattice.cumulate(grown), strict=True))
     beside = [
@@ -243,20 +245,21 @@ def kink(subject: Subject, corrected: FloatArray, request: Request) -> FloatArra
 
 
 def _quarters(subject: Subject, request: Request) -> FloatArray:
-    """Return the atoms of quarters, and with the next quarter's target: (n, 2, n_atoms)."""
+    """Return the atoms of quarters, each also with another's target: (n_quarters, 2, n_atoms)."""
     size = subject.n_samples // QUARTERS
 
     def atoms_of(rows: Rows) -> FloatArray:
         quarters = rows[: QUARTERS * size].reshape(QUARTERS, size)
-        return np.stack(
+        others = np.roll(quarters, 1, axis=0)
+        return np.array(
             [
-                [_atoms_of_fewer(subject, quarter, rows) for rows in (quarter, following)]
-                for quarter, following in zip(quarters, np.roll(quarters, -1, axis=0), strict=True)
+                [_atoms_of_fewer(subject, own, own), _atoms_of_fewer(subject, own, other)]
+                for own, other in zip(quarters, others, strict=True)
             ]
         )
 
     words = (request.seed, BOOTSTRAP, QUARTERS)
-    drawn = _draw(subject, permutations, words, SPLITS if size else 0, atoms_of, request.n_jobs)
+    drawn = _draw(subject, permutations, words, SPLITS, atoms_of, request.n_jobs)
     return drawn.reshape(-1, 2, len(subject.lattice.antichains))
 
 
@@ -334,7 +337,7 @@ def _permuted(subject: Subject, variable: int, n_draws: int, request: Request) -
 def _without_degenerate(drawn: FloatArray, subject: Subject, sort: str) -> FloatArray:
     """Leave out draws that have no atoms, such as those of infinite information."""
     left = drawn[np.isfinite(drawn).all(axis=1)]
-    if len(drawn) - len(left) > MOST_LEFT_OUT * len(drawn):
+    if len(drawn) - len(left) > MOST_DEGENERATE[sort] * len(drawn):
         raise ValueError(
             f"{len(drawn) - len(left)} of {len(drawn)} {sort} of these {subject.n_samples} samples "
             "are degenerate: too few different rows, or the target an exact function of the "

@@ -74,10 +74,10 @@ class Decomposition:
     ... )
     0.7602 bit decomposed by 'broja' from 200 samples
     atom                 bit  corrected      95 % interval  p-value
-    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.3949   0.0050
-    {1}     unique 1  0.0049     0.0038  -0.0901 to 0.0805   0.0050
-    {2}     unique 2  0.0000    -0.0023  -0.0664 to 0.0503   1.0000
-    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5205   0.0050
+    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.4205   0.0050
+    {1}     unique 1  0.0049     0.0038  -0.1157 to 0.0805   0.0050
+    {2}     unique 2  0.0000    -0.0023  -0.0920 to 0.0503   1.0000
+    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5462   0.0050
     p-value: of a source being independent of all else. An interval tells if an atom is > 0.
     """
 

@@ -168,7 +168,7 @@ def describe(subject: Subject, measure: str, unit: Unit, request: Request) -> De
     started = perf_counter()
     parts, total = subject.parts()
     _announce(perf_counter() - started, subject, request)
-    found = doubt(subject, parts.atoms, request)
+    found = doubt(subject, parts.atoms, request, parts.gap)
     labels, scale = subject.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
 
     def by_label(values: FloatArray | None) -> dict[str, Any] | None:
