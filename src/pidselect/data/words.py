@@ -1,11 +1,13 @@
-"""What messages share: their wording, and the line of code that warnings point at."""
+"""What messages and records share: wording, tables, and the line that warnings point at."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from math import isfinite
+from typing import Any
 
 SHOWN_NAMES = 12  # names listed in full: what fits a few lines of a terminal
 
@@ -71,6 +73,38 @@ def check_choice(value: object, known: Iterable[object], parameter: str) -> None
     # True == 1, so the types must agree as well; and an array compared with a word has no truth.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         raise ValueError(f"{parameter}={value!r} is unknown{did_you_mean(value, choices)}")
+
+
+def align(rows: Sequence[Sequence[str]], n_left: int) -> list[str]:
+    """Return the lines of a table, the first columns flush left and the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < n_left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def to_plain(value: Any) -> Any:
+    """Return dicts, lists, strings and numbers that JSON can hold.
+
+    It has no infinite numbers: they become the texts "inf" and "-inf" (and "nan"), which ``float``
+    reads.
+
+    Examples
+    --------
+    >>> to_plain({"bits": (1.5, float("inf"))})
+    {'bits': [1.5, 'inf']}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if isfinite(value) else str(float(value))
+    return value
 
 
 def warn_caller(message: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Literal
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, make_frame
-from pidselect.data.words import did_you_mean, shown
+from pidselect.data.words import align, did_you_mean, shown
 
 Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]
 
@@ -280,15 +280,3 @@ def cut(name: str) -> str:
 def number(value: float | None) -> str:
     """Return three decimals; what rounds to zero has no sign, and what is unknown is a dash."""
     return "-" if value is None else f"{round(value, 3) + 0.0:.3f}"
-
-
-def align(rows: Sequence[tuple[str, ...]], n_left: int) -> list[str]:
-    """Return the lines of a table, the first columns flush left and the others flush right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place < n_left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
-from pidselect.data.words import shown
+from pidselect.data.words import align, shown, to_plain
 from pidselect.estimators.information import Unit
 
 #: The plain names of the atoms of two sources.
@@ -125,7 +124,7 @@ class Decomposition:
         they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads. What is not
         known is left out.
         """
-        return {key: _plain(value) for key, value in vars(self).items() if value is not None}
+        return {key: to_plain(value) for key, value in vars(self).items() if value is not None}
 
     def __repr__(self) -> str:
         samples = "" if self.n_samples is None else f" from {self.n_samples} samples"
@@ -137,15 +136,7 @@ class Decomposition:
         """Return a table, one row for each atom; of many atoms, the largest."""
         labels = self._largest()
         table = [self._header(), *(self._row(label) for label in labels)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        left = 2 if len(self.atoms) == len(NAMES_OF_TWO) else 1
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place < left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
+        lines = align(table, n_left=2 if len(self.atoms) == len(NAMES_OF_TWO) else 1)
         if more := len(self.atoms) - len(labels):
             rest = sum(value for label, value in self.atoms.items() if label not in labels)
             lines.append(f"... and {more} smaller ones, {_number(rest)} {self.unit} in all")
@@ -188,13 +179,3 @@ class Decomposition:
 def _number(value: float) -> str:
     """Return four decimals; what rounds to zero has no sign."""
     return f"{round(value, 4) + 0.0:.4f}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if isfinite(value) else str(float(value))
-    return value

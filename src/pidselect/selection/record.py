@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import isfinite
 from typing import Any, Literal
 
 from pidselect.data import make_frame
+from pidselect.data.words import to_plain
 
 Phase = Literal["forward", "backward"]
 
@@ -146,7 +146,7 @@ class Selection:
         """
         record = asdict(self)
         del record["frame_library"]
-        return _plain(record)
+        return to_plain(record)
 
     def to_frame(self) -> Any:
         """Return a tidy frame, one row for each candidate of each step, in the caller's library."""
@@ -198,13 +198,3 @@ class Selection:
         if not self.features:
             text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
         return "\n".join(text)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    return value
