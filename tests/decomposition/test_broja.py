@@ -154,6 +154,22 @@ def test_the_general_solver_takes_over_where_nothing_else_gets_there(monkeypatch
     assert general.entropy == close(best.entropy, 1e-6)
 
 
+@pytest.mark.parametrize("number", range(len(module.ATTEMPTS)))
+def test_the_attempt_that_got_there_is_named(monkeypatch, number):
+    calls = []
+
+    def fail_first(*problem):
+        calls.append(problem)
+        return solver(*problem) if len(calls) > number else (-np.inf, np.inf, 0)
+
+    solver = module.interior_point
+    monkeypatch.setattr(module, "interior_point", fail_first)
+    first, second = marginals(dense((3, 6, 4)))
+    assert solve(first, second).method == module.ATTEMPTS[number][0]
+    is_swapped = calls[-1][0].shape[1] > calls[-1][1].shape[1]
+    assert is_swapped == (module.ATTEMPTS[number][0] == "sources swapped")
+
+
 def test_every_attempt_finds_the_same(monkeypatch):
     first, second = marginals(dense((3, 6, 4)))
     best = solve(first, second)

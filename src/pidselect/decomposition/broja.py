@@ -36,10 +36,18 @@ TOLERANCE = 1e-9 * math.log(2.0)
 #: States whose p(target | state) differ by no more than this are one: it is rounding.
 PROPORTIONAL = 1e-13
 
-#: What is tried in turn until the gap is reached: whether the sources change places, and by which
-#: power of their weight pairs of states are treated (see `interior_point`). Nearly always the first
-#: does; the others are for near-copies, whose likely and unlikely states matter on scales apart.
-ATTEMPTS = ((False, 0.75), (False, 0.5), (True, 0.75), (True, 0.5), (False, 1.0), (False, 0.6))
+#: What is tried in turn until the gap is reached: what it is called, and by which power of their
+#: weight pairs of states are treated (see `interior_point`). Nearly always the first does; the
+#: others are for near-copies, whose likely and unlikely states matter on scales apart.
+SWAPPED = "sources swapped"
+ATTEMPTS = (
+    ("interior point", 0.75),
+    ("other centring", 0.5),
+    (SWAPPED, 0.75),
+    (SWAPPED, 0.5),
+    ("other centring", 1.0),
+    ("other centring", 0.6),
+)
 MOST_STEPS = 100
 
 #: The most unknowns of the dense system of a step: states of the target times those of the smaller
@@ -136,14 +144,13 @@ def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -
         first, second = second, first  # the dense part of a step goes by the first source's states
     if reason := too_many_unknowns((first.shape[1], second.shape[1], first.shape[0])):
         raise ValueError(reason)
-    lower, upper, steps, method = -np.inf, np.inf, 0, "interior point"
-    for swapped, power in ATTEMPTS:
-        ends = (second, first) if swapped else (first, second)
+    lower, upper, steps, method = -np.inf, np.inf, 0, "conic"
+    for method, power in ATTEMPTS:
+        ends = (second, first) if method == SWAPPED else (first, second)
         below, above, taken = interior_point(*ends, power, tolerance, MOST_STEPS)
         lower, upper, steps = max(lower, below), min(upper, above), steps + taken
         if -ROUNDING <= upper - lower <= tolerance:
             return Solution(-upper, max(upper - lower, 0.0), method, steps)
-        method = "sources swapped" if swapped else "other centring"
     if not upper - lower <= CONIC_FROM:
         below, above = certify(first, second, *solve_conic(first, second))
         lower, upper, method = max(lower, below), min(upper, above), "conic"
