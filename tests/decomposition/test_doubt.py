@@ -14,6 +14,7 @@ from joblib import parallel_config
 
 from pidselect import datasets
 from pidselect.data import read_block
+from pidselect.decomposition.continuous import DegenerateError
 from pidselect.decomposition.doubt import (
     CORRECTION_DRAWS,
     Request,
@@ -226,12 +227,22 @@ def test_a_resample_may_be_degenerate():
 
 def test_a_degenerate_permutation_reaches_what_was_observed():
     def degenerate(sources, target):
-        raise ValueError
+        raise DegenerateError
 
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
     subject = Measured(blocks, ContinuousMeasure(degenerate, True))
     p = p_values_of(subject, np.full(4, 99.0), Request(19, 0, 0.95, 0))
     np.testing.assert_array_equal(p, np.ones(4))
+
+
+def test_no_other_failure_passes_for_a_degenerate_draw():
+    def broken(sources, target):
+        raise ValueError("broken")
+
+    blocks = tuple(read_block(column, "x") for column in SAMPLE)
+    subject = Measured(blocks, ContinuousMeasure(broken, True))
+    with pytest.raises(ValueError, match="broken"):
+        p_values_of(subject, np.full(4, 99.0), Request(19, 0, 0.95, 0))
 
 
 def test_a_permuted_indicator_may_be_that_of_the_target():

@@ -16,10 +16,15 @@ from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import Parts
 from pidselect.estimators import Batch, Gaussian
 from pidselect.estimators._orders import in_line
+from pidselect.estimators.gaussian import FEWEST_FOR_COVARIANCE
 from pidselect.estimators.nearest import check_neighbours, in_whole_numbers
 
 #: What a column is: equal values are put into another order in the target than in a source.
 SOURCE, TARGET = 0, 1
+
+
+class DegenerateError(ValueError):
+    """Samples that a measure can say nothing about, though there is nothing wrong with each."""
 
 
 def gaussian(sources: Sequence[Block], target: Block) -> Parts:
@@ -70,13 +75,18 @@ def gaussian(sources: Sequence[Block], target: Block) -> Parts:
             'measure="gaussian" holds for one. Decompose each column by itself, or use '
             'measure="sx-ksg".'
         )
+    if target.n_samples < FEWEST_FOR_COVARIANCE:
+        raise DegenerateError(
+            f"A covariance needs at least {FEWEST_FOR_COVARIANCE} samples, but "
+            f"n_samples={target.n_samples}."
+        )
     bound = Gaussian().bind(target, Block())
     masks = range(1, 2 ** len(sources))
     values = [0.0, *(bound.score(Batch.observed(_joint(sources, mask)))[0] for mask in masks)]
     for mask, value in enumerate(values):
         if not np.isfinite(value):
             columns = _quoted(_joint(sources, mask))
-            raise ValueError(
+            raise DegenerateError(
                 f"Column {target.names[0]!r} is an exact linear function of {columns} in these "
                 f"{target.n_samples} samples: the information is infinite, and differences of it "
                 "are no numbers. Leave out sources that are copies of the target or make it up, "
@@ -167,7 +177,7 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
     check_neighbours(k, None)
     _check(sources, target)
     if target.n_samples < k + 2:
-        raise ValueError(
+        raise DegenerateError(
             f'measure="sx-ksg" looks at {k} neighbours of each sample, so it needs at least '
             f"{k + 2} samples, but there are {target.n_samples}."
         )
@@ -257,7 +267,7 @@ def _scored(column: Column, role: int) -> Column:
             f"kinds={{{column.name!r}: 'continuous'}} if it is a measurement after all."
         )
     if is_constant(values):
-        raise ValueError(
+        raise DegenerateError(
             f'measure="sx-ksg": column {column.name!r} is constant, so that it tells nothing and '
             "nothing can be told about it. Leave it out."
         )

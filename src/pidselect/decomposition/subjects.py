@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.decomposition.continuous import gaussian, sx_ksg
+from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import Lattice, lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import Parts, entropy, information
@@ -149,7 +149,7 @@ class Measured:
         )
         try:
             return self.measure.decompose(sources, target).atoms
-        except ValueError:
+        except DegenerateError:
             return np.full(len(self.lattice.antichains), np.nan)
 
 

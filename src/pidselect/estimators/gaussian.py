@@ -24,6 +24,9 @@ from pidselect.estimators.base import (
 #: What is left unexplained below this is rounding: the target is a linear function of x and S.
 ALL_EXPLAINED = 1e-14
 
+#: With fewer samples there is no covariance to speak of.
+FEWEST_FOR_COVARIANCE = 3
+
 
 class Gaussian(BaseEstimator):
     r"""Information of the Gaussian distribution with the observed covariance.
@@ -92,8 +95,10 @@ def _axes(block: Block) -> FloatArray:
 
 def _bind(target: Block, given: Block, axes: Callable[[Block], FloatArray]) -> Scorer:
     n = target.n_samples
-    if n < 3:
-        raise ValueError(f"A covariance needs at least 3 samples, but n_samples={n}.")
+    if n < FEWEST_FOR_COVARIANCE:
+        raise ValueError(
+            f"A covariance needs at least {FEWEST_FOR_COVARIANCE} samples, but n_samples={n}."
+        )
     nothing = np.empty((0, n))
     explained = _directions(axes(given), nothing) if len(given) else nothing
     return ProjectionScorer(explained, _directions(axes(target), explained), axes)
