@@ -131,8 +131,16 @@ class Counting:
 
     def _subject(self, contrast: Contrast) -> Counted:
         n_samples = self.target.n_samples
-        codes = (to_states(block, self.bins, n_samples) for block in (*contrast, self.target))
-        return Counted(tuple(codes), MEASURES[self.measure].decompose)
+        for block in (*contrast, self.target):
+            if block not in self._states:
+                self._states[block] = to_states(block, self.bins, n_samples)
+        codes = tuple(self._states[block] for block in (*contrast, self.target))
+        return Counted(codes, MEASURES[self.measure].decompose)
+
+    @cached_property
+    def _states(self) -> dict[Block, IntArray]:
+        """The states of every block met so far: the target and many others are in each question."""
+        return {}
 
 
 def too_few(subject: Counted) -> str:
