@@ -2,7 +2,8 @@
 
 These functions define the truth; a fast path is right when it agrees with them. They take plain
 arrays, one row a sample and one column a variable, shape (n, d), and return nats. Distances are
-whole (n, n) matrices. Nothing is scaled inside an estimator: `zscore` and `ranks` come before it.
+whole (n, n) matrices. Nothing is scaled inside an estimator of neighbours: `zscore` and
+`normal_scores` come before it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import floor, inf, log
+from math import floor, fsum, inf, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +39,32 @@ def zscore(columns: Array) -> Array:
     return (columns - np.nanmean(columns, axis=0)) / spread
 
 
-def ranks(columns: Array) -> Array:
-    """Return each column's ranks 1..n, tied values sharing their average; missing stay missing."""
-    return rankdata(columns, method="average", axis=0, nan_policy="omit")
+def normal_scores(columns: Array) -> Array:
+    """Return each column's normal scores with standard deviation 1 (ddof=1), missing stay missing.
+
+    The score of average rank r is the r / (n + 1) quantile of the standard normal distribution,
+    taken from the lower half and mirrored; nothing is centred. The deviation is summed exactly, so
+    that columns alike up to their order or their sign have scores alike to the last bit.
+    """
+    return np.array([_normal_scores(column) for column in columns.T]).reshape(columns.T.shape).T
+
+
+def _normal_scores(column: Array) -> Array:
+    present = column[~np.isnan(column)]
+    n = len(present)
+    scores = [
+        ndtri(r / (n + 1)) if r <= n + 1 - r else -ndtri((n + 1 - r) / (n + 1))
+        for r in rankdata(present)
+    ]
+    if len(set(scores)) > 1:
+        mean = fsum(scores) / n
+        deviation = sqrt(fsum((score - mean) ** 2 for score in scores) / (n - 1))
+        scores = [score / deviation for score in scores]
+    else:
+        scores = [0.0] * n
+    found = np.full(len(column), nan)
+    found[~np.isnan(column)] = scores
+    return found
 
 
 # --- nearest neighbours -------------------------------------------------------------------------
@@ -189,9 +213,38 @@ def discrete(
     )
 
 
-def gaussian(x: Array, y: Array, given: Array | None = None) -> float:
+def spread_out(block: Array, nominal: Sequence[int] = ()) -> Array:
+    """Return numbers with 0 for the missing and indicators of labels and of what is missing.
+
+    A label (the columns in `nominal`) has one indicator for each level but the first, missing being
+    one more level. Numbers with some missing are centred first and get an indicator of missing.
+    """
+    columns = [np.empty((len(block), 0))]
+    for j, column in enumerate(block.T):
+        missing = np.isnan(column)
+        if j in nominal:
+            levels = [column == level for level in np.unique(column[~missing])] + [missing]
+            columns.extend(one[:, None] for one in [one for one in levels if one.any()][1:])
+        elif missing.any():
+            columns.append(np.where(missing, 0.0, column - np.nanmean(column))[:, None])
+            columns.append(missing[:, None])
+        else:
+            columns.append(column[:, None])
+    return np.hstack(columns)
+
+
+def gaussian(
+    x: Array,
+    y: Array,
+    given: Array | None = None,
+    *,
+    nominal_x: Sequence[int] = (),
+    nominal_y: Sequence[int] = (),
+    nominal_given: Sequence[int] = (),
+) -> float:
     """Return I(x; y | S) = 1/2 log( |C_xS| |C_yS| / (|C_S| |C_xyS|) ), C the covariances."""
-    s = np.empty((len(x), 0)) if given is None else given
+    x, y = spread_out(x, nominal_x), spread_out(y, nominal_y)
+    s = np.empty((len(x), 0)) if given is None else spread_out(given, nominal_given)
     xs, ys, xys = np.hstack([x, s]), np.hstack([y, s]), np.hstack([x, y, s])
     return 0.5 * (_logdet(xs) + _logdet(ys) - _logdet(s) - _logdet(xys))
 
@@ -202,14 +255,28 @@ def _logdet(block: Array) -> float:
     return float(np.linalg.slogdet(np.atleast_2d(np.cov(block, rowvar=False)))[1])
 
 
-def copula(x: Array, y: Array, given: Array | None = None) -> float:
-    """Return the Gaussian I(x; y | S) of the normal scores of rank / (n + 1).
+def copula(
+    x: Array,
+    y: Array,
+    given: Array | None = None,
+    *,
+    nominal_x: Sequence[int] = (),
+    nominal_y: Sequence[int] = (),
+    nominal_given: Sequence[int] = (),
+) -> float:
+    """Return the Gaussian I(x; y | S) of normal scores, labels staying labels.
 
     References
     ----------
     Ince et al. (2017), Human Brain Mapping 38, 1541-1573.
     """
-    return gaussian(*(None if b is None else ndtri(ranks(b) / (len(b) + 1)) for b in (x, y, given)))
+    s = np.empty((len(x), 0)) if given is None else given
+    labels = (nominal_x, nominal_y, nominal_given)
+    scores = [block.copy() for block in (x, y, s)]
+    for block, nominal in zip(scores, labels, strict=True):
+        numbers = [j for j in range(block.shape[1]) if j not in nominal]
+        block[:, numbers] = normal_scores(block[:, numbers])
+    return gaussian(*scores, nominal_x=nominal_x, nominal_y=nominal_y, nominal_given=nominal_given)
 
 
 # --- surrogates ---------------------------------------------------------------------------------

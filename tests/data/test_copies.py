@@ -125,3 +125,63 @@ def test_some_columns_take_no_part():
     X = table(x, 2 * x, -x, x[::-1])
     assert find_copies(X, without=[0]) == {2: 1}
     assert find_copies(X, prefer=[2], without={0, 1}) == {}
+
+
+# --- by rank ------------------------------------------------------------------------------------
+
+
+@given(seeds, st.integers(8, 60), st.booleans())
+def test_monotone_images_are_copies_by_rank(seed, n, decreasing):
+    rng = np.random.default_rng(seed)
+    x, other = rng.normal(size=(2, n))
+    values = np.sort(rng.exponential(size=n)).cumsum()
+    image = values[::-1][x.argsort().argsort()] if decreasing else values[x.argsort().argsort()]
+    X = table(x, other, image)
+    assert find_copies(X) == {}
+    assert find_copies(X, by_rank=True) == {2: 0}
+
+
+@given(seeds)
+def test_by_rank_ties_count(seed):
+    """A map that is not strict makes levels one: what it leaves is less, no copy."""
+    x = np.random.default_rng(seed).normal(size=30)
+    assert find_copies(table(x, np.maximum(x, 0.0), np.abs(x)), by_rank=True) == {}
+
+
+def test_by_rank_affine_copies_and_relabellings_are_still_copies():
+    x = np.random.default_rng(0).normal(size=20)
+    label = np.tile(["a", "b", "c", "b"], 5)
+    renamed = np.array([{"a": "z", "b": "y", "c": "x"}[level] for level in label])
+    X = table(x, label, 3 - 2 * x, renamed, np.exp(x))
+    assert find_copies(X, by_rank=True) == {2: 0, 3: 1, 4: 0}
+
+
+def test_by_rank_copies_of_copies_are_one_group():
+    x = np.random.default_rng(1).normal(size=20)
+    X = table(x, np.exp(x), -2 * np.exp(x) + 1, x**3)
+    assert find_copies(X, by_rank=True) == {1: 0, 2: 0, 3: 0}
+    assert find_copies(X, prefer=[2], by_rank=True) == {0: 2, 1: 2, 3: 2}
+    assert find_copies(X, without=[0], by_rank=True) == {2: 1, 3: 1}
+
+
+def test_by_rank_labels_have_no_order():
+    """Else the order of the alphabet would make copies of what is none."""
+    number = np.repeat([0.5, 1.5, 2.5, 4.5], 5)
+    X = table(number, np.repeat(["a", "b", "c", "d"], 5), kinds=["continuous", "nominal"])
+    assert find_copies(X, by_rank=True) == {}
+
+
+def test_by_rank_the_missing_pattern_counts():
+    x = np.random.default_rng(0).normal(size=20)
+    gap, other_gap = x.copy(), np.exp(x)
+    gap[3], other_gap[4] = np.nan, np.nan
+    X = table(x, gap, other_gap, np.exp(-gap), missing="category")
+    assert find_copies(X, by_rank=True) == {3: 1}
+
+
+def test_by_rank_ordinal_and_continuous_columns_may_be_copies():
+    inches = np.random.default_rng(0).integers(0, 30, size=100)
+    X = table(inches, np.sqrt(inches))
+    assert X.kinds == ("ordinal", "continuous")
+    assert find_copies(X) == {}
+    assert find_copies(X, by_rank=True) == {1: 0}

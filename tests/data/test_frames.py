@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from pidselect.data import Table, is_frame, select_columns
-from pidselect.data.frames import read_columns, read_vectors
+from pidselect.data.frames import read_columns, read_vectors, select_rows
 
 COLUMNS = {"b": [3, 1, 3, 2], "a": [0.5, 1.5, 2.5, 0.25], "c": ["u", "v", "u", "v"]}
 FRAMES = {
@@ -169,6 +170,33 @@ def test_selection_from_arrays_and_lists():
 def test_selection_refuses_what_reading_refuses(X):
     with pytest.raises((TypeError, ValueError)):
         select_columns(X, [0])
+
+
+@frames
+def test_rows_of_frames(frame):
+    X = frame(COLUMNS)
+    some = select_rows(X, np.array([3, 0]))
+    assert type(some) is type(X)
+    b, a, c = read_columns(some)
+    assert b.values.tolist() == [2, 3]
+    assert a.values.tolist() == [0.25, 0.5]
+    assert [c.labels[int(level)] for level in c.values] == ["v", "u"]
+
+
+def test_rows_keep_dtypes_and_the_index():
+    X = pd.DataFrame({"a": [1, 2, 3], "b": list("uvw")}, index=list("rst")).astype({"a": "int16"})
+    pd.testing.assert_frame_equal(select_rows(X, [2, 1]), X.loc[["t", "s"]])
+    pd.testing.assert_series_equal(select_rows(X["a"], [2, 1]), X["a"].loc[["t", "s"]])
+
+
+def test_rows_of_vectors_arrays_and_lists():
+    assert select_rows(pl.Series("y", [5, 6, 7]), [2, 0]).to_list() == [7, 5]
+    assert select_rows(pa.chunked_array([[5, 6], [7]]), [2, 0]).to_pylist() == [7, 5]
+    assert select_rows(np.arange(6).reshape(3, 2), [2, 0]).tolist() == [[4, 5], [0, 1]]
+    assert select_rows(["a", "b", "c"], np.array([1])).tolist() == ["b"]
+    wrapped = nw.from_native(pl.DataFrame(COLUMNS), eager_only=True)
+    assert isinstance(select_rows(wrapped, [1]), nw.DataFrame)
+    assert select_rows(wrapped, [1]).shape == (1, 3)
 
 
 @pytest.mark.parametrize(

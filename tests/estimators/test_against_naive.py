@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from math import log
 
 import numpy as np
@@ -21,17 +22,19 @@ from pidselect.estimators import (
     Mixed,
     mutual_information,
 )
+from pidselect.estimators.gaussian import MOST_LEVELS
 
 MEMORY = 2**30
 BATCHES = (1, 2, 15, 16, 17, 40)
 # Scaling rounds, and tied distances then differ in the last bit by the way a mean was summed; so
-# ties are left to unscaled columns and to ranks, whose differences are exact.
+# ties are left to unscaled columns and to normal scores, which round alike wherever they are alike.
 GENERIC = ("normal", "normal", "constant")
 TIED = ("normal", "tenths", "nearly tenths", "integers", "grades", "constant")
 LABELLED = (*TIED, "labels")
 WITH_MISSING = (*LABELLED, "missing", "labels missing")
 FEW_LEVELS = ("grades", "labels", "labels missing")
-SCALE = {"zscore": naive.zscore, "rank": naive.ranks, None: lambda columns: columns}
+SCALE = {"zscore": naive.zscore, "rank": naive.normal_scores, None: lambda columns: columns}
+LINEAR = [(Gaussian(), naive.gaussian), (Copula(), naive.copula)]
 
 sizes = st.integers(8, 120)
 widths = st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(0, 4))
@@ -66,6 +69,10 @@ def _scaled(values, labels, scale):
     return scaled
 
 
+def stack(*columns) -> np.ndarray:
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
 def drawn(data: Sample, m: int) -> np.ndarray:
     return orders(np.random.default_rng(m), m, data.n)
 
@@ -74,16 +81,15 @@ def ksg(algorithm, k):
     return lambda x, y, s: (naive.ksg1 if algorithm == 1 else naive.ksg2)(x, y, s, k=k)
 
 
-def mixed(data: Sample, k):
-    return lambda x, y, s: naive.mixed(
-        x,
-        y,
-        s,
-        k,
-        nominal_x=data.nominal_x,
-        nominal_y=data.nominal_y,
-        nominal_given=data.nominal_s,
+def labelled(twin, data: Sample):
+    """Return the twin with the places of the labels filled in."""
+    return partial(
+        twin, nominal_x=data.nominal_x, nominal_y=data.nominal_y, nominal_given=data.nominal_s
     )
+
+
+def mixed(data: Sample, k):
+    return partial(labelled(naive.mixed, data), k=k)
 
 
 def agree(found, expected):
@@ -203,7 +209,7 @@ def test_mixed_scales_around_missing_values(seed, n, shape, k):
 @given(seeds, sizes, widths, neighbours, batches)
 @settings(max_examples=40)
 def test_mixed_ranks(seed, n, shape, k, m):
-    data = sample(seed, n, shape, TIED)
+    data = sample(seed, n, shape, WITH_MISSING)
     rows = drawn(data, m)
     agree(fast(Mixed(k=k, scale="rank"), data, rows), slow(mixed(data, k), data, rows, "rank"))
 
@@ -292,9 +298,7 @@ def test_discrete_takes_missing_for_a_level(correction, place):
     agree(fast(Discrete(correction=correction), data, rows), slow(twin, data, rows))
 
 
-@pytest.mark.parametrize(
-    ("estimator", "twin"), [(Gaussian(), naive.gaussian), (Copula(), naive.copula)]
-)
+@pytest.mark.parametrize(("estimator", "twin"), LINEAR)
 @given(seed=seeds, n=sizes, shape=widths, m=batches)
 @settings(max_examples=50)
 def test_gaussian_and_copula(estimator, twin, seed, n, shape, m):
@@ -309,6 +313,59 @@ def test_copula_shares_ranks_among_ties(seed, shape):
     data = sample(seed, 100, shape, ("tenths",))
     rows = drawn(data, 3)
     agree(fast(Copula(), data, rows), slow(naive.copula, data, rows))
+
+
+@pytest.mark.parametrize(("estimator", "twin"), LINEAR)
+@given(seed=seeds, shape=widths, m=batches)
+@settings(max_examples=40)
+def test_labels_and_missing_values_by_indicators(estimator, twin, seed, shape, m):
+    data = sample(seed, 200, shape, ("normal", "tenths", "labels", "missing", "labels missing"))
+    rows = drawn(data, m)
+    agree(fast(estimator, data, rows), slow(labelled(twin, data), data, rows))
+
+
+@pytest.mark.parametrize(("estimator", "twin"), LINEAR)
+@pytest.mark.parametrize("levels", [3, 12, 40])
+@pytest.mark.parametrize("width", [0, 1, 3])
+def test_labels_with_many_levels(estimator, twin, levels, width):
+    """More levels than directions of the target and the given, as many, and fewer."""
+    rng = np.random.default_rng(levels)
+    given = sample(levels, 300, (0, 0, width), ("normal",)).s
+    codes = np.arange(300) % levels
+    target = rng.permutation(codes) // 2
+    data = Sample(stack(codes), stack(target), given, (0,), (0,))
+    rows = drawn(data, 4)
+    agree(fast(estimator, data, rows), slow(labelled(twin, data), data, rows))
+    number = Sample(stack(codes), stack(rng.normal(size=300) + codes), given, (0,))
+    agree(fast(estimator, number, rows), slow(labelled(twin, number), number, rows))
+
+
+@pytest.mark.parametrize(("estimator", "twin"), LINEAR)
+def test_rare_levels_share_one(estimator, twin):
+    rng = np.random.default_rng(6)
+    codes = np.concatenate([np.repeat(np.arange(MOST_LEVELS), 3), 200 + np.arange(60)])
+    target = rng.normal(size=codes.size) + codes % 3
+    data = Sample(stack(codes), stack(target), np.empty((codes.size, 0)), (0,))
+    shared = Sample(stack(np.minimum(codes, 200)), data.y, data.s, (0,))
+    rows = drawn(data, 3)
+    agree(fast(estimator, data, rows), slow(labelled(twin, shared), shared, rows))
+
+
+@pytest.mark.parametrize(("estimator", "twin"), LINEAR)
+@pytest.mark.parametrize("noise", [1.0, 0.1, 0.03, 0.01])
+@pytest.mark.parametrize("place", ["x", "y"])
+def test_near_copies_of_the_given_or_of_the_target(estimator, twin, noise, place):
+    """The way a value is computed changes with what is left, the value does not."""
+    rng = np.random.default_rng(7)
+    s, label = rng.normal(size=(250, 2)), rng.integers(0, 3, 250)
+    y = rng.normal(size=250) + s[:, 0] + label
+    known = {"x": s[:, 0], "y": y}[place]
+    x = stack(known + noise * rng.normal(size=250), label)
+    data = Sample(x, stack(y), s, (1,))
+    rows = drawn(data, 3)
+    agree(fast(estimator, data, rows), slow(labelled(twin, data), data, rows))
+    alone = Sample(x[:, :1], data.y, s)
+    agree(fast(estimator, alone, rows), slow(twin, alone, rows))
 
 
 # --- batches, memory, threads -------------------------------------------------------------------
@@ -326,6 +383,9 @@ EVERY = [
     pytest.param(Discrete("miller-madow"), "labels", id="miller-madow"),
     pytest.param(Gaussian(), "normal", id="gaussian"),
     pytest.param(Copula(), "tenths", id="copula"),
+    pytest.param(Copula(), "labels", id="copula-labels"),
+    pytest.param(Copula(), "missing", id="copula-missing"),
+    pytest.param(Mixed(scale="rank"), "missing", id="mixed-rank"),
 ]
 
 
@@ -403,6 +463,7 @@ def test_scoring_changes_nothing_it_is_given(estimator, sort):
         ("ksg", naive.ksg1, "zscore"),
         ("ksg-rank", naive.ksg1, "rank"),
         ("mixed", naive.mixed, "zscore"),
+        ("mixed-rank", naive.mixed, "rank"),
         ("gaussian", naive.gaussian, None),
         ("copula", naive.copula, None),
     ],

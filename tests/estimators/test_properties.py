@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import digamma
 
+import naive
 from estimators.samples import NOTHING, block, sample
 from pidselect.data.blocks import Block
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Gaussian, Mixed
+from pidselect.estimators.base import normal_scores
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(12, 100)
@@ -27,7 +32,11 @@ COUNTS = [
     (Discrete(), ("integers", "labels")),
     (Discrete(correction="miller-madow"), ("integers", "labels")),
 ]
-LINEAR = [(Gaussian(), ("normal",)), (Copula(), ("normal", "tenths"))]
+LINEAR = [
+    (Gaussian(), ("normal",)),
+    (Copula(), ("normal", "tenths")),
+    (Copula(), ("normal", "labels", "missing")),
+]
 
 every = pytest.mark.parametrize(("estimator", "sorts"), NEIGHBOURS + COUNTS + LINEAR)
 
@@ -142,16 +151,88 @@ MONOTONE = {
 }
 
 
-@pytest.mark.parametrize("estimator", [KSG(scale="rank"), KSG(k=2, scale="rank"), Copula()])
+BY_RANK = [KSG(k=2, scale="rank"), KSG(algorithm=2, scale="rank"), Mixed(scale="rank"), Copula()]
+
+
+@pytest.mark.parametrize("estimator", BY_RANK)
 @pytest.mark.parametrize("name", MONOTONE)
 @given(seed=seeds, n=sizes, shape=widths, place=st.integers(0, 2))
 @settings(max_examples=15)
 def test_ranks_survive_monotone_maps(estimator, name, seed, n, shape, place):
-    data = sample(seed, n, shape, ("normal", "tenths"))
+    """Every column of a block through its own map or the same, rising or falling: not a bit."""
+    missing = () if isinstance(estimator, KSG) else ("missing",)
+    data = sample(seed, n, shape, ("normal", "tenths", *missing))
     parts = [data.x, data.y, data.s]
-    expected = information(estimator, *map(block, parts))
+    expected = information(estimator, *(measured(part) for part in parts))
     parts[place] = MONOTONE[name](parts[place])
-    assert information(estimator, *map(block, parts)) == close(expected)
+    assert information(estimator, *(measured(part) for part in parts)) == expected
+
+
+@pytest.mark.parametrize("name", MONOTONE)
+@given(seed=seeds, n=sizes, k=st.integers(1, 5))
+@settings(max_examples=20)
+def test_a_function_of_the_given_tells_nothing_beyond_it(name, seed, n, k):
+    """Where some samples' k-th neighbour in (y, S) ties with the one before, KSG counts fewer.
+
+    Without S or y having ties, it takes equal ranks in both to make equal distances.
+    """
+    data = sample(seed, n, (1, 1, 1), ("normal",))
+    x, y, s = map(block, (MONOTONE[name](data.s), data.y, data.s))
+    assert information(Mixed(k=k, scale="rank"), x, y, s) == 0.0
+    scores = np.hstack([naive.normal_scores(data.y), naive.normal_scores(data.s)])
+    apart = naive.distances(scores)
+    strictly_nearer = np.sum(apart < np.sort(apart, axis=1)[:, [k]], axis=1) - 1
+    excess = digamma(k) - digamma(strictly_nearer + 1)
+    assert information(KSG(k=k, scale="rank"), x, y, s) == close(excess.mean(), 1e-14)
+
+
+def test_a_function_of_the_given_tells_exactly_nothing():
+    data = sample(2, 500, (1, 1, 1), ("normal",))
+    for shape in MONOTONE.values():
+        x, y, s = map(block, (shape(data.s), data.y, data.s))
+        assert information(KSG(scale="rank"), x, y, s) == close(0.0, 1e-14)
+        assert information(Copula(), x, y, s) == 0.0
+
+
+def measured(values) -> Block:
+    """Return continuous columns, whatever values a map happens to give."""
+    return Block(tuple(replace(c, kind="continuous") for c in block(values).columns))
+
+
+@given(seeds, sizes, st.sampled_from(["normal", "tenths", "missing", "integers"]))
+def test_normal_scores_know_no_order_and_no_direction(seed, n, sort):
+    values = sample(seed, n, (1, 1, 0), (sort,)).x[:, 0]
+    scores = normal_scores(values)
+    np.testing.assert_array_equal(normal_scores(-values), -scores)
+    rows = np.random.default_rng(seed).permutation(n)
+    np.testing.assert_array_equal(normal_scores(values[rows]), scores[rows])
+    assert np.nanstd(scores, ddof=1) == close(1.0, 1e-12)
+
+
+@pytest.mark.parametrize("estimator", [Gaussian(), Copula()])
+@given(seed=seeds, n=sizes)
+@settings(max_examples=20)
+def test_two_labels_are_a_correlation(estimator, seed, n):
+    """-1/2 ln(1 - r^2), r the point-biserial correlation with what the estimator sees of x."""
+    x = sample(seed, n, (1, 1, 0), ("normal",)).x
+    side = x[:, 0] + np.random.default_rng(seed).normal(size=n) > x[0, 0]
+    side[:2] = True, False
+    seen = x[:, 0] if isinstance(estimator, Gaussian) else normal_scores(x[:, 0])
+    r = np.corrcoef(seen, side)[0, 1]
+    label = block(side[:, None], (0,))
+    assert information(estimator, label, block(x)) == close(-0.5 * np.log1p(-(r**2)), 1e-12)
+    assert information(estimator, block(x), label) == close(-0.5 * np.log1p(-(r**2)), 1e-12)
+
+
+@given(seed=seeds, n=sizes)
+@settings(max_examples=20)
+def test_a_label_tells_the_variance_between_its_levels(seed, n):
+    data = sample(seed, n, (1, 1, 0), ("normal",))
+    codes = np.random.default_rng(seed).integers(0, 4, n)
+    y = data.y[:, 0]
+    within = sum(np.sum((y[codes == c] - y[codes == c].mean()) ** 2) for c in set(codes.tolist()))
+    found = information(Gaussian(), block(codes[:, None], (0,)), block(data.y))
+    assert found == close(-0.5 * np.log(within / np.sum((y - y.mean()) ** 2)), 1e-12)
 
 
 @pytest.mark.parametrize("estimator", [KSG(), KSG(algorithm=2), Mixed(), Gaussian()])
@@ -172,7 +253,9 @@ def test_zscores_survive_affine_maps(estimator, seed, n, shape, place, factor, s
     assert information(estimator, *map(block, parts)) == close(expected, 1e-9)
 
 
-@pytest.mark.parametrize("estimator", [Discrete(), Discrete(correction="miller-madow"), Mixed()])
+@pytest.mark.parametrize(
+    "estimator", [Discrete(), Discrete(correction="miller-madow"), Mixed(), Gaussian(), Copula()]
+)
 @given(seed=seeds, n=sizes, shape=widths)
 @settings(max_examples=30)
 def test_labels_are_only_names(estimator, seed, n, shape):

@@ -23,7 +23,10 @@ LARGEST_TOLERANCE = 1e-7
 
 
 def find_copies(
-    table: Table, prefer: Collection[int] = (), without: Collection[int] = ()
+    table: Table,
+    prefer: Collection[int] = (),
+    without: Collection[int] = (),
+    by_rank: bool = False,
 ) -> dict[int, int]:
     """Return which columns are copies of which others.
 
@@ -39,6 +42,8 @@ def find_copies(
         Columns that stand for their copies even if they do not come first.
     without : collection of int
         Columns that take no part, as skipped ones do not.
+    by_rank : bool
+        Whether numbers are copies already if a strictly monotone map takes one to the other.
 
     Returns
     -------
@@ -54,10 +59,15 @@ def find_copies(
     {2: 0, 3: 1}
     >>> find_copies(table, prefer=[2])
     {0: 2, 3: 1}
+    >>> growth = Table.read(np.column_stack([inch, np.exp(-inch)]))
+    >>> find_copies(growth), find_copies(growth, by_rank=True)
+    ({}, {1: 0})
     """
     aside = {*table.skipped, *without}
     used = [index for index in range(len(table)) if index not in aside]
     pairs = [*_identical(table, used), *_affine(table, used)]
+    if by_rank:
+        pairs += _monotone(table, used)
     group = {index: {index} for index in used}
     for one, other in pairs:
         if group[one] is not group[other]:
@@ -86,6 +96,20 @@ def _fingerprint(column: Column) -> bytes:
     digest = blake2b(canonical.data, digest_size=16)
     digest.update(missing.data)
     return digest.digest()
+
+
+def _monotone(table: Table, used: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of numeric columns of the same ranks, counted from either end."""
+    seen: dict[bytes, int] = {}
+    for index in used:
+        column = table.columns[index]
+        if column.kind == "nominal":
+            continue
+        codes, missing = column.codes(), np.isnan(column.values)
+        codes[missing] = -1
+        turned = np.where(missing, -1, codes.max() - codes)
+        digests = sorted(blake2b(c.data, digest_size=16).digest() for c in (codes, turned))
+        yield seen.setdefault(digests[0], index), index
 
 
 @dataclass(frozen=True, eq=False)

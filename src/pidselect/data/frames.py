@@ -106,6 +106,27 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
     return selected if isinstance(X, nw.DataFrame) else selected.to_native()
 
 
+def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Any:
+    """Return only these rows of a table or a vector, in this order, as the same type.
+
+    Dataframes and series keep dtypes, names and index; lists become arrays.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> select_rows(pl.DataFrame({"a": [5, 6, 7]}), [2, 0])["a"].to_list()
+    [7, 5]
+    """
+    chosen = np.asarray(rows, dtype=np.int64)
+    if is_frame(values):
+        some = _frame(values)[chosen, :]
+        return some if isinstance(values, nw.DataFrame) else some.to_native()
+    if nw.dependencies.is_into_series(values):
+        part = nw.from_native(values, series_only=True)[chosen]
+        return part if isinstance(values, nw.Series) else part.to_native()
+    return _array(values, "the input")[chosen]
+
+
 def to_matrix(X: Any) -> NDArray[Any]:
     """Return what is no dataframe as a two-dimensional array, or say how to get there.
 

@@ -6,8 +6,10 @@ from pidselect.estimators.gaussian import Copula, Gaussian
 from pidselect.estimators.information import (
     ESTIMATORS,
     NATS_PER_UNIT,
+    is_portfolio,
     mutual_information,
     resolve,
+    resolve_members,
 )
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
@@ -24,6 +26,8 @@ __all__ = [
     "Gaussian",
     "Mixed",
     "Scorer",
+    "is_portfolio",
     "mutual_information",
     "resolve",
+    "resolve_members",
 ]

@@ -25,12 +25,16 @@ from pidselect.estimators._orders import (
     Space,
     apart,
     distances_from,
+    nearer_than,
     within,
 )
-from pidselect.estimators._vectors import LANES, count_nearer, keep_smallest, largest
+from pidselect.estimators._vectors import LANES, count_below, count_nearer, keep_smallest, largest
 
 #: Neighbours looked at between two checks whether a walk may stop.
 STRIDE = 8
+
+#: Distances that are sooner compared one by one than searched.
+FEW = 64
 
 
 class Neighbourhood(NamedTuple):
@@ -74,13 +78,13 @@ class Lanes(NamedTuple):
     place: NDArray[np.int32]  # (n_samples, lanes): each sample's place along the first column
     at: NDArray[np.int32]  # (n_samples, lanes): the sample at each place
     along: FloatArray  # (lanes, n_samples): x in the order of S, if both are lines
+    limit: FloatArray  # (n_samples, lanes): by place, if x has several columns and S none
 
 
 class Scratch(NamedTuple):
     """Memory that every sample uses anew."""
 
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
-    step: FloatArray  # (lanes,): the distance at hand
     limit: FloatArray  # (lanes,): samples count when nearer than this
     counts: NDArray[np.int64]  # (lanes,)
     sums: NDArray[np.int64]  # (lanes,): the weights added up so far
@@ -106,6 +110,8 @@ def score_columns(
         scratch.sums[:] = 0
         for i in range(n_samples):
             count_one(lanes, candidate, around, rule, i, scratch)
+        if lanes.limit.size > 0:
+            _count_by_place(lanes, candidate, rule, scratch)
         values[start : start + LANES] = scratch.sums[: rows.shape[0] - start]
 
 
@@ -114,11 +120,13 @@ def new_lanes(candidate, around, n_lanes):
     """Set memory aside for rearrangements of the candidate."""
     n_samples, n_columns = candidate.values.shape
     on_lines = n_columns == 1 and around.given_line.ascending.size > 0
+    by_place = n_columns > 1 and around.given.cap.size == 0
     return Lanes(
         np.empty((n_samples, n_columns, n_lanes)),
         np.empty((n_samples, n_lanes), dtype=np.int32),
         np.empty((n_samples, n_lanes), dtype=np.int32),
         np.empty((n_lanes, n_samples if on_lines else 0)),
+        np.empty((n_samples if by_place else 0, n_lanes)),
     )
 
 
@@ -127,7 +135,6 @@ def new_scratch(n_samples, k, n_lanes):
     """Set memory aside for the work on a sample."""
     return Scratch(
         np.empty((k, n_lanes)),
-        np.empty(n_lanes),
         np.empty(n_lanes),
         np.empty(n_lanes, dtype=np.int64),
         np.empty(n_lanes, dtype=np.int64),
@@ -168,7 +175,11 @@ def count_one(lanes, candidate, around, rule, i, scratch):
     if around.given.cap.size == 0:
         counts[:] = scratch.distance.size - 1
         _add(1, rule, scratch)
-        _count_in_x(lanes, candidate, around.given, i, scratch)
+        if candidate.cap.size > 1:
+            for lane in range(counts.size):
+                lanes.limit[lanes.place[i, lane], lane] = scratch.limit[lane]
+            return  # what is left is counted by place
+        _count_in_x(lanes, candidate, i, scratch)
     elif around.given_line.ascending.size > 0:
         _count_along_line(lanes, candidate, around.given_line, rule, i, scratch)
     else:
@@ -196,29 +207,29 @@ def _find_radii(lanes, candidate, around, i, scratch):
     sample, distance = around.joint_order.sample[i], around.joint_order.distance[i]
     x, cap = lanes.x, candidate.cap
     nearest[:] = np.inf
-    side_by_side = n_lanes == LANES and cap.size == 1
     widest, t = np.inf, 0
     while t < sample.size and distance[t] < widest:
-        stop = min(t + STRIDE, sample.size)
-        if side_by_side and k == 4:  # a number known beforehand lets the compiler unroll
-            for s in range(t, stop):
-                keep_smallest(nearest, 4, x, sample[s], i, cap[0], distance[s])
-        elif side_by_side:
-            for s in range(t, stop):
-                keep_smallest(nearest, k, x, sample[s], i, cap[0], distance[s])
-        else:
-            for s in range(t, stop):
-                _distance_with_x(x, cap, i, sample[s], distance[s], scratch.step)
+        near, beyond_x = sample[t : t + STRIDE], distance[t : t + STRIDE]
+        if n_lanes != LANES:
+            for s in range(near.size):
                 for lane in range(n_lanes):
-                    _insert(scratch.step[lane], nearest, lane)
-        t = stop
+                    step = _apart_in_x(x, cap, i, near[s], lane)
+                    _insert(max(step, beyond_x[s]), nearest, lane)
+        elif cap.size == 1 and k == 4:
+            keep_smallest(nearest, 4, x, i, cap[0], near, beyond_x)
+        elif cap.size == 1:
+            keep_smallest(nearest, k, x, i, cap[0], near, beyond_x)
+        elif k == 4:
+            keep_smallest(nearest, 4, x, i, cap, near, beyond_x)
+        else:
+            keep_smallest(nearest, k, x, i, cap, near, beyond_x)
+        t += STRIDE
         widest = largest(nearest, k - 1) if n_lanes == LANES else nearest[k - 1].max()
     reach = around.joint_order.reach[i]
     if widest > reach:
         for lane in range(n_lanes):
             if nearest[k - 1, lane] > reach:
-                for place in range(k):
-                    nearest[place, lane] = np.inf
+                nearest[:, lane] = np.inf
                 _search_along_x(lanes, candidate, around.joint, i, lane, nearest)
 
 
@@ -241,16 +252,6 @@ def _search_along_x(lanes, candidate, joint, i, lane, nearest):
             above += 1
         step = _apart_in_x(lanes.x, cap, i, j, lane)
         _insert(max(step, apart(joint, i, j)), nearest, lane)
-
-
-@njit(**JIT)
-def _distance_with_x(x, cap, i, j, beyond_x, step):
-    """Fill `step` with the distance of i and j in every lane, what is beyond x included."""
-    step[:] = beyond_x
-    for column in range(cap.size):
-        for lane in range(step.size):
-            apart_here = min(abs(x[j, column, lane] - x[i, column, lane]), cap[column])
-            step[lane] = max(step[lane], apart_here)
 
 
 @njit(**JIT)
@@ -281,12 +282,12 @@ def _count(space, order, i, scratch):
     """Count the samples nearer than each lane's limit."""
     limit, counts, distance = scratch.limit, scratch.counts, order.distance[i]
     widest = largest(limit, 0) if limit.size == LANES else limit.max()
-    counts[:] = 0
-    for t in range(distance.size):
-        if distance[t] >= widest:
-            break
+    size = nearer_than(widest, distance)
+    if size <= FEW and limit.size == LANES:
+        count_below(limit, 0, counts, distance[:size])
+    else:
         for lane in range(limit.size):
-            counts[lane] += int(distance[t] < limit[lane])
+            counts[lane] = nearer_than(limit[lane], distance[:size])
     if widest > order.reach[i]:
         distances_from(space, i, scratch.distance)
         for lane in range(limit.size):
@@ -303,18 +304,17 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):
     x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
     widest = largest(limit, 0) if limit.size == LANES else limit.max()
     sample, distance = order.sample[i], order.distance[i]
-    counts[:] = 0
-    t = 0
-    if limit.size == LANES and cap.size == 1:
-        while t < sample.size and distance[t] < widest:
-            count_nearer(counts, limit, x, sample[t], i, cap[0], distance[t])
-            t += 1
-    else:
-        while t < sample.size and distance[t] < widest:
-            _distance_with_x(x, cap, i, sample[t], distance[t], scratch.step)
+    size = nearer_than(widest, distance)
+    if limit.size != LANES:
+        counts[:] = 0
+        for t in range(size):
             for lane in range(limit.size):
-                counts[lane] += int(scratch.step[lane] < limit[lane])
-            t += 1
+                step = max(_apart_in_x(x, cap, i, sample[t], lane), distance[t])
+                counts[lane] += int(step < limit[lane])
+    elif cap.size == 1:
+        count_nearer(limit, counts, x, i, cap[0], sample[:size], distance[:size])
+    else:
+        count_nearer(limit, counts, x, i, cap, sample[:size], distance[:size])
     if widest > order.reach[i]:
         for lane in range(limit.size):
             if limit[lane] > order.reach[i]:
@@ -334,34 +334,49 @@ def _count_alone(lanes, candidate, space, i, lane, limit):
 
 
 @njit(**JIT)
-def _count_in_x(lanes, candidate, nothing, i, scratch):
-    """Count the samples nearer than each lane's limit in x alone."""
+def _count_in_x(lanes, candidate, i, scratch):
+    """Count the samples nearer than each lane's limit in x alone, which is one column."""
     for lane in range(scratch.limit.size):
-        limit = scratch.limit[lane]
-        if candidate.cap.size == 1:
-            first, last = _places(candidate, lanes.place[i, lane], limit)
-            scratch.counts[lane] = max(last - first - 1, 0)
-        else:
-            scratch.counts[lane] = _count_alone(lanes, candidate, nothing, i, lane, limit)
+        first, last = _places(candidate, lanes.place[i, lane], scratch.limit[lane])
+        scratch.counts[lane] = max(last - first - 1, 0)
+
+
+@njit(**JIT)
+def _count_by_place(lanes, candidate, rule, scratch):
+    """Subtract the weights of the counts in x alone, all samples' at once.
+
+    Rearrangements move samples to other places, but leave the distances between places alone: one
+    walk around each place serves the samples that are there in all lanes.
+    """
+    x = Space(candidate.values[candidate.line.at].T.copy(), candidate.cap)
+    for place in range(scratch.distance.size):
+        first, last = _places(candidate, place, largest(lanes.limit, place))
+        distance = scratch.distance[: last - first]
+        distances_from(Space(x.values[:, first:last], x.cap), place - first, distance)
+        count_below(lanes.limit, place, scratch.counts, distance)
+        scratch.counts[:] = np.maximum(scratch.counts - 1, 0)  # there is the sample itself
+        _add(-1, rule, scratch)
 
 
 @njit(**JIT)
 def _count_along_line(lanes, candidate, line, rule, i, scratch):
     """Count in S, straight into the sums, and in (x, S): a stretch of the line holds them all."""
-    cap = candidate.cap
-    for lane in range(scratch.limit.size):
-        limit = scratch.limit[lane]
-        first, last = within(line.ascending, line.place[i], limit)
+    cap, limit, counts = candidate.cap, scratch.limit, scratch.counts
+    for lane in range(limit.size):
+        first, last = within(line.ascending, line.place[i], limit[lane])
         scratch.sums[lane] += rule.weight[max(last - first - 1, 0)]
-        nearer = 0
         if cap.size == 1:
             stretch, here = lanes.along[lane, first:last], lanes.x[i, 0, lane]
+            nearer = 0
             for t in range(stretch.size):
-                nearer += int(min(abs(stretch[t] - here), cap[0]) < limit)
-        else:
-            for place in range(first, last):
-                nearer += int(_apart_in_x(lanes.x, cap, i, line.at[place], lane) < limit)
-        scratch.counts[lane] = max(nearer - 1, 0)
+                nearer += int(min(abs(stretch[t] - here), cap[0]) < limit[lane])
+            counts[lane] = nearer
+    if cap.size > 1:
+        first, last = within(line.ascending, line.place[i], largest(limit, 0))
+        distance = scratch.distance[: last - first]
+        distance[:] = np.abs(line.ascending[first:last] - line.ascending[line.place[i]])
+        count_nearer(limit, counts, lanes.x, i, cap, line.at[first:last], distance)
+    counts[:] = np.maximum(counts - 1, 0)  # the sample itself is no neighbour
 
 
 @njit(**JIT)

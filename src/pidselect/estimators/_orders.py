@@ -139,6 +139,20 @@ def _unpack_keys(
 
 
 @njit(**JIT)
+def nearer_than(limit, ascending):
+    """Return how many of sorted distances are below a limit.
+
+    Halving by a product instead of a branch: which way it goes cannot be foretold.
+    """
+    first, size = 0, ascending.size
+    while size > 1:
+        half = size >> 1
+        first += half * int(ascending[first + half - 1] < limit)
+        size -= half
+    return first + int(size == 1 and ascending[first] < limit)
+
+
+@njit(**JIT)
 def within(ascending, at, limit):
     """Return the range of sorted values nearer than `limit` to the one at place `at`.
 

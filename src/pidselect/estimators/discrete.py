@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import xlogy
@@ -49,6 +49,9 @@ class Discrete(BaseEstimator):
     >>> mutual_information(a, xor), round(mutual_information(a, xor, given=b), 9)
     (0.0, 1.0)
     """
+
+    is_skewed: ClassVar[bool] = True
+    uses_ranks_only: ClassVar[bool] = True
 
     def __init__(self, correction: Correction = None) -> None:
         self.correction = correction
@@ -104,6 +107,7 @@ class DiscreteScorer:
         check_same_length(batch, n_samples)
         check_discrete(batch.block)
         sums = np.empty(len(batch))
-        codes = batch.block.codes()
+        block = batch.block  # a joint level of one column is a level, and found much sooner
+        codes = block.columns[0].codes() if len(block) == 1 else block.codes()
         score_codes(codes, batch.rows, self.joint, self.given, self.weight, sums)
         return (sums + self.constant) / n_samples

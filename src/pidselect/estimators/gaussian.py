@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Block, FloatArray
-from pidselect.estimators._projections import NOTHING_LEFT, correlate_columns
+from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.estimators._projections import (
+    NOTHING_LEFT,
+    Known,
+    Levels,
+    correlate_columns,
+    inform_levels,
+    inform_numbers,
+)
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
     Scorer,
-    as_numbers,
     check_same_length,
+    normal_scores,
     standardised,
 )
 
@@ -26,6 +32,11 @@ ALL_EXPLAINED = 1e-14
 
 #: With fewer samples there is no covariance to speak of.
 FEWEST_FOR_COVARIANCE = 3
+
+#: Levels of a label that get an axis of their own; all rarer ones share one.
+MOST_LEVELS = 100
+
+Scaling = Callable[[FloatArray], FloatArray]
 
 
 class Gaussian(BaseEstimator):
@@ -39,6 +50,11 @@ class Gaussian(BaseEstimator):
     tells nothing more, and one that determines y linearly tells infinitely much. It sees linear
     relations only, and it sees those with few samples.
 
+    Labels have no covariance, but their indicators do: a nominal column stands for one column a
+    level, 1 where a sample has that level and 0 elsewhere (the 100 most frequent levels; any others
+    share one column). Missing values of a column of numbers lie at its mean, and a column more says
+    where they are. So a label is seen where the means of something else differ between its levels.
+
     Examples
     --------
     >>> import numpy as np
@@ -49,9 +65,11 @@ class Gaussian(BaseEstimator):
     0.5
     """
 
+    is_skewed: ClassVar[bool] = True
+
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
-        return _bind(target, given, _axes)
+        return _bind(target, given, standardised)
 
 
 class Copula(BaseEstimator):
@@ -59,7 +77,8 @@ class Copula(BaseEstimator):
 
     The n-th of N ranks becomes the n / (N + 1) quantile of the standard normal distribution, ties
     sharing their average rank, and the Gaussian estimator does the rest. The value is invariant
-    under strictly monotone maps of any column and blind to relations that are not monotone.
+    under strictly monotone maps of any column and blind to relations that are not monotone. Labels
+    and missing values enter by indicators, as they do in `Gaussian`.
 
     References
     ----------
@@ -73,64 +92,126 @@ class Copula(BaseEstimator):
     >>> x, noise = rng.normal(size=(2, 10_000))
     >>> round(mutual_information(np.exp(3 * x), (x + noise) ** 3, estimator="copula"), 1)
     0.5
+
+    A label tells how far the means of its levels lie apart.
+
+    >>> size = np.repeat(["small", "medium", "large"], 1000)
+    >>> weight = np.repeat([1.0, 2.0, 5.0], 1000) * np.exp(rng.normal(size=3000))
+    >>> round(mutual_information(size, weight, estimator="copula"), 1)
+    0.3
     """
+
+    is_skewed: ClassVar[bool] = True
+    uses_ranks_only: ClassVar[bool] = True
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress the normal scores of S out of those of the target."""
-        return _bind(target, given, _normal_scores)
+        return _bind(target, given, normal_scores)
 
 
-def _normal_scores(block: Block) -> FloatArray:
-    """Return the standardised normal scores of each column, shape (n_columns, n_samples)."""
-    columns = as_numbers(block, "Copula").columns
-    ranks = [rankdata(column.values) / (len(column.values) + 1) for column in columns]
-    return np.stack([standardised(ndtri(rank)) for rank in ranks])
-
-
-def _axes(block: Block) -> FloatArray:
-    """Return the standardised columns, shape (n_columns, n_samples)."""
-    columns = as_numbers(block, "Gaussian").columns
-    return np.stack([standardised(column.values) for column in columns])
-
-
-def _bind(target: Block, given: Block, axes: Callable[[Block], FloatArray]) -> Scorer:
+def _bind(target: Block, given: Block, scaling: Scaling) -> Scorer:
     n = target.n_samples
     if n < FEWEST_FOR_COVARIANCE:
         raise ValueError(
             f"A covariance needs at least {FEWEST_FOR_COVARIANCE} samples, but n_samples={n}."
         )
     nothing = np.empty((0, n))
-    explained = _directions(axes(given), nothing) if len(given) else nothing
-    return ProjectionScorer(explained, _directions(axes(target), explained), axes)
-
-
-def _directions(columns: FloatArray, explained: FloatArray) -> FloatArray:
-    """Return orthonormal directions of what the columns have beyond those explained."""
-    found = explained
-    for column in columns:
-        direction = column.copy()
-        for _ in range(2):
-            direction -= (found @ direction) @ found
-        length = np.linalg.norm(direction)
-        if length > NOTHING_LEFT * np.linalg.norm(column):
-            found = np.vstack([found, direction / length])
-    return np.ascontiguousarray(found[len(explained) :])
+    explained = _directions(_axes(given, scaling), nothing) if len(given) else nothing
+    left = _directions(_axes(target, scaling), explained)
+    by_sample = np.ascontiguousarray(np.vstack([explained, left]).T)
+    return ProjectionScorer(Known(explained, left, by_sample), scaling)
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectionScorer:
     """Scores columns by their canonical correlations with the target, S taken out of both."""
 
-    given: FloatArray
-    target: FloatArray
-    axes: Callable[[Block], FloatArray]
+    known: Known
+    scaling: Scaling
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        check_same_length(batch, self.target.shape[1])
-        loadings = np.empty((len(batch), len(batch.block), len(self.target)))
-        correlate_columns(self.axes(batch.block), batch.rows, self.given, self.target, loadings)
+        n_samples = self.known.given.shape[1]
+        check_same_length(batch, n_samples)
+        values = np.empty(len(batch))
+        levels = _levels(batch.block)
+        if levels is None:
+            axes = _axes(batch.block, self.scaling)
+            directions = _directions(axes, np.empty((0, n_samples)))
+            inform_numbers(directions, batch.rows, self.known, values)
+        else:
+            inform_levels(levels, batch.rows, self.known, values)
+        delicate = np.flatnonzero(np.isnan(values))
+        if delicate.size:
+            values[delicate] = self._score_residuals(Batch(batch.block, batch.rows[delicate]))
+        return values
+
+    def _score_residuals(self, batch: Batch) -> FloatArray:
+        """Score as exactly as can be, whatever S explains of x and x of the target."""
+        axes = _axes(batch.block, self.scaling)
+        loadings = np.empty((len(batch), len(axes), len(self.known.target)))
+        correlate_columns(axes, batch.rows, self.known, loadings)
         explained = np.linalg.svd(loadings, compute_uv=False) ** 2
         explained[explained > 1.0 - ALL_EXPLAINED] = 1.0
         with np.errstate(divide="ignore"):  # a correlation of 1 is infinite information
             return -0.5 * np.log1p(-explained).sum(axis=1)
+
+
+def _levels(block: Block) -> Levels | None:
+    """Return the directions of a single label with more than two levels; of all else, none."""
+    if block.kinds != ("nominal",):
+        return None
+    code = _common_codes(block.columns[0])
+    size = np.bincount(code)
+    return Levels(code, 1.0 / np.sqrt(size[code]), len(size)) if len(size) > 2 else None
+
+
+def _axes(block: Block, scaling: Scaling) -> FloatArray:
+    """Return the centred axes of all columns, shape (n_axes, n_samples)."""
+    return np.concatenate([_axes_of(column, scaling) for column in block.columns])
+
+
+def _axes_of(column: Column, scaling: Scaling) -> FloatArray:
+    values = column.values
+    if column.kind == "nominal":
+        codes = _common_codes(column)
+        size = np.bincount(codes)
+        if len(size) > 2:
+            # Together they are constant, so one can go; without the largest they overlap least.
+            kept = np.delete(np.arange(len(size)), size.argmax())
+            return (codes == kept[:, np.newaxis]) - size[kept, np.newaxis] / len(codes)
+        values = codes.astype(np.float64)
+    missing = np.isnan(values)
+    if missing.all():
+        return np.zeros((1, len(values)))
+    scores = scaling(values)
+    if not missing.any():
+        return (scores - scores.mean())[np.newaxis]
+    scores = np.where(missing, 0.0, scores - np.nanmean(scores))
+    return np.stack([scores, missing - missing.mean()])
+
+
+def _common_codes(column: Column) -> IntArray:
+    """Return each sample's level, all but the most frequent ones being one (ties by order)."""
+    codes = column.codes()
+    size = np.bincount(codes)
+    if len(size) <= MOST_LEVELS:
+        return codes
+    renumbered = np.full(len(size), MOST_LEVELS)
+    renumbered[np.argsort(-size, kind="stable")[:MOST_LEVELS]] = np.arange(MOST_LEVELS)
+    return renumbered[codes]
+
+
+def _directions(columns: FloatArray, explained: FloatArray) -> FloatArray:
+    """Return orthonormal directions of what the columns have beyond those explained."""
+    found = np.concatenate([explained, np.empty_like(columns)])
+    n_found = len(explained)
+    for column in columns:
+        known, direction = found[:n_found], column.copy()
+        for _ in range(2):  # once more puts right what rounding left the first time
+            direction -= (known @ direction) @ known
+        length = np.linalg.norm(direction)
+        if length > NOTHING_LEFT * np.linalg.norm(column):
+            found[n_found] = direction / length
+            n_found += 1
+    return np.ascontiguousarray(found[len(explained) : n_found])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import digamma
@@ -52,8 +53,9 @@ class KSG(BaseEstimator):
     algorithm : {1, 2}
         Algorithm 1 is the paper's, and much the faster one here.
     scale : {"zscore", "rank", None}
-        What is done to each column first: mean 0 and standard deviation 1; ranks, which make the
-        estimate invariant under strictly monotone maps; or nothing.
+        What is done to each column first: mean 0 and standard deviation 1; ranks, turned into
+        normal scores with standard deviation 1, which make the estimate invariant under strictly
+        monotone maps (see `normal_scores`); or nothing.
 
     Notes
     -----
@@ -75,12 +77,25 @@ class KSG(BaseEstimator):
     >>> x, noise = rng.normal(size=(2, 1000))
     >>> round(mutual_information(x, x + noise, estimator=KSG(k=10)), 1)  # the truth is 0.5 bit
     0.5
+
+    With ranks, a function of what is known tells nothing more, however it bends.
+
+    >>> ranks = KSG(scale="rank")
+    >>> abs(round(mutual_information(np.exp(-x), x + noise, given=x, estimator=ranks), 12))
+    0.0
     """
+
+    is_skewed: ClassVar[bool] = False
 
     def __init__(self, k: int = 4, algorithm: int = 1, scale: Scale = "zscore") -> None:
         self.k = k
         self.algorithm = algorithm
         self.scale = scale
+
+    @property
+    def uses_ranks_only(self) -> bool:
+        """Whether strictly monotone maps of a column change nothing."""
+        return self.scale == "rank"
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Sort every sample's neighbours in (y, S) and in S."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.special import digamma
 from sklearn.base import BaseEstimator
@@ -42,7 +44,8 @@ class Mixed(BaseEstimator):
     k : int
         The number of neighbours.
     scale : {"zscore", "rank", None}
-        What is done to each column of numbers first.
+        What is done to each column of numbers first, as in `KSG`. Both scales leave numbers with
+        standard deviation 1, next to which labels, 0 or 1 apart, are neither near nor far.
 
     References
     ----------
@@ -62,9 +65,16 @@ class Mixed(BaseEstimator):
     1.5
     """
 
+    is_skewed: ClassVar[bool] = False
+
     def __init__(self, k: int = 4, scale: Scale = "zscore") -> None:
         self.k = k
         self.scale = scale
+
+    @property
+    def uses_ranks_only(self) -> bool:
+        """Whether strictly monotone maps of a column of numbers change nothing."""
+        return self.scale == "rank"
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Sort every sample's neighbours in (y, S) and in S."""

@@ -8,13 +8,18 @@ from numbers import Integral
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule, score_columns
 from pidselect.estimators._orders import Space, distances_from, in_line, sorted_neighbours
 from pidselect.estimators._strata import Strata, score_columns_in_strata
-from pidselect.estimators.base import Batch, check_same_length, group_starts, standardised
+from pidselect.estimators.base import (
+    Batch,
+    check_same_length,
+    group_starts,
+    normal_scores,
+    standardised,
+)
 
 Scale = Literal["zscore", "rank"] | None
 SCALES: tuple[Scale, ...] = ("zscore", "rank", None)
@@ -64,7 +69,7 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
     if scale == "zscore":
         values = standardised(column.values)
     elif scale == "rank":
-        values = np.asarray(rankdata(column.values, nan_policy="omit"), dtype=np.float64)
+        values = normal_scores(column.values)
     else:
         values = column.values
         if np.nanmax(np.abs(values)) > LARGEST:

@@ -1,0 +1,116 @@
+"""Estimators by name, alone and in company."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from estimators.samples import block
+from pidselect.data.blocks import Block, Column
+from pidselect.estimators import (
+    ESTIMATORS,
+    KSG,
+    Batch,
+    Copula,
+    Discrete,
+    Gaussian,
+    Mixed,
+    is_portfolio,
+    resolve,
+    resolve_members,
+)
+
+RNG = np.random.default_rng(0)
+MEASURED = block(RNG.normal(size=(60, 2)))
+GAPS = Block((Column("gaps", "continuous", np.where(np.arange(60) < 5, np.nan, np.arange(60.0))),))
+LABELS = block(RNG.integers(0, 4, (60, 2)), nominal=(0, 1))
+GRADES = block(RNG.integers(0, 4, (60, 1)))
+YES_OR_NO = block(RNG.integers(0, 2, (60, 1)))
+MANY = block(np.arange(60)[:, None] // 2, nominal=(0,))
+
+
+def names(estimator, columns: Block) -> tuple[str, ...]:
+    return tuple(name for name, _ in resolve_members(estimator, columns))
+
+
+@pytest.mark.parametrize(
+    ("columns", "alone", "together"),
+    [
+        (MEASURED, "ksg", ("ksg-rank", "copula")),
+        (LABELS, "discrete", ("discrete",)),
+        (LABELS + YES_OR_NO, "discrete", ("discrete",)),
+        (LABELS + GRADES, "discrete", ("discrete", "copula")),
+        (MEASURED + LABELS, "mixed", ("mixed-rank", "copula")),
+        (MEASURED + GRADES, "mixed", ("mixed-rank", "copula")),
+        (GAPS, "mixed", ("mixed-rank", "copula")),
+        (LABELS + MANY, "mixed", ("mixed-rank", "copula")),
+    ],
+)
+def test_auto_goes_by_the_columns(columns, alone, together):
+    assert repr(resolve("auto", columns)) == repr(ESTIMATORS[alone]())
+    members = resolve_members("auto", columns)
+    assert [name for name, _ in members] == list(together)
+    assert [repr(one) for _, one in members] == [repr(ESTIMATORS[name]()) for name in together]
+
+
+def test_members_have_names_of_their_own():
+    mine = KSG(k=3)
+    given = ["copula", mine, Mixed(), KSG(k=5), "ksg", Mixed(k=1), KSG(k=7)]
+    assert names(given, MEASURED) == (
+        "copula",
+        "KSG",
+        "Mixed",
+        "KSG 2",
+        "ksg",
+        "Mixed 2",
+        "KSG 3",
+    )
+    assert resolve_members(given, MEASURED)[1][1] is mine
+
+
+def test_one_estimator_is_no_portfolio():
+    assert names("ksg", MEASURED) == ("ksg",)
+    assert names(KSG(k=3), MEASURED) == ("KSG",)
+    assert not is_portfolio("ksg")
+    assert not is_portfolio(KSG())
+    assert is_portfolio("auto")
+    assert is_portfolio(("ksg",))
+    assert is_portfolio(["ksg", "copula"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "error", "message"),
+    [
+        ((), ValueError, "names none"),
+        (("ksg", "auto"), ValueError, '"auto" is a choice of its own'),
+        (("ksg", "copula", "ksg"), ValueError, "'ksg' twice"),
+        ((KSG(k=3), "copula", KSG(k=3)), ValueError, "KSG(k=3) twice"),
+        (("ksg", KSG()), ValueError, "KSG() twice"),
+        (("ksg", "kgs"), ValueError, "estimator='kgs'"),
+        (("ksg", ("copula",)), TypeError, "one value needs one estimator"),
+        (("ksg", 3), TypeError, "estimator=3"),
+        (3, TypeError, "estimator=3"),
+        ((KSG,), TypeError, "KSG()"),
+    ],
+)
+def test_what_cannot_be_a_portfolio(estimator, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        resolve_members(estimator, MEASURED)
+
+
+def test_which_estimates_have_a_long_tail():
+    skewed = {type(one): one.is_skewed for one in (make() for make in ESTIMATORS.values())}
+    assert skewed == {KSG: False, Mixed: False, Discrete: True, Gaussian: True, Copula: True}
+
+
+@pytest.mark.parametrize("estimator", [Discrete(), Gaussian(), Copula()])
+def test_a_long_tail_is_that_of_a_chi_square(estimator):
+    """Mean of 2 N times the estimate of nothing: (3 - 1)(3 - 1), the degrees of freedom."""
+    x, y = RNG.integers(0, 3, (2, 200, 1))
+    rows = np.stack([RNG.permutation(200) for _ in range(500)]).astype(np.int32)
+    target, columns = block(y, (0,)), block(x, (0,))
+    found = estimator.bind(target, Block()).score(Batch(columns, rows))
+    assert (400 * found).mean() == pytest.approx(4.0, abs=0.6)
+    assert (400 * found).var() == pytest.approx(8.0, abs=3.0)
