@@ -4,7 +4,7 @@ BIN = .venv/bin
 
 # Compiled kernels are kept on disk. They are looked up by the file of the outermost function alone,
 # so here they are kept apart for every state of the kernels' sources.
-KERNELS = $(sort $(wildcard src/pidselect/*/_[a-z]*.py) src/pidselect/significance/surrogates.py)
+KERNELS = $(sort $(wildcard src/pidselect/*/_[a-z]*.py))
 export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels-$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
 .PHONY: help demo test lint bench clean

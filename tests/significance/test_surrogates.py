@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import naive
+from pidselect.significance import surrogates
 from pidselect.significance.surrogates import permutations
 
 KNOWN = [4, 1, 7, 2, 0, 6, 5, 3]
@@ -62,6 +63,13 @@ def test_every_word_matters():
     keys += [(1, 2, 3, 4, 0), (0, 1, 2, 3, 4), (1, 2, 4, 3), (1, 2, 3), (2**40 + 1, 2, 3, 4)]
     found = {tuple(order) for key in keys for order in permutations(key, range(1, 4), 40).tolist()}
     assert len(found) == 3 * len(keys)
+
+
+def test_draws_for_different_ends_differ():
+    """What a word stands for is a promise, too: old seeds must give old draws."""
+    phases = ("SUBSAMPLE", "FORWARD", "BACKWARD", "DECOMPOSITION", "BOOTSTRAP", "LOOKAHEAD")
+    phases += ("START", "RELEVANCE", "STABILITY")
+    assert [getattr(surrogates, phase) for phase in phases] == list(range(9))
 
 
 def test_neighbouring_keys_are_unrelated():

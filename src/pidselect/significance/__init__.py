@@ -1,10 +1,16 @@
 """Information in, a decision out: is it more than chance."""
 
+from pidselect.significance.schemes import SURROGATES, Scheme, Shuffle, check_groups
 from pidselect.significance.surrogates import (
     BACKWARD,
+    FINAL,
     FORWARD,
+    LOOKAHEAD,
+    MEMBERS,
+    RELEVANCE,
+    STABILITY,
+    START,
     SUBSAMPLE,
-    SURROGATES,
     permutations,
 )
 from pidselect.significance.tests import (
@@ -20,9 +26,18 @@ from pidselect.significance.tests import (
 
 __all__ = [
     "BACKWARD",
+    "FINAL",
     "FORWARD",
+    "LOOKAHEAD",
+    "MEMBERS",
+    "RELEVANCE",
+    "STABILITY",
+    "START",
     "SUBSAMPLE",
     "SURROGATES",
+    "Scheme",
+    "Shuffle",
+    "check_groups",
     "check_resolution",
     "first_largest",
     "first_smallest",

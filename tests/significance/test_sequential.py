@@ -1,0 +1,329 @@
+"""Betting against chance is a fair game, and may be left at any time."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+import naive
+from pidselect import PIDSelector
+from pidselect.selection.question import Information
+from pidselect.significance.sequential import (
+    CAUTION,
+    HOPELESS,
+    MOST_DRAWS,
+    betting_line,
+    betting_p_values,
+    verdict,
+    wealth,
+)
+from pidselect.significance.standards import PILOT_DRAWS
+
+alphas = st.sampled_from([0.01, 0.025, 0.05, 0.1, 0.2])
+draws = st.lists(st.integers(0, 9), min_size=1, max_size=80).map(lambda v: np.array(v, float))
+verdicts_of = pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+
+
+def twin(reached: np.ndarray, alpha: float) -> list[float]:
+    """P(Bin(t + 1, c) > L) / c after each draw, from the binomial distribution itself."""
+    bet = CAUTION * alpha
+    so_far = [sum(reached[:t]) for t in range(1, len(reached) + 1)]
+    return [binom.sf(L, t + 1, bet) / bet for t, L in enumerate(so_far, start=1)]
+
+
+# The game.
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60), alphas)
+def test_wealth_equals_the_twin(reached, alpha):
+    found = wealth(np.array(reached), alpha)
+    np.testing.assert_allclose(found, twin(np.array(reached), alpha), rtol=1e-9, atol=1e-15)
+
+
+@given(st.integers(1, 5), st.integers(1, 30), alphas)
+def test_games_side_by_side_are_games_alone(n_games, n_draws, alpha):
+    reached = np.random.default_rng(n_games).random((n_games, n_draws)) < 0.3
+    found = wealth(reached, alpha)
+    for game, alone in zip(found, reached, strict=True):
+        np.testing.assert_array_equal(game, wealth(alone, alpha))
+
+
+@verdicts_of
+@pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 5])
+def test_fair_over_all_orders(n_draws, alpha):
+    """Every order of the observed value and its draws is equally likely: on average, W = 1."""
+    orders = np.array(list(permutations(range(n_draws + 1))))
+    games = wealth(orders[:, 1:] >= orders[:, :1], alpha)
+    np.testing.assert_allclose(games.mean(axis=0), 1.0, rtol=1e-12)
+
+
+@verdicts_of
+@pytest.mark.parametrize("n_draws", [1, 7, 39, 200])
+def test_fair_over_all_ranks(n_draws, alpha):
+    """The number of draws that reach the observed value is uniform on 0, ..., n."""
+    reached = np.arange(n_draws) < np.arange(n_draws + 1)[:, np.newaxis]
+    assert wealth(reached, alpha)[:, -1].mean() == pytest.approx(1.0, rel=1e-10)
+
+
+@given(st.lists(st.booleans(), max_size=40), alphas)
+def test_fair_from_here_on(reached, alpha):
+    """Of t draws L reached the value: the next one does with probability (L + 1) / (t + 2)."""
+    both = np.array([[*reached, True], [*reached, False]])
+    loss, win = wealth(both, alpha)[:, -1]
+    chance = (sum(reached) + 1) / (len(reached) + 2)
+    now = wealth(np.array(reached), alpha)[-1] if reached else 1.0
+    assert chance * loss + (1 - chance) * win == pytest.approx(now, rel=1e-9)
+
+
+def test_ties_favour_the_null():
+    """Equal values count as reached, so that with few levels the game is at best fair."""
+    values = np.array(list(product(range(3), repeat=5)))
+    games = wealth(values[:, 1:] >= values[:, :1], 0.1)
+    assert (games.mean(axis=0) < 1).all()
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.025, 0.05, 0.1, 0.25])
+def test_the_chance_of_ever_winning_is_at_most_alpha(alpha):
+    """Exactly, over all games of the most draws: go through all counts that are not yet decided.
+
+    It is not much less either, and no larger because one looks after every draw.
+    """
+    still, won = np.ones(1), 0.0
+    for t in range(1, MOST_DRAWS + 1):
+        chance = (np.arange(t) + 1) / (t + 1)
+        still = np.append(still * (1 - chance), 0) + np.append(0, still * chance)
+        has_won = binom.sf(np.arange(t + 1), t + 1, CAUTION * alpha) / CAUTION >= 1
+        won += still[has_won].sum()
+        still[has_won] = 0
+    assert 0.6 * alpha < won <= alpha
+
+
+# p-values.
+
+
+@pytest.mark.parametrize("stop", ["at the end", "at a win", "after a streak"])
+def test_p_values_are_valid_whenever_one_stops(stop):
+    """P(p <= alpha) <= alpha, with 3 standard deviations of room for 3,000 runs."""
+    rng = np.random.default_rng(5)
+    n_runs, n_draws, alpha = 3000, 150, 0.05
+    observed, null = rng.normal(size=n_runs), rng.normal(size=(n_runs, n_draws))
+    games = wealth(null >= observed[:, np.newaxis], alpha)
+    if stop == "at a win":
+        ends = np.where((games >= 1 / alpha).any(1), (games >= 1 / alpha).argmax(1), n_draws - 1)
+    elif stop == "after a streak":
+        ends = np.where((games > 3).any(axis=1), (games > 3).argmax(axis=1) + 5, 60)
+    else:
+        ends = np.full(n_runs, n_draws - 1)
+    found = [
+        betting_p_values(observed[run : run + 1], null[run, : end + 1], alpha)[0]
+        for run, end in enumerate(ends)
+    ]
+    room = 3 * np.sqrt(alpha * (1 - alpha) / n_runs)
+    assert np.mean(np.array(found) <= alpha) <= alpha + room
+    assert np.mean(np.array(found) <= 0.5) <= 0.5 + 3 * np.sqrt(0.25 / n_runs)
+
+
+def test_p_values_of_all_candidates_are_valid():
+    """Against the largest of all draws: the chance that any candidate wins is at most alpha."""
+    rng = np.random.default_rng(6)
+    n_runs, n_candidates, alpha = 1500, 4, 0.1
+    rejected = 0
+    for _ in range(n_runs):
+        values = rng.normal(size=(n_candidates, 60)) + rng.normal(size=60)  # they are correlated
+        p = betting_p_values(values[:, 0], values[:, 1:].max(axis=0), alpha)
+        rejected += bool((p <= alpha).any())
+    assert rejected / n_runs <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / n_runs)
+
+
+@given(st.floats(-1, 10), draws, alphas)
+def test_never_below_the_p_value_of_a_fixed_number_of_draws(observed, null, alpha):
+    """By Markov's inequality 1 / W is no smaller than (1 + L) / (1 + t), at any time t."""
+    ideal = [naive.p_value(observed, null[:t]) for t in range(1, len(null) + 1)]
+    game = wealth(null >= observed - naive.SLACK, alpha)
+    assert (1 / np.maximum(game, 1e-300) >= np.array(ideal) * (1 - 1e-9)).all()
+    found = betting_p_values(np.array([observed]), null, alpha)[0]
+    assert min(ideal) * (1 - 1e-9) <= found <= 1
+
+
+@given(st.floats(-1, 10), draws, alphas)
+def test_more_draws_never_take_a_win_back(observed, null, alpha):
+    found = [
+        betting_p_values(np.array([observed]), null[:t], alpha)[0] for t in range(len(null) + 1)
+    ]
+    assert found[0] == 1
+    assert (np.diff(found) <= 0).all()
+
+
+@given(st.lists(st.floats(-1, 10), min_size=2, max_size=6), draws, alphas)
+def test_larger_values_have_smaller_p_values(observed, null, alpha):
+    found = betting_p_values(np.sort(observed), null, alpha)
+    assert (np.diff(found) <= 1e-12).all()
+
+
+def test_rounding_decides_nothing():
+    null = np.tile([0.3, 0.1], 30)
+    found = betting_p_values(np.array([0.1 + 0.2, 0.3, 0.3 - 1e-12]), null, 0.05)
+    assert len(set(found)) == 1
+
+
+# Verdicts and lines.
+
+
+@given(st.floats(-1, 10), draws, alphas)
+def test_a_verdict_is_what_the_p_value_says(observed, null, alpha):
+    p = betting_p_values(np.array([observed]), null, alpha)[0]
+    said = verdict(observed, null, alpha)
+    assert (said == "significant") == (p <= alpha)
+    if said == "open":
+        assert wealth(null >= observed - naive.SLACK, alpha)[-1] >= HOPELESS
+
+
+@given(draws, alphas)
+def test_above_the_line_all_are_significant(null, alpha):
+    line = betting_line(null, alpha)
+    above = (np.inf,) if line is None else (line + 1e-6, line + 0.5, np.inf)
+    for value in above:
+        significant = wealth(null >= value, alpha)[-1] >= 1 / alpha
+        assert significant == (line is not None)
+        if significant:
+            assert verdict(value, null, alpha) == "significant"
+
+
+@given(draws, alphas)
+def test_on_the_line_none_is_significant_by_the_last_draw(null, alpha):
+    line = betting_line(null, alpha)
+    if line is not None:
+        assert wealth(null >= line - naive.SLACK, alpha)[-1] < 1 / alpha
+
+
+@pytest.mark.parametrize(("alpha", "needed"), [(0.2, 9), (0.1, 19), (0.05, 39), (0.025, 79)])
+def test_a_clear_case_needs_few_draws(alpha, needed):
+    assert verdict(1.0, np.zeros(needed - 1), alpha) == "open"
+    assert betting_line(np.zeros(needed - 1), alpha) is None
+    assert verdict(1.0, np.zeros(needed), alpha) == "significant"
+    assert betting_line(np.zeros(needed), alpha) == 0
+    assert verdict(0.0, np.zeros(3 if alpha > 0.05 else 2), alpha) == "not significant"
+
+
+def test_nothing_drawn_is_nothing_known():
+    assert verdict(1.0, np.empty(0), 0.05) == "open"
+    assert betting_line(np.empty(0), 0.05) is None
+    np.testing.assert_array_equal(betting_p_values(np.ones(2), np.empty(0), 0.05), [1, 1])
+
+
+def test_the_end_of_patience():
+    """One in 24 draws reaches the value: just below alpha, which the bet is too cautious to see."""
+    null = (np.arange(MOST_DRAWS) % 24 == 12).astype(float)
+    said = {t: verdict(1.0, null[:t], 0.05) for t in (100, MOST_DRAWS - 1, MOST_DRAWS)}
+    assert said == {100: "open", MOST_DRAWS - 1: "open", MOST_DRAWS: "not significant"}
+
+
+# Selections that draw as many surrogates as it takes.
+
+
+def clear(n=100, seed=0):
+    """y = x0 + x1 + noise; x2 and x3 are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n)
+
+
+def nothing(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 4)), rng.normal(size=n)
+
+
+def fit(X, y, n_permutations="auto", **settings):
+    selector = PIDSelector(n_permutations=n_permutations, random_state=0, **settings)
+    return selector.fit(X, y).selection_
+
+
+portfolios = pytest.mark.parametrize("estimator", ["gaussian", ("copula",)], ids=str)
+
+
+@portfolios
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
+    X, y = clear(seed=seed)
+    found, fixed = (fit(X, y, n, estimator=estimator) for n in ("auto", 200))
+    assert found.features == fixed.features
+    assert [s.chosen for s in found.steps] == [s.chosen for s in fixed.steps]
+    assert [s.accepted for s in found.steps] == [s.accepted for s in fixed.steps]
+    assert found.settings["n_permutations"] == "auto"
+    n_drawn = [step.n_drawn for step in found.steps]
+    assert max(n_drawn) <= MOST_DRAWS + 16
+    assert sum(n_drawn) < sum(step.n_drawn for step in fixed.steps) / 2
+
+
+@portfolios
+@pytest.mark.parametrize("seed", range(4))
+def test_what_the_record_says_fits_together(seed, estimator):
+    record = fit(*clear(seed=seed), estimator=estimator)
+    for step in record.steps:
+        assert step.accepted == (step.p_value <= step.alpha)
+        assert step.p_value == step.p_values[step.candidates.index(step.chosen)]
+        assert all(0 < p <= 1 for p in step.p_values)
+        if step.null_line is not None and step.phase == "forward":
+            assert step.accepted or step.score <= step.null_line
+    accepted = [step for step in record.steps if step.accepted]
+    assert accepted
+    assert all(step.null_line is not None for step in accepted)
+    assert all(step.n_drawn >= 39 for step in accepted)
+
+
+@portfolios
+@pytest.mark.parametrize("seed", range(4))
+def test_where_nothing_is_relevant_few_draws_do(seed, estimator):
+    selector = PIDSelector(estimator=estimator, n_permutations="auto", random_state=0)
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        selector.fit(*nothing(seed=seed))
+    (step,) = selector.selection_.steps
+    assert 0 < step.n_drawn <= 64
+    assert step.p_value > 0.05
+    assert step.null_line is None
+    assert "null line" not in str(step)
+    assert selector.selection_.to_dict()["steps"][0]["null_line"] is None
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_pilot"), [("gaussian", 0), (("copula",), PILOT_DRAWS)], ids=str
+)
+def test_n_drawn_counts_what_was_drawn_for_the_test(estimator, n_pilot, monkeypatch):
+    asked = []
+    score = Information.score
+
+    def noted(self, draws):
+        asked.append(draws)
+        return score(self, draws)
+
+    monkeypatch.setattr(Information, "score", noted)
+    record = fit(*clear(), estimator=estimator, backward=None, max_features=1)
+    assert [draws.start for draws in asked[:1]] == [0]
+    first = asked[: next((i for i, d in enumerate(asked[1:], 1) if d.start == 0), len(asked))]
+    assert [draw for draws in first for draw in draws] == list(range(first[-1].stop))
+    assert record.steps[0].n_drawn == first[-1].stop - 1 - n_pilot
+
+
+def test_the_patience_of_a_selection_ends():
+    """A p-value near the cautious bet's own keeps the game open for long, but not for ever."""
+    drawn = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=200)
+        y = 0.14 * x + rng.normal(size=200)
+        selector = PIDSelector(
+            estimator="gaussian", n_permutations="auto", random_state=0, surrogates="global"
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            step = selector.fit(x[:, np.newaxis], y).selection_.steps[0]
+        assert step.accepted == (step.p_value <= 0.05)
+        drawn.append(step.n_drawn)
+    assert max(drawn) <= MOST_DRAWS + 16
+    assert len(set(drawn)) > 3
