@@ -7,11 +7,17 @@ import json
 import os
 import platform
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from joblib import Parallel, delayed
+from scipy.stats import binomtest
+
+from pidselect import PIDSelector
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("pidselect", "numpy", "scipy", "scikit-learn", "numba", "joblib", "clarabel")
@@ -72,6 +78,26 @@ def best_of(rounds: int, *works: Callable[[], object]) -> list[float]:
     """
     times = [[seconds(work) for work in works] for _ in range(rounds)]
     return [min(column) for column in zip(*times, strict=True)]
+
+
+def repeat(work: Callable[..., Any], *arguments: Any, options: argparse.Namespace) -> list[Any]:
+    """Return what `work` gives with each run's seed as its last argument, run in processes."""
+    seeds = range(options.seed, options.seed + options.runs)
+    return list(Parallel(n_jobs=options.jobs)(delayed(work)(*arguments, seed) for seed in seeds))
+
+
+def fit(selector: PIDSelector, X: Any, y: Any) -> tuple[str, ...]:
+    """Fit, and return what it warned of: that nothing is selected is a result here."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        selector.fit(X, y)
+    return tuple(str(warning.message) for warning in caught)
+
+
+def interval(count: int, runs: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share, in percent (Clopper and Pearson)."""
+    exact = binomtest(count, runs).proportion_ci(0.95, method="exact")
+    return 100.0 * exact.low, 100.0 * exact.high
 
 
 def show(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -12,6 +12,7 @@ is called "the paper" throughout.
 from pidselect.datasets.gates import GATES, gate, sample
 from pidselect.datasets.generated import classes, regression
 from pidselect.datasets.island import MixedProblem, mixed_table
+from pidselect.datasets.loci import epistasis, penetrance
 from pidselect.datasets.pairs import guyon, noise_model, statistical_model
 from pidselect.datasets.problem import Problem
 from pidselect.datasets.systems import friedman, nested_spheres, runge, toy
@@ -21,12 +22,14 @@ __all__ = [
     "MixedProblem",
     "Problem",
     "classes",
+    "epistasis",
     "friedman",
     "gate",
     "guyon",
     "mixed_table",
     "nested_spheres",
     "noise_model",
+    "penetrance",
     "regression",
     "runge",
     "sample",

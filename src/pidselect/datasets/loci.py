@@ -1,0 +1,235 @@
+"""Genotypes at many loci, two of which tell cases from controls only together."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+
+from pidselect.datasets.problem import (
+    FloatArray,
+    Problem,
+    RandomState,
+    balanced_classes,
+    check_at_least,
+    relevant_first,
+)
+
+# Of so many directions, dozens reach 0.4 with alleles as rare as 0.2.
+N_DIRECTIONS = 10_000
+
+# Other loci are common variants: their minor alleles are at least so frequent.
+RAREST = 0.05
+
+# Below this, two minor alleles meet in fewer than one of 10,000 persons.
+RAREST_RELEVANT = 0.01
+
+
+def epistasis(
+    n_samples: int = 1600,
+    *,
+    n_loci: int = 20,
+    heritability: float = 0.4,
+    minor_allele: float = 0.2,
+    random_state: RandomState = None,
+) -> Problem:
+    r"""Cases and controls that differ at two loci together and at no single one.
+
+    A genotype counts the minor alleles at a locus, 0, 1 or 2, in Hardy-Weinberg proportions
+    :math:`p = ((1 - q)^2, 2 q (1 - q), q^2)`. The first two loci decide with which probability
+    :math:`f_{ij}` a person falls ill (see `penetrance`), and as many cases as controls are drawn:
+
+    .. math::
+
+        P(X_1 = i, X_2 = j \mid Y = 1) = \frac{p_i p_j f_{ij}}{K}, \qquad
+        P(X_1 = i, X_2 = j \mid Y = 0) = \frac{p_i p_j (1 - f_{ij})}{1 - K}
+
+    where K is the prevalence. Either locus alone has the same proportions in both classes.
+
+    Parameters
+    ----------
+    n_samples : int, default 1600
+        Number of rows, half of them (or one more) controls.
+    n_loci : int, default 20
+        Number of columns, at least the two that matter. The others' minor alleles have frequencies
+        of their own, uniform between 0.05 and 0.5.
+    heritability : float, default 0.4
+        Share of the variance of the disease that the two loci explain, in the population.
+    minor_allele : float, default 0.2
+        Frequency q of the minor allele at the two loci, from 0.01 to 0.5.
+    random_state : int, Generator or None
+        Source of all randomness, the table of probabilities included.
+
+    Returns
+    -------
+    Problem
+        Loci X1 and X2, relevant, then Z1, Z2, ...; the target is 1 for a case, 0 for a control.
+
+    References
+    ----------
+    M. D. Ritchie et al. (2001), "Multifactor-dimensionality reduction reveals high-order
+    interactions among estrogen-metabolism genes in sporadic breast cancer", American Journal of
+    Human Genetics 69(1). D. R. Velez et al. (2007), "A balanced accuracy function for epistasis
+    modeling in imbalanced datasets using multifactor dimensionality reduction", Genetic
+    Epidemiology 31(4).
+
+    Examples
+    --------
+    >>> problem = epistasis(random_state=0)
+    >>> problem
+    Problem(1600 samples of X1, X2, Z1, Z2, Z3, Z4, ..., Z13, Z14, Z15, Z16, Z17, Z18;
+        relevant: X1, X2)
+    >>> carriers, cases = problem.X[:, :2] > 0, problem.y == 1
+    >>> for group in (carriers[:, 0], carriers[:, 1], carriers.all(axis=1)):
+    ...     print(f"{group[cases].mean():.2f} of cases, {group[~cases].mean():.2f} of controls")
+    0.37 of cases, 0.36 of controls
+    0.36 of cases, 0.36 of controls
+    0.03 of cases, 0.31 of controls
+    """
+    check_at_least("n_samples", n_samples, 1)
+    check_at_least("n_loci", n_loci, 2)
+    rng = np.random.default_rng(random_state)
+    table = penetrance(heritability, minor_allele, random_state=rng)
+    y = balanced_classes(n_samples, 2, rng)
+    population = np.outer(proportions(minor_allele), proportions(minor_allele))
+    others = rng.uniform(RAREST, 0.5, size=n_loci - 2)
+    X = np.empty((n_samples, n_loci))
+    for label, share in enumerate((population * (1 - table), population * table)):
+        rows = np.flatnonzero(y == label)
+        cells = rng.choice(table.size, size=len(rows), p=(share / share.sum()).ravel())
+        X[rows, :2] = np.column_stack(np.unravel_index(cells, table.shape))
+    X[:, 2:] = rng.binomial(2, others, size=(n_samples, n_loci - 2))
+    description = f"Two of {n_loci} loci interact without any effect of one alone"
+    return relevant_first(X, y, 2, description)
+
+
+def penetrance(
+    heritability: float = 0.4, minor_allele: float = 0.2, *, random_state: RandomState = None
+) -> FloatArray:
+    r"""Return a random table of the risks of two genotypes, neither of which matters alone.
+
+    .. math::
+
+        \sum_j p_j f_{ij} = \sum_i p_i f_{ij} = K, \qquad
+        h^2 = \frac{\sum_{ij} p_i p_j (f_{ij} - K)^2}{K (1 - K)}
+
+    A direction :math:`d_{ij}` is drawn uniformly from the four-dimensional space of tables of unit
+    variance all of whose marginals are 0. Then :math:`f = K + c d` stays between 0 and 1 up to
+    :math:`h^2 = 1 / (\max d \cdot \max(-d))`, reached at the prevalence
+    :math:`K = \max(-d) / (\max d + \max(-d))`, which is taken. The first of 10,000 directions that
+    reaches the heritability is taken, or, where none does, that of the largest one possible.
+
+    Parameters
+    ----------
+    heritability : float, default 0.4
+        The :math:`h^2` above. How large it can be depends on the allele's frequency: at most 0.23
+        with 0.1, 0.56 with 0.2, 0.93 with 0.4.
+    minor_allele : float, default 0.2
+        Frequency q of the minor allele at both loci, from 0.01 to 0.5.
+    random_state : int, Generator or None
+        Source of all randomness.
+
+    Returns
+    -------
+    array of float64, shape (3, 3)
+        Probability of the disease by the number of minor alleles at either locus.
+
+    References
+    ----------
+    R. Culverhouse et al. (2002), "A perspective on epistasis: limits of models displaying no main
+    effect", American Journal of Human Genetics 70(2). R. J. Urbanowicz et al. (2012), "GAMETES: a
+    fast, direct algorithm for generating pure, strict, epistatic models with random
+    architectures", BioData Mining 5:16.
+
+    Examples
+    --------
+    >>> table = penetrance(random_state=0)
+    >>> table.round(2)
+    array([[0.5 , 0.98, 0.7 ],
+           [0.97, 0.05, 0.63],
+           [0.76, 0.51, 0.26]])
+    >>> (table @ proportions(0.2)).round(2)  # whatever the first genotype: the prevalence
+    array([0.66, 0.66, 0.66])
+    """
+    if not RAREST_RELEVANT <= minor_allele <= 0.5:
+        raise ValueError(
+            f"minor_allele must lie between {RAREST_RELEVANT} and 0.5, got {minor_allele!r}."
+        )
+    extreme = _extreme_table(minor_allele)
+    largest = _heritability(extreme, minor_allele)
+    if not 0 < heritability <= largest * (1 + 1e-12):
+        raise ValueError(
+            f"heritability must be above 0 and at most {largest:.4f}, the most that two loci "
+            f"without effects of their own reach with minor_allele={minor_allele!r}; got "
+            f"{heritability!r}."
+        )
+    rng = np.random.default_rng(random_state)
+    contrasts = _contrasts(minor_allele)
+    weights = rng.standard_normal((N_DIRECTIONS, 2, 2))
+    weights /= np.linalg.norm(weights, axis=(1, 2), keepdims=True)
+    directions = contrasts @ weights @ contrasts.T
+    reached = 1 / (directions.max(axis=(1, 2)) * -directions.min(axis=(1, 2)))
+    enough = np.flatnonzero(reached >= heritability)
+    if len(enough):
+        return _scaled(directions[enough[0]], heritability)
+    risk = proportions(minor_allele) @ extreme @ proportions(minor_allele)
+    deviation = np.sqrt(largest * risk * (1 - risk))
+    return _scaled((extreme - risk) / deviation, heritability)
+
+
+def proportions(minor_allele: float) -> FloatArray:
+    """Return how frequent the genotypes 0, 1 and 2 are (Hardy-Weinberg).
+
+    Examples
+    --------
+    >>> proportions(0.5)
+    array([0.25, 0.5 , 0.25])
+    """
+    q = minor_allele
+    return np.array([(1 - q) ** 2, 2 * q * (1 - q), q**2])
+
+
+def _scaled(direction: FloatArray, heritability: float) -> FloatArray:
+    """Return the risks along a direction of unit variance, at the prevalence that suits it."""
+    up, down = direction.max(), -direction.min()
+    prevalence = down / (up + down)
+    size = np.sqrt(heritability * prevalence * (1 - prevalence))
+    return np.clip(prevalence + size * direction, 0.0, 1.0)  # of rounding errors only
+
+
+def _contrasts(minor_allele: float) -> FloatArray:
+    """Return two functions of a genotype, shape (3, 2): mean 0, variance 1, uncorrelated."""
+    root = np.sqrt(proportions(minor_allele))
+    complete, _ = np.linalg.qr(root[:, None], mode="complete")
+    return complete[:, 1:] / root[:, None]
+
+
+def _heritability(table: FloatArray, minor_allele: float) -> float:
+    """Return the share of the variance of the disease that a table of risks explains."""
+    frequencies = proportions(minor_allele)
+    risk = frequencies @ table @ frequencies
+    return float(frequencies @ (table - risk) ** 2 @ frequencies / (risk * (1 - risk)))
+
+
+def _extreme_table(minor_allele: float) -> FloatArray:
+    r"""Return the table of largest heritability without marginal effects.
+
+    Tables without marginal effects, :math:`f = K + \sum_{ab} w_{ab} u_a u_b` with all risks between
+    0 and 1, are a polytope in five dimensions. :math:`h^2 \ge t` says that a convex function of f,
+    its variance :math:`- \; t K (1 - K)`, is not negative, so the largest one is that of a corner:
+    where five risks are 0 or 1. These are few enough to try them all.
+    """
+    contrasts = _contrasts(minor_allele)
+    basis = np.column_stack([np.ones(9), np.kron(contrasts, contrasts)])
+    bounds = np.array(list(product((0.0, 1.0), repeat=5))).T
+    best, largest = np.zeros((3, 3)), -np.inf
+    for cells in combinations(range(9), 5):
+        equations = basis[list(cells)]
+        if np.linalg.cond(equations) > 1e10:
+            continue
+        for risks in (basis @ np.linalg.solve(equations, bounds)).T:
+            if -1e-9 < risks.min() < risks.max() < 1 + 1e-9 and np.ptp(risks) > 0.5:
+                table = np.clip(risks, 0, 1).reshape(3, 3)
+                if (reached := _heritability(table, minor_allele)) > largest:
+                    best, largest = table, reached
+    return best
