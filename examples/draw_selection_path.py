@@ -30,22 +30,17 @@ SPREAD = 0.32
 def draw_step(axes: Axes, place: int, step: Step, columns: list[str]) -> None:
     """Draw a step's candidates as dots and its null line, the strongest candidate marked."""
     axes.hlines(step.null_line, place - 0.42, place + 0.42, color=VERMILION, linewidth=2.5)
-    for name, bits in zip(step.candidates, step.values, strict=True):
+    for name, score in zip(step.candidates, step.scores, strict=True):
         x = place + SPREAD * (2 * columns.index(name) / (len(columns) - 1) - 1)
         if name != step.chosen:
-            axes.plot(x, bits, "o", color=GREY, markersize=6)
+            axes.plot(x, score, "o", color=GREY, markersize=6)
             continue
         face = BLUE if step.accepted else "white"
-        axes.plot(x, bits, "D", color=BLUE, markersize=10, markerfacecolor=face, markeredgewidth=2)
-        above = 10 if step.accepted else -24  # what stays below the null line is named below it
+        axes.plot(x, score, "D", color=BLUE, markersize=10, markerfacecolor=face, markeredgewidth=2)
+        # What stays below the null line has no room above it, but those selected left some beside it.
+        offset, side = ((0, 10), "center") if step.accepted else ((-11, -5), "right")
         axes.annotate(
-            name,
-            (x, bits),
-            (0, above),
-            textcoords="offset points",
-            ha="center",
-            color=BLUE,
-            size=13,
+            name, (x, score), offset, textcoords="offset points", ha=side, color=BLUE, size=13
         )
 
 
@@ -58,7 +53,7 @@ def draw_path(axes: Axes, steps: list[Step], columns: list[str]) -> None:
     known = ["nothing\nknown", *(f"+ {step.chosen}" for step in steps if step.accepted)]
     axes.set_xticks(range(1, len(steps) + 1), known[: len(steps)], size=13)
     axes.set_xlabel("given, step by step", size=13)
-    axes.set_ylabel("information about the target (bit)", size=13)
+    axes.set_ylabel("information about the target,\nstandard deviations above chance", size=13)
     axes.tick_params(axis="y", labelsize=12)
     axes.set_xlim(0.5, len(steps) + 0.5)
     axes.margins(y=0.1)
@@ -73,7 +68,15 @@ def draw_path(axes: Axes, steps: list[Step], columns: list[str]) -> None:
             [], [], color=VERMILION, linewidth=2.5
         )[0],
     }
-    axes.legend(marks.values(), marks.keys(), loc="upper right", frameon=False, fontsize=12)
+    axes.legend(
+        marks.values(),
+        marks.keys(),
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=2,
+        frameon=False,
+        fontsize=12,
+    )
 
 
 def main(path: Path) -> None:

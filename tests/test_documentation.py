@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PRINTED = {
     "first_selection.py": "temperature says the same as temperature_fahrenheit",
     "draw_continuous_convergence.py": "sx-ksg: at most 0.02 bit off with 3200 samples",
-    "draw_selection_path.py": "selected X4, X2, X1, X5, X3",
+    "draw_selection_path.py": "selected X4, X1, X2, X5, X3",
 }
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pidselect.decomposition import decompose_distribution as decompose_distribution
     from pidselect.estimators import mutual_information as mutual_information
     from pidselect.selection import PIDSelector as PIDSelector
+    from pidselect.selection.stability import stability as stability
 
 __version__ = "0.1.0"
 
@@ -24,6 +25,7 @@ _HOME = {
     "decompose": "pidselect.decomposition",
     "decompose_distribution": "pidselect.decomposition",
     "mutual_information": "pidselect.estimators",
+    "stability": "pidselect.selection.stability",
 }
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "decompose",
     "decompose_distribution",
     "mutual_information",
+    "stability",
 ]
 
 

@@ -15,6 +15,10 @@ def quick(**settings):
     return PIDSelector(**{"n_permutations": 39, "random_state": 0, **settings})
 
 
+#: The way of the paper: one estimator in bits, each candidate permuted on its own over all samples.
+PAPER = {"estimator": "ksg", "surrogates": "global", "shared": False}
+
+
 def gates(n=200, seed=0):
     """y = (x0 and x1) or x2; x3 and x4 are noise. All of them bits."""
     X = np.random.default_rng(seed).integers(0, 2, (n, 5))
@@ -59,6 +63,19 @@ def chosen(selector):
     return list(selector.selection_.features)
 
 
+def n_computed(selection):
+    """Return how many values the steps of a selection took: candidates, draws, members, tests."""
+    settings = selection.settings
+    n_members = len(settings["estimator"]) if isinstance(settings["estimator"], dict) else 1
+    count = 0
+    for step in selection.steps:
+        n_given = len(step.given) - (step.phase == "backward")  # there, all but the one tested
+        n_tests = len(settings["surrogates"]) if n_given else 1  # with nothing given, all are alike
+        n_draws = 1 + settings["n_pilot"] + step.n_drawn
+        count += n_tests * len(step.candidates) * n_members * n_draws
+    return count
+
+
 def assert_same(steps, expected):
     """The same decisions as the twin's, and values that agree to 1e-10 (bits against nats)."""
     assert len(steps) == len(expected)
@@ -66,6 +83,7 @@ def assert_same(steps, expected):
         assert step.phase == twin.phase
         assert step.candidates == tuple(f"x{j}" for j in twin.candidates)
         np.testing.assert_allclose(np.multiply(step.values, log(2)), twin.values, atol=1e-10)
+        assert (step.scores, step.unit) == (step.values, "bit")
         assert step.chosen == f"x{twin.chosen}"
         assert step.null_line * log(2) == pytest.approx(twin.null_line, abs=1e-10)
         assert step.p_value == twin.p_value

@@ -3,71 +3,85 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from functools import cache
 
 import joblib
 import numpy as np
 import pytest
 from rich.progress import Progress
-from systems import gates, numbers, quick, season
+from systems import PAPER, gates, n_computed, numbers, quick, season
 
 from pidselect.data import Block, Column
-from pidselect.estimators import Discrete
-from pidselect.selection import evidence
-from pidselect.selection.evidence import Evidence, Inquiry
+from pidselect.estimators import KSG, Discrete
+from pidselect.selection import inquiry as inquiries
+from pidselect.selection.evidence import Evidence
 from pidselect.selection.features import Feature
+from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.question import given_all
+from pidselect.significance import FORWARD, maximum_statistic
 
 SYSTEMS = {
-    "discrete": (gates, {}),
-    "ksg": (numbers, {}),
-    "ksg2": (numbers, {"estimator": "ksg-rank"}),
+    "paper": (numbers, PAPER),
+    "discrete": (gates, {"estimator": "discrete"}),
+    "ksg-rank": (numbers, {"estimator": "ksg-rank"}),
     "gaussian": (numbers, {"estimator": "gaussian"}),
     "copula": (numbers, {"estimator": "copula"}),
     "mixed": (numbers, {"estimator": "mixed"}),
-    "groups": (numbers, {"feature_groups": [[0, 2]]}),
-    "shared": (numbers, {"shared": True}),
+    "defaults": (numbers, {}),
+    "defaults, labels": (gates, {}),
+    "defaults, feature groups": (numbers, {"feature_groups": [[0, 2]]}),
+    "defaults, but independent": (numbers, {"shared": False}),
+    "defaults, stricter": (numbers, {"backward": "maximum", "max_conditioning": 1}),
+    "auto draws": (numbers, {"n_permutations": "auto"}),
+    "auto draws, labels": (gates, {"n_permutations": "auto", "backward": None}),
 }
-systems = pytest.mark.parametrize(("system", "settings"), SYSTEMS.values(), ids=SYSTEMS)
+BITS = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
+systems = pytest.mark.parametrize("name", SYSTEMS)
 
 
 def record(system, settings, **more):
     return quick(**{**settings, **more}).fit(*system()).selection_
 
 
-@systems
-def test_again(system, settings):
-    assert record(system, settings) == record(system, settings)
+@cache
+def plain_record(name):
+    """Return the record of a system without anything unusual, made once for all tests."""
+    return record(*SYSTEMS[name])
 
 
 @systems
-def test_two_threads(system, settings):
-    assert record(system, settings, n_jobs=2) == record(system, settings, n_jobs=1)
+def test_again(name):
+    assert record(*SYSTEMS[name]) == plain_record(name)
 
 
 @systems
-def test_tiny_memory(system, settings):
-    expected = record(system, settings)
-    assert record(system, settings, max_memory="1KiB") == expected
-    assert record(system, settings, max_memory=1, n_jobs=2) == expected
+def test_two_threads(name):
+    assert record(*SYSTEMS[name], n_jobs=2) == plain_record(name)
 
 
 @systems
-@pytest.mark.parametrize(("task_size", "at_once"), [(1, 1), (700, 5), (1, 16), (2**30, 64)])
-def test_any_cut(system, settings, task_size, at_once, monkeypatch):
-    expected = record(system, settings)
-    monkeypatch.setattr(evidence, "TASK_SIZE", task_size)
-    monkeypatch.setattr(evidence, "DRAWS_AT_ONCE", at_once)
-    assert record(system, settings) == expected
+def test_tiny_memory(name):
+    assert record(*SYSTEMS[name], max_memory="1KiB") == plain_record(name)
+    assert record(*SYSTEMS[name], max_memory=1, n_jobs=2) == plain_record(name)
 
 
-@pytest.mark.parametrize("n_candidates", [1, 2, 7, 8, 100])
-@pytest.mark.parametrize("n_permutations", [1, 19, 200, 1000])
-def test_every_draw_is_in_one_task(n_candidates, n_permutations, monkeypatch):
-    target = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
-    inquiry = Inquiry(target, Discrete(), n_permutations=n_permutations)
+@systems
+@pytest.mark.parametrize(("task_size", "at_once"), [(1, 2), (700, 5), (1, 16), (2**30, 64)])
+def test_any_cut(name, task_size, at_once, monkeypatch):
+    expected = plain_record(name)
+    monkeypatch.setattr(inquiries, "TASK_SIZE", task_size)
+    monkeypatch.setattr(inquiries, "DRAWS_AT_ONCE", at_once)
+    assert record(*SYSTEMS[name]) == expected
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 8, 100])
+@pytest.mark.parametrize("draws", [range(1), range(2), range(251), range(64, 80), range(3, 1000)])
+def test_every_draw_is_in_one_task(n_parts, draws, monkeypatch):
+    inquiry = Inquiry(BITS, (Member("discrete", Discrete()),))
     for task_size in (1, 50 * 16, 2**22):
-        monkeypatch.setattr(evidence, "TASK_SIZE", task_size)
-        draws = [draw for part in inquiry._split(n_candidates) for draw in part]
-        assert draws == list(range(1 + n_permutations))
+        monkeypatch.setattr(inquiries, "TASK_SIZE", task_size)
+        assert [draw for part in inquiry.split(draws, n_parts) for draw in part] == list(draws)
 
 
 def test_joblib_context():
@@ -79,12 +93,13 @@ def test_joblib_context():
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 @pytest.mark.parametrize("system", [gates, numbers])
-def test_other_processes(backend, system):
+@pytest.mark.parametrize("n_permutations", [39, "auto"])
+def test_other_processes(backend, system, n_permutations):
     """Not every backend can hand over results one by one, nor does it have to."""
-    X, y = system()
-    expected = quick().fit(X, y).selection_
+    settings = {"n_permutations": n_permutations, "max_features": 2, "backward": None}
+    expected = record(system, settings)
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        assert quick().fit(X, y).selection_ == expected
+        assert record(system, settings) == expected
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
@@ -96,14 +111,14 @@ def test_progress_under_any_backend(backend, monkeypatch):
     monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
     with joblib.parallel_config(backend=backend, n_jobs=2):
         assert quick(verbose=1).fit(X, y).selection_ == expected
-    assert sum(counts) == sum(40 * len(step.candidates) for step in expected.steps)
+    assert sum(counts) == n_computed(expected)
 
 
 def test_mixed_tables_too():
     columns, y = season()
     table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
     expected = quick().fit(table, y).selection_
-    assert expected.settings["estimator"].startswith("Mixed")
+    assert list(expected.settings["estimator"]) == ["mixed-rank", "copula"]
     assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
 
 
@@ -111,13 +126,21 @@ def test_mixed_tables_too():
 
 
 def test_other_seeds_give_other_draws():
-    lines = {record(numbers, {}, random_state=seed).steps[0].null_line for seed in range(6)}
-    assert len(lines) == 6
+    for settings in ({}, PAPER):
+        records = [record(numbers, settings, random_state=seed) for seed in range(6)]
+        assert len({one.steps[0].null_line for one in records}) == 6
 
 
 def test_the_seed_does_not_touch_what_was_observed():
-    values = {record(numbers, {}, random_state=seed).steps[0].values for seed in range(3)}
+    """In a portfolio it has a say in whose value counts, but not in any value."""
+    values = {record(numbers, PAPER, random_state=seed).steps[0].values for seed in range(3)}
     assert len(values) == 1
+    by_member = {}
+    for seed in range(6):
+        step = record(numbers, {}, random_state=seed).steps[0]
+        for key in zip(step.candidates, step.estimators, step.values, strict=True):
+            by_member.setdefault(key[:2], set()).add(key[2])
+    assert all(len(values) == 1 for values in by_member.values())
 
 
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
@@ -155,16 +178,32 @@ def test_global_seeds_have_no_say():
 
 def test_more_draws_begin_with_the_same():
     """So that a p-value of 1/(1+n) can only come from the same draws and more."""
+    question = about_numbers(shared=False)
+    few, many = (question.score(range(1 + n)) for n in (20, 45))
+    assert many.shape == (2, 3, 1, 46)
+    np.testing.assert_array_equal(many[..., :21], few)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_draws_are_the_same_in_any_company(shared):
+    question = about_numbers(shared=shared)
+    everything = question.score(range(40))
+    np.testing.assert_array_equal(question.score(range(17, 33)), everything[..., 17:33])
+    for place in range(3):
+        alone = replace(question, candidates=question.candidates[place : place + 1])
+        np.testing.assert_array_equal(alone.score(range(40))[:, 0], everything[:, place])
+
+
+def about_numbers(**settings):
+    """Ask for three columns given the fourth, by two schemes."""
     X, y = numbers()
-    inquiry = Inquiry(Block((Column("y", "continuous", y),)), quick().fit(X, y).estimator_)
-    feature = Feature("x0", (0,), Block((Column("x0", "continuous", X[:, 0].copy()),)))
-    few, many = (
-        Inquiry(inquiry.target, inquiry.estimator, n_permutations=n).gather(
-            [feature], (), "forward", 0
-        )
-        for n in (20, 45)
-    )
-    np.testing.assert_array_equal(many.surrogates[:, :20], few.surrogates)
+    features = [
+        Feature(f"x{place}", (place,), Block((Column(f"x{place}", "continuous", values),)))
+        for place, values in enumerate(np.ascontiguousarray(X.T))
+    ]
+    target, schemes = Block((Column("y", "continuous", y),)), ("global", "local")
+    inquiry = Inquiry(target, (Member("ksg", KSG()),), surrogates=schemes, **settings)
+    return given_all(inquiry, features[1:], features[:1], (FORWARD, 0))
 
 
 # --- verdicts -----------------------------------------------------------------------------------
@@ -173,11 +212,46 @@ def test_more_draws_begin_with_the_same():
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.25, 1 - 0.9, 1 - 0.8, 1 - 0.7, 3 * 0.1])
 def test_a_value_is_accepted_if_it_exceeds_the_null_line(alpha):
     """Whatever rounding does to alpha: 1 - 0.8 is a little less than 0.2."""
-    target = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
-    inquiry = Inquiry(target, Discrete(), alpha=alpha, n_permutations=19)
     null = np.arange(19.0)
-    feature = Feature("x", (0,), target)
     for value in np.arange(-0.5, 19.5):
-        found = Evidence((feature,), np.array([value]), null[np.newaxis])
-        step = found.judge(0, null, (), inquiry, "forward")
+        step = judged(np.array([[value]]), null[np.newaxis, np.newaxis], alpha)
         assert step.accepted == (step.value > step.null_line), (value, step)
+
+
+def judged(observed, surrogates, alpha=0.05):
+    """Return the step about the first candidate, tested by one scheme or by two."""
+    schemes = ("global", "local")[: len(observed)]
+    inquiry = Inquiry(
+        BITS,
+        (Member("discrete", Discrete()),),
+        alpha=alpha,
+        n_permutations=surrogates.shape[-1],
+        surrogates=schemes,
+    )
+    features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
+    question = replace(given_all(inquiry, features, (), (FORWARD, 0)), schemes=schemes)
+    members = np.zeros(observed.shape, dtype=np.int64)
+    found = Evidence(question, observed, observed, members, surrogates)
+    return found.to_step("forward", (), 0, maximum_statistic)
+
+
+@pytest.mark.parametrize("values", [(20.0, 8.5), (8.5, 20.0)])
+def test_of_several_tests_the_largest_p_value_decides(values):
+    null = np.tile(np.arange(19.0), (2, 1, 1))
+    step = judged(np.array(values)[:, np.newaxis], null)
+    assert step.surrogates == ("global", "local")[values.index(8.5)]
+    assert (step.value, step.p_value, step.accepted) == (8.5, 11 / 20, False)
+    assert step.null_line == 18.0
+
+
+def test_of_equal_p_values_the_smaller_value_decides():
+    null = np.stack([np.zeros((1, 19)), np.ones((1, 19))])
+    step = judged(np.array([[3.0], [2.0]]), null)
+    assert (step.value, step.null_line, step.surrogates) == (2.0, 1.0, "local")
+    assert (step.p_value, step.accepted) == (1 / 20, True)
+
+
+def test_each_candidate_has_the_largest_of_its_p_values():
+    null = np.zeros((2, 3, 19))
+    observed = np.array([[1.0, 1.0, -1.0], [1.0, -1.0, 1.0]])
+    assert judged(observed, null).p_values == (1 / 20, 1.0, 1.0)

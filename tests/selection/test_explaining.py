@@ -15,7 +15,16 @@ from systems import gates, noise, numbers, quick, season, xor
 from pidselect import datasets
 from pidselect.decomposition.explain import TOO_THIN
 from pidselect.estimators import KSG
-from pidselect.selection.explaining import NO_ROOM, OTHER_ROWS, SAME_ROWS, roles_of
+from pidselect.selection.explaining import (
+    BY_RECORD,
+    FULL,
+    NO_ROOM,
+    OTHER_ROWS,
+    SAME_ROWS,
+    UNTESTED,
+    roles_by_tests,
+    roles_of,
+)
 from pidselect.selection.record import Selection, Step
 
 
@@ -50,13 +59,13 @@ def test_toy_system():
 
 
 def test_friedman():
-    problem = datasets.friedman(500, random_state=0)
-    selector = quick(max_features=4).fit(framed(problem), problem.y)
+    problem = datasets.friedman(400, random_state=0)
+    selector = quick(max_features=4, surrogates="global").fit(framed(problem), problem.y)
     explanation = selector.explain(framed(problem), problem.y)
     assert len(explanation) == 10
     for name in selector.selection_.features:
         assert explanation[name].role == "strongly relevant"
-        assert explanation[name].method == "mmi by KSG(k=4)"
+        assert explanation[name].method == "mmi by KSG(k=4, scale='rank')"
         assert explanation[name].relevance > 0.1
     shown = [feature.name for feature in explanation][4:]
     relevances = [explanation[name].relevance for name in shown]
@@ -68,7 +77,7 @@ def test_friedman():
 def test_values_are_those_of_the_selection():
     """What the record says of the last step, and of the weakest feature going backward."""
     X, y = numbers(200)
-    selector = quick().fit(X, y)
+    selector = quick(estimator="ksg").fit(X, y)
     explanation = selector.explain(X, y)
     forward, backward = selector.selection_.steps[-2:]
     assert explanation["x0"].method == "mmi by KSG(k=4)"
@@ -80,7 +89,8 @@ def test_values_are_those_of_the_selection():
 def test_mixed_table():
     island = datasets.mixed_table(600, random_state=0)
     X, y = pd.DataFrame(island.columns), pd.Series(island.y, name="kilometres")
-    explanation = quick(max_features=3).fit(X, y).explain(X, y)
+    selector = quick(max_features=3, estimator="mixed", surrogates="global").fit(X, y)
+    explanation = selector.explain(X, y)
     assert explanation.target == "kilometres"
     assert explanation["temperature"].role == "copy"
     assert "copy of temperature_fahrenheit" in explanation["temperature"].sentence
@@ -256,27 +266,90 @@ def test_nothing_selected():
 
 
 def step(phase, candidates, p_values, chosen, accepted):
-    p = p_values[candidates.index(chosen)]
-    values = (0.1,) * len(candidates)
-    return Step(phase, (), tuple(candidates), values, tuple(p_values), chosen, 0.1, p, 99, accepted)
+    n, p = len(candidates), p_values[candidates.index(chosen)] if p_values else None
+    return Step(
+        phase=phase,
+        given=(),
+        candidates=tuple(candidates),
+        values=(0.1,) * n,
+        scores=(0.1,) * n,
+        unit="bit",
+        estimators=("ksg",) * n,
+        p_values=tuple(p_values),
+        chosen=chosen,
+        null_line=0.1,
+        p_value=p,
+        alpha=0.05,
+        surrogates="global",
+        n_drawn=99 if p_values else 0,
+        accepted=accepted,
+    )
+
+
+STEPS = (
+    step("forward", "abcde", (0.01, 0.02, 0.05, 0.06, 0.06), "a", True),
+    step("forward", "bcde", (0.01, 0.9, 0.06, 0.06), "b", True),
+    step("forward", "cde", (0.9, 0.9, 0.05), "e", True),
+    step("backward", "abe", (0.01, 0.3, 0.02), "b", False),
+    step("backward", "ae", (0.01, 0.02), "e", True),
+)
 
 
 def test_roles_from_the_record():
-    steps = (
-        step("forward", "abcd", (0.01, 0.02, 0.05, 0.06), "a", True),
-        step("forward", "bcd", (0.01, 0.9, 0.06), "b", True),
-        step("forward", "cd", (0.9, 0.9), "c", False),
-        step("backward", "ab", (0.01, 0.3), "b", False),
-        step("backward", "a", (0.01,), "a", True),
-    )
-    selection = Selection(("a",), ("k",), steps, settings={"alpha": 0.05})
-    assert roles_of(selection) == {
+    record = Selection(("a", "e"), ("k",), STEPS, {"a": 0.01, "e": 0.2}, settings={"alpha": 0.05})
+    assert roles_of(record) == {
         "k": "kept",
         "a": "strongly relevant",
+        "e": "weakly relevant",
         "b": "weakly relevant",
         "c": "weakly relevant",
         "d": "irrelevant",
     }
+    assert roles_by_tests(None, {}, record) == (roles_of(record), BY_RECORD)
+
+
+def test_roles_of_what_was_not_tested():
+    steps = (step("forward", "abc", (), "a", True), step("forward", "bc", (), "b", True))
+    record = Selection(("a", "b"), (), steps, settings={"alpha": 0.05, "n_permutations": 0})
+    found, how = roles_by_tests(None, {}, record)
+    assert found == {"a": "strongly relevant", "b": "strongly relevant", "c": "irrelevant"}
+    assert how == UNTESTED
+
+
+def test_roles_are_tested_beside_subsets():
+    """A switch that turns the sign of another: left out for max_features, it shows beside that."""
+    rng = np.random.default_rng(0)
+    size, switch, other = rng.normal(size=300), rng.integers(0, 2, 300), rng.normal(size=300)
+    y = np.where(switch, size, -size) + 0.5 * size**2 + 0.1 * rng.normal(size=300)
+    X = pd.DataFrame({"size": size, "switch": switch, "other": other})
+    selector = quick(max_features=1).fit(X, y)
+    assert selector.selection_.features == ("size",)
+    assert roles_of(selector.selection_)["switch"] == "irrelevant"  # by itself it tells nothing
+    explanation = selector.explain(X, y)
+    assert explanation["switch"].role == "weakly relevant"
+    assert explanation["other"].role == "irrelevant"
+    assert any("all 2 were searched" in note for note in explanation.notes)
+    assert FULL in explanation.notes
+
+
+def test_a_selected_feature_that_adds_nothing_is_weakly_relevant():
+    """Two looks at the same thing: a ranking takes both."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 4, 300)
+    X = pd.DataFrame({"a": a, "coarse": a // 2, "coin": rng.integers(0, 2, 300)})
+    y = a + rng.integers(0, 2, 300)
+    selector = quick(criterion="mi", backward=None).fit(X, y)
+    assert set(selector.selection_.features) == {"a", "coarse"}
+    found = roles(selector.explain(X, y))
+    assert found == {"a": "strongly relevant", "coarse": "weakly relevant", "coin": "irrelevant"}
+
+
+def test_without_draws_roles_only_say_what_was_selected():
+    X, y = numbers(100)
+    selector = quick(n_permutations=0, max_features=2).fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation["x0"].role == "strongly relevant"
+    assert UNTESTED in explanation.notes
 
 
 def test_another_target():

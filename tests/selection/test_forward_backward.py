@@ -12,16 +12,17 @@ from systems import assert_same
 import naive
 from pidselect.data.blocks import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
-from pidselect.selection import evidence
+from pidselect.selection import inquiry as inquiries
 from pidselect.selection.backward import STATISTICS, backward
-from pidselect.selection.criteria import conditional, unconditional
-from pidselect.selection.evidence import Inquiry
+from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.features import Feature
-from pidselect.selection.forward import forward
+from pidselect.selection.forward import Plan, forward
+from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.significance import BACKWARD, FORWARD
 
 ALPHA, DRAWS, SEED = 0.05, 39, 7
 PHASES = {"forward": FORWARD, "backward": BACKWARD}
+CONDITIONAL = Plan(Conditional())
 
 
 def zscored(twin):
@@ -64,7 +65,7 @@ def column(name, values, discrete):
 def prepared(x, y, estimator, discrete, **settings):
     inquiry = Inquiry(
         Block((column("y", y[:, 0], discrete),)),
-        estimator,
+        (Member("told", estimator),),
         **{"alpha": ALPHA, "n_permutations": DRAWS, "seed": SEED, **settings},
     )
     features = [
@@ -93,7 +94,7 @@ def included(steps):
 def test_forward(estimator, twin, discrete):
     x, y = gates(0) if discrete else numbers(0)
     inquiry, features = prepared(x, y, estimator, discrete)
-    selected, steps = forward(inquiry, (), features, conditional)
+    selected, steps = forward(inquiry, (), features, CONDITIONAL)
     expected = naive.forward(x, y, twin, partial(permute, len(x)), ALPHA, DRAWS)
     assert_same(steps, expected)
     assert [f.columns[0] for f in selected] == included(expected)
@@ -107,7 +108,9 @@ def test_backward(estimator, twin, discrete, statistic):
     x, y = gates(1) if discrete else numbers(1)
     start = [3, 2, 0, 1, 4]
     inquiry, features = prepared(x, y, estimator, discrete)
-    remaining, steps = backward(inquiry, (), [features[j] for j in start], STATISTICS[statistic])
+    remaining, steps, evidence = backward(
+        inquiry, (), [features[j] for j in start], STATISTICS[statistic]
+    )
     twin_statistic = {"minimum": naive.minimum_statistic, "maximum": naive.maximum_statistic}
     expected = naive.backward(
         x, y, start, twin, partial(permute, len(x)), ALPHA, DRAWS, twin_statistic[statistic]
@@ -115,12 +118,13 @@ def test_backward(estimator, twin, discrete, statistic):
     assert_same(steps, expected)
     removed = [step.chosen for step in expected if not step.accepted]
     assert [f.columns[0] for f in remaining] == [j for j in start if j not in removed]
+    assert evidence.question.candidates == tuple(remaining)
 
 
 def test_unconditional_forward():
     x, y = gates(2)
     inquiry, features = prepared(x, y, Discrete(), True)
-    _, steps = forward(inquiry, (), features, unconditional)
+    _, steps = forward(inquiry, (), features, Plan(Unconditional()))
     expected = naive.forward(
         x, y, lambda x, y, s: naive.discrete(x, y), partial(permute, len(x)), ALPHA, DRAWS
     )
@@ -130,10 +134,10 @@ def test_unconditional_forward():
 def test_shared_permutations():
     x, y = gates(3)
     inquiry, features = prepared(x, y, Discrete(), True, shared=True)
-    _, steps = forward(inquiry, (), features, conditional)
+    _, steps = forward(inquiry, (), features, CONDITIONAL)
     order = partial(permute_all_alike, len(x))
     assert_same(steps, naive.forward(x, y, naive.discrete, order, ALPHA, DRAWS))
-    _, steps = backward(inquiry, (), features[:4], STATISTICS["minimum"])
+    _, steps, _ = backward(inquiry, (), features[:4], STATISTICS["minimum"])
     assert_same(steps, naive.backward(x, y, range(4), naive.discrete, order, ALPHA, DRAWS))
 
 
@@ -146,9 +150,9 @@ def test_kept_features_are_conditioned_on_and_never_tested():
         return naive.discrete(x, y, np.hstack([kept, s]))
 
     order = partial(permute, len(x))
-    selected, steps = forward(inquiry, features[5:], features[:5], conditional)
+    selected, steps = forward(inquiry, features[5:], features[:5], CONDITIONAL)
     assert_same(steps, naive.forward(x[:, :5], y, score, order, ALPHA, DRAWS))
-    _, steps = backward(inquiry, features[5:], selected, STATISTICS["minimum"])
+    _, steps, _ = backward(inquiry, features[5:], selected, STATISTICS["minimum"])
     chosen = [f.columns[0] for f in selected]
     assert_same(steps, naive.backward(x, y, chosen, score, order, ALPHA, DRAWS))
 
@@ -156,11 +160,19 @@ def test_kept_features_are_conditioned_on_and_never_tested():
 def test_the_most_features():
     x, y = gates(5)
     inquiry, features = prepared(x, y, Discrete(), True)
-    selected, steps = forward(inquiry, (), features, conditional)
+    selected, steps = forward(inquiry, (), features, CONDITIONAL)
     for most in range(len(selected) + 1):
-        fewer, first = forward(inquiry, (), features, conditional, max_features=most)
+        fewer, first = forward(inquiry, (), features, Plan(Conditional(), most))
         assert fewer == selected[:most]
         assert first == steps[:most]
+
+
+def test_nothing_left_is_no_evidence():
+    x, y = gates(4)
+    inquiry, features = prepared(x, y, Discrete(), True)
+    remaining, steps, evidence = backward(inquiry, (), features[4:5], STATISTICS["minimum"])
+    assert (remaining, [step.accepted for step in steps], evidence) == ([], [False], None)
+    assert backward(inquiry, (), (), STATISTICS["minimum"]) == ([], [], None)
 
 
 class Told:
@@ -181,7 +193,7 @@ def test_near_ties_go_to_the_first():
     """0.1 + 0.2 is a little more than 0.3: rounding, which must not decide."""
     x, y = gates(0)
     inquiry, features = prepared(x[:, :2], y, Told(x0=0.3, x1=0.1 + 0.2), True)
-    assert forward(inquiry, (), features, conditional)[1][0].chosen == "x0"
+    assert forward(inquiry, (), features, CONDITIONAL)[1][0].chosen == "x0"
     inquiry, features = prepared(x[:, :2], y, Told(x0=0.1 + 0.2, x1=0.3), True)
     assert backward(inquiry, (), features, STATISTICS["minimum"])[1][0].chosen == "x0"
 
@@ -193,12 +205,12 @@ def test_near_ties_go_to_the_first():
 def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete, monkeypatch):
     x, y = gates(6) if discrete else numbers(6)
     inquiry, features = prepared(x, y, estimator, discrete)
-    expected = forward(inquiry, (), features, conditional)
+    expected = forward(inquiry, (), features, CONDITIONAL)
     for settings in ({"n_jobs": 2}, {"max_memory": 1}, {"n_jobs": 2, "max_memory": 10_000}):
-        assert forward(replace(inquiry, **settings), (), features, conditional) == expected
+        assert forward(replace(inquiry, **settings), (), features, CONDITIONAL) == expected
     for task_size in (1, 20 * len(x), 33 * len(x)):
-        monkeypatch.setattr(evidence, "TASK_SIZE", task_size)
-        assert forward(inquiry, (), features, conditional) == expected
+        monkeypatch.setattr(inquiries, "TASK_SIZE", task_size)
+        assert forward(inquiry, (), features, CONDITIONAL) == expected
         assert (
             backward(inquiry, (), features, STATISTICS["minimum"])[1]
             == backward(replace(inquiry, n_jobs=2), (), features, STATISTICS["minimum"])[1]
@@ -209,8 +221,8 @@ def test_order_of_candidates_does_not_matter():
     """Draws belong to columns, not to places in a list."""
     x, y = numbers(7)
     inquiry, features = prepared(x, y, KSG(), False)
-    selected, steps = forward(inquiry, (), features, conditional)
-    turned, mirrored = forward(inquiry, (), features[::-1], conditional)
+    selected, steps = forward(inquiry, (), features, CONDITIONAL)
+    turned, mirrored = forward(inquiry, (), features[::-1], CONDITIONAL)
     assert turned == selected
     for step, mirror in zip(steps, mirrored, strict=True):
         assert (step.chosen, step.p_value) == (mirror.chosen, mirror.p_value)
@@ -222,7 +234,7 @@ def test_the_seed_matters():
     x, y = numbers(8)
     inquiry, features = prepared(x, y, KSG(), False)
     lines = {
-        forward(replace(inquiry, seed=seed), (), features, conditional)[1][0].null_line
+        forward(replace(inquiry, seed=seed), (), features, CONDITIONAL)[1][0].null_line
         for seed in range(5)
     }
     assert len(lines) == 5

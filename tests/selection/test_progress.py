@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from rich.progress import Progress
-from systems import gates, numbers, quick
+from systems import gates, n_computed, numbers, quick
 
 from pidselect.estimators import Gaussian
 from pidselect.selection import progress
@@ -35,12 +35,25 @@ def test_progress_goes_to_standard_error(capsys, terminal):
     assert "information values" in captured.err
 
 
-def test_progress_counts_every_value(monkeypatch):
-    """All candidates of all steps, as observed and in all draws."""
+@pytest.mark.parametrize("system", [gates, numbers])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"n_permutations": "auto"}, {"surrogates": "local"}, {"estimator": "gaussian"}],
+    ids=["defaults", "auto", "local", "gaussian"],
+)
+def test_progress_counts_every_value(monkeypatch, system, settings):
+    """All candidates of all steps, as observed and in all draws, by all estimators and schemes."""
     counts = []
     monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
-    selection = quick(verbose=1).fit(*gates()).selection_
-    assert sum(counts) == sum(40 * len(step.candidates) for step in selection.steps)
+    selection = quick(verbose=1, **settings).fit(*system()).selection_
+    assert sum(counts) == n_computed(selection)
+
+
+def test_progress_counts_of_the_plainest_way(monkeypatch):
+    counts = []
+    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
+    selector = quick(verbose=1, estimator="discrete", surrogates="global").fit(*gates())
+    assert sum(counts) == sum(40 * len(step.candidates) for step in selector.selection_.steps)
 
 
 def test_progress_does_not_change_the_result(capsys):
@@ -124,13 +137,23 @@ def slow(monkeypatch, clock, seconds_per_score=0.0, seconds_to_compile=0.0):
     monkeypatch.setattr(Gaussian, "bind", slow_bind)
 
 
-def test_a_slow_estimator_is_announced(caplog, monkeypatch, clock):
+@pytest.mark.parametrize(
+    ("surrogates", "words"),
+    [
+        # 4 candidates of 300 scores each, at 0.02 s; 1 + 3 such steps
+        ("global", "about 24 s a step, so about 2 min if 3 features"),
+        # twice that as soon as something is given
+        (("global", "local"), "about 48 s a step, so about 3 min if 3 features"),
+    ],
+    ids=["one scheme", "two schemes"],
+)
+def test_a_slow_estimator_is_announced(caplog, monkeypatch, clock, surrogates, words):
     """However few samples there are."""
     slow(monkeypatch, clock, seconds_per_score=0.02)
-    quick(estimator="gaussian", n_permutations=299).fit(*numbers())
+    settings = {"estimator": "gaussian", "surrogates": surrogates}
+    quick(n_permutations=299, **settings).fit(*numbers())
     assert len(caplog.records) == 1
-    # 4 candidates of 300 scores each, at 0.02 s; 1 + 3 such steps
-    assert "about 24 s a step, so about 2 min if 3 features" in caplog.records[0].getMessage()
+    assert words in caplog.records[0].getMessage()
 
 
 def test_compiling_is_no_reason_for_an_announcement(caplog, monkeypatch, clock):

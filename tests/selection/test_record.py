@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from systems import gates, noise, numbers, quick, season, xor
+from systems import PAPER, gates, noise, numbers, quick, season, xor
 
 from pidselect.selection import Selection, Step
 
@@ -18,20 +18,34 @@ def step(**changes):
         "given": (),
         "candidates": ("a", "b"),
         "values": (0.5, 0.25),
+        "scores": (0.5, 0.25),
+        "unit": "bit",
+        "estimators": ("ksg", "ksg"),
         "p_values": (0.025, 0.5),
         "chosen": "a",
         "null_line": 0.3,
         "p_value": 0.025,
+        "alpha": 0.05,
+        "surrogates": "global",
         "n_drawn": 39,
         "accepted": True,
     }
     return Step(**{**parts, **changes})
 
 
+def standardised(**changes):
+    """Return a step of a portfolio."""
+    parts = {"scores": (7.25, 3.0), "unit": "sd", "estimators": ("copula", "ksg"), "null_line": 3.5}
+    return step(**{**parts, **changes})
+
+
 RECORDS = {
     "gates": lambda: quick().fit(*gates()),
     "numbers": lambda: quick().fit(*numbers()),
-    "shared": lambda: quick(shared=True, backward="maximum").fit(*numbers(seed=1)),
+    "paper": lambda: quick(**PAPER).fit(*numbers()),
+    "paper, discrete": lambda: quick(**{**PAPER, "estimator": "discrete"}).fit(*gates()),
+    "local": lambda: quick(surrogates="local").fit(*numbers(seed=3)),
+    "independent": lambda: quick(shared=False, backward="maximum").fit(*numbers(seed=1)),
     "lenient": lambda: quick(alpha=0.5).fit(*numbers(seed=2)),
     "alone": lambda: quick(criterion="mi", alpha=0.3).fit(*gates(seed=3)),
     "kept": lambda: quick(keep=["x3"]).fit(*gates(seed=4)),
@@ -45,21 +59,46 @@ records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 
 @records
 def test_each_step_agrees_with_itself(make):
-    selector = make()
-    alpha = selector.selection_.settings["alpha"]
-    for one in selector.selection_.steps:
-        assert len(one.candidates) == len(one.values) == len(one.p_values)
-        extreme = max if one.phase == "forward" else min
-        assert one.value == extreme(one.values)
+    """A p-value is the largest of all tests, scores and null line are those of the deciding one."""
+    selection = make().selection_
+    members = selection.settings["estimator"]
+    for one in selection.steps:
+        assert len(one.candidates) == len(one.values) == len(one.p_values) == len(one.scores)
         assert one.p_value == one.p_values[one.candidates.index(one.chosen)]
-        assert one.accepted == (one.p_value <= alpha)
+        assert one.alpha == selection.settings["alpha"]
+        assert one.accepted == (one.p_value <= one.alpha)
         assert one.n_drawn == 39
-        for value, p in zip(one.values, one.p_values, strict=True):
+        assert one.surrogates in selection.settings["surrogates"]
+        assert one.unit == ("sd" if isinstance(members, dict) else "bit")
+        assert one.unit == "bit" or set(one.estimators) <= set(members)
+        assert one.unit == "sd" or one.scores == one.values
+        if abs(one.score - one.null_line) > 1e-9:
+            assert one.accepted == (one.score > one.null_line)
+        for score, p in zip(one.scores, one.p_values, strict=True):
             assert p in np.arange(1, 41) / 40
-            if abs(value - one.null_line) > 1e-9:
-                assert (p <= alpha) == (value > one.null_line)
-        order = np.argsort(one.values)
+            if p <= one.alpha:
+                assert score > one.null_line - 1e-9
+
+
+@records
+def test_with_one_test_to_pass_scores_and_p_values_say_the_same(make):
+    selection = make().selection_
+    n_schemes = len(selection.settings["surrogates"])
+    for one in [one for one in selection.steps if n_schemes == 1 or not one.given]:
+        extreme = max if one.phase == "forward" else min
+        assert one.score == extreme(one.scores)
+        for score, p in zip(one.scores, one.p_values, strict=True):
+            if abs(score - one.null_line) > 1e-9:
+                assert (p <= one.alpha) == (score > one.null_line)
+        order = np.argsort(one.scores)
         assert (np.diff(np.array(one.p_values)[order]) <= 0).all()
+
+
+@records
+def test_every_selected_feature_has_a_final_p_value(make):
+    selection = make().selection_
+    assert tuple(selection.p_values) == selection.features
+    assert set(selection.p_values.values()) <= set(np.arange(1, 41) / 40)
 
 
 @records
@@ -95,7 +134,7 @@ def test_selected_and_record_agree(make):
 def test_the_last_forward_value_is_the_backward_value():
     """With all features in, the last one was tested given the others, before and after."""
     for seed in range(3):
-        steps = quick().fit(*numbers(seed=seed)).selection_.steps
+        steps = quick(**PAPER).fit(*numbers(seed=seed)).selection_.steps
         last = [one for one in steps if one.phase == "forward" and one.accepted][-1]
         first = next(one for one in steps if one.phase == "backward")
         value = first.values[first.candidates.index(last.chosen)]
@@ -110,7 +149,8 @@ def test_to_dict_goes_through_json_and_back(make):
     selection = make().selection_
     record = selection.to_dict()
     assert json.loads(json.dumps(record, allow_nan=False)) == record
-    assert set(record) == {"features", "kept", "steps", "copies", "skipped", "settings"}
+    names = {"features", "kept", "steps", "p_values", "copies", "skipped", "settings"}
+    assert set(record) == names
     again = [
         Step(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()})
         for one in record["steps"]
@@ -142,9 +182,14 @@ def test_settings_are_enough_to_repeat_it():
         "estimator",
         "alpha",
         "n_permutations",
+        "n_pilot",
         "surrogates",
         "shared",
+        "n_groups",
         "backward",
+        "lookahead",
+        "n_starts",
+        "max_conditioning",
         "seed",
         "n_samples",
     }
@@ -160,11 +205,16 @@ def test_numpy_numbers_as_settings_become_plain():
         random_state=np.int64(3),
         max_samples=np.int32(150),
         max_features=np.int64(2),
+        max_conditioning=np.int64(1),
+        lookahead=np.int64(1),
+        n_starts=np.int64(0),
     )
-    settings = selector.fit(*gates()).selection_.settings
+    settings = dict(selector.fit(*gates()).selection_.settings)
     json.dumps(selector.selection_.to_dict())
-    plain = {type(value) for value in settings.values()}
-    assert plain <= {bool, int, float, str}
+    assert settings.pop("estimator") == {"discrete": "Discrete()"}
+    assert settings.pop("surrogates") == ("global", "local")
+    assert settings.pop("n_groups") is None
+    assert {type(value) for value in settings.values()} <= {bool, int, float, str}
 
 
 def test_to_frame_has_a_row_for_each_candidate_of_each_step():
@@ -177,6 +227,11 @@ def test_to_frame_has_a_row_for_each_candidate_of_each_step():
         assert rows["candidate"].tolist() == list(one.candidates)
         assert rows["bits"].tolist() == list(one.values)
         assert rows["p_value"].tolist() == list(one.p_values)
+        assert rows["score"].tolist() == list(one.scores)
+        assert rows["estimator"].tolist() == list(one.estimators)
+        assert set(rows["unit"]) == {one.unit}
+        assert set(rows["surrogates"]) == {one.surrogates}
+        assert set(rows["n_drawn"]) == {one.n_drawn}
         assert set(rows["phase"]) == {one.phase}
         assert set(rows["null_line"]) == {one.null_line}
         assert rows.loc[rows["chosen"], "candidate"].tolist() == [one.chosen]
@@ -201,18 +256,33 @@ def test_entry():
 
 
 def test_a_step_reads_as_a_sentence():
-    assert str(step()) == "forward  a: 0.5000 bit (null line 0.3000, p = 0.0250), included"
+    assert str(step()) == "forward   a: 0.5000 bit (null line 0.3000, p = 0.0250), included"
     assert str(step(accepted=False)).endswith("not included")
     assert str(step(phase="backward")).endswith("stays")
     assert str(step(phase="backward", accepted=False)).endswith("removed")
+    assert str(step(phase="members", accepted=False)).endswith("removed")
+
+
+def test_a_step_of_a_portfolio_says_whose_word_counts():
+    assert str(standardised()) == (
+        "forward   a: 0.5000 bit (7.2 sd by copula, null line 3.5, p = 0.0250), included"
+    )
+
+
+def test_a_step_says_only_what_there_is():
+    """The draws of a sequential test may give no line; without a test there is no p-value."""
+    assert "(p = 0.0250)" in str(step(null_line=None))
+    untested = step(null_line=None, p_value=None, p_values=(), n_drawn=0)
+    assert str(untested) == "forward   a: 0.5000 bit (not tested), included"
+    assert str(step(note="all 6 pairs searched")).endswith("included; all 6 pairs searched")
 
 
 def test_a_selection_reads_as_a_table():
-    selection = Selection(("a",), ("age of the patient",), (step(),))
-    assert [line.rstrip() for line in str(selection).splitlines()] == [
-        "feature                  step       bits    p-value  null line",
+    selection = Selection(("a",), ("age of the patient",), (step(),), {"a": 0.05})
+    assert str(selection).splitlines() == [
+        "feature                  step       bits  null line    p-value    final p",
         "age of the patient       kept",
-        "a                           1     0.5000     0.0250     0.3000",
+        "a                           1     0.5000     0.3000     0.0250     0.0500",
     ]
     assert "(nothing selected)" in str(Selection((), (), ()))
     gate = quick().fit(*gates()).selection_
@@ -220,8 +290,33 @@ def test_a_selection_reads_as_a_table():
     assert first_words == ["feature", *gate.features]
 
 
-def test_no_line_of_the_table_ends_in_blanks():
-    text = str(Selection(("a",), ("kept",), (step(),)))
+def test_the_table_of_a_portfolio_has_scores():
+    selection = Selection(("a",), (), (standardised(),), {"a": 0.05})
+    assert str(selection).splitlines() == [
+        "feature       step       bits      score  null line    p-value    final p",
+        "a                1     0.5000        7.2        3.5     0.0250     0.0500",
+    ]
+
+
+def test_the_table_leaves_blank_what_was_not_tested():
+    untested = step(null_line=None, p_value=None, p_values=(), n_drawn=0)
+    assert str(Selection(("a",), (), (untested,))).splitlines()[1].split() == ["a", "1", "0.5000"]
+
+
+def test_features_that_came_in_together_share_a_step():
+    pair = step(
+        phase="lookahead", candidates=("a & b", "a & c"), chosen="a & b", together=("a", "b")
+    )
+    selection = Selection(("a", "b"), (), (pair,), {"a": 0.05, "b": 0.05})
+    assert selection.entry("a") is selection.entry("b") is pair
+    lines = str(selection).splitlines()
+    assert [line.split()[:3] for line in lines[1:3]] == [["a", "1", "0.5000"], ["b", "1", "0.5000"]]
+    assert lines[3] == "a and b came in together: values are those of all of them."
+
+
+@pytest.mark.parametrize("final", [{}, {"a": 0.05}])
+def test_no_line_of_the_table_ends_in_blanks(final):
+    text = str(Selection(("a",), ("kept",), (step(),), final))
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
@@ -231,6 +326,24 @@ def test_a_record_cannot_be_changed():
         selection.features = ()
     with pytest.raises(AttributeError):
         selection.steps[0].accepted = False
+
+
+# --- without tests ------------------------------------------------------------------------------
+
+
+def test_without_draws_the_strongest_come_in_untested():
+    X, y = gates()
+    selection = quick(n_permutations=0, max_features=4, estimator="discrete").fit(X, y).selection_
+    assert len(selection.features) == len(selection.steps) == 4
+    assert selection.p_values == {}
+    for one in selection.steps:
+        assert (one.p_value, one.null_line, one.p_values, one.n_drawn) == (None, None, (), 0)
+        assert one.accepted
+        assert one.score == max(one.scores)
+    assert json.loads(json.dumps(selection.to_dict())) == selection.to_dict()
+    assert selection.to_frame()["p_value"].isna().all()
+    tested = quick(estimator="discrete", backward=None).fit(X, y).selection_
+    assert selection.features[: len(tested.features)] == tested.features
 
 
 # --- nothing selected ---------------------------------------------------------------------------
@@ -245,19 +358,19 @@ def test_an_empty_selection_says_how_near_it_was_and_what_may_help():
     text, best = str(caught[0].message), selection.steps[0]
     assert f"'{best.chosen}'" in text
     assert f"{best.value:.4f} bit" in text
-    assert f"p = {best.p_value:.3g}" in text
-    for remedy in ("more samples", "estimator", "feature_groups", "alpha"):
+    assert f"p = {best.p_value:.4f}" in text
+    for remedy in ("more samples", "estimator", "feature_groups", "lookahead=2", "alpha"):
         assert remedy in text
 
 
 def test_an_empty_selection_because_all_were_removed_again():
     """The best candidate was significant going forward, so p <= alpha is not what explains it."""
-    included = step(candidates=("a",), values=(0.5,), p_values=(0.025,))
+    alone = {"candidates": ("a",), "values": (0.5,), "scores": (0.5,), "estimators": ("ksg",)}
+    included = step(p_values=(0.025,), **alone)
     removed = step(
+        **alone,
         phase="backward",
         given=("a",),
-        candidates=("a",),
-        values=(0.5,),
         p_values=(0.075,),
         p_value=0.075,
         null_line=0.6,

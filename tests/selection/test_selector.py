@@ -17,11 +17,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from systems import assert_same, chosen, gates, noise, numbers, quick, season, xor
+from systems import PAPER, assert_same, chosen, gates, noise, numbers, quick, season, xor
 
 import naive
 from pidselect import PIDSelector, datasets
-from pidselect.estimators import KSG, Discrete
+from pidselect.estimators import KSG, Copula, Discrete
 from pidselect.selection.forward import forward
 from pidselect.significance import BACKWARD, FORWARD
 
@@ -65,6 +65,13 @@ def test_defaults_are_the_documented_ones():
     assert defaults["estimator"] == "auto"
     assert defaults["alpha"] == 0.05
     assert defaults["n_permutations"] == 200
+    assert defaults["surrogates"] == ("global", "local")
+    assert defaults["shared"] is True
+    assert (defaults["lookahead"], defaults["n_starts"], defaults["max_conditioning"]) == (
+        1,
+        0,
+        None,
+    )
     assert defaults["backward"] == "minimum"
     assert defaults["missing"] == "error"
     assert defaults["max_memory"] == "1GiB"
@@ -77,6 +84,10 @@ def test_the_estimator_given_is_not_the_one_fitted():
     selector = quick(estimator=KSG(k=3)).fit(X, y)
     selector.set_params(estimator__k=9)
     assert selector.estimator_.k == 3
+    given = (KSG(k=3), Copula())
+    portfolio = quick(estimator=given).fit(X, y)
+    given[0].k = 9
+    assert portfolio.estimator_[0].k == 3
 
 
 def test_any_object_that_can_bind_is_copied():
@@ -306,7 +317,7 @@ def test_a_part_of_the_samples():
     X, y = numbers(300)
     selector = quick(max_samples=100).fit(X, y)
     assert selector.selection_.settings["n_samples"] == 100
-    assert chosen(selector) == chosen(quick().fit(X, y))
+    assert sorted(chosen(selector)) == sorted(chosen(quick().fit(X, y))) == ["x0", "x1"]
     assert quick(max_samples=100).fit(X, y).selection_ == selector.selection_
     other = quick(max_samples=100, random_state=1).fit(X, y).selection_
     assert other.steps[0].values != selector.selection_.steps[0].values
@@ -377,17 +388,27 @@ def test_any_alpha_below_one():
 
 def test_auto_goes_by_the_kinds():
     X, y = numbers()
-    assert isinstance(quick().fit(X, y).estimator_, KSG)
-    assert isinstance(quick().fit(*gates()).estimator_, Discrete)
+    assert repr(quick().fit(X, y).estimator_) == "(KSG(scale='rank'), Copula())"
+    assert repr(quick().fit(*gates()).estimator_) == "(Discrete(),)"
     X[:, 3] = np.round(X[:, 3])
-    assert type(quick().fit(X, y).estimator_).__name__ == "Mixed"
+    assert repr(quick().fit(X, y).estimator_) == "(Mixed(scale='rank'), Copula())"
+
+
+def test_one_estimator_is_no_portfolio_unless_it_is_in_a_tuple():
+    X, y = numbers()
+    one = quick(estimator="copula").fit(X, y)
+    assert isinstance(one.estimator_, Copula)
+    assert {step.unit for step in one.selection_.steps} == {"bit"}
+    several = quick(estimator=("copula",)).fit(X, y)
+    assert isinstance(several.estimator_, tuple)
+    assert {step.unit for step in several.selection_.steps} == {"sd"}
 
 
 def test_a_constant_column_does_not_change_the_estimator():
     X, y = numbers()
     with_constant = np.column_stack([X, np.ones(len(X))])
-    assert isinstance(quick().fit(with_constant, y).estimator_, KSG)
-    assert isinstance(quick(keep=[4]).fit(with_constant, y).estimator_, KSG)
+    assert isinstance(quick().fit(with_constant, y).estimator_[0], KSG)
+    assert isinstance(quick(keep=[4]).fit(with_constant, y).estimator_[0], KSG)
 
 
 def test_a_constant_text_is_kept_beside_numbers():
@@ -396,7 +417,7 @@ def test_a_constant_text_is_kept_beside_numbers():
     rows = [[*row, "same"] for row in X.tolist()]
     expected = quick().fit(X, y)
     for selector in (quick(keep=[4]), quick(feature_groups=[[1, 4]])):
-        assert isinstance(selector.fit(rows, y).estimator_, KSG)
+        assert isinstance(selector.fit(rows, y).estimator_[0], KSG)
         assert set(selector.selected_) == {*expected.selected_, 4}
 
 
@@ -408,8 +429,9 @@ def test_of_equal_candidates_the_first_is_taken():
     second[100:110] ^= 1
     for level in ([0, 1], [1, 0], [5, 2]):
         X = np.column_stack([np.array(level)[first], second])
-        assert quick(criterion="mi").fit(X, y).selection_.steps[0].chosen == "x0"
-        assert quick(criterion="mi").fit(X[:, ::-1], y).selection_.steps[0].chosen == "x0"
+        for turned in (X, X[:, ::-1]):
+            selector = quick(criterion="mi", estimator="discrete").fit(turned, y)
+            assert selector.selection_.steps[0].chosen == "x0"
 
 
 # --- against the twin ---------------------------------------------------------------------------
@@ -444,7 +466,8 @@ def scaled_ksg(x, y, given, k):
 )
 def test_whole_selection_equals_the_twin(system, estimator, score, seed):
     X, y = system(seed=seed)
-    selector = quick(estimator=estimator, random_state=seed, n_permutations=19).fit(X, y)
+    settings = {**PAPER, "estimator": estimator, "random_state": seed, "n_permutations": 19}
+    selector = quick(**settings).fit(X, y)
     expected = twin_steps(X, y, score, seed, 19)
     assert_same(selector.selection_.steps, expected)
     removed = {step.chosen for step in expected if step.phase == "backward" and not step.accepted}

@@ -9,13 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pidselect import PIDSelector
+from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.settings import (
     check_count,
     check_flag,
     check_jobs,
     check_limit,
+    check_search,
     check_settings,
     to_bytes,
+    to_criterion,
+    to_draws,
+    to_schemes,
     to_seed,
 )
 
@@ -37,6 +43,12 @@ GOOD = {
         {"backward": "maximum"},
         {"alpha": 0.5, "n_permutations": 1},
         {"alpha": np.float64(0.05), "n_permutations": np.int64(19)},
+        {"n_permutations": "auto"},
+        {"n_permutations": 0},
+        {"criterion": Conditional(2)},
+        {"surrogates": "local"},
+        {"surrogates": ("global", "local")},
+        {"surrogates": ["shift"]},
     ],
 )
 def test_good_settings_pass(changes):
@@ -46,7 +58,7 @@ def test_good_settings_pass(changes):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"criterion": "cim"}, "criterion='cim'.*did you mean 'cmi'.*'cmi', 'mi'"),
+        ({"criterion": "cmmi"}, "criterion='cmmi'.*did you mean 'cmi'.*'cmi', 'mi'"),
         ({"criterion": None}, "criterion=None.*'cmi', 'mi'"),
         ({"surrogates": "local!"}, "surrogates='local!'.*'global'"),
         ({"backward": "min"}, "backward='min'.*'minimum', 'maximum', None"),
@@ -57,16 +69,85 @@ def test_good_settings_pass(changes):
         ({"alpha": float("nan")}, "alpha=nan"),
         ({"alpha": "0.05"}, "alpha='0.05'"),
         ({"alpha": True}, "alpha=True"),
-        ({"n_permutations": 0}, "n_permutations=0.*at least 1"),
+        ({"n_permutations": -1}, "n_permutations=-1.*at least 0"),
+        ({"n_permutations": True}, "n_permutations=True.*whole number"),
+        ({"n_permutations": None}, "n_permutations=None.*whole number"),
         ({"n_permutations": 20.0}, "n_permutations=20.0.*whole number"),
-        ({"n_permutations": "20"}, "n_permutations='20'.*whole number"),
-        ({"n_permutations": 18}, "n_permutations=18.*alpha=0.05.*n_permutations=19 or more"),
-        ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
+        ({"n_permutations": "20"}, "n_permutations='20'.*whole number.*'auto'"),
+        ({"n_permutations": "Auto"}, "n_permutations='Auto'.*whole number.*'auto'"),
+        ({"surrogates": ()}, r"surrogates=\(\) names no scheme.*'global'"),
+        ({"surrogates": ("global", "globl")}, "surrogates='globl'.*did you mean 'global'"),
+        (
+            {"surrogates": ["local", "local"]},
+            r"surrogates=\['local', 'local'\] names 'local' twice",
+        ),
+        ({"surrogates": None}, "surrogates=None.*'global'"),
     ],
 )
 def test_bad_settings_are_refused(changes, words):
     with pytest.raises(ValueError, match=words):
         check_settings(**{**GOOD, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"alpha": 0.5, "n_permutations": 1},
+        {"n_permutations": 39, "lookahead": 2},
+        {"n_permutations": 79, "lookahead": 2, "n_starts": 3},
+        {"n_permutations": "auto", "lookahead": 9, "alpha": 1e-6},
+        {"n_permutations": 0, "max_features": 3},
+        {"n_permutations": 0, "max_features": 3, "alpha": 1e-6},
+        {"criterion": "mi"},
+    ],
+)
+def test_good_searches_pass(changes):
+    selector = PIDSelector(**changes)
+    search = check_search(selector)
+    assert (search.order, search.n_starts) == (selector.lookahead, selector.n_starts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"n_permutations": 18}, "n_permutations=18.*alpha=0.05.*n_permutations=19 or more"),
+        ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
+        ({"n_permutations": 38, "lookahead": 2}, "alpha=0.025.*n_permutations=39 or more"),
+        ({"n_permutations": 38, "n_starts": 1}, "alpha=0.025.*n_permutations=39 or more"),
+        ({"n_permutations": 0}, "n_permutations=0 leaves out the test.*max_features.*'auto'"),
+        ({"n_permutations": 0, "max_features": 2, "lookahead": 2}, "need n_permutations='auto'"),
+        ({"n_permutations": 0, "max_features": 2, "n_starts": 2}, "need n_permutations='auto'"),
+        ({"lookahead": 0}, "lookahead=0 .*at least 1"),
+        ({"n_starts": -1}, "n_starts=-1 .*at least 0"),
+        ({"n_starts": 1.0}, "n_starts=1.0 .*whole number"),
+        ({"max_conditioning": 0}, "max_conditioning=0 .*at least 1"),
+        ({"criterion": "mi", "lookahead": 2}, "lookahead=2 goes with criterion='cmi' only.*'mi'"),
+        ({"criterion": "mi", "n_starts": 1}, "n_starts=1 goes with criterion='cmi' only"),
+        ({"criterion": "mi", "max_conditioning": 1}, "max_conditioning=1 goes with .*leave it at"),
+    ],
+)
+def test_bad_searches_are_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        check_search(PIDSelector(**changes))
+
+
+def test_draws():
+    assert to_draws("auto") is None
+    for number in (0, 200, np.int32(19)):
+        assert to_draws(number) == number
+        assert type(to_draws(number)) is int
+
+
+def test_schemes():
+    assert to_schemes("shift") == ("shift",)
+    assert to_schemes(["local", "global"]) == ("local", "global")
+
+
+def test_criteria_by_name_or_as_objects():
+    assert (to_criterion("cmi"), to_criterion("mi")) == (Conditional(), Unconditional())
+    given = Conditional(1)
+    assert to_criterion(given) is given
 
 
 def test_counts():

@@ -28,7 +28,6 @@ NOT_ESTIMABLE = "not estimable"
 #: Bits by which estimates may contradict each other before a note says so.
 THIN = 0.05
 
-BY_TESTS = "roles are the verdicts of the selection's own tests, and provisional."
 AMOUNTS = (
     "mmi takes the smaller of two amounts as shared, be it the same information or not, so that "
     "atoms are bounds, as far as estimates go: at least so much is unique, at most so much shared "
@@ -98,10 +97,10 @@ def explain(
 
     Notes
     -----
-    Roles are taken as given. Those from the tests of a selection are provisional: a selected
-    feature is strongly relevant, as it adds something to the others; one that passed a test at some
-    step but is not in the set is weakly relevant; one that never did is irrelevant. The definitions
-    of John, Kohavi and Pfleger ask about every subset of features, of which a selection sees few.
+    Roles are taken as given; how they were found is for the notes to say. By the definitions of
+    John, Kohavi and Pfleger, a strongly relevant feature adds something to all others, a weakly
+    relevant one only to some of them, and an irrelevant one to none, whatever is given. Tests see
+    no more than samples and a part of all subsets.
 
     References
     ----------
@@ -251,7 +250,7 @@ def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
     taken_apart = [feature for feature in features if feature.unique is not None]
     methods = {feature.method for feature in taken_apart}
     doubtful = sum(bool(feature.reason) for feature in taken_apart)
-    notes = [BY_TESTS]
+    notes = []
     if any(feature.has_bounds for feature in taken_apart):
         notes.append(AMOUNTS)
     if any((f.information or 0.0) > (f.total or 0.0) + THIN for f in taken_apart if f.selected):

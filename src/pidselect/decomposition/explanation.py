@@ -40,7 +40,7 @@ class FeatureExplanation:
     ----------
     name : str
     role : {"strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"}
-        The verdict of the selection's own tests, and provisional as such: see `explain`.
+        The verdict of tests on the selected set and its subsets: see `PIDSelector.explain`.
     selected : bool
         Whether it is in the selected set, so that it is compared with the rest of that. Others are
         compared with all of it.

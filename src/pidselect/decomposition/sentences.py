@@ -50,7 +50,7 @@ def sentence(
     subject = f"{name} {TESTED[feature.role]}"
     if feature.unique is None:
         return f"{subject}; how it tells {about} is not estimable: {feature.reason}."
-    if feature.role == "weakly relevant":
+    if feature.role == "weakly relevant" and not feature.selected:
         return f"{subject}: {_redundancy(feature, about)}."
     return f"{subject}: {_contribution(feature, about, others)}."
 

@@ -1,6 +1,13 @@
 """Decisions in, a feature set out."""
 
+from pidselect.selection.brown import MIFS, LinearCriterion
 from pidselect.selection.record import Selection, Step
 from pidselect.selection.selector import PIDSelector
 
-__all__ = ["PIDSelector", "Selection", "Step"]
+__all__ = [
+    "MIFS",
+    "LinearCriterion",
+    "PIDSelector",
+    "Selection",
+    "Step",
+]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from pidselect.data import FloatArray
-from pidselect.selection.evidence import Evidence, Inquiry
+from pidselect.selection.evidence import Evidence, Statistic, find_weakest
 from pidselect.selection.features import Feature
-from pidselect.selection.record import Step
-from pidselect.significance import first_smallest, maximum_statistic, minimum_statistic
+from pidselect.selection.inquiry import Inquiry
+from pidselect.selection.question import Information, given_each
+from pidselect.selection.record import Phase, Step
+from pidselect.significance import BACKWARD, MEMBERS, maximum_statistic, minimum_statistic
 
 #: What the weakest feature's value is compared with. Against the smallest of the surrogates, as
 #: in the paper, a feature that adds nothing still survives with probability alpha**(1/|S|);
 #: against the largest, with at most alpha.
-STATISTICS: dict[str, Callable[[FloatArray], FloatArray]] = {
+STATISTICS: dict[str, Statistic] = {
     "minimum": minimum_statistic,
     "maximum": maximum_statistic,
 }
@@ -25,8 +26,9 @@ def backward(
     inquiry: Inquiry,
     kept: Sequence[Feature],
     selected: Sequence[Feature],
-    statistic: Callable[[FloatArray], FloatArray],
-) -> tuple[list[Feature], list[Step]]:
+    statistic: Statistic,
+    phase: Phase = "backward",
+) -> tuple[list[Feature], list[Step], Evidence | None]:
     """Remove features one by one.
 
     The feature with the smallest I(f; y | S without f) is tested, and removed if p > alpha; the
@@ -37,33 +39,52 @@ def backward(
     -------
     remaining : list of Feature, in the order of inclusion
     steps : list of Step
+    evidence : Evidence or None
+        About those that remain, if any do.
     """
     remaining = list(selected)
     steps: list[Step] = []
     while remaining:
-        evidence = each_given_the_others(inquiry, kept, remaining, len(steps))
-        weakest = first_smallest(evidence.observed)
-        null = statistic(evidence.surrogates)
-        step = evidence.judge(weakest, null, [*kept, *remaining], inquiry, "backward")
+        words = (BACKWARD,) if phase == "backward" else (MEMBERS, len(kept))
+        question = each_given_the_others(inquiry, kept, remaining, (*words, len(steps)))
+        weakest, evidence = find_weakest(question, statistic)
+        given = tuple(feature.name for feature in (*kept, *remaining))
+        step = evidence.to_step(phase, given, weakest, statistic)
         steps.append(step)
         if step.accepted:
-            break
+            return remaining, steps, evidence
         del remaining[weakest]
-    return remaining, steps
+    return [], steps, None
 
 
 def each_given_the_others(
-    inquiry: Inquiry, kept: Sequence[Feature], features: Sequence[Feature], step: int
-) -> Evidence:
-    """Score each feature given all others, one after the other: each needs a binding of its own."""
-    parts = [
-        inquiry.gather(
-            [feature], [*kept, *(f for f in features if f is not feature)], "backward", step
+    inquiry: Inquiry, kept: Sequence[Feature], features: Sequence[Feature], words: tuple[int, ...]
+) -> Information:
+    """Ask for each feature's information given all others."""
+    others = [[*kept, *(f for f in features if f is not feature)] for feature in features]
+    return given_each(inquiry, features, others, words)
+
+
+def final_p_values(evidence: Evidence) -> list[float]:
+    """Return the p-value of every feature by the sequential maximum statistic.
+
+    The strongest feature competes with the largest of all surrogates in a draw, the next one with
+    the largest of all surrogates but those of the features before it, and so on; no p-value is
+    smaller than one before it. That holds the family-wise error over all of them (Westfall and
+    Young 1993), and gives weaker features a better chance than the maximum over all would.
+    """
+    order = np.argsort(-evidence.weakest, kind="stable")
+    final = np.zeros(len(order))
+    largest_so_far = 0.0
+    for rank, place in enumerate(order):
+        rest = order[rank:]
+        left = Evidence(
+            evidence.question,
+            evidence.observed[:, rest],
+            evidence.bits[:, rest],
+            evidence.members[:, rest],
+            evidence.surrogates[:, rest],
         )
-        for feature in features
-    ]
-    return Evidence(
-        tuple(features),
-        np.concatenate([part.observed for part in parts]),
-        np.concatenate([part.surrogates for part in parts]),
-    )
+        largest_so_far = max(largest_so_far, float(left.p_values()[:, 0].max()))
+        final[place] = largest_so_far
+    return final.tolist()

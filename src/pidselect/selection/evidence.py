@@ -1,141 +1,174 @@
-"""Evidence: the information of every candidate, and of its surrogates, computed side by side."""
+"""Evidence: a question put to the data, tested, and answered by a step of the record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from pidselect.data import Block, FloatArray
-from pidselect.estimators import MAX_MEMORY, NATS_PER_UNIT, Batch, Estimator, Scorer
-from pidselect.selection.features import Feature
+from pidselect.data import FloatArray, IntArray
+from pidselect.estimators import NATS_PER_UNIT
+from pidselect.selection.inquiry import DRAWS_AT_ONCE, Inquiry
+from pidselect.selection.question import Question
 from pidselect.selection.record import Phase, Step
 from pidselect.significance import (
-    BACKWARD,
-    FORWARD,
-    SURROGATES,
+    first_largest,
+    first_smallest,
     is_significant,
+    maximum_statistic,
     null_line,
     p_values,
 )
+from pidselect.significance.sequential import (
+    MOST_DRAWS,
+    betting_line,
+    betting_p_values,
+    verdict,
+)
+from pidselect.significance.standards import Standard
 
-PHASE_WORD: dict[Phase, int] = {"forward": FORWARD, "backward": BACKWARD}
+#: Values of all candidates in a draw, shape (n_candidates, n_draws) -> what chance reached in it.
+Statistic = Callable[[FloatArray], FloatArray]
 
-#: Numbers in the row orders of one task; with it, the memory and the patience a task needs.
-TASK_SIZE = 2**22
-
-#: Draws of a task come in multiples of what a kernel serves side by side.
-DRAWS_AT_ONCE = 16
+BIT = NATS_PER_UNIT["bit"]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Candidates with their information in nats, observed and in all surrogates."""
+    """What the candidates of a question reached, as observed and in the draws of the test.
 
-    candidates: tuple[Feature, ...]
-    observed: FloatArray  # (n_candidates,)
-    surrogates: FloatArray  # (n_candidates, n_permutations)
+    Parameters
+    ----------
+    question : Question
+    observed : array, shape (n_tests, n_candidates)
+        In bits, or for a portfolio in standard deviations above what chance reaches.
+    bits : array, shape (n_tests, n_candidates)
+        In bits, by the member of the portfolio that counts.
+    members : array of int, shape (n_tests, n_candidates)
+        Which that is.
+    surrogates : array, shape (n_tests, n_candidates, n_draws)
+    """
 
-    def judge(
-        self,
-        chosen: int,
-        null: FloatArray,
-        given: Sequence[Feature],
-        inquiry: Inquiry,
-        phase: Phase,
+    question: Question
+    observed: FloatArray
+    bits: FloatArray
+    members: IntArray
+    surrogates: FloatArray
+
+    @property
+    def weakest(self) -> FloatArray:
+        """Each candidate's value in the test that speaks least for it."""
+        return np.asarray(self.observed.min(axis=0))
+
+    def p_values(self, statistic: Statistic = maximum_statistic) -> FloatArray:
+        """Return each candidate's p-value in each test, shape (n_tests, n_candidates)."""
+        inquiry = self.question.inquiry
+        tests = [
+            (observed, statistic(drawn))
+            for observed, drawn in zip(self.observed, self.surrogates, strict=True)
+        ]
+        if inquiry.n_permutations is None:
+            return np.array([betting_p_values(*test, inquiry.alpha) for test in tests])
+        return np.array([p_values(*test) for test in tests])
+
+    def to_step(
+        self, phase: Phase, given: tuple[str, ...], chosen: int, statistic: Statistic
     ) -> Step:
-        """Test one candidate against the null distribution, and put it on record."""
-        p = p_values(self.observed, null)
-        nat = NATS_PER_UNIT["bit"]
+        """Judge the chosen candidate, and put it on record beside the others.
+
+        All tests must reject, so the one with the largest p-value decides.
+        """
+        inquiry = self.question.inquiry
+        n_drawn = self.surrogates.shape[-1]
+        # Equal p-values are common, as there are few draws: then the smallest value decides.
+        p = self.p_values(statistic) if n_drawn else np.ones_like(self.observed)
+        deciding = int(np.lexsort((self.observed[:, chosen], -p[:, chosen]))[0])
+        null = statistic(self.surrogates[deciding])
+        line: float | None
+        if inquiry.n_permutations is None:
+            line = betting_line(null, inquiry.alpha)
+        else:
+            line = null_line(null, inquiry.alpha) if n_drawn else None
+        adjusted = p.max(axis=0)
+        names = np.array([member.name for member in inquiry.members])
         return Step(
             phase=phase,
-            given=tuple(feature.name for feature in given),
-            candidates=tuple(feature.name for feature in self.candidates),
-            values=tuple((self.observed / nat).tolist()),
-            p_values=tuple(p.tolist()),
-            chosen=self.candidates[chosen].name,
-            null_line=null_line(null, inquiry.alpha) / nat,
-            p_value=float(p[chosen]),
-            n_drawn=len(null),
-            accepted=is_significant(p[chosen], inquiry.alpha),
+            given=given,
+            candidates=tuple(feature.name for feature in self.question.candidates),
+            values=tuple(self.bits[deciding].tolist()),
+            scores=tuple(self.observed[deciding].tolist()),
+            unit=inquiry.unit,
+            estimators=tuple(names[self.members[deciding]].tolist()),
+            p_values=tuple(adjusted.tolist()) if n_drawn else (),
+            chosen=self.question.candidates[chosen].name,
+            null_line=line,
+            p_value=float(adjusted[chosen]) if n_drawn else None,
+            alpha=inquiry.alpha,
+            surrogates=self.question.schemes[deciding],
+            n_drawn=n_drawn,
+            accepted=not n_drawn or is_significant(float(adjusted[chosen]), inquiry.alpha),
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Inquiry:
-    """What stays the same over all steps of a selection: target, estimator and how to test."""
-
-    target: Block
-    estimator: Estimator
-    alpha: float = 0.05
-    n_permutations: int = 200
-    surrogates: str = "global"
-    shared: bool = False
-    seed: int = 0
-    n_jobs: int | None = None
-    max_memory: int = MAX_MEMORY
-    progress: Callable[[int], None] | None = None
-
-    def bind(self, given: Sequence[Feature]) -> Scorer:
-        """Prepare to score candidates given these features."""
-        block = Block(tuple(column for feature in given for column in feature.block.columns))
-        return self.estimator.bind(self.target, block, max_memory=self.max_memory)
-
-    def gather(
-        self, candidates: Sequence[Feature], given: Sequence[Feature], phase: Phase, step: int
-    ) -> Evidence:
-        """Score every candidate as observed and in all its surrogates, given these features."""
-        scorer = self.bind(given)
-        ranges = self._split(len(candidates))
-        tasks = [(candidate, draws) for candidate in candidates for draws in ranges]
-        scored = self._workers()(
-            delayed(score_draws)(
-                scorer, candidate.block, self._words(candidate, phase, step), draws, self.surrogates
-            )
-            for candidate, draws in tasks
-        )
-        values = np.empty((len(candidates), 1 + self.n_permutations))
-        row_of = {candidate: row for row, candidate in enumerate(candidates)}
-        for (candidate, draws), part in zip(tasks, scored, strict=True):
-            values[row_of[candidate], draws.start : draws.stop] = part
-            if self.progress is not None:
-                self.progress(len(draws))
-        return Evidence(tuple(candidates), values[:, 0], values[:, 1:])
-
-    def _workers(self) -> Parallel:
-        """Return what runs tasks: one by one for progress, at once where joblib's backend must."""
-        if self.progress is not None:
-            with suppress(ValueError):  # such as multiprocessing: progress then comes step by step
-                return Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")
-
-    def _words(self, candidate: Feature, phase: Phase, step: int) -> tuple[int, ...]:
-        columns = () if self.shared else candidate.columns
-        return (self.seed, PHASE_WORD[phase], step, *columns)
-
-    def _split(self, n_candidates: int) -> list[range]:
-        """Cut the draws, of which number 0 is the data as observed, into tasks.
-
-        No cut shows in the result; a task is small enough for memory, and there are enough of them
-        to keep all workers busy.
-        """
-        n_draws = 1 + self.n_permutations
-        size = max(1, TASK_SIZE // self.target.n_samples)
-        if n_candidates < 8:
-            size = min(size, -(-n_draws * n_candidates // 8))
-        size = -(-size // DRAWS_AT_ONCE) * DRAWS_AT_ONCE
-        return [range(start, min(start + size, n_draws)) for start in range(0, n_draws, size)]
+def find_strongest(question: Question) -> tuple[int, Evidence]:
+    """Draw until it is clear whether the strongest candidate is more than chance."""
+    return examine(question, first_largest, maximum_statistic)
 
 
-def score_draws(
-    scorer: Scorer, block: Block, words: tuple[int, ...], draws: range, scheme: str
-) -> FloatArray:
-    """Score a block in the draws with these numbers, number 0 being the data as observed."""
-    drawn = range(max(draws.start, 1), draws.stop)
-    rows = SURROGATES[scheme](words, drawn, block.n_samples)
-    if draws.start == 0:
-        rows = np.concatenate([np.arange(block.n_samples, dtype=np.int32)[np.newaxis], rows])
-    return scorer.score(Batch(block, rows))
+def find_weakest(question: Question, statistic: Statistic) -> tuple[int, Evidence]:
+    """Draw until it is clear whether the weakest candidate is more than chance."""
+    return examine(question, first_smallest, statistic)
+
+
+def examine(
+    question: Question, choose: Callable[[FloatArray], int], statistic: Statistic
+) -> tuple[int, Evidence]:
+    """Choose a candidate by its observed value, then draw as many surrogates as its test needs."""
+    inquiry = question.inquiry
+    rounds = _rounds(inquiry)
+    values = question.score(next(rounds))
+    first_test = 1 + inquiry.n_pilot
+    to_scores = _scale(inquiry, values[..., 1:first_test])
+    scores = to_scores(values)
+    members = scores[..., 0].argmax(axis=2)
+    bits = np.take_along_axis(values[..., 0], members[..., np.newaxis], axis=2)[..., 0] / BIT
+    best = scores.max(axis=2)
+    observed, drawn = best[..., 0], best[..., first_test:]
+    chosen = choose(observed.min(axis=0))
+    for draws in rounds:
+        if _is_settled(observed[:, chosen], drawn, statistic, inquiry):
+            break
+        drawn = np.concatenate([drawn, to_scores(question.score(draws)).max(axis=2)], axis=2)
+    return chosen, Evidence(question, observed, bits, members, drawn)
+
+
+def _rounds(inquiry: Inquiry) -> Iterator[range]:
+    """Yield the draws to be made at once: the data as observed and the pilot ones come first."""
+    start = 1 + inquiry.n_pilot
+    if inquiry.n_permutations is not None:
+        yield range(start + inquiry.n_permutations)
+        return
+    stop = -(-(start + 1) // DRAWS_AT_ONCE) * DRAWS_AT_ONCE
+    yield range(stop)
+    while stop < start + MOST_DRAWS:
+        yield range(stop, stop + DRAWS_AT_ONCE)
+        stop += DRAWS_AT_ONCE
+
+
+def _scale(inquiry: Inquiry, pilot: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Return what turns nats into what candidates are compared in."""
+    if not inquiry.is_portfolio:
+        return lambda values: values / BIT
+    return Standard.of(pilot, [member.is_skewed for member in inquiry.members]).apply
+
+
+def _is_settled(
+    observed: FloatArray, drawn: FloatArray, statistic: Statistic, inquiry: Inquiry
+) -> bool:
+    """Say whether all tests have rejected, or one has given up."""
+    verdicts = {
+        verdict(float(value), statistic(null), inquiry.alpha)
+        for value, null in zip(observed, drawn, strict=True)
+    }
+    return "not significant" in verdicts or "open" not in verdicts

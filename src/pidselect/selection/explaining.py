@@ -24,8 +24,10 @@ from pidselect.data.kinds import TARGET
 from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explain import Verdict, explain
 from pidselect.decomposition.explanation import Explanation, Role
-from pidselect.selection.features import FeatureGroups, read_groups
+from pidselect.selection.features import Feature, FeatureGroups, read_groups
+from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.record import Selection, Step
+from pidselect.selection.relevance import assess
 from pidselect.significance import is_significant
 
 NO_ROOM = "never tested, as there was no room for it within max_features"
@@ -37,8 +39,16 @@ SAME_ROWS = (
 OTHER_ROWS = "values are optimistic as far as rows among these took part in the selection."
 
 FULL = (
-    "the selection ended at max_features, so other features were never tested beside all of the "
-    "selected ones; a weakly relevant one need not be redundant."
+    "the selection ended at max_features, so a weakly relevant feature need not be redundant: it "
+    "may add something to all of the selected ones."
+)
+
+UNTESTED = (
+    "nothing was tested, as n_permutations=0: roles only tell what was selected from what was not."
+)
+BY_RECORD = (
+    "roles are the verdicts of the tests on the way: a feature is weakly relevant if it passed one "
+    "beside what was selected then, and irrelevant if it never did; no other subsets were tried."
 )
 
 
@@ -93,12 +103,19 @@ def fingerprint(problem: Problem) -> str:
     return digest.hexdigest()
 
 
+def restrict(problem: Problem, rows: IntArray | None) -> Problem:
+    """Return a problem with some of its samples only; None stands for all of them."""
+    if rows is None:
+        return problem
+    return Problem(problem.table.take(rows), problem.target.take(rows), problem.rows[rows])
+
+
 def explain_selection(
     selection: Selection,
     problem: Problem,
-    rows: IntArray | None,
     groups: FeatureGroups | None,
     approach: Approach,
+    inquiry: Inquiry | None = None,
     notes: Sequence[str] = (),
 ) -> Explanation:
     """Explain a selection by some data.
@@ -107,76 +124,159 @@ def explain_selection(
     ----------
     selection : Selection
     problem : Problem
-        The data, see `read_again`.
-    rows : array of int64, optional
-        The rows to use; None for all.
+        The samples to use, see `read_again` and `restrict`.
     groups : FeatureGroups, optional
         As they were when the selection was made.
     approach : Approach
+    inquiry : Inquiry, optional
+        How to test roles, with the target of the problem; None takes them from the record.
     notes : sequence of str
         To be added to those of the explanation.
     """
-    table, target = problem.table, problem.target
-    if rows is not None:
-        table, target = table.take(rows), target.take(rows)
-    notes = [*notes, *([FULL] if _ended_early(selection) else [])]
-    return explain(to_verdicts(selection, table, groups), target, approach, notes)
+    features = line_up_again(selection, problem.table, groups)
+    roles, how = roles_by_tests(inquiry, features, selection)
+    selected = (*selection.kept, *selection.features)
+    verdicts = [
+        Verdict(name, roles[name], name in selected, feature.block)
+        for name, feature in features.items()
+    ]
+    verdicts += aside(selection, problem.table, groups, features)
+    notes = [how, *notes, *([FULL] if _ended_early(selection) else [])]
+    return explain(verdicts, problem.target, approach, notes)
 
 
-def to_verdicts(selection: Selection, table: Table, groups: FeatureGroups | None) -> list[Verdict]:
-    """Say what became of every feature, and of the columns that took no part.
+def line_up_again(
+    selection: Selection, table: Table, groups: FeatureGroups | None
+) -> dict[str, Feature]:
+    """Return the features that took part: kept ones, selected ones, then all other candidates.
 
     A column that is constant in the table tells nothing, so that it is left out of its feature.
     """
     grouped = {} if groups is None else read_groups(table, groups)
     columns = {name: (index,) for index, name in enumerate(table.names)} | grouped
-    roles = roles_of(selection)
-    if changed := [name for name in roles if name not in columns]:
+    names = roles_of(selection)
+    if changed := [name for name in names if name not in columns]:
         raise ValueError(
             f"the selection knows a feature {changed[0]!r}, of which neither the columns nor "
             "feature_groups say anything: parameters were changed after fit. Fit again."
         )
-    usable = [
+    usable = {
         index
         for index, column in enumerate(table.columns)
         if column.name not in selection.skipped and not is_constant(column.values)
-    ]
-    selected = (*selection.kept, *selection.features)
-    verdicts = [
-        Verdict(name, role, name in selected, table.block(i for i in columns[name] if i in usable))
-        for name, role in roles.items()
-    ]
-    inside = {table.names[index] for places in grouped.values() for index in places}
-    aside: dict[str, tuple[Role, str]] = {
+    }
+    return {
+        name: Feature(name, columns[name], table.block(i for i in columns[name] if i in usable))
+        for name in names
+    }
+
+
+def aside(
+    selection: Selection,
+    table: Table,
+    groups: FeatureGroups | None,
+    features: Mapping[str, Feature],
+) -> list[Verdict]:
+    """Say of the columns that took no part why they did not."""
+    reasons: dict[str, tuple[Role, str]] = {
         **{copy: ("copy", original) for copy, original in selection.copies.items()},
         **{name: ("skipped", reason) for name, reason in selection.skipped.items()},
     }
-    for name in columns:
+    grouped = {} if groups is None else read_groups(table, groups)
+    inside = {table.names[index] for places in grouped.values() for index in places}
+    for name in (*table.names, *grouped):
         if name not in inside or name in grouped:
-            aside.setdefault(name, ("skipped", NO_ROOM))
-    return verdicts + [
+            reasons.setdefault(name, ("skipped", NO_ROOM))
+    return [
         Verdict(name, role, False, Block(), reason)
-        for name, (role, reason) in aside.items()
-        if name not in roles
+        for name, (role, reason) in reasons.items()
+        if name not in features
     ]
 
 
-def roles_of(selection: Selection) -> dict[str, Role]:
-    """Return the roles that follow from the tests of a selection.
+def roles_by_tests(
+    inquiry: Inquiry | None, features: Mapping[str, Feature], selection: Selection
+) -> tuple[dict[str, Role], str]:
+    """Return the role of every feature, and how it was found.
 
-    Selected features are strongly relevant. Candidates that were significant at any step forward,
-    as also those were that were removed going backward, are weakly relevant. All others are
-    irrelevant, as far as the tests can tell.
+    Parameters
+    ----------
+    inquiry : Inquiry, optional
+        How to test; None, or one without draws, takes roles from the record.
+    features : mapping of str to Feature
+        All that took part, in the samples of the inquiry; see `line_up_again`.
+    selection : Selection
+
+    Returns
+    -------
+    roles : dict of str to Role
+    how : str
+        What was tested.
+
+    See Also
+    --------
+    pidselect.selection.relevance.assess : the tests.
+    """
+    if selection.settings.get("n_permutations") == 0:
+        return roles_of(selection), UNTESTED
+    if inquiry is None or inquiry.n_permutations == 0:
+        return roles_of(selection), BY_RECORD
+    kept = [features[name] for name in selection.kept]
+    selected = [features[name] for name in selection.features]
+    others = [f for f in features.values() if f not in kept and f not in selected]
+    found = assess(inquiry, kept, selected, others, selection.p_values)
+    n_subsets = max((found[feature.name].n_subsets for feature in others), default=0)
+    how = in_words(n_subsets, len(selected), inquiry.alpha)
+    return {name: found[name].role for name in features}, how
+
+
+def in_words(n_subsets: int, n_selected: int, alpha: float) -> str:
+    """Say what was tested.
+
+    Examples
+    --------
+    >>> print(in_words(16, 5, 0.05))
+    roles are verdicts of tests at level 0.05: a selected feature is strongly relevant if it adds
+    something to all the others, else weakly; any other is weakly relevant if it adds something to
+    a subset of the selected ones, of which 16 of 32 were searched, in one test of all.
+    """
+    tests = f"roles are verdicts of tests at level {alpha:g}: "
+    strong = (
+        "a selected feature is strongly relevant if it adds something to all the others, else "
+        "weakly"
+    )
+    if not n_selected:
+        return f"{tests}a feature is weakly relevant if it tells something where none is selected."
+    if not n_subsets:
+        return f"{tests}{strong}."
+    n_all = 2**n_selected
+    searched = f"{n_subsets} of {n_all}" if n_subsets < n_all else f"all {n_all}"
+    return (
+        f"{tests}{strong}; any other is weakly relevant if it adds something to a subset of the "
+        f"selected ones, of which {searched} were searched, in one test of all."
+    )
+
+
+def roles_of(selection: Selection) -> dict[str, Role]:
+    """Return the roles that follow from the record of a selection alone.
+
+    Selected features are strongly relevant; or weakly, if their final p-values say that they add
+    nothing to all others. Candidates that were significant at any step forward, as also those were
+    that were removed going backward, are weakly relevant, too. All others are irrelevant, as far as
+    the tests can tell.
     """
     alpha = selection.settings["alpha"]
     passed = {
         candidate
         for step in _forward(selection)
+        if step.p_values  # none, if nothing was tested
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
-        if is_significant(p, alpha)
+        if is_significant(p, step.alpha)
     }
     roles: dict[str, Role] = dict.fromkeys(selection.kept, "kept")
-    roles |= dict.fromkeys(selection.features, "strongly relevant")
+    for name in selection.features:
+        adds = name not in selection.p_values or is_significant(selection.p_values[name], alpha)
+        roles[name] = "strongly relevant" if adds else "weakly relevant"
     for step in _forward(selection):
         for candidate in step.candidates:
             roles.setdefault(candidate, "weakly relevant" if candidate in passed else "irrelevant")

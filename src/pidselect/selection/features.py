@@ -63,11 +63,13 @@ def line_up(
     keep: ColumnChoice | None = None,
     groups: FeatureGroups | None = None,
     rows: IntArray | None = None,
+    by_rank: bool = False,
 ) -> Line:
     """Sort a table's columns into kept features, candidates and copies.
 
     Constant columns and identifiers are no candidates, neither is a copy of another column. Copies
-    are not looked for within feature groups, whose columns were put together on purpose.
+    are not looked for within feature groups, whose columns were put together on purpose. With
+    `by_rank`, columns of the same ranks are copies, too.
 
     All of that is decided on the whole table. Where only some rows are used, features have the
     values in those, and a column that is constant in them is no candidate either.
@@ -76,7 +78,7 @@ def line_up(
     grouped = {} if groups is None else read_groups(table, groups)
     _check_kept_whole(table, kept, grouped)
     in_group = {index for columns in grouped.values() for index in columns}
-    copies = find_copies(table, prefer=kept, without=in_group)
+    copies = find_copies(table, prefer=kept, without=in_group, by_rank=by_rank)
     copies = {copy: original for copy, original in copies.items() if copy not in kept}
     singles = {
         name: (index,)

@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.evidence import Inquiry
+from pidselect.selection.evidence import find_strongest
 from pidselect.selection.features import Feature
+from pidselect.selection.inquiry import Inquiry
+from pidselect.selection.lookahead import Search, look_ahead
 from pidselect.selection.record import Step
-from pidselect.significance import first_largest, maximum_statistic
+from pidselect.significance import FORWARD, maximum_statistic
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How to go forward.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    max_features : int, optional
+        The most columns to be selected; features too wide for the room left are passed over.
+    search : Search
+        How far to look ahead where no single candidate is significant.
+    """
+
+    criterion: Criterion
+    max_features: int | None = None
+    search: Search = field(default_factory=Search)
+
+    def fitting(self, candidates: Sequence[Feature], selected: Sequence[Feature]) -> list[Feature]:
+        """Return the candidates that are not selected yet and for which there is room."""
+        room = self.room(selected)
+        return [c for c in candidates if c not in selected and len(c.columns) <= room]
+
+    def room(self, selected: Sequence[Feature]) -> float:
+        """Return how many more columns may be selected."""
+        most = float("inf") if self.max_features is None else self.max_features
+        return most - sum(len(feature.columns) for feature in selected)
 
 
 def forward(
-    inquiry: Inquiry,
-    kept: Sequence[Feature],
-    candidates: Sequence[Feature],
-    criterion: Criterion,
-    max_features: int | None = None,
+    inquiry: Inquiry, kept: Sequence[Feature], candidates: Sequence[Feature], plan: Plan
 ) -> tuple[list[Feature], list[Step]]:
-    """Include features one by one.
+    """Include features one by one, or several at once where only they together tell something.
 
-    At each step the candidate with the largest I(c; y | S) competes with the largest value that
-    the permuted candidates reach, and is included if p <= alpha.
+    At each step the strongest candidate competes with the largest value that the permuted
+    candidates reach, and is included if p <= alpha.
 
     Parameters
     ----------
@@ -29,9 +56,7 @@ def forward(
     kept : sequence of Feature
         Conditioned on from the start.
     candidates : sequence of Feature
-    criterion : Criterion
-    max_features : int, optional
-        The most columns to be selected; features too wide for the room left are passed over.
+    plan : Plan
 
     Returns
     -------
@@ -40,23 +65,23 @@ def forward(
     """
     selected: list[Feature] = []
     steps: list[Step] = []
-    while remaining := fitting(candidates, selected, max_features):
-        given = criterion([*kept, *selected])
-        evidence = inquiry.gather(remaining, given, "forward", len(steps))
-        strongest = first_largest(evidence.observed)
-        null = maximum_statistic(evidence.surrogates)
-        step = evidence.judge(strongest, null, given, inquiry, "forward")
+    while remaining := plan.fitting(candidates, selected):
+        single = inquiry.at(plan.search.share(inquiry.alpha, 1))
+        question = plan.criterion.ask(single, remaining, (kept, selected), (FORWARD, len(steps)))
+        strongest, evidence = find_strongest(question)
+        given = tuple(feature.name for feature in plan.criterion.given(kept, selected))
+        step = evidence.to_step("forward", given, strongest, maximum_statistic)
         steps.append(step)
-        if not step.accepted:
+        if step.accepted:
+            selected.append(remaining[strongest])
+            continue
+        found, more = look_ahead(
+            inquiry, [*kept, *selected], remaining, plan.search, plan.room(selected)
+        )
+        if plan.search.n_levels > 1 and not more:
+            steps[-1] = replace(step, note="no look-ahead: too few candidates, or no room for more")
+        steps += more
+        if not found:
             break
-        selected.append(remaining[strongest])
+        selected += found
     return selected, steps
-
-
-def fitting(
-    candidates: Sequence[Feature], selected: Sequence[Feature], max_features: int | None
-) -> list[Feature]:
-    """Return the candidates that are not selected yet and for which there is room."""
-    room = float("inf") if max_features is None else max_features
-    room -= sum(len(feature.columns) for feature in selected)
-    return [c for c in candidates if c not in selected and len(c.columns) <= room]

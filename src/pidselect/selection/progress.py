@@ -12,8 +12,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.evidence import DRAWS_AT_ONCE, Inquiry, score_draws
 from pidselect.selection.features import Feature, Line
+from pidselect.selection.inquiry import DRAWS_AT_ONCE, Inquiry
 
 logger = logging.getLogger("pidselect")
 
@@ -26,6 +26,9 @@ LONG = 60.0
 
 #: The number of selected features for which the time is stated.
 TYPICAL_FEATURES = 5
+
+#: Draws that a sequential test takes, as a rule.
+USUAL_DRAWS = 50
 
 #: Given other features, a step takes at most about so many times as long as the first one.
 SLOWER = 10
@@ -44,11 +47,12 @@ FEWEST_SAMPLES = 50
 def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> None:
     """Time a small part of the work, and say so if the whole will take more than a minute."""
     candidates = line.candidates
-    n_samples, scores = inquiry.target.n_samples, 1 + inquiry.n_permutations
-    if n_samples * len(candidates) * scores < SURELY_SHORT:
+    n_samples = inquiry.target.n_samples
+    if n_samples * len(candidates) * _draws(inquiry) < SURELY_SHORT:
         return
     n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
-    given, given_more = criterion(line.kept), criterion([*line.kept, candidates[-1]])
+    given = criterion.given(line.kept, ())
+    given_more = criterion.given(line.kept, candidates[-1:])
     first = _seconds_per_step(inquiry, candidates, given)
     if first + n_later * SLOWER * first < LONG:
         return
@@ -97,17 +101,24 @@ def _seconds_per_step(
     """
     n_samples = inquiry.target.n_samples
     rows = np.linspace(0, n_samples - 1, min(n_samples, TIMED_SAMPLES)).astype(np.int64)
-    part = replace(inquiry, target=inquiry.target.take(rows))
+    groups = None if inquiry.groups is None else inquiry.groups[rows]
+    part = replace(inquiry, target=inquiry.target.take(rows), groups=groups)
     times = n_samples / len(rows)
     start = time.perf_counter()
-    scorer = part.bind([feature.take(rows) for feature in given])
-    bound = time.perf_counter()
+    bound = part.bind([feature.take(rows) for feature in given])
+    ready = time.perf_counter()
     draws = range(1, 1 + DRAWS_AT_ONCE)
-    score_draws(scorer, candidates[0].take(rows).block, (0,), draws, inquiry.surrogates)
-    seconds_per_score = (time.perf_counter() - bound) / len(draws) * times**GROWTH
-    scores = len(candidates) * (1 + inquiry.n_permutations)
+    bound.score(candidates[0].take(rows).block, bound.rows((0,), draws))
+    seconds_per_draw = (time.perf_counter() - ready) / len(draws) * times**GROWTH
+    scores = len(candidates) * _draws(inquiry)
     workers = effective_n_jobs(inquiry.n_jobs)
-    return (bound - start) * times**2 + scores * seconds_per_score / workers
+    return (ready - start) * times**2 + scores * seconds_per_draw / workers
+
+
+def _draws(inquiry: Inquiry) -> int:
+    """Return how often each candidate is scored in a step, by each estimator and scheme."""
+    n_drawn = USUAL_DRAWS if inquiry.n_permutations is None else inquiry.n_permutations
+    return 1 + inquiry.n_pilot + n_drawn
 
 
 def in_words(seconds: float) -> str:

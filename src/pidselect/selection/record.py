@@ -9,76 +9,137 @@ from typing import Any, Literal
 from pidselect.data import make_frame
 from pidselect.data.words import to_plain
 
-Phase = Literal["forward", "backward"]
+Phase = Literal["forward", "backward", "lookahead", "starts", "members"]
 
 FRAME_COLUMNS = (
     "step",
     "phase",
     "candidate",
     "bits",
+    "estimator",
+    "score",
+    "unit",
     "p_value",
     "null_line",
+    "surrogates",
     "n_drawn",
     "chosen",
     "accepted",
 )
 
 
+#: Phases in which candidates come in.
+COMES_IN = ("forward", "lookahead", "starts")
+
+#: What became of the chosen one, by phase and by whether it is accepted.
+VERDICTS = {
+    ("forward", True): "included",
+    ("forward", False): "not included",
+    ("lookahead", True): "included",
+    ("lookahead", False): "not included",
+    ("starts", True): "included",
+    ("starts", False): "not included",
+    ("members", True): "stays",
+    ("members", False): "removed",
+    ("backward", True): "stays",
+    ("backward", False): "removed",
+}
+
+
 @dataclass(frozen=True)
 class Step:
-    """One test: of the strongest candidate (forward) or of the weakest selected one (backward).
+    """One test: of the strongest candidate, or of the weakest selected one.
 
     Parameters
     ----------
-    phase : {"forward", "backward"}
+    phase : {"forward", "backward", "lookahead", "starts", "members"}
+        Going forward, the strongest candidate is tested; as also if candidates are tuples
+        (lookahead) or are tested beside random others (starts). Going backward, the weakest of the
+        selected ones; as also among those that came in together (members).
     given : tuple of str
-        The features known at this step; in the backward phase, of these all but the one tested.
+        The features known at this step; of these, in the backward phase, all but the one tested.
     candidates : tuple of str
     values : tuple of float
-        Each candidate's information about the target, in bits.
+        Each candidate's information about the target, in bits, by the estimator that counts.
+    scores : tuple of float
+        What candidates are compared by, with each other and with the null line: bits, or for a
+        portfolio standard deviations above what each one's own surrogates reach on average.
+    unit : {"bit", "sd"}
+        Of the scores and of the null line.
+    estimators : tuple of str
+        For each candidate the estimator that counts, whose value is most unlike chance.
     p_values : tuple of float
         Each candidate's p-value against the null distribution of the step. Where that is of the
-        largest value (forward, and ``backward="maximum"``), they are adjusted for the number of
-        candidates. Where it is of the smallest (``backward="minimum"``), they are not: there only
-        that of the chosen one is meant to be read, and it is lenient.
+        largest value, they are adjusted for the number of candidates. Where it is of the smallest
+        (``backward="minimum"``), they are not: there only that of the chosen one is meant to be
+        read, and it is lenient.
     chosen : str
         The strongest candidate, or the weakest selected feature.
-    null_line : float
-        What a value must exceed to be significant, in bits.
-    p_value : float
-        The chosen one's.
+    null_line : float, optional
+        What a score must exceed to be significant; None if the draws do not give one.
+    p_value : float, optional
+        The chosen one's; None if nothing was tested.
+    alpha : float
+        The level it was tested at.
+    surrogates : str
+        The scheme that decided: of several, the one with the largest p-value.
     n_drawn : int
         The number of surrogates of each candidate.
     accepted : bool
         Whether the chosen one belongs to the selection after this step.
+    together : tuple of str
+        The features that came in at once, if there were several.
+    note : str
+        What else there is to know, such as how many tuples were searched.
     """
 
     phase: Phase
     given: tuple[str, ...]
     candidates: tuple[str, ...]
     values: tuple[float, ...]
+    scores: tuple[float, ...]
+    unit: str
+    estimators: tuple[str, ...]
     p_values: tuple[float, ...]
     chosen: str
-    null_line: float
-    p_value: float
+    null_line: float | None
+    p_value: float | None
+    alpha: float
+    surrogates: str
     n_drawn: int
     accepted: bool
+    together: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def value(self) -> float:
         """The chosen one's information about the target, in bits."""
         return self.values[self.candidates.index(self.chosen)]
 
+    @property
+    def score(self) -> float:
+        """What the chosen one is compared with the null line by."""
+        return self.scores[self.candidates.index(self.chosen)]
+
+    @property
+    def estimator(self) -> str:
+        """The estimator that counts for the chosen one."""
+        return self.estimators[self.candidates.index(self.chosen)]
+
+    def in_words(self) -> str:
+        """Return how the test of the chosen one went."""
+        if self.p_value is None:
+            return "not tested"
+        digits = 4 if self.unit == "bit" else 1
+        said = [] if self.unit == "bit" else [f"{self.score:.1f} sd by {self.estimator}"]
+        said += [] if self.null_line is None else [f"null line {self.null_line:.{digits}f}"]
+        return ", ".join([*said, f"p = {self.p_value:.4f}"])
+
     def __str__(self) -> str:
-        verdict = {
-            ("forward", True): "included",
-            ("forward", False): "not included",
-            ("backward", True): "stays",
-            ("backward", False): "removed",
-        }[self.phase, self.accepted]
+        note = f"; {self.note}" if self.note else ""
         return (
-            f"{self.phase:8} {self.chosen}: {self.value:.4f} bit "
-            f"(null line {self.null_line:.4f}, p = {self.p_value:.4f}), {verdict}"
+            f"{self.phase:9} {self.chosen}: {self.value:.4f} bit ({self.in_words()}), "
+            f"{VERDICTS[self.phase, self.accepted]}{note}"
         )
 
 
@@ -93,6 +154,9 @@ class Selection:
     kept : tuple of str
         What was in the set from the start, never tested.
     steps : tuple of Step
+    p_values : mapping of str to float
+        Of every selected feature beside all the others, by the sequential maximum statistic: of its
+        information given the rest of the set, adjusted for the number of features.
     copies : mapping of str to str
         Columns that say the same as another one, and which; they took no part.
     skipped : mapping of str to str
@@ -105,6 +169,7 @@ class Selection:
     features: tuple[str, ...]
     kept: tuple[str, ...]
     steps: tuple[Step, ...]
+    p_values: Mapping[str, float] = field(default_factory=dict)
     copies: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -113,7 +178,8 @@ class Selection:
     def entry(self, feature: str) -> Step:
         """Return the step at which a feature was included."""
         for step in self.steps:
-            if step.phase == "forward" and step.accepted and step.chosen == feature:
+            came_in = step.accepted and step.phase in COMES_IN
+            if came_in and feature in (step.chosen, *step.together):
                 return step
         raise KeyError(f"{feature!r} was not included; selected: {', '.join(self.features)}.")
 
@@ -126,16 +192,20 @@ class Selection:
             )
         last = self.steps[-1]
         story = f"The best candidate, {last.chosen!r}, has"
+        searched = self.settings.get("lookahead", 1)
         remedies = (
-            "more samples; another estimator or stated kinds; feature_groups, for features that "
-            "tell something only together; or a larger alpha, at the price of more false features"
+            "more samples; another estimator or stated kinds; feature_groups or "
+            f"lookahead={searched + 1}, for features that tell something only together; or a "
+            "larger alpha, at the price of more false features"
         )
-        if last.phase == "backward":
+        if last.phase in ("backward", "members"):
             story = f"What was included was removed again, at last {last.chosen!r} with"
-            remedies = f"backward=None, which leaves out that second test; {remedies}"
+            if last.phase == "backward":
+                remedies = f"backward=None, which leaves out that second test; {remedies}"
+        note = f" {last.note[0].upper()}{last.note[1:]}." if last.note else ""
         return (
-            f"No feature was selected. {story} {last.value:.4f} bit (p = {last.p_value:.3g}, "
-            f"null line {last.null_line:.4f} bit). What may help: {remedies}."
+            f"No feature was selected. {story} {last.value:.4f} bit ({last.in_words()}).{note} "
+            f"What may help: {remedies}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,17 +225,19 @@ class Selection:
                 number,
                 step.phase,
                 candidate,
-                value,
-                p_value,
+                step.values[place],
+                step.estimators[place],
+                step.scores[place],
+                step.unit,
+                step.p_values[place] if step.p_values else None,
                 step.null_line,
+                step.surrogates,
                 step.n_drawn,
                 candidate == step.chosen,
                 candidate == step.chosen and step.accepted,
             )
             for number, step in enumerate(self.steps, start=1)
-            for candidate, value, p_value in zip(
-                step.candidates, step.values, step.p_values, strict=True
-            )
+            for place, candidate in enumerate(step.candidates)
         ]
         columns = zip(*rows, strict=True) if rows else ([] for _ in FRAME_COLUMNS)
         frame = {name: list(values) for name, values in zip(FRAME_COLUMNS, columns, strict=True)}
@@ -176,20 +248,12 @@ class Selection:
         return f"Selection of {len(self.features)} features in {n_steps}\n{self}"
 
     def __str__(self) -> str:
-        """Return a table of the selected features: name, step, bits, p-value, null line."""
-        lines = [("feature", "step", "bits", "p-value", "null line")]
-        lines += [(name, "kept", "", "", "") for name in self.kept]
-        for name in self.features:
-            step = self.entry(name)
-            lines.append(
-                (
-                    name,
-                    str(self.steps.index(step) + 1),
-                    f"{step.value:.4f}",
-                    f"{step.p_value:.4f}",
-                    f"{step.null_line:.4f}",
-                )
-            )
+        """Return a table of the selected features: name, step, bits, how they were tested."""
+        header = ["feature", "step", "bits", "score", "null line", "p-value", "final p"]
+        lines = [header, *([name, "kept", *[""] * 5] for name in self.kept)]
+        lines += [self._line(name) for name in self.features]
+        if all(step.unit == "bit" for step in self.steps):  # then a score is the number of bits
+            lines = [[*line[:3], *line[4:]] for line in lines]
         width = max(len(line[0]) for line in lines)
         text = [
             f"{first:<{width}}{''.join(f'{cell:>11}' for cell in rest)}".rstrip()
@@ -197,4 +261,27 @@ class Selection:
         ]
         if not self.features:
             text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
+        text += [
+            f"{' and '.join(step.together)} came in together: values are those of all of them."
+            for step in self.steps
+            if step.together and step.accepted
+        ]
         return "\n".join(text)
+
+    def _line(self, name: str) -> list[str]:
+        """Return a selected feature's line of the table."""
+        step = self.entry(name)
+        digits = 4 if step.unit == "bit" else 1
+        return [
+            name,
+            str(self.steps.index(step) + 1),
+            f"{step.value:.4f}",
+            f"{step.score:.{digits}f}",
+            _number(step.null_line, digits),
+            _number(step.p_value, 4),
+            _number(self.p_values.get(name), 4),
+        ]
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pidselect.data import (
     Block,
     IntArray,
     Kinds,
     Missing,
+    Problem,
     check_choice,
     check_complete,
     frame_library,
@@ -31,10 +32,15 @@ from pidselect.data import (
 from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explanation import Explanation
 from pidselect.decomposition.measures import MEASURES
-from pidselect.estimators import Estimator, resolve
-from pidselect.selection.backward import STATISTICS, backward
-from pidselect.selection.criteria import CRITERIA
-from pidselect.selection.evidence import Inquiry
+from pidselect.estimators import Estimator, is_portfolio, resolve, resolve_members
+from pidselect.selection.backward import (
+    STATISTICS,
+    backward,
+    each_given_the_others,
+    final_p_values,
+)
+from pidselect.selection.criteria import Conditional, Criterion
+from pidselect.selection.evidence import find_weakest
 from pidselect.selection.explaining import (
     OTHER_ROWS,
     SAME_ROWS,
@@ -42,9 +48,11 @@ from pidselect.selection.explaining import (
     explain_selection,
     fingerprint,
     read_again,
+    restrict,
 )
 from pidselect.selection.features import ColumnChoice, Feature, FeatureGroups, Line, line_up
-from pidselect.selection.forward import forward
+from pidselect.selection.forward import Plan, forward
+from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.record import Selection, Step
 from pidselect.selection.settings import (
@@ -53,11 +61,21 @@ from pidselect.selection.settings import (
     check_flag,
     check_jobs,
     check_limit,
+    check_search,
     check_settings,
     to_bytes,
+    to_criterion,
+    to_draws,
+    to_schemes,
     to_seed,
 )
-from pidselect.significance import SUBSAMPLE, permutations
+from pidselect.significance import (
+    FINAL,
+    SUBSAMPLE,
+    check_groups,
+    maximum_statistic,
+    permutations,
+)
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):
@@ -69,25 +87,45 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    criterion : {"cmi", "mi"}
+    criterion : {"cmi", "mi", "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap", "pid"}
         What candidates are ranked and tested by: their information about the target given the
-        selected features, which counts synergy and leaves out redundancy, or by themselves.
-    estimator : str or object
-        How information is estimated: "auto" goes by the kinds of all columns ("ksg" if all are
-        continuous, "discrete" if all have few levels, else "mixed"); by name, or an object such as
-        ``KSG(k=10)``, whose parameters a grid search reaches as ``estimator__k``.
+        selected features ("cmi"), which counts synergy and leaves out redundancy; by themselves
+        ("mi"); or by a criterion of Brown et al. (2012), or an object such as
+        ``LinearCriterion(beta=0.5, gamma=0.2)``.
+    estimator : str, object or tuple of these
+        How information is estimated. A tuple is a portfolio: each estimator's values are compared
+        with their own surrogates, and the one most unlike chance counts. "auto" is the portfolio
+        that suits the kinds of all columns: ("ksg-rank", "copula") if all are continuous,
+        ("discrete",) if all are labels with few levels, with "copula" if some are ordered, else
+        ("mixed-rank", "copula"). By name, or an object such as ``KSG(k=10)``, whose parameters a
+        grid search reaches as ``estimator__k``.
     alpha : float
         The rate at which chance may pass for a feature at a step.
-    n_permutations : int
-        The number of surrogates of each candidate.
-    surrogates : {"global"}
-        How surrogates are made: "global" permutes all samples.
+    n_permutations : int or "auto"
+        The number of surrogates of each candidate. "auto" draws until the test is decided, which
+        is valid at any time, and takes much fewer; 0 leaves out all tests, so that `max_features`
+        alone ends the selection.
+    surrogates : {"global", "local", "shift", "blocks"} or tuple of these
+        How surrogates are made. "global" permutes all samples, or those within each of the groups
+        passed to `fit`; "local" only those alike in what is selected already; "shift" moves rows in
+        the order of time round; "blocks" exchanges whole groups. Of several, all must reject, and
+        the largest p-value counts: ("global", "local") is safe against both copies and functions
+        of selected features.
     shared : bool
-        Whether all candidates are permuted alike in a draw, which keeps their dependence.
+        Whether all candidates are rearranged alike in a draw, which keeps their dependence, so that
+        no power is lost where they are correlated.
     backward : {"minimum", "maximum", None}
         Whether, and against which statistic, selected features are tested once more.
+    lookahead : int
+        Where no single candidate is significant, look for pairs (2), triples (3) and so on that
+        are. The levels share alpha.
+    n_starts : int
+        Where that finds nothing, test candidates given this many random subsets of the others.
     max_features : int, optional
         The most columns to be selected, kept ones included.
+    max_conditioning : int, optional
+        Condition on at most this many selected features at a time, for small samples: a candidate
+        must add something to every such subset of them.
     keep : name, position or several of them, optional
         Columns that are selected from the start, conditioned on, never tested, never removed. The
         criterion "mi" conditions on nothing as it goes forward, so not on these either; the tests
@@ -118,11 +156,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     selected_ : array of int
         The positions of the selected columns, in the order of inclusion, kept ones first.
     selection_ : Selection
-        The record: every candidate's value in bits, the null line and the p-value at every step.
+        The record: every candidate's value in bits, the null line and the p-value at every step,
+        and the final p-value of every selected feature.
     kinds_ : dict of str to str
         The kind that each column was taken for, by its name, in the order of the columns.
-    estimator_ : object
-        The estimator that was used, a copy of the one given.
+    estimator_ : object or tuple of objects
+        The estimator that was used, a copy of the one given; of a portfolio, all of them.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -142,7 +181,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     >>> [toy.names[column] for column in selector.selected_]
     ['X1', 'eta']
     >>> print(selector.selection_.steps[1])
-    forward  x2: ... bit (null line ..., p = 0.0050), included
+    forward   x2: ... bit (... sd by ksg-rank, null line ..., p = 0.0050), included
     >>> print(selector.explain(toy.X, toy.y)["x2"])
     x2 is strongly relevant: it tells 0.08 bit about y that x0 does not (only together with it),
     and shares ... with it.
@@ -150,15 +189,18 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        criterion: str = "cmi",
-        estimator: str | Estimator = "auto",
+        criterion: str | Criterion = "cmi",
+        estimator: str | Estimator | tuple[str | Estimator, ...] = "auto",
         *,
         alpha: float = 0.05,
-        n_permutations: int = 200,
-        surrogates: str = "global",
-        shared: bool = False,
+        n_permutations: int | Literal["auto"] = 200,
+        surrogates: str | tuple[str, ...] = ("global", "local"),
+        shared: bool = True,
         backward: Literal["minimum", "maximum"] | None = "minimum",
+        lookahead: int = 1,
+        n_starts: int = 0,
         max_features: int | None = None,
+        max_conditioning: int | None = None,
         keep: ColumnChoice | None = None,
         feature_groups: FeatureGroups | None = None,
         kinds: Kinds | None = None,
@@ -176,7 +218,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.surrogates = surrogates
         self.shared = shared
         self.backward = backward
+        self.lookahead = lookahead
+        self.n_starts = n_starts
         self.max_features = max_features
+        self.max_conditioning = max_conditioning
         self.keep = keep
         self.feature_groups = feature_groups
         self.kinds = kinds
@@ -187,7 +232,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Select features of X by what they tell about y.
 
         Parameters
@@ -195,22 +240,28 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         X : dataframe or array, shape (n_samples, n_features)
         y : array-like, shape (n_samples,) or (n_samples, n_targets)
             The target; several columns are one joint target.
+        groups : array-like, shape (n_samples,), optional
+            Which rows belong together, such as those of one person. Surrogates then rearrange rows
+            only within a group, or with ``surrogates="blocks"`` whole groups.
         """
         self._check_settings()
         seed = to_seed(self.random_state)
         problem = read_problem(X, y, kinds=self.kinds, missing=self.missing)
         validate_data(copy(self), X, skip_check_array=True)  # refuses names that are partly text
         rows = self._sampled_rows(problem.target, seed)
-        line = line_up(problem.table, self.keep, self.feature_groups, rows)
-        room = line.room(self.max_features)
-        target = problem.target if rows is None else problem.target.take(rows)
-        inquiry = self._inquiry(target, line, seed)
-        announce_long_fit(inquiry, line, CRITERIA[self.criterion])
+        members = self._members(problem)
+        by_rank = all(member.uses_ranks_only for member in members)
+        line = line_up(problem.table, self.keep, self.feature_groups, rows, by_rank)
+        plan = Plan(self._criterion(), line.room(self.max_features), check_search(self))
+        codes = check_groups(groups, _num_samples(X))
+        inquiry = self._inquiry(problem, rows, members, codes, seed)
+        announce_long_fit(inquiry, line, plan.criterion)
         with progress_bar(inquiry, self.verbose) as watched:
-            features, steps = self._select(watched, line, room)
+            features, steps, final = self._select(watched, line, plan)
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
-        self.estimator_ = inquiry.estimator
+        estimators = tuple(member.estimator for member in members)
+        self.estimator_ = estimators if inquiry.is_portfolio else estimators[0]
         self._rows, self._target = fingerprint(problem), problem.target.names
         names = problem.table.names
         self.kinds_ = dict(zip(names, problem.table.kinds, strict=True))
@@ -221,6 +272,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             features=tuple(feature.name for feature in features),
             kept=tuple(feature.name for feature in line.kept),
             steps=tuple(steps),
+            p_values=final,
             copies={names[copy]: names[original] for copy, original in line.copies.items()},
             skipped={names[column]: reason for column, reason in line.skipped.items()},
             settings=self._settings(inquiry),
@@ -238,8 +290,36 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_flag(self.shared, "shared")
         check_limit(self.max_features, "max_features")
         check_limit(self.max_samples, "max_samples", at_least=2)
+        check_search(self)
         check_jobs(self.n_jobs)
         to_bytes(self.max_memory)
+
+    def _fitted_members(self) -> tuple[Member, ...]:
+        """Return the estimators of the fit under the names of its record."""
+        if not isinstance(self.estimator_, tuple):
+            return (Member(type(self.estimator_).__name__, self.estimator_),)
+        names = self.selection_.settings["estimator"]
+        return tuple(Member(name, one) for name, one in zip(names, self.estimator_, strict=True))
+
+    def _criterion(self) -> Criterion:
+        criterion = to_criterion(self.criterion)
+        if criterion.is_cmi and self.max_conditioning is not None:
+            return Conditional(int(self.max_conditioning))
+        return criterion
+
+    def _members(self, problem: Problem) -> tuple[Member, ...]:
+        """Return copies of the estimators, chosen by the columns that can take part."""
+        usable = (
+            column
+            for index, column in enumerate(problem.table.columns)
+            if index not in problem.table.skipped
+        )
+        block = Block((*problem.target.columns, *usable))
+        if to_criterion(self.criterion).takes_portfolio:
+            chosen = resolve_members(self.estimator, block)
+        else:
+            chosen = resolve_members(resolve(cast(Any, self.estimator), block), block)
+        return tuple(Member(name, clone(one, safe=False)) for name, one in chosen)
 
     def _sampled_rows(self, target: Block, seed: int) -> IntArray | None:
         """Draw a random part of the samples if there are too many; None stands for all."""
@@ -254,44 +334,75 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             )
         return rows
 
-    def _inquiry(self, target: Block, line: Line, seed: int) -> Inquiry:
+    def _inquiry(
+        self,
+        problem: Problem,
+        rows: IntArray | None,
+        members: tuple[Member, ...],
+        groups: IntArray | None,
+        seed: int,
+    ) -> Inquiry:
         """Put together what all steps share, NumPy's numbers made plain ones."""
-        blocks = [target, *(f.block for f in (*line.kept, *line.candidates))]
-        used = Block(tuple(column for block in blocks for column in block.columns))
+        target = problem.target if rows is None else problem.target.take(rows)
+        if groups is not None:  # numbered anew, as if the rows left out had never been there
+            used = problem.rows if rows is None else problem.rows[rows]
+            groups = check_groups(groups[used], len(used))
         return Inquiry(
             target=target,
-            estimator=clone(resolve(self.estimator, used), safe=False),
+            members=members,
+            is_portfolio=is_portfolio(self.estimator)
+            and to_criterion(self.criterion).takes_portfolio,
             alpha=float(self.alpha),
-            n_permutations=int(self.n_permutations),
-            surrogates=self.surrogates,
+            n_permutations=to_draws(self.n_permutations),
+            surrogates=to_schemes(self.surrogates),
             shared=bool(self.shared),
+            groups=groups,
             seed=seed,
             n_jobs=self.n_jobs,
             max_memory=to_bytes(self.max_memory),
         )
 
     def _select(
-        self, inquiry: Inquiry, line: Line, room: int | None
-    ) -> tuple[list[Feature], list[Step]]:
-        """Go forward, then backward."""
-        criterion = CRITERIA[self.criterion]
-        features, steps = forward(inquiry, line.kept, line.candidates, criterion, room)
+        self, inquiry: Inquiry, line: Line, plan: Plan
+    ) -> tuple[list[Feature], list[Step], dict[str, float]]:
+        """Go forward, then backward, then see what each feature is worth beside all others."""
+        features, steps = forward(inquiry, line.kept, line.candidates, plan)
+        if inquiry.n_permutations == 0 or not plan.criterion.prunes:
+            return features, steps, {}
+        evidence = None
         if self.backward is not None:
             statistic = STATISTICS[self.backward]
-            features, more = backward(inquiry, line.kept, features, statistic)
+            features, more, evidence = backward(inquiry, line.kept, features, statistic)
             steps += more
-        return features, steps
+            if inquiry.n_permutations is None and self.backward != "maximum":
+                evidence = None  # the draws ended when the other statistic was settled
+        if features and evidence is None:
+            question = each_given_the_others(inquiry, line.kept, features, (FINAL, 0))
+            _, evidence = find_weakest(question, maximum_statistic)
+        if evidence is None:
+            return features, steps, {}
+        names = [feature.name for feature in features]
+        return features, steps, dict(zip(names, final_p_values(evidence), strict=True))
 
     def _settings(self, inquiry: Inquiry) -> dict[str, Any]:
         """Return what the record says of how to repeat it."""
+        names = [member.name for member in inquiry.members]
+        estimators = [repr(member.estimator) for member in inquiry.members]
         return {
-            "criterion": self.criterion,
-            "estimator": repr(inquiry.estimator),
+            "criterion": repr(self.criterion).strip("'"),
+            "estimator": dict(zip(names, estimators, strict=True))
+            if inquiry.is_portfolio
+            else estimators[0],
             "alpha": inquiry.alpha,
-            "n_permutations": inquiry.n_permutations,
+            "n_permutations": "auto" if inquiry.n_permutations is None else inquiry.n_permutations,
+            "n_pilot": inquiry.n_pilot,
             "surrogates": inquiry.surrogates,
             "shared": inquiry.shared,
+            "n_groups": None if inquiry.groups is None else len(np.unique(inquiry.groups)),
             "backward": self.backward,
+            "lookahead": int(self.lookahead),
+            "n_starts": int(self.n_starts),
+            "max_conditioning": None if (most := self.max_conditioning) is None else int(most),
             "seed": inquiry.seed,
             "n_samples": inquiry.target.n_samples,
             "target": ", ".join(inquiry.target.kinds),
@@ -322,20 +433,26 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         # A frame without columns may have lost its rows.
         return np.asarray(selected).reshape(len(table), len(columns))
 
-    def explain(self, X: Any, y: Any, *, measure: str = "auto", bins: int = 5) -> Explanation:
+    def explain(
+        self, X: Any, y: Any, groups: Any = None, *, measure: str = "auto", bins: int = 5
+    ) -> Explanation:
         """Say how each feature tells about the target: uniquely, redundantly, or with others.
 
         Every selected feature is taken apart beside the rest of the selected ones, every other
-        candidate beside all of them. Its role is the verdict of the tests in `fit`, and provisional
-        as such: "strongly relevant" if it is selected; "weakly relevant", and redundant with
-        selected features, if it was significant at some step or was removed again; "irrelevant" if
-        it never was. On the rows of the fit, values are optimistic; held-out rows are better.
+        candidate beside all of them. Its role is the verdict of tests (John, Kohavi and Pfleger
+        1994): "strongly relevant" if it is selected and adds something to all others; "weakly
+        relevant" if it adds something to some subset of the selected ones, so that it is redundant
+        with the rest; "irrelevant" if no such subset was found. The error of calling any feature
+        relevant that is not is at most `alpha` over all features and subsets tested. On the rows of
+        the fit, values are optimistic; held-out rows are better.
 
         Parameters
         ----------
         X : dataframe or array, shape (n_samples, n_features)
             Of the same columns as in `fit`; they are taken for the same kinds.
         y : array-like, shape (n_samples,) or (n_samples, n_targets)
+        groups : array-like, shape (n_samples,), optional
+            As in `fit`. If those of the fit are not given again, roles are taken from its record.
         measure : str
             "auto": BROJA on bins of equal count where there are five samples for each joint state
             that occurs, values corrected for chance. Else, by the selector's estimator without
@@ -359,7 +476,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_same_target(problem.target.names, self._target)
         rows = self._sampled_rows(problem.target, record.settings["seed"])
         approach = Approach(
-            self.estimator_,
+            self.estimator_[0] if isinstance(self.estimator_, tuple) else self.estimator_,
             measure,
             bins,
             record.settings["seed"],
@@ -367,8 +484,13 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             to_bytes(self.max_memory),
         )
         note = SAME_ROWS if fingerprint(problem) == self._rows else OTHER_ROWS
+        inquiry = None
+        if groups is not None or record.settings["n_groups"] is None:
+            codes = check_groups(groups, _num_samples(X))
+            seed = record.settings["seed"]
+            inquiry = self._inquiry(problem, rows, self._fitted_members(), codes, seed)
         explanation = explain_selection(
-            record, problem, rows, self.feature_groups, approach, [note]
+            record, restrict(problem, rows), self.feature_groups, approach, inquiry, [note]
         )
         return replace(explanation, frame_library=frame_library(X))
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from numbers import Integral, Real
+from typing import Any, cast
 
 import numpy as np
 
 from pidselect.data import check_choice
 from pidselect.selection.backward import STATISTICS
-from pidselect.selection.criteria import CRITERIA
+from pidselect.selection.criteria import CRITERIA, Criterion
+from pidselect.selection.lookahead import Search
 from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.settings import (
     LARGEST_SEED,
@@ -29,8 +31,12 @@ __all__ = [
     "check_flag",
     "check_jobs",
     "check_limit",
+    "check_search",
     "check_settings",
     "to_bytes",
+    "to_criterion",
+    "to_draws",
+    "to_schemes",
     "to_seed",
 ]
 
@@ -39,12 +45,95 @@ def check_settings(
     criterion: object, surrogates: object, backward: object, alpha: object, n_permutations: object
 ) -> None:
     """Refuse what a test cannot be run with."""
-    check_choice(criterion, CRITERIA, "criterion")
-    check_choice(surrogates, SURROGATES, "surrogates")
+    to_criterion(criterion)
+    to_schemes(surrogates)
     check_choice(backward, (*STATISTICS, None), "backward")
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
         raise ValueError(f"alpha={alpha!r} is no error rate: it must lie between 0 and 1.")
-    check_resolution(float(alpha), check_count(n_permutations, "n_permutations"))
+    to_draws(n_permutations)
+
+
+def to_criterion(criterion: object) -> Criterion:
+    """Return the criterion that a name stands for, or the one given.
+
+    Examples
+    --------
+    >>> to_criterion("mi")
+    Unconditional(is_cmi=False, prunes=True, takes_portfolio=True)
+    """
+    if isinstance(criterion, type):
+        raise TypeError(f"criterion={criterion!r} is a class; use {criterion.__name__}().")
+    if not isinstance(criterion, str) and hasattr(criterion, "ask"):
+        return cast(Criterion, criterion)
+    check_choice(criterion, CRITERIA, "criterion")
+    return CRITERIA[str(criterion)]
+
+
+def to_schemes(surrogates: object) -> tuple[str, ...]:
+    """Return the names of one or several schemes.
+
+    Examples
+    --------
+    >>> to_schemes("global"), to_schemes(["global", "local"])
+    (('global',), ('global', 'local'))
+    """
+    names = tuple(surrogates) if isinstance(surrogates, tuple | list) else (surrogates,)
+    for name in names:
+        check_choice(name, SURROGATES, "surrogates")
+        if names.count(name) > 1:
+            raise ValueError(f"surrogates={surrogates!r} names {name!r} twice.")
+    if not names:
+        raise ValueError(f"surrogates={surrogates!r} names no scheme: give one, such as 'global'.")
+    return names
+
+
+def to_draws(n_permutations: object) -> int | None:
+    """Return the number of draws of a test, 0 for no test, None for as many as it takes."""
+    if isinstance(n_permutations, str):
+        if n_permutations != "auto":
+            raise ValueError(
+                f"n_permutations={n_permutations!r} must be a whole number of at least 0, or "
+                "'auto' for as many draws as it takes."
+            )
+        return None
+    return check_count(n_permutations, "n_permutations", at_least=0)
+
+
+def check_search(selector: Any) -> Search:
+    """Return how far to look ahead; refuse what does not go together.
+
+    Parameters
+    ----------
+    selector : PIDSelector
+    """
+    search = Search(
+        check_count(selector.lookahead, "lookahead"),
+        check_count(selector.n_starts, "n_starts", at_least=0),
+    )
+    check_limit(selector.max_conditioning, "max_conditioning")
+    if not to_criterion(selector.criterion).is_cmi:
+        for name, plain in (("lookahead", 1), ("n_starts", 0), ("max_conditioning", None)):
+            if getattr(selector, name) != plain:
+                raise ValueError(
+                    f"{name}={getattr(selector, name)!r} goes with criterion='cmi' only, not with "
+                    f"{selector.criterion!r}: leave it at {plain!r}."
+                )
+    n_draws = to_draws(selector.n_permutations)
+    if n_draws == 0:
+        if selector.max_features is None:
+            raise ValueError(
+                "n_permutations=0 leaves out the test that ends a selection: say where to end "
+                "with max_features, or use 'auto' or a number such as 200."
+            )
+        if search.n_levels > 1:
+            raise ValueError(
+                "lookahead and n_starts come into play where a test finds no single candidate: "
+                "they need n_permutations='auto' or a number such as 200."
+            )
+    elif n_draws is not None:
+        for level in range(1, search.n_levels + 1):
+            check_resolution(search.share(float(selector.alpha), level), n_draws)
+    return search
 
 
 def check_limit(value: object, parameter: str, at_least: int = 1) -> None:

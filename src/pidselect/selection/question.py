@@ -1,0 +1,140 @@
+"""Questions: candidates side by side, as observed and in any of their surrogates.
+
+A question is all that a test needs to know. It has candidates and, for draws of any numbers, their
+values: draw 0 is the data as observed, the others are surrogates. How a criterion comes to its
+values, nothing else knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from joblib import delayed
+
+from pidselect.data import FloatArray
+from pidselect.selection.features import Feature
+from pidselect.selection.inquiry import Bound, Inquiry
+
+
+class Question(Protocol):
+    """Candidates that compete, and their values in any draw."""
+
+    @property
+    def inquiry(self) -> Inquiry:
+        """How to test."""
+        ...
+
+    @property
+    def candidates(self) -> tuple[Feature, ...]:
+        """Who competes."""
+        ...
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The scheme of surrogates of each test; all tests must reject."""
+        ...
+
+    def score(self, draws: range) -> FloatArray:
+        """Return values in nats, shape (n_tests, n_candidates, n_members, n_draws)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """The information of each candidate about the target, given what is bound with it.
+
+    Parameters
+    ----------
+    inquiry : Inquiry
+    candidates : tuple of Feature
+    schemes : tuple of str
+    bound : tuple of Bound
+        One for all candidates, or one for each.
+    words : tuple of int
+        What the draws are for: the phase and the step.
+    """
+
+    inquiry: Inquiry
+    candidates: tuple[Feature, ...]
+    schemes: tuple[str, ...]
+    bound: tuple[Bound, ...]
+    words: tuple[int, ...]
+
+    def score(self, draws: range) -> FloatArray:
+        """Return I(c; y | S) in nats, shape (n_tests, n_candidates, n_members, n_draws)."""
+        together = self.inquiry.shared and len(self.bound) == 1
+        everyone = list(range(len(self.candidates)))
+        parts = [everyone] if together else [[place] for place in everyone]
+        tasks = [(part, some) for part in parts for some in self.inquiry.split(draws, len(parts))]
+        quiet = replace(self, inquiry=replace(self.inquiry, progress=None))  # can be sent elsewhere
+        scored = self.inquiry.run([delayed(quiet.score_part)(part, some) for part, some in tasks])
+        n_members = len(self.inquiry.members)
+        values = np.empty((len(self.schemes), len(everyone), n_members, len(draws)))
+        for (part, some), found in zip(tasks, scored, strict=True):
+            values[:, part, :, some.start - draws.start : some.stop - draws.start] = found
+            if self.inquiry.progress is not None:
+                self.inquiry.progress(found.size)
+        return values
+
+    def score_part(self, places: Sequence[int], draws: range) -> FloatArray:
+        """Score candidates that are rearranged alike."""
+        bound = self.bound[0] if len(self.bound) == 1 else self.bound[places[0]]
+        columns = () if self.inquiry.shared else self.candidates[places[0]].columns
+        rows = bound.rows((self.inquiry.seed, *self.words, *columns), draws)
+        scored = [bound.score(self.candidates[place].block, rows) for place in places]
+        return np.stack(scored, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Every:
+    """The same candidates asked several questions: the tests of all of them must reject."""
+
+    questions: tuple[Question, ...]
+
+    @property
+    def inquiry(self) -> Inquiry:
+        """How to test."""
+        return self.questions[0].inquiry
+
+    @property
+    def candidates(self) -> tuple[Feature, ...]:
+        """Who competes."""
+        return self.questions[0].candidates
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The scheme of surrogates of each test."""
+        return tuple(scheme for question in self.questions for scheme in question.schemes)
+
+    def score(self, draws: range) -> FloatArray:
+        """Return the values of all tests."""
+        return np.concatenate([question.score(draws) for question in self.questions])
+
+
+def given_all(
+    inquiry: Inquiry,
+    candidates: Sequence[Feature],
+    given: Sequence[Feature],
+    words: tuple[int, ...],
+    share: int = 1,
+) -> Information:
+    """Ask for the information of each candidate, all given the same features."""
+    bound = inquiry.bind(given, share=share)
+    return Information(inquiry, tuple(candidates), inquiry.schemes(given), (bound,), words)
+
+
+def given_each(
+    inquiry: Inquiry,
+    candidates: Sequence[Feature],
+    given: Sequence[Sequence[Feature]],
+    words: tuple[int, ...],
+) -> Information:
+    """Ask for the information of each candidate, each given features of its own."""
+    # Where only some have anything given, all take the schemes of those: else tests would differ.
+    fullest = max(given, key=lambda features: sum(len(f.block) for f in features))
+    schemes = inquiry.schemes(fullest)
+    bound = tuple(inquiry.bind(features, schemes, share=len(given)) for features in given)
+    return Information(inquiry, tuple(candidates), schemes, bound, words)

@@ -1,0 +1,384 @@
+r"""Stability: how often each feature is selected when only a part of the rows is there.
+
+A selector is fitted anew to many random halves of the rows. A feature that comes up in nearly all
+of them was not selected for the sake of a few rows. With M selections out of d features, of mean
+size :math:`\bar k`, and with :math:`\hat p_f` for the share of them that have feature f,
+
+.. math:: \hat\Phi = 1 - \frac{\frac1d \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
+                              {\frac{\bar k}{d} \left(1 - \frac{\bar k}{d}\right)}
+
+is 1 if all selections are the same, and 0 on average if features are taken at random.
+
+References
+----------
+N. Meinshausen, P. Bühlmann, Stability selection. Journal of the Royal Statistical Society B 72
+(2010), for halves of the rows. S. Nogueira, K. Sechidis, G. Brown, On the stability of feature
+selection algorithms. Journal of Machine Learning Research 18 (2018), for the measure. E. B. Wilson,
+Probable inference, the law of succession, and statistical inference. Journal of the American
+Statistical Association 22 (1927), for the intervals.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from math import sqrt
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from pidselect.data import Block, IntArray, frame_library, make_frame
+from pidselect.data.frames import read_columns, read_vectors, select_rows
+from pidselect.data.kinds import TARGET, to_target
+from pidselect.data.words import align, shown, to_plain
+from pidselect.significance import STABILITY, check_groups, permutations
+from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
+
+#: Of features that were selected at least once, so many are printed.
+SHOWN = 20
+
+#: Standard deviations on either side of the middle of a normal distribution that hold 95 %.
+TWO_SIDED_95 = 1.959963984540054
+
+HEADER = ("feature", "selected", "frequency", "95 % interval")
+
+
+@dataclass(frozen=True, repr=False)
+class Stability:
+    """Selections on many random parts of the rows.
+
+    Parameters
+    ----------
+    features : tuple of str
+        All features that could be selected.
+    selections : tuple of tuples of str
+        What was selected on each part, in the order of `features`.
+    share : float
+        Of the rows in each part.
+    """
+
+    features: tuple[str, ...]
+    selections: tuple[tuple[str, ...], ...]
+    share: float = 0.5
+    frame_library: str | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each feature was selected."""
+        found = Counter(name for selection in self.selections for name in selection)
+        return {name: found[name] for name in self.features}
+
+    @property
+    def frequencies(self) -> dict[str, float]:
+        """The share of selections that have each feature."""
+        return {name: count / len(self.selections) for name, count in self.counts.items()}
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """What the frequencies over all possible parts of these rows may be, with 95 % confidence.
+
+        They are about chance in drawing the parts. All come from the same rows, so that other rows
+        may well give frequencies outside of the intervals.
+        """
+        return {name: wilson(count, len(self.selections)) for name, count in self.counts.items()}
+
+    @property
+    def mean_size(self) -> float:
+        """The number of features of a selection, on average."""
+        return sum(map(len, self.selections)) / len(self.selections)
+
+    @property
+    def n_sets(self) -> int:
+        """How many different selections there are."""
+        return len(set(self.selections))
+
+    @property
+    def most_frequent(self) -> tuple[str, ...]:
+        """The selection that came up most often; of several, the one that came up first."""
+        return Counter(self.selections).most_common(1)[0][0]
+
+    @property
+    def n_empty(self) -> int:
+        """How many parts selected nothing."""
+        return self.selections.count(())
+
+    @property
+    def stability(self) -> float | None:
+        """The measure of Nogueira et al.; None where all selections are empty or all are full."""
+        chosen = [set(selection) for selection in self.selections]
+        return nogueira(np.array([[name in one for name in self.features] for one in chosen]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain dicts, lists, strings and numbers, ready for JSON."""
+        return to_plain(
+            {
+                "frequencies": self.frequencies,
+                "intervals": self.intervals,
+                "selections": self.selections,
+                "share": self.share,
+                "mean_size": self.mean_size,
+                "n_sets": self.n_sets,
+                "most_frequent": self.most_frequent,
+                "n_empty": self.n_empty,
+                "stability": self.stability,
+            }
+        )
+
+    def to_frame(self) -> Any:
+        """Return a frame, one row for each feature, in the caller's library."""
+        intervals = list(self.intervals.values())
+        columns: dict[str, list[Any]] = {
+            "feature": list(self.features),
+            "selected": list(self.counts.values()),
+            "frequency": list(self.frequencies.values()),
+            "lower": [lower for lower, _ in intervals],
+            "upper": [upper for _, upper in intervals],
+        }
+        return make_frame(columns, self.frame_library)
+
+    def __repr__(self) -> str:
+        return f"Stability over {len(self.selections)} subsamples\n{self}"
+
+    def __str__(self) -> str:
+        """Return a table of the features that were selected at all, and what to say of the sets."""
+        counts, frequencies, intervals = self.counts, self.frequencies, self.intervals
+        found = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
+        rows = [
+            (shown(name), str(counts[name]), f"{frequencies[name]:.2f}", _range(intervals[name]))
+            for name in found[:SHOWN]
+        ]
+        lines = align([HEADER, *rows], n_left=1)
+        if more := len(found) - len(rows):
+            lines.append(f"... and {more} more, see .to_frame().")
+        return "\n".join([*lines, *self._remarks(len(found))])
+
+    def _remarks(self, n_found: int) -> list[str]:
+        n, often = len(self.selections), self.selections.count(self.most_frequent)
+        sets = "one set" if self.n_sets == 1 else f"{self.n_sets} different sets"
+        members = ", ".join(map(shown, self.most_frequent)) or "nothing"
+        remarks = [
+            f"{n} subsamples of {100 * self.share:g} % of the rows: {self.mean_size:.1f} features "
+            f"on average, {sets};",
+            f"most often, {often} times: {members}.",
+        ]
+        if self.stability is not None:
+            remarks.append(f"Stability {self.stability:.2f} (1: always the same; 0: as by chance).")
+        if never := len(self.features) - n_found:
+            remarks.append(f"Never selected: {never} of {len(self.features)} features.")
+        if self.n_empty:
+            remarks.append(f"{self.n_empty} of {n} subsamples selected nothing.")
+        return remarks
+
+
+def stability(
+    selector: Any,
+    X: Any,
+    y: Any = None,
+    n: int = 50,
+    *,
+    share: float = 0.5,
+    groups: Any = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+) -> Stability:
+    """Select features on many random parts of the rows, and see which ones come back.
+
+    Parameters
+    ----------
+    selector : object
+        Any scikit-learn selector, with ``fit`` and ``get_support``. Copies of it are fitted; where
+        it has a ``random_state``, each gets its own.
+    X : dataframe or array, shape (n_samples, n_features)
+    y : array-like, optional
+        The target. If it has classes, every class gets its share of the rows, and at least one.
+    n : int
+        The number of parts.
+    share : float
+        Of the rows, or of the groups, that make a part; drawn without replacement.
+    groups : array-like, shape (n_samples,), optional
+        Which rows belong together: a part has all rows of a group or none. A selector whose ``fit``
+        takes groups is given them. If all rows of every group have the same class, every class
+        gets its share of the groups.
+    random_state : int, NumPy generator or None
+    n_jobs : int, optional
+        How many parts to work on at a time, in threads.
+
+    Returns
+    -------
+    Stability
+        It prints as a table.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import SelectKBest, f_regression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 5))
+    >>> y = X[:, 0] + 0.2 * X[:, 1] + rng.normal(size=60)
+    >>> stability(SelectKBest(f_regression, k=2), X, y, n=20, random_state=0)
+    Stability over 20 subsamples
+    feature  selected  frequency  95 % interval
+    x0             20       1.00   0.84 to 1.00
+    x1             14       0.70   0.48 to 0.85
+    x4              4       0.20   0.08 to 0.42
+    x3              2       0.10   0.03 to 0.30
+    20 subsamples of 50 % of the rows: 2.0 features on average, 3 different sets;
+    most often, 14 times: x0, x1.
+    Stability 0.60 (1: always the same; 0: as by chance).
+    Never selected: 1 of 5 features.
+    """
+    n = check_count(n, "n", at_least=2)
+    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) < 1:
+        raise ValueError(f"share={share!r} is no share of the rows: it must lie between 0 and 1.")
+    check_jobs(n_jobs)
+    if not hasattr(selector, "get_support"):
+        raise TypeError(
+            f"{type(selector).__name__} has no get_support to say what it selected: pass a "
+            "selector such as PIDSelector, or the step of a pipeline that is one."
+        )
+    seed = to_seed(random_state)
+    columns = read_columns(X)
+    n_samples = len(columns[0].values)
+    codes = check_groups(groups, n_samples)
+    parts = Subsamples.of(_classes(y, n_samples), codes, float(share), seed)
+    task = Task(selector, X, y, codes if has_fit_parameter(selector, "groups") else None)
+    with warnings.catch_warnings():  # here, not in each thread: filters are common to all of them
+        warnings.filterwarnings("ignore", message="No features? (was|were) selected")
+        supports = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(task.select)(parts, number) for number in range(1, n + 1)
+        )
+    names = tuple(column.name for column in columns)
+    return Stability(
+        features=names,
+        selections=tuple(tuple(names[place] for place in support) for support in supports),
+        share=float(share),
+        frame_library=frame_library(X),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Subsamples:
+    """Random parts of the rows, each a pure function of the seed and its number.
+
+    Parameters
+    ----------
+    units : array of int64, shape (n_samples,)
+        What each row belongs to and is drawn with: itself, or its group.
+    strata : array of int64, shape (n_units,)
+        Each of these gets its share.
+    share : float
+    seed : int
+    """
+
+    units: IntArray
+    strata: IntArray
+    share: float
+    seed: int
+
+    @classmethod
+    def of(cls, classes: IntArray, groups: IntArray | None, share: float, seed: int) -> Subsamples:
+        """Draw rows class by class; with groups, whole ones, by class if each has only one."""
+        units = np.arange(len(classes)) if groups is None else groups
+        _, first = np.unique(units, return_index=True)
+        strata = classes[first]
+        if (strata[units] != classes).any():
+            strata = np.zeros_like(strata)
+        return cls(units, strata, share, seed)
+
+    def rows(self, number: int) -> IntArray:
+        """Return the rows of a part, in order.
+
+        Examples
+        --------
+        >>> Subsamples.of(np.array([0, 0, 0, 0, 1, 1]), None, 0.5, seed=0).rows(1)
+        array([0, 2, 5])
+        """
+        draws = range(number, number + 1)
+        order = permutations((self.seed, STABILITY), draws, len(self.strata))[0]
+        drawn = np.zeros(len(self.strata), dtype=bool)
+        for stratum in np.unique(self.strata):
+            members = order[self.strata[order] == stratum]
+            drawn[members[: max(1, round(self.share * len(members)))]] = True
+        return np.flatnonzero(drawn[self.units]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A selector and the data of which it gets a part."""
+
+    selector: Any
+    X: Any
+    y: Any
+    groups: IntArray | None
+
+    def select(self, parts: Subsamples, number: int) -> list[int]:
+        """Return the columns that a copy of the selector takes on one part of the rows."""
+        rows = parts.rows(number)
+        one = clone(self.selector)
+        if "random_state" in one.get_params(deep=False):
+            words = np.random.SeedSequence((parts.seed, STABILITY, number)).generate_state(1)
+            one.set_params(random_state=int(words[0]))
+        y = None if self.y is None else select_rows(self.y, rows)
+        more = {} if self.groups is None else {"groups": self.groups[rows]}
+        try:
+            one.fit(select_rows(self.X, rows), y, **more)
+        except Exception as error:
+            error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
+            raise
+        return np.flatnonzero(one.get_support()).tolist()
+
+
+def nogueira(chosen: NDArray[np.bool_]) -> float | None:
+    """Return how alike selections are, shape (n_selections, n_features); see above.
+
+    Examples
+    --------
+    >>> nogueira(np.array([[True, False, False], [True, False, False]]))
+    1.0
+    >>> nogueira(np.array([[True, False, True, False], [False, True, False, True]]))
+    -1.0
+    """
+    n_selections = len(chosen)
+    frequency = chosen.mean(axis=0)
+    filled = chosen.mean()
+    if filled in (0.0, 1.0):
+        return None
+    variance = n_selections / (n_selections - 1) * frequency * (1 - frequency)
+    return float(1 - variance.mean() / (filled * (1 - filled)))
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of a probability, of which `count` of `n` tries were a success.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson(10, 10)]
+    [0.722, 1.0]
+    """
+    square = TWO_SIDED_95**2
+    middle = (count + square / 2) / (n + square)
+    half = TWO_SIDED_95 / (n + square) * sqrt(count * (n - count) / n + square / 4)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _classes(y: Any, n_samples: int) -> IntArray:
+    """Return the class of every row; all the same where there are none."""
+    if y is None:
+        return np.zeros(n_samples, dtype=np.int64)
+    target = Block(tuple(map(to_target, read_vectors(y, TARGET))))
+    if target.n_samples != n_samples:
+        raise ValueError(
+            f"X has {n_samples} rows, but y has {target.n_samples}: give y one value per row of X."
+        )
+    if any(kind != "nominal" for kind in target.kinds):
+        return np.zeros(n_samples, dtype=np.int64)
+    return target.codes()
+
+
+def _range(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.2f} to {interval[1]:.2f}"

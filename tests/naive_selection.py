@@ -1,0 +1,236 @@
+"""Selection steps in plain loops over rearranged columns: slow, and easy to check.
+
+Rows come from the schemes, which have twins of their own; all values come from
+`mutual_information` of one rearranged column after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import copysign, exp, isfinite, log, sqrt
+from statistics import mean, median, stdev
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import naive
+from pidselect import mutual_information
+from pidselect.data import Block, read_block
+from pidselect.significance import SURROGATES
+
+Array = NDArray[np.float64]
+
+#: Estimators whose square root is taken before values are compared.
+SKEWED = ("gaussian", "copula", "discrete")
+
+#: A standard deviation below this is rounding.
+NO_SCALE = 1e-12
+
+#: Fewer candidates have centres and scales of their own.
+FEWEST_TO_SHARE = 4
+
+#: Those so many standard errors from the median are of another kind.
+UNLIKE = 4
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How values are compared and tested; without pilot draws they are compared in bits."""
+
+    estimators: tuple[str, ...]
+    n_draws: int
+    n_pilot: int = 0
+    alpha: float = 0.05
+
+
+class Asked(NamedTuple):
+    """One candidate before the test: its column, what is given, and the rows of every draw."""
+
+    x: Array
+    given: Array | None
+    rows: Sequence[Array]
+
+
+class Scored(NamedTuple):
+    """One candidate: its score, that of each draw, and by which estimator, with its bits."""
+
+    observed: float
+    drawn: list[float]
+    bits: float
+    estimator: str
+
+
+class Outcome(NamedTuple):
+    """One step: all p-values are the largest over the tests, the rest is of the deciding test."""
+
+    chosen: str
+    p_values: dict[str, float]
+    deciding: str
+    scores: dict[str, float]
+    bits: dict[str, float]
+    estimators: dict[str, str]
+    null_line: float
+
+
+#: One test: the scored candidates by name.
+Contest = Mapping[str, Scored]
+
+
+def orders(scheme: str, given: Array | None, words: Sequence[int], n: int, m: int) -> list[Array]:
+    """Return the rows of the data as observed and of m draws."""
+    block = Block() if given is None else read_block(given, "given")
+    return [np.arange(n), *SURROGATES[scheme](block, n, None)(tuple(words), range(1, m + 1))]
+
+
+def contest(asked: Mapping[str, Asked], y: Array, rules: Rules) -> Contest:
+    """Score all candidates of a test: of each draw, the largest over the estimators counts.
+
+    What each of them told comes first, as centres and scales are fixed for all of them together.
+    """
+    nats = {
+        estimator: [
+            [mutual_information(x[r], y, given, estimator=estimator, unit="nat") for r in rows]
+            for x, given, rows in asked.values()
+        ]
+        for estimator in rules.estimators
+    }
+    scores = {estimator: scaled(values, estimator, rules) for estimator, values in nats.items()}
+    scored = {}
+    for place, name in enumerate(asked):
+        best = max(scores, key=lambda estimator: scores[estimator][place][0])
+        drawn = [max(draw) for draw in zip(*(s[place] for s in scores.values()), strict=True)]
+        bits = nats[best][place][0] / log(2)
+        scored[name] = Scored(scores[best][place][0], drawn[1 + rules.n_pilot :], bits, best)
+    return scored
+
+
+def scaled(nats: Sequence[Sequence[float]], estimator: str, rules: Rules) -> list[list[float]]:
+    """Return every candidate's values in bits, or in scales above the centre of its pilot draws.
+
+    The pilot draws come after the first value, which is that of the data as observed.
+    """
+    if not rules.n_pilot:
+        return [[value / log(2) for value in values] for values in nats]
+    if estimator in SKEWED:
+        nats = [[copysign(sqrt(abs(value)), value) for value in values] for values in nats]
+    fixed = standards([values[1 : 1 + rules.n_pilot] for values in nats])
+    return [
+        [(value - centre) / scale if scale > 0 else 0.0 for value in values]
+        for values, (centre, scale) in zip(nats, fixed, strict=True)
+    ]
+
+
+def standards(pilots: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """Return centre and scale of each candidate; a scale of 0 says that it has none.
+
+    Scales are drawn together first, as logarithms; then centres, whose errors follow from scales.
+    """
+    found = [(0.0, 0.0)] * len(pilots)
+    n = len(pilots[0])
+    usable = [
+        place
+        for place, pilot in enumerate(pilots)
+        if all(map(isfinite, pilot)) and stdev(pilot) > NO_SCALE
+    ]
+    logarithms = [log(stdev(pilots[place])) for place in usable]
+    scales = [exp(value) for value in drawn_together(logarithms, [0.5 / (n - 1)] * len(usable))]
+    centres = drawn_together([mean(pilots[place]) for place in usable], [s**2 / n for s in scales])
+    for place, centre, scale in zip(usable, centres, scales, strict=True):
+        found[place] = centre, scale
+    return found
+
+
+def drawn_together(values: Sequence[float], variances: Sequence[float]) -> list[float]:
+    """Move estimates towards their mean, by the part of their variance that is due to chance.
+
+    Those far from the median are of another kind: they neither move nor count.
+    """
+    alike = [
+        place
+        for place, (value, variance) in enumerate(zip(values, variances, strict=True))
+        if abs(value - median(values)) <= UNLIKE * sqrt(variance)
+    ]
+    moved = list(values)
+    if len(alike) < FEWEST_TO_SHARE:
+        return moved
+    middle = mean(values[place] for place in alike)
+    apart = sum((values[place] - middle) ** 2 for place in alike) / (len(alike) - 1)
+    by_chance = mean(variances[place] for place in alike)
+    due_to_chance = by_chance / apart if apart > by_chance else 1.0
+    for place in alike:
+        moved[place] = values[place] - due_to_chance * (values[place] - middle)
+    return moved
+
+
+def judge(
+    contests: Mapping[str, Contest],
+    rules: Rules,
+    choose: Callable[[Sequence[float]], int] = naive.strongest,
+    statistic: Callable[[Array], Array] = naive.maximum_statistic,
+) -> Outcome:
+    """Choose a candidate by the test that speaks least for it; the largest p-value decides."""
+    names = list(next(iter(contests.values())))
+    null = {
+        test: statistic(np.array([contest[name].drawn for name in names]))
+        for test, contest in contests.items()
+    }
+    p = {
+        test: {name: naive.p_value(contest[name].observed, null[test]) for name in names}
+        for test, contest in contests.items()
+    }
+    chosen = names[choose([min(c[name].observed for c in contests.values()) for name in names])]
+    deciding = min(contests, key=lambda test: (-p[test][chosen], contests[test][chosen].observed))
+    ruling = contests[deciding]
+    return Outcome(
+        chosen,
+        {name: max(p[test][name] for test in contests) for name in names},
+        deciding,
+        {name: ruling[name].observed for name in names},
+        {name: ruling[name].bits for name in names},
+        {name: ruling[name].estimator for name in names},
+        naive.null_line(null[deciding], rules.alpha),
+    )
+
+
+def step_down(contests: Mapping[str, Contest], order: Sequence[str]) -> dict[str, float]:
+    """Return p-values of the strongest down to the weakest, each against those not before it."""
+    final: dict[str, float] = {}
+    for rank, name in enumerate(order):
+        for contest in contests.values():
+            null = [
+                max(values)
+                for values in zip(*(contest[left].drawn for left in order[rank:]), strict=True)
+            ]
+            p = naive.p_value(contest[name].observed, null)
+            final[name] = max([p, *final.values()]) if name not in final else max(p, final[name])
+    return final
+
+
+def screened(
+    candidates: Sequence[Array],
+    y: Array,
+    rows: Sequence[Array],
+    n_strongest: int,
+    rules: Rules,
+) -> list[list[float]]:
+    """Return, for each pair of ranks and each draw, the nats of the candidates of those ranks.
+
+    In each draw candidates are ranked by their own scores in that draw, strongest first.
+    """
+    (estimator,) = rules.estimators
+    singles = [
+        [mutual_information(x[r], y, estimator=estimator, unit="nat") for r in rows]
+        for x in candidates
+    ]
+    scores = scaled(singles, estimator, rules)
+    values: list[list[float]] = [[] for _ in combinations(range(n_strongest), 2)]
+    for draw, order in enumerate(rows):
+        ranked = sorted(range(len(candidates)), key=lambda place: -scores[place][draw])
+        for slot, (first, second) in enumerate(combinations(range(n_strongest), 2)):
+            pair = np.column_stack([candidates[ranked[first]], candidates[ranked[second]]])
+            found = mutual_information(pair[order], y, estimator=estimator, unit="nat")
+            values[slot].append(found)
+    return values

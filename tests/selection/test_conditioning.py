@@ -1,0 +1,125 @@
+"""With a limit on what is given at a time, a candidate must add something to every subset."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from systems import chosen, gates, numbers, quick
+
+import naive_selection
+from pidselect.significance import FORWARD
+from pidselect.significance.standards import PILOT_DRAWS
+
+
+def sums(n=80, seed=0):
+    """y is the sum of x0 to x2 and noise; x3 is a noisy copy of x0, x4 is noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    X[:, 3] = X[:, 0] + 0.4 * X[:, 3]
+    return X, X[:, 0] + 0.9 * X[:, 1] + 0.8 * X[:, 2] + 0.5 * rng.normal(size=n)
+
+
+def key(n=600, seed=0):
+    """y is x0, or x1, or the parity of x0, x1 and x2: x2 tells something given both, not one."""
+    rng = np.random.default_rng(seed)
+    X, which = rng.integers(0, 2, (n, 4)), rng.integers(0, 3, n)
+    return X, np.choose(which, [X[:, 0], X[:, 1], X[:, :3].sum(axis=1) % 2])
+
+
+def twin_step(X, y, step, most, rules, schemes):
+    """Repeat one forward step given every subset of what is known, each a test of its own."""
+    known = [int(name[1:]) for name in step.given]
+    number = len(known)
+    words = (0, FORWARD, number)
+    contests = {}
+    for subset in combinations(known, min(most, number)):
+        given = X[:, subset] if subset else None
+        for scheme in schemes if subset else ("global",):
+            m = rules.n_pilot + rules.n_draws
+            rows = naive_selection.orders(scheme, given, words, len(X), m)
+            asked = {
+                f"x{c}": naive_selection.Asked(X[:, c], given, rows)
+                for c in range(X.shape[1])
+                if c not in known
+            }
+            contests[scheme, subset] = naive_selection.contest(asked, y, rules)
+    return naive_selection.judge(contests, rules)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "schemes", "most"),
+    [
+        ("gaussian", ("global",), 1),
+        ("gaussian", ("global",), 2),
+        ("gaussian", ("global", "local"), 1),
+        (("copula",), ("global", "local"), 1),
+    ],
+    ids=str,
+)
+def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
+    X, y = sums()
+    selector = quick(estimator=estimator, surrogates=schemes, max_conditioning=most, shared=True)
+    steps = [s for s in selector.fit(X, y).selection_.steps if s.phase == "forward"]
+    assert len(steps) == 4
+    portfolio = isinstance(estimator, tuple)
+    rules = naive_selection.Rules(
+        estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
+    )
+    for step in steps:
+        twin = twin_step(X, y, step, most, rules, schemes)
+        assert step.chosen == twin.chosen
+        assert step.surrogates == twin.deciding[0]
+        assert step.p_values == tuple(twin.p_values.values())
+        np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
+        np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
+        assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+
+
+def test_a_copy_of_one_selected_feature_is_not_taken():
+    """As with CMIM: what one selected feature tells already counts for nothing."""
+    for seed in range(3):
+        selector = quick(estimator="gaussian", max_conditioning=1).fit(*sums(seed=seed))
+        assert sorted(chosen(selector)) == ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_tells_something_given_two_needs_both_given(seed):
+    X, y = key(seed=seed)
+    found = {m: chosen(quick(max_conditioning=m, backward=None).fit(X, y)) for m in (1, 2, None)}
+    assert sorted(found[1]) == ["x0", "x1"]
+    assert sorted(found[2]) == sorted(found[None]) == ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize(("system", "estimator"), [(gates, "discrete"), (numbers, ("copula",))])
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
+    X, y = system()
+    free = quick(estimator=estimator, shared=shared).fit(X, y).selection_
+    for most in (len(free.features), len(free.features) + 1, 100):
+        limited = quick(estimator=estimator, shared=shared, max_conditioning=most)
+        limited.fit(X, y)
+        assert limited.selection_.steps == free.steps
+        assert limited.selection_.features == free.features
+        assert limited.selection_.p_values == free.p_values
+        assert limited.selection_.settings["max_conditioning"] == most
+
+
+def test_kept_features_are_always_given():
+    """The limit is on selected ones: with x0 and x1 kept, x2 is found with any limit."""
+    X, y = key()
+    selector = quick(max_conditioning=1, keep=[0, 1], backward=None).fit(X, y)
+    assert chosen(selector) == ["x2"]
+    assert selector.selection_.entry("x2").given == ("x0", "x1")
+
+
+@pytest.mark.parametrize("most", [0, -1, 1.5, "all", True])
+def test_bad_limits(most):
+    with pytest.raises(ValueError, match="max_conditioning"):
+        quick(max_conditioning=most).fit(*gates())
+
+
+def test_only_the_information_given_the_selected_can_be_limited():
+    with pytest.raises(ValueError, match=r"max_conditioning=1 goes with criterion='cmi' only"):
+        quick(criterion="mi", max_conditioning=1).fit(*gates())

@@ -1,0 +1,171 @@
+"""Every selected feature has a p-value beside all others, by the sequential maximum statistic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from systems import chosen, gates, noise, numbers, quick
+
+import naive_selection
+from pidselect.data import Block, Column
+from pidselect.estimators import Discrete
+from pidselect.selection.backward import final_p_values
+from pidselect.selection.evidence import Evidence
+from pidselect.selection.features import Feature
+from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.question import given_all
+from pidselect.significance import BACKWARD, FINAL
+from pidselect.significance.standards import PILOT_DRAWS
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def sums(n=60, seed=0):
+    """y is x0 to x3, each weaker than the one before, and noise; x4 is noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    return X, X[:, :4] @ [1.4, 1.0, 0.7, 0.5] + 0.4 * rng.normal(size=n)
+
+
+def evidence_of(observed, surrogates, **settings):
+    """Return evidence with these values, about features that nobody looks at."""
+    block = Block((Column("x", "ordinal", np.arange(6.0) % 2),))
+    features = tuple(Feature(f"x{j}", (j,), block) for j in range(observed.shape[1]))
+    inquiry = Inquiry(block, (Member("discrete", Discrete()),), **settings)
+    question = given_all(inquiry, features, (), (FINAL, 0))
+    members = np.zeros(observed.shape, dtype=np.int64)
+    return Evidence(question, observed, observed, members, surrogates)
+
+
+def contests_of(observed, surrogates):
+    return {
+        test: {
+            f"x{j}": naive_selection.Scored(observed[test, j], list(drawn), 0.0, "")
+            for j, drawn in enumerate(surrogates[test])
+        }
+        for test in range(len(observed))
+    }
+
+
+def strongest_first(observed):
+    return [f"x{j}" for j in np.argsort(-observed.min(axis=0), kind="stable")]
+
+
+@given(seeds, st.integers(1, 3), st.integers(1, 6), st.integers(1, 40))
+@settings(max_examples=60)
+def test_step_down_equals_the_twin(seed, n_tests, n_features, n_draws):
+    rng = np.random.default_rng(seed)
+    surrogates = rng.normal(size=(n_tests, n_features, n_draws)).round(1)  # with ties
+    observed = rng.normal(1, 1, size=(n_tests, n_features)).round(1)
+    found = final_p_values(evidence_of(observed, surrogates))
+    order = strongest_first(observed)
+    expected = naive_selection.step_down(contests_of(observed, surrogates), order)
+    assert found == [expected[f"x{j}"] for j in range(n_features)]
+
+
+@given(seeds, st.integers(2, 6), st.sampled_from([200, None]))
+@settings(max_examples=60)
+def test_between_its_own_and_the_maximum_over_all(seed, n_features, n_permutations):
+    """No weaker feature has a smaller one; and none is larger than against all surrogates."""
+    rng = np.random.default_rng(seed)
+    observed = rng.normal(1.5, 1, size=(1, n_features))
+    surrogates = rng.normal(size=(1, n_features, 60))
+    evidence = evidence_of(observed, surrogates, n_permutations=n_permutations)
+    found = np.array(final_p_values(evidence))
+    in_order = found[np.argsort(-observed[0])]
+    assert (np.diff(in_order) >= 0).all()
+    assert (found <= evidence.p_values()[0] + 1e-12).all()
+    alone = [
+        final_p_values(
+            evidence_of(observed[:, [j]], surrogates[:, [j]], n_permutations=n_permutations)
+        )[0]
+        for j in range(n_features)
+    ]
+    assert (found >= np.array(alone) - 1e-12).all()
+
+
+def test_the_error_over_all_features_is_at_most_alpha():
+    """With correlated surrogates, too: in 400 sets without information, 3 deviations of room."""
+    rng = np.random.default_rng(0)
+    rejected = 0
+    for _ in range(400):
+        values = rng.normal(size=(1, 3, 40)) + rng.normal(size=(1, 1, 40))
+        rejected += min(final_p_values(evidence_of(values[..., 0], values[..., 1:]))) <= 0.1
+    assert rejected <= 400 * 0.1 + 3 * np.sqrt(400 * 0.09)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("backward", ["minimum", "maximum", None])
+@pytest.mark.parametrize("estimator", ["gaussian", ("copula",)], ids=str)
+def test_the_selector_equals_the_twin(estimator, backward, shared):
+    X, y = sums()
+    selector = quick(estimator=estimator, backward=backward, shared=shared).fit(X, y)
+    record = selector.selection_
+    assert sorted(chosen(selector)) == ["x0", "x1", "x2", "x3"]
+    phases = ["forward"] * 5 + ["backward"] * (backward is not None)
+    assert [step.phase for step in record.steps] == phases
+    portfolio = isinstance(estimator, tuple)
+    rules = naive_selection.Rules(
+        estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
+    )
+    contests = {}
+    for scheme in ("global", "local"):
+        asked = {}
+        for column in range(4):
+            others = X[:, [c for c in range(4) if c != column]]
+            words = (0, FINAL if backward is None else BACKWARD, 0)
+            words = words if shared else (*words, column)
+            m = rules.n_pilot + rules.n_draws
+            rows = naive_selection.orders(scheme, others, words, len(X), m)
+            asked[f"x{column}"] = naive_selection.Asked(X[:, column], others, rows)
+        contests[scheme] = naive_selection.contest(asked, y, rules)
+    weakest = {name: min(c[name].observed for c in contests.values()) for name in contests["local"]}
+    order = sorted(weakest, key=lambda name: -weakest[name])
+    assert record.p_values == naive_selection.step_down(contests, order)
+    if backward is not None:
+        last = record.steps[-1]
+        expected = [contests[last.surrogates][name].observed for name in last.candidates]
+        np.testing.assert_allclose(last.scores, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("n_permutations", [39, "auto"])
+@pytest.mark.parametrize("backward", ["minimum", "maximum", None])
+@pytest.mark.parametrize("system", [gates, numbers])
+def test_every_selected_feature_has_one(system, backward, n_permutations):
+    selector = quick(backward=backward, n_permutations=n_permutations).fit(*system())
+    record = selector.selection_
+    assert len(record.features) > 1
+    assert tuple(record.p_values) == record.features
+    assert all(0 < p <= 1 for p in record.p_values.values())
+    assert "final p" in str(record)
+    assert record.to_dict()["p_values"] == dict(record.p_values)
+
+
+def test_one_feature_has_the_p_value_of_its_own_test():
+    X, y = numbers()
+    record = quick(estimator="gaussian", backward="maximum", max_features=1).fit(X, y).selection_
+    assert list(record.p_values.values()) == [record.steps[-1].p_value]
+
+
+def test_without_tests_there_is_none():
+    X, y = numbers()
+    record = quick(n_permutations=0, max_features=2).fit(X, y).selection_
+    assert len(record.features) == 2
+    assert record.p_values == {}
+    assert {step.p_value for step in record.steps} == {None}
+
+
+def test_without_features_there_is_none():
+    selector = quick()
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        selector.fit(*noise())
+    assert selector.selection_.p_values == {}
+
+
+def test_kept_features_have_none():
+    X, y = numbers()
+    record = quick(keep=[0]).fit(X, y).selection_
+    assert record.kept == ("x0",)
+    assert list(record.p_values) == ["x1"]

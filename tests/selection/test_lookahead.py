@@ -1,0 +1,418 @@
+"""What tells something only together is found together, and each must then stand alone."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+from math import comb, inf
+
+import numpy as np
+import pytest
+from systems import chosen, quick
+
+import naive_selection
+from pidselect.data import Block, Column
+from pidselect.estimators import KSG, Copula, Discrete
+from pidselect.selection import lookahead
+from pidselect.selection.features import Feature
+from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.lookahead import Search, look_ahead, screened
+from pidselect.significance import LOOKAHEAD, START
+from pidselect.significance.standards import PILOT_DRAWS
+
+NOTHING = "No feature was selected"
+
+
+def bits(n=240, seed=1, n_columns=6):
+    return np.random.default_rng(seed).integers(0, 2, (n, n_columns))
+
+
+def parity(order, **settings):
+    """Bits of which the first few make the parity y; the others are noise."""
+    X = bits(**settings)
+    return X, X[:, :order].sum(axis=1) % 2
+
+
+def wary(**settings):
+    """Return a quick selector with draws enough for a share of alpha."""
+    return quick(**{"n_permutations": 99, "estimator": ("discrete",), **settings})
+
+
+def fit_to_nothing(X, y, **settings):
+    selector = wary(**settings)
+    with pytest.warns(UserWarning, match=NOTHING) as caught:
+        selector.fit(X, y)
+    return selector.selection_, str(caught[0].message)
+
+
+def phases(record):
+    return [step.phase for step in record.steps]
+
+
+def features_of(X, kind="ordinal"):
+    return [
+        Feature(f"x{j}", (j,), Block((Column(f"x{j}", kind, np.ascontiguousarray(v, float)),)))
+        for j, v in enumerate(X.T)
+    ]
+
+
+def inquiry_of(y, *members, kind="ordinal", **settings):
+    target = Block((Column("y", kind, np.asarray(y, dtype=float)),))
+    return Inquiry(target, members or (Member("discrete", Discrete()),), **settings)
+
+
+# --- pairs, triples and more --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ["discrete", ("discrete",)], ids=str)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_xor_is_found_with_pairs(seed, estimator):
+    X, y = parity(2, seed=seed)
+    selector = wary(lookahead=2, estimator=estimator).fit(X, y)
+    assert sorted(chosen(selector)) == ["x0", "x1"]
+    record = selector.selection_
+    pair = record.entry("x0")
+    assert pair is record.entry("x1")
+    assert (pair.phase, pair.together, pair.chosen) == ("lookahead", ("x0", "x1"), "x0 & x1")
+    assert pair.candidates[:2] == ("x0 & x1", "x0 & x2")
+    assert len(pair.candidates) == 15
+    assert pair.note == "all 15 pairs searched"
+    assert pair.value == pytest.approx(1, abs=0.02)
+    assert "x0 and x1 came in together" in str(record)
+    assert phases(record)[:3] == ["forward", "lookahead", "members"]
+    assert record.steps[2].accepted
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_xor_is_not_found_without_and_the_warning_says_how(seed):
+    record, said = fit_to_nothing(*parity(2, seed=seed))
+    assert phases(record) == ["forward"]
+    assert "lookahead=2" in said
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_parity_of_three_needs_triples(seed):
+    X, y = parity(3, seed=seed)
+    selector = wary(lookahead=3).fit(X, y)
+    assert sorted(chosen(selector)) == ["x0", "x1", "x2"]
+    record = selector.selection_
+    assert record.entry("x2").together == ("x0", "x1", "x2")
+    assert record.entry("x2").note == "all 20 triples searched"
+    assert phases(record)[:3] == ["forward", "lookahead", "lookahead"]
+    assert not record.steps[1].accepted
+    short, said = fit_to_nothing(X, y, lookahead=2)
+    assert short.steps[1].note == "all 15 pairs searched"
+    assert "lookahead=3" in said
+
+
+def test_parity_of_five_is_beyond_triples_and_says_so():
+    record, said = fit_to_nothing(*parity(5, n_columns=7), lookahead=3)
+    assert phases(record) == ["forward", "lookahead", "lookahead"]
+    assert "All 35 triples searched" in said
+    assert "lookahead=4" in said
+
+
+def test_tuples_of_four_have_a_name_too():
+    selector = wary(lookahead=4, n_permutations=199).fit(*parity(4, n_columns=5))
+    assert sorted(chosen(selector)) == ["x0", "x1", "x2", "x3"]
+    assert selector.selection_.entry("x0").note == "all 5 tuples of 4 searched"
+
+
+def test_pairs_are_searched_beside_what_is_selected():
+    """y = 2 x0 + (x1 xor x2), now and then wrong: first x0, then the pair given x0."""
+    X = bits(400)
+    y = np.where(np.arange(400) % 8, 2 * X[:, 0] + (X[:, 1] ^ X[:, 2]), 1)
+    selector = wary(lookahead=2).fit(X, y)
+    assert chosen(selector)[0] == "x0"
+    assert sorted(chosen(selector)[1:]) == ["x1", "x2"]
+    assert selector.selection_.entry("x1").given == ("x0",)
+
+
+def test_numbers_that_tell_only_together():
+    """Which of two diagonals a point lies on: its coordinates tell it only together."""
+    rng = np.random.default_rng(0)
+    X, up = rng.normal(size=(150, 4)), rng.integers(0, 2, 150)
+    X[:, 1] = np.where(up, X[:, 0], -X[:, 0]) + 0.3 * X[:, 1]
+    selector = wary(lookahead=2, estimator=("mixed-rank",)).fit(X, up)
+    assert sorted(chosen(selector)) == ["x0", "x1"]
+
+
+# --- against the twin ---------------------------------------------------------------------------
+
+
+def assert_equal_to_twin(step, contests, rules):
+    twin = naive_selection.judge(contests, rules)
+    assert step.chosen == twin.chosen
+    assert step.candidates == tuple(twin.p_values)
+    assert step.surrogates == twin.deciding
+    assert step.p_values == tuple(twin.p_values.values())
+    np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
+    np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
+    assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+
+
+@pytest.mark.parametrize(("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_DRAWS)])
+@pytest.mark.parametrize("known", [(), (0,)])
+def test_pairs_equal_the_twin(estimator, n_pilot, known):
+    """All pairs are rearranged alike, each as a whole."""
+    X, y = parity(3, n=80, n_columns=5)
+    selector = quick(estimator=estimator, lookahead=2, keep=known, surrogates=("global", "local"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        selector.fit(X, y)
+    step = next(s for s in selector.selection_.steps if s.phase == "lookahead")
+    rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
+    given = X[:, known] if known else None
+    contests = {}
+    for scheme in ("global", "local") if known else ("global",):
+        words = (0, LOOKAHEAD, 2, len(known))
+        rows = naive_selection.orders(scheme, given, words, len(X), n_pilot + 39)
+        asked = {
+            f"x{i} & x{j}": naive_selection.Asked(X[:, [i, j]], given, rows)
+            for i, j in combinations([c for c in range(5) if c not in known], 2)
+        }
+        contests[scheme] = naive_selection.contest(asked, y, rules)
+    assert_equal_to_twin(step, contests, rules)
+
+
+@pytest.mark.parametrize(("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_DRAWS)])
+def test_starts_equal_the_twin(estimator, n_pilot):
+    """Each candidate is tested given a start; both schemes are asked, as something is given."""
+    X, y = parity(2, n=80, n_columns=5)
+    selector = quick(estimator=estimator, n_starts=3, surrogates=("global", "local")).fit(X, y)
+    step = next(s for s in selector.selection_.steps if s.phase == "starts")
+    rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
+    contests = {}
+    for scheme in ("global", "local"):
+        asked = {}
+        for name in step.candidates:
+            candidate, *start = [int(x[1:]) for x in name.replace(" beside ", " & ").split(" & ")]
+            given = X[:, start]
+            rows = naive_selection.orders(scheme, given, (0, START, 0), len(X), n_pilot + 39)
+            asked[name] = naive_selection.Asked(X[:, candidate], given, rows)
+        contests[scheme] = naive_selection.contest(asked, y, rules)
+    assert_equal_to_twin(step, contests, rules)
+
+
+# --- members ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_passenger_is_put_off(seed, monkeypatch):
+    """Without the level of pairs a triple must do: of its three the noise goes again."""
+    try_tuples = lookahead._try_tuples
+
+    def from_triples_on(*args):
+        return [] if args[3] == 2 else try_tuples(*args)
+
+    monkeypatch.setattr(lookahead, "_try_tuples", from_triples_on)
+    X, y = parity(2, seed=seed)
+    selector = wary(lookahead=3, backward=None).fit(X, y)
+    assert sorted(chosen(selector)) == ["x0", "x1"]
+    record = selector.selection_
+    came, removed, stays = record.steps[1:4]
+    assert {"x0", "x1"} < set(came.together)
+    assert (removed.phase, removed.accepted) == ("members", False)
+    assert removed.chosen in set(came.together) - {"x0", "x1"}
+    assert (stays.phase, stays.accepted) == ("members", True)
+    assert stays.alpha == 0.05
+
+
+def test_members_that_all_fail_leave_nothing(monkeypatch):
+    def take_two(inquiry, known, candidates, *rest):
+        return list(candidates[2:4])
+
+    monkeypatch.setattr(lookahead, "_try_tuples", take_two)
+    record, said = fit_to_nothing(*parity(5, n_columns=6), lookahead=2)
+    assert phases(record) == ["forward", "members", "members"]
+    assert {step.chosen for step in record.steps[1:]} == {"x2", "x3"}
+    assert not any(step.accepted for step in record.steps)
+    assert "What was included was removed again" in said
+
+
+# --- levels -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_starts", [0, 5])
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_shares_of_alpha_sum_to_alpha(order, n_starts):
+    search = Search(order, n_starts)
+    shares = [search.share(0.08, level) for level in range(1, search.n_levels + 1)]
+    assert sum(shares) == pytest.approx(0.08)
+    assert sorted(shares, reverse=True) == shares
+
+
+def test_each_level_is_tested_at_its_share():
+    X, y = parity(5, n_columns=7)
+    record, _ = fit_to_nothing(X, y, lookahead=3, n_starts=4, alpha=0.08)
+    assert phases(record) == ["forward", "lookahead", "lookahead", "starts"]
+    assert [step.alpha for step in record.steps] == [0.04, 0.02, 0.01, 0.01]
+    plain, _ = fit_to_nothing(X, y, alpha=0.08)
+    assert plain.steps[0].alpha == 0.08
+
+
+def test_too_few_draws_for_a_share_are_refused():
+    with pytest.raises(ValueError, match=r"significant at alpha=0.0125"):
+        wary(lookahead=3, n_permutations=39).fit(*parity(2))
+
+
+# --- room ---------------------------------------------------------------------------------------
+
+
+def test_a_pair_does_not_fit_into_room_for_one():
+    X, y = parity(2)
+    record, _ = fit_to_nothing(X, y, lookahead=2, max_features=1)
+    assert phases(record) == ["forward"]
+    kept = wary(lookahead=2, max_features=2, keep=[5]).fit(X, y)
+    assert chosen(kept) == []
+    assert chosen(wary(lookahead=2, max_features=3, keep=[5]).fit(X, y)) == ["x0", "x1"]
+    assert chosen(wary(lookahead=2, max_features=2).fit(X, y)) == ["x0", "x1"]
+
+
+def test_groups_are_members_of_tuples():
+    """x0 and x1 go together: with x2 they are a pair of features, and three columns."""
+    X, y = parity(3)
+    groups = {"both": [0, 1]}
+    selector = wary(lookahead=2, feature_groups=groups).fit(X, y)
+    assert sorted(chosen(selector)) == ["both", "x2"]
+    assert selector.selected_.tolist() == [0, 1, 2]
+    pair = selector.selection_.entry("x2")
+    assert pair.together == ("both", "x2")
+    assert pair.note == "all 10 pairs searched"
+    record, _ = fit_to_nothing(X, y, lookahead=2, feature_groups=groups, max_features=2)
+    assert record.steps[1].note == "6 of 10 pairs searched, the others too wide"
+
+
+# --- the budget ---------------------------------------------------------------------------------
+
+
+def leaning(seed, n=400, n_columns=12):
+    """y is the xor of x3 and x7 in most rows; where it is 1, each is a little more often 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, n_columns))
+    agrees = rng.random(n) < np.where(X[:, 3] & X[:, 7], 0.55, 0.85)
+    return X, np.where(agrees, X[:, 3] ^ X[:, 7], 1 - (X[:, 3] ^ X[:, 7]))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_beyond_the_budget_the_strongest_are_searched(seed, monkeypatch):
+    monkeypatch.setattr(lookahead, "MOST_TUPLES", 30)
+    X, y = leaning(seed)
+    inquiry = inquiry_of(y, n_permutations=99, alpha=0.05, shared=True)
+    found, steps = look_ahead(inquiry, (), features_of(X), Search(2), inf)
+    assert sorted(feature.name for feature in found) == ["x3", "x7"]
+    assert len(steps[0].candidates) == comb(8, 2) <= 30
+    assert steps[0].note.startswith("28 of 66 pairs searched, those of the strongest single")
+    assert set(steps[0].together) == {"x3", "x7"}
+
+
+def test_the_selector_keeps_to_the_budget(monkeypatch):
+    monkeypatch.setattr(lookahead, "MOST_TUPLES", 10)
+    record, said = fit_to_nothing(*parity(5, n_columns=7), lookahead=2)
+    assert len(record.steps[1].candidates) == 10
+    assert "10 of 21 pairs searched" in said
+
+
+@pytest.mark.parametrize("portfolio", [False, True])
+def test_the_screen_is_repeated_in_every_draw(portfolio, monkeypatch):
+    monkeypatch.setattr(lookahead, "MOST_TUPLES", 6)
+    X, y = bits(60, seed=1), bits(60, seed=2)[:, 0]
+    inquiry = inquiry_of(y, shared=True, is_portfolio=portfolio, seed=3)
+    words = (LOOKAHEAD, 2, 0)
+    question = screened(inquiry, (), features_of(X), 2, words)
+    rows = naive_selection.orders("global", None, (3, *words), 60, 70)
+    rules = naive_selection.Rules(("discrete",), 20, PILOT_DRAWS if portfolio else 0)
+    expected = naive_selection.screened(list(X.T), y, rows, 4, rules)
+    found = question.score(range(71))
+    assert found.shape == (1, 6, 1, 71)
+    np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12)
+    parts = [question.score(draws) for draws in (range(1), range(1, 17), range(17, 71))]
+    np.testing.assert_array_equal(np.concatenate(parts, axis=-1), found)
+    tuples = [tuple(feature.name for feature in members) for members in question.tuples]
+    assert len(set(tuples)) == 6
+    assert [" & ".join(members) for members in tuples] == [c.name for c in question.candidates]
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_in_the_data_as_observed_places_are_the_tuples_on_record(order, monkeypatch):
+    """In every test: what one rejects and what another rejects must be the same tuple."""
+    monkeypatch.setattr(lookahead, "MOST_TUPLES", 6)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 10))
+    X[:, 1:5] += 1.5 * X[:, [0]]
+    members = (Member("ksg-rank", KSG(scale="rank")), Member("copula", Copula()))
+    inquiry = inquiry_of(
+        X[:, 0] + rng.normal(size=80),
+        *members,
+        kind="continuous",
+        is_portfolio=True,
+        surrogates=("global", "local"),
+        shared=True,
+    )
+    known, *candidates = features_of(X, "continuous")
+    question = screened(inquiry, [known], candidates, order, (LOOKAHEAD, order, 1))
+    found = question.score(range(1))
+    bound = inquiry.bind([known])
+    rows = bound.rows((0,), range(1))
+    for place, candidate in enumerate(question.candidates):
+        np.testing.assert_allclose(found[:, place], bound.score(candidate.block, rows), atol=1e-12)
+
+
+def test_all_tuples_within_the_budget_are_rearranged_alike():
+    """A feature has the same surrogate in each of its pairs, whatever `shared` says."""
+    X, y = parity(2)
+    found = [
+        look_ahead(inquiry_of(y, shared=shared), (), features_of(X), Search(2), inf)
+        for shared in (True, False)
+    ]
+    assert found[0][1] == found[1][1]
+
+
+# --- random starts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_random_starts_find_xor_among_few(seed):
+    X, y = parity(2, seed=seed)
+    selector = wary(n_starts=10).fit(X, y)
+    assert sorted(chosen(selector)) == ["x0", "x1"]
+    record = selector.selection_
+    start = record.entry("x0")
+    assert start.phase == "starts"
+    assert {"x0", "x1"} < set(start.together)
+    assert len(start.together) == 1 + lookahead.START_SIZE
+    assert " beside " in start.chosen
+    assert "random starts of 3 features searched" in start.note
+    assert phases(record)[:3] == ["forward", "starts", "members"]
+    assert [step.alpha for step in record.steps[:2]] == [0.025, 0.025]
+
+
+def test_starts_are_as_large_as_there_is_room_for():
+    X, y = parity(2, n_columns=3)
+    selector = wary(n_starts=10).fit(X, y)
+    assert sorted(chosen(selector)) == ["x0", "x1"]
+    assert "3 random starts of 2 features" in selector.selection_.entry("x0").note
+    record, _ = fit_to_nothing(X, y, n_starts=10, max_features=2)
+    assert phases(record) == ["forward"]
+
+
+def test_each_start_is_bound_once(monkeypatch):
+    """Binding sorts neighbours, which takes long: candidates beside one start share it."""
+    X, y = parity(5)
+    inquiry, given = inquiry_of(y, n_permutations=39), []
+    bind = Inquiry.bind
+
+    def counted(self, features, *args, **settings):
+        given.append(tuple(feature.name for feature in features))
+        return bind(self, features, *args, **settings)
+
+    monkeypatch.setattr(Inquiry, "bind", counted)
+    _, steps = look_ahead(inquiry, (), features_of(X), Search(1, 4), inf)
+    assert [step.accepted for step in steps] == [False]
+    assert len(given) == len(set(given)) == int(steps[0].note.split()[0])
+
+
+def test_the_same_seed_searches_the_same():
+    X, y = parity(2)
+    first, second = (wary(n_starts=6, lookahead=2).fit(X, y).selection_ for _ in range(2))
+    assert first == second

@@ -1,0 +1,203 @@
+"""Of several estimators the one whose value is most unlike chance counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from systems import chosen, noise, quick
+
+import naive_selection
+from pidselect.estimators import KSG, Copula
+from pidselect.significance import FORWARD
+from pidselect.significance.standards import PILOT_DRAWS
+
+BOTH = ("ksg-rank", "copula")
+
+
+def sums(n=60, seed=0):
+    """y = x0 + x1 + noise; x2 is a noisy copy of x0, x3 is noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, 2] = X[:, 0] + 0.3 * X[:, 2]
+    return X, X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n)
+
+
+def labels(seed, n=900):
+    """x0 is noise of 300 levels; x1 is a bit that y goes along with in two thirds of the rows."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(0, 300, n), rng.integers(0, 2, n)])
+    return X, np.where(rng.random(n) < 2 / 3, X[:, 1], 1 - X[:, 1])
+
+
+def hump(seed, n=120):
+    """y is large at both ends of x1; x0 and x2 are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 1] ** 2 + 0.2 * rng.normal(size=n)
+
+
+def slope(seed, n=120):
+    """y grows a little with x1; x0 and x2 are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, 0.45 * X[:, 1] + rng.normal(size=n)
+
+
+# --- against the twin ---------------------------------------------------------------------------
+
+
+def twin_step(X, y, known, shared, n_step, rules):
+    """Repeat one forward step, given the columns known."""
+    given = X[:, known] if known else None
+    contests = {}
+    for scheme in ("global", "local") if known else ("global",):
+        asked = {}
+        for column in [c for c in range(X.shape[1]) if c not in known]:
+            words = (0, FORWARD, n_step) if shared else (0, FORWARD, n_step, column)
+            m = rules.n_pilot + rules.n_draws
+            rows = naive_selection.orders(scheme, given, words, len(X), m)
+            asked[f"x{column}"] = naive_selection.Asked(X[:, column], given, rows)
+        contests[scheme] = naive_selection.contest(asked, y, rules)
+    return naive_selection.judge(contests, rules)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("estimator", [BOTH, ("copula",), "gaussian"], ids=str)
+def test_forward_steps_equal_the_twin(estimator, shared):
+    X, y = sums()
+    schemes = ("global", "local")
+    selector = quick(estimator=estimator, surrogates=schemes, shared=shared).fit(X, y)
+    portfolio = isinstance(estimator, tuple)
+    rules = naive_selection.Rules(
+        estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
+    )
+    for number, step in enumerate(selector.selection_.steps[:3]):
+        known = [int(name[1:]) for name in step.given]
+        twin = twin_step(X, y, known, shared, number, rules)
+        assert step.chosen == twin.chosen
+        assert step.surrogates == twin.deciding
+        assert step.p_values == tuple(twin.p_values.values())
+        assert step.p_value == twin.p_values[twin.chosen]
+        assert step.estimators == tuple(twin.estimators.values())
+        np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
+        np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
+        assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+        assert step.accepted == (step.p_value <= 0.05)
+        assert step.n_drawn == 39
+        assert step.unit == ("sd" if portfolio else "bit")
+    assert {step.surrogates for step in selector.selection_.steps[:1]} == {"global"}
+
+
+@pytest.mark.parametrize("system", [sums, noise])
+def test_the_order_of_members_does_not_matter(system):
+    found = []
+    for estimator in (BOTH, BOTH[::-1]):
+        selector = quick(estimator=estimator, backward=None)
+        if system is noise:
+            with pytest.warns(UserWarning, match="No feature was selected"):
+                selector.fit(*noise(60))
+        else:
+            selector.fit(*system())
+        found.append(selector.selection_)
+    assert found[0].steps == found[1].steps
+    assert found[0].p_values == found[1].p_values
+
+
+# --- unlike columns -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_label_of_many_levels_does_not_block_a_good_bit(seed):
+    X, y = labels(seed)
+    kinds = {"x0": "nominal"}
+    selector = quick(estimator=("discrete",), kinds=kinds).fit(X, y)
+    assert chosen(selector) == ["x1"]
+    step = selector.selection_.steps[0]
+    assert step.values[0] > step.values[1]  # bits of chance
+    assert step.scores[0] < 4 < step.scores[1]
+    assert (step.chosen, step.estimator, step.unit) == ("x1", "discrete", "sd")
+    with pytest.warns(UserWarning, match="No feature was selected.* 'x0'"):
+        quick(estimator="discrete", kinds=kinds).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_are_found_beside_each_other(seed):
+    """A column of many levels that does tell something is not punished for them either."""
+    X, y = labels(seed)
+    told = 10 * y + np.random.default_rng(seed).integers(0, 10, len(y))
+    wide = np.where(np.random.default_rng(seed).random(len(y)) < 0.8, told, X[:, 0] % 20)
+    selector = quick(estimator=("discrete",), kinds={"x0": "nominal"})
+    selector.fit(np.column_stack([wide, X[:, 1]]), y)
+    assert chosen(selector) == ["x0", "x1"]
+
+
+# --- each member carries what the other does not see --------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hump_is_carried_by_neighbours(seed):
+    X, y = hump(seed)
+    selector = quick(estimator=BOTH).fit(X, y)
+    assert chosen(selector) == ["x1"]
+    assert selector.selection_.entry("x1").estimator == "ksg-rank"
+    assert selector.selection_.entry("x1").value > 0.3
+    alone = quick(estimator="copula")
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        alone.fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_a_weak_slope_is_carried_by_the_copula(seed):
+    X, y = slope(seed)
+    selector = quick(estimator=BOTH).fit(X, y)
+    assert chosen(selector) == ["x1"]
+    entry = selector.selection_.entry("x1")
+    assert entry.estimator == "copula"
+    assert 0 < entry.value < 0.3 < 3 < entry.score
+    assert "sd by copula" in str(entry)
+    alone = quick(estimator="ksg-rank")
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        alone.fit(X, y)
+
+
+def test_the_record_names_the_members():
+    X, y = sums()
+    selector = quick(estimator=("copula", KSG(k=3))).fit(X, y)
+    assert selector.selection_.settings["estimator"] == {"copula": "Copula()", "KSG": "KSG(k=3)"}
+    assert selector.selection_.settings["n_pilot"] == PILOT_DRAWS
+    assert [type(one) for one in selector.estimator_] == [Copula, KSG]
+    named = {name for step in selector.selection_.steps for name in step.estimators}
+    assert named <= {"copula", "KSG"}
+    frame = quick(estimator=BOTH).fit(X, y).selection_.to_dict()
+    assert frame["steps"][0]["unit"] == "sd"
+
+
+def test_one_estimator_in_a_tuple_is_standardised_and_alone_is_not():
+    X, y = sums()
+    alone, listed = (quick(estimator=e).fit(X, y).selection_ for e in ("copula", ("copula",)))
+    assert alone.steps[0].unit == "bit"
+    assert alone.steps[0].scores == alone.steps[0].values
+    assert listed.steps[0].unit == "sd"
+    assert listed.steps[0].values == alone.steps[0].values
+    assert alone.settings["n_pilot"] == 0
+
+
+# --- bad tuples ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimator", "error", "message"),
+    [
+        ((), ValueError, r"estimator=\(\) names none"),
+        (("auto", "ksg"), ValueError, r'"auto" is a choice of its own'),
+        (("ksg", "ksg"), ValueError, r"has 'ksg' twice"),
+        (("ksg", KSG()), ValueError, r"has KSG\(\) twice"),
+        ((Copula(), "copula"), ValueError, r"has 'copula' twice"),
+        (("ksg", "nope"), ValueError, r"estimator='nope'"),
+        (("ksg", KSG), TypeError, r"is a class; use KSG\(\)"),
+        (("ksg", 3), TypeError, r"estimator=3 is no estimator"),
+    ],
+)
+def test_bad_tuples_are_refused(estimator, error, message):
+    with pytest.raises(error, match=message):
+        quick(estimator=estimator).fit(*sums())

@@ -1,0 +1,241 @@
+"""Strong, weak or no relevance: as tests given subsets of the selected features have it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from pidselect.data import Block, read_block
+from pidselect.estimators import Copula, Discrete
+from pidselect.selection import relevance
+from pidselect.selection.features import Feature
+from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.relevance import assess, subsets_of
+from pidselect.significance import RELEVANCE
+from pidselect.significance.standards import PILOT_DRAWS
+
+
+def features(**columns):
+    """Return features by their names."""
+    return {
+        name: Feature(name, (place,), read_block(values, name))
+        for place, (name, values) in enumerate(columns.items())
+    }
+
+
+def inquire(y, estimator=None, **settings):
+    member = Member("one", estimator or Discrete())
+    return Inquiry(read_block(y, "y", target=True), (member,), **{"n_permutations": 99, **settings})
+
+
+def bits(seed=0, n=200):
+    """y is a and b, with errors; again is another look at a, coin tells nothing."""
+    rng = np.random.default_rng(seed)
+    a, b, coin = rng.integers(0, 2, (3, n))
+    y, again = (a & b) ^ (rng.random(n) < 0.05), a ^ (rng.random(n) < 0.1)
+    return features(a=a, b=b, again=again, coin=coin), y
+
+
+def roles(found):
+    return {name: one.role for name, one in found.items()}
+
+
+# --- the verdicts -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("surrogates", [("global",), ("local",), ("global", "local")])
+@pytest.mark.parametrize("n_permutations", [99, None])
+def test_every_role(surrogates, n_permutations):
+    known, y = bits()
+    inquiry = inquire(y, surrogates=surrogates, n_permutations=n_permutations)
+    found = assess(inquiry, [], [known["a"], known["b"]], list(known.values()))
+    assert roles(found) == {
+        "a": "strongly relevant",
+        "b": "strongly relevant",
+        "again": "weakly relevant",
+        "coin": "irrelevant",
+    }
+    assert found["again"].n_subsets == found["coin"].n_subsets == 4
+    assert found["a"].given == ("b",)
+    assert found["again"].p_value == 1 / (100 if n_permutations else 201)
+
+
+def test_relevant_only_beside_another():
+    """Of two inputs of an XOR, the second tells all once the first is given, and nothing before."""
+    first, second = np.tile([0, 0, 1, 1], 50), np.tile([0, 1, 0, 1], 50)
+    known = features(first=first, second=second)
+    found = assess(inquire(first ^ second), [], [known["first"]], list(known.values()))
+    assert found["second"].role == "weakly relevant"
+    assert found["second"].given == ("first",)
+    assert found["second"].bits == pytest.approx(1)
+    assert found["first"].role == "weakly relevant"  # it tells nothing by itself
+    assert found["first"].p_value > 0.05
+
+
+def test_redundant_beside_all():
+    """What is known from the selected features counts where these are not given."""
+    known, y = bits()
+    found = assess(inquire(y), [], [known["a"], known["b"]], [known["again"]])
+    assert "a" not in found["again"].given
+    assert found["again"].bits > 0.1
+
+
+def test_two_selected_copies_are_weakly_relevant():
+    known, y = bits()
+    known["twin"] = replace(known["a"], name="twin")
+    found = assess(inquire(y), [], [known["a"], known["twin"]], [])
+    assert set(roles(found).values()) == {"weakly relevant"}
+
+
+def test_known_p_values_are_taken():
+    known, y = bits()
+    selected = [known["a"], known["b"]]
+    found = assess(inquire(y), [], selected, [], {"a": 0.04, "b": 0.06})
+    assert roles(found) == {"a": "strongly relevant", "b": "weakly relevant"}
+    assert (found["a"].p_value, found["b"].p_value) == (0.04, 0.06)
+    tested = assess(inquire(y), [], selected, [])
+    assert tested["b"].p_value == 0.01
+    assert tested["b"].bits == pytest.approx(found["b"].bits)
+
+
+def test_kept_ones_are_always_given():
+    known, _ = bits()
+    y = known["a"].block.columns[0].values  # nothing but a matters
+    found = assess(inquire(y), [known["a"]], [], [known["again"], known["coin"]])
+    assert roles(found) == {"a": "kept", "again": "irrelevant", "coin": "irrelevant"}
+    assert found["again"].given == ("a",)
+    assert found["a"].p_value is None
+
+
+def test_what_does_not_vary_is_not_tested():
+    known, y = bits()
+    nothing = Feature("nothing", (9,), Block())
+    lost = Feature("lost", (8,), Block())
+    everyone = [known["a"], nothing, lost]
+    found = assess(inquire(y), [], [known["a"], lost], everyone, {"a": 0.01, "lost": 0.01})
+    assert found["nothing"].role == "irrelevant"
+    assert found["nothing"].p_value is None
+    assert found["lost"].role == "strongly relevant"
+    assert (found["lost"].bits, found["lost"].p_value) == (0.0, 0.01)
+    assert assess(inquire(y), [], [lost], [])["lost"].role == "weakly relevant"
+
+
+def test_features_of_several_columns():
+    first, second = np.tile([0, 0, 1, 1], 50), np.tile([0, 1, 0, 1], 50)
+    both = Feature("both", (0, 1), read_block(np.column_stack([first, second]), "both"))
+    found = assess(inquire(first ^ second), [], [], [both])
+    assert found["both"].role == "weakly relevant"
+    assert found["both"].bits == pytest.approx(1)
+
+
+# --- the test -----------------------------------------------------------------------------------
+
+
+def test_against_the_obvious_way():
+    """One draw at a time: the largest of all features and subsets, beside the pilot draws."""
+    known, y = bits(seed=3, n=60)
+    inquiry = inquire(y, n_permutations=39, seed=5)
+    selected, others = ["a", "b"], ["again", "coin"]
+    found = assess(inquiry, [], [known[s] for s in selected], [known[o] for o in others])
+    columns = {name: one.block.columns[0].values[:, np.newaxis] for name, one in known.items()}
+    subsets = [T for size in range(3) for T in combinations(selected, size)]
+    pairs = [(name, T) for name in others for T in subsets]
+    n_draws = 1 + PILOT_DRAWS + 39
+    values = np.empty((len(pairs), n_draws))
+    for draw in range(n_draws):
+        rows = np.arange(60)
+        if draw:
+            rows = np.array(naive.permutation((5, RELEVANCE, relevance.OF_OTHERS, draw), 60))
+        for place, (name, T) in enumerate(pairs):
+            S = np.hstack([columns[s] for s in T]) if T else None
+            values[place, draw] = naive.discrete(columns[name][rows], y[:, np.newaxis], S)
+    scale = np.sign(values) * np.sqrt(np.abs(values))
+    pilot = scale[:, 1 : 1 + PILOT_DRAWS]
+    scores = (scale - pilot.mean(axis=1)[:, None]) / pilot.std(axis=1, ddof=1)[:, None]
+    null = scores[:, 1 + PILOT_DRAWS :].max(axis=0)
+    for name in others:
+        places = [place for place, pair in enumerate(pairs) if pair[0] == name]
+        p = [naive.p_value(scores[place, 0], null) for place in places]
+        best = min(zip(p, -scores[places, 0], places, strict=True))
+        assert found[name].p_value == pytest.approx(best[0])
+        assert found[name].given == pairs[best[2]][1]
+        assert found[name].bits * log(2) == pytest.approx(values[best[2], 0], abs=1e-10)
+
+
+def test_error_rate():
+    """Of 200 data sets where four features tell nothing, few call any of them relevant."""
+    wrong = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        a, b, *noise = rng.normal(size=(6, 60))
+        known = features(a=a, b=b, **{f"n{i}": values for i, values in enumerate(noise)})
+        inquiry = inquire(a + b + rng.normal(size=60), Copula(), n_permutations=39, seed=seed)
+        selected = [known["a"], known["b"]]
+        final = {"a": 0.01, "b": 0.01}
+        found = assess(inquiry, [], selected, list(known.values()), final)
+        wrong += "weakly relevant" in [found[f"n{i}"].role for i in range(4)]
+    assert 2 <= wrong <= 18  # 10 are expected; more or fewer have a chance of less than 1 in 100
+
+
+def test_nothing_depends_on_how_the_work_is_spread():
+    known, y = bits(n=100)
+    inquiry = inquire(y, surrogates=("global", "local"), n_permutations=39)
+    arguments = ([], [known["a"], known["b"]], list(known.values()))
+    expected = assess(inquiry, *arguments)
+    assert assess(replace(inquiry, n_jobs=2, max_memory=1), *arguments) == expected
+    assert assess(replace(inquiry, shared=True), *arguments) == expected
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ending_early_changes_no_verdict(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    a, *noise = rng.normal(size=(4, 50))
+    known = features(a=a, **{f"n{i}": values for i, values in enumerate(noise)})
+    y = a + 0.3 * noise[0] + rng.normal(size=50)
+    arguments = ([], [known["a"]], list(known.values()), {"a": 0.01})
+    inquiry = inquire(y, Copula(), n_permutations=199, seed=seed)
+    looked = assess(inquiry, *arguments)
+    monkeypatch.setattr(relevance, "FIRST_DRAWS", 199)
+    assert roles(looked) == roles(assess(inquiry, *arguments))
+
+
+def test_all_draws_where_something_is_significant(monkeypatch):
+    known, y = bits()
+    arguments = ([], [known["a"]], list(known.values()))
+    looked = assess(inquire(y), *arguments)
+    monkeypatch.setattr(relevance, "FIRST_DRAWS", 99)
+    assert looked == assess(inquire(y), *arguments)
+    assert looked["again"].p_value == 0.01
+
+
+# --- subsets ------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 9), st.integers(1, 40))
+def test_subsets(n, most):
+    found = subsets_of(range(n), most)
+    assert len(found) == len(set(found)) <= most
+    assert all(len(set(one)) == len(one) and set(one) <= set(range(n)) for one in found)
+    assert found[0] == ()
+    if n and most > 1:
+        assert found[1] == tuple(range(n))
+    if most >= 2**n and n <= 4:  # then there are no others than these sizes
+        assert len(found) == 2**n
+
+
+def test_many_features_leave_fewer_subsets(monkeypatch):
+    known, y = bits()
+    selected, others = [known["a"], known["b"]], [known["again"], known["coin"]]
+    monkeypatch.setattr(relevance, "MOST_QUESTIONS", 6)
+    found = assess(inquire(y), [], selected, others)
+    assert found["coin"].n_subsets == 3
+    monkeypatch.setattr(relevance, "MOST_QUESTIONS", 1)
+    found = assess(inquire(y), [], selected, others)
+    assert found["coin"].n_subsets == 2

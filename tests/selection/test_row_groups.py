@@ -1,0 +1,216 @@
+"""Groups of rows: surrogates rearrange samples within them, or exchange them whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from systems import chosen, numbers, quick
+
+from pidselect.selection.forward import forward
+
+pytestmark = pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
+
+
+def persons(n_persons=20, n_rows=10, seed=0):
+    """x0 and y differ from person to person, else they are unrelated; x1 tells about y itself."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n_persons), n_rows)
+    level = 3 * rng.normal(size=n_persons)[who]
+    X = rng.normal(size=(len(who), 3))
+    X[:, 0] += level
+    return X, level + X[:, 1] + 0.3 * rng.normal(size=len(who)), who
+
+
+def traits(n_persons=20, n_rows=10, seed=0):
+    """All columns and the target are the same in all rows of a person but for a little noise."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n_persons), n_rows)
+    X = rng.normal(size=(n_persons, 3))[who] + 0.1 * rng.normal(size=(len(who), 3))
+    y = rng.normal(size=n_persons)[who] + 0.1 * rng.normal(size=len(who))
+    return X, y, who
+
+
+# --- what groups are for ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_only_differs_between_groups_is_not_selected(seed):
+    X, y, who = persons(seed=seed)
+    assert "x0" in chosen(quick(surrogates="global").fit(X, y))
+    for surrogates in ("global", ("global", "local")):
+        assert chosen(quick(surrogates=surrogates).fit(X, y, who)) == ["x1"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_traits_of_persons_are_tested_by_whole_persons(seed):
+    X, y, who = traits(seed=seed)
+    assert chosen(quick(surrogates="global").fit(X, y)) != []
+    assert chosen(quick(surrogates="blocks").fit(X, y, who)) == []
+    found = quick(surrogates="blocks").fit(X, X[:, 1] + 0.1 * y, who)
+    assert chosen(found) == ["x1"]
+
+
+def test_rows_in_any_order():
+    """A group need not be in one piece; but draws go by rows, so that they are others."""
+    X, y, who = persons()
+    order = np.random.default_rng(0).permutation(len(y))
+    assert chosen(quick().fit(X[order], y[order], who[order])) == ["x1"]
+
+
+# --- how they are given -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("surrogates", "n_permutations"),
+    [("global", 39), (("global", "local"), 39), (("global", "local"), "auto"), ("blocks", "auto")],
+)
+def test_the_same_record_however_the_work_is_spread(surrogates, n_permutations):
+    X, y, who = persons()
+    settings = {"surrogates": surrogates, "n_permutations": n_permutations}
+    expected = quick(**settings).fit(X, y, who).selection_
+    assert expected.settings["n_groups"] == 20
+    assert quick(n_jobs=2, max_memory="1KiB", **settings).fit(X, y, who).selection_ == expected
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        pd.Series,
+        lambda who: pl.Series("who", who),
+        lambda who: [f"person {number}" for number in who],
+        lambda who: 100 - 5 * who,
+        lambda who: who[:, np.newaxis],
+        lambda who: pd.Series(who, index=range(len(who), 0, -1)).astype("category"),
+    ],
+    ids=["list", "pandas", "polars", "names", "numbers", "column", "category"],
+)
+def test_what_groups_are_called_does_not_matter(form):
+    X, y, who = persons()
+    expected = quick().fit(X, y, who).selection_
+    assert quick().fit(X, y, groups=form(who)).selection_ == expected
+
+
+def test_without_groups():
+    selection = quick().fit(*numbers()).selection_
+    assert selection.settings["n_groups"] is None
+    assert quick().fit(*numbers(), groups=None).selection_ == selection
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        (np.arange(99) % 5, "groups has 99 values, but there are 100 rows"),
+        (np.arange(101) % 5, "groups has 101 values, but there are 100 rows"),
+        (np.where(np.arange(100) == 3, np.nan, 1.0), "groups.*1 missing"),
+        ([None, *["a", "b", "c"] * 33], "groups.*1 missing"),
+        (np.zeros((100, 2)), "groups must have one value for every row, but has 2 columns"),
+    ],
+    ids=["too few", "too many", "nan", "none", "two columns"],
+)
+def test_bad_groups_are_refused(groups, words):
+    selector = quick()
+    with pytest.raises(ValueError, match=words):
+        selector.fit(*numbers(), groups=groups)
+    assert not hasattr(selector, "selection_")
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        (None, "exchanges whole groups of rows, but groups=None"),
+        (np.repeat([0, 1], [40, 60]), "no two groups have it: there are 2, of 40, 60 rows"),
+    ],
+    ids=["none", "no two alike"],
+)
+def test_groups_that_cannot_be_exchanged(groups, words):
+    with pytest.raises(ValueError, match=words):
+        quick(surrogates="blocks").fit(*numbers(), groups=groups)
+
+
+# --- a part of the rows -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mixed_up", [False, True])
+def test_rows_that_are_dropped_leave_their_groups(mixed_up):
+    """As if they had never been there, also if another group then comes first."""
+    X, y, who = persons()
+    if mixed_up:
+        order = np.random.default_rng(0).permutation(len(y))
+        X, y, who = X[order], y[order], who[order]
+    gaps = X.copy()
+    gaps[:25:2, 2] = np.nan
+    whole = ~np.isnan(gaps).any(axis=1)
+    found = quick(missing="drop").fit(gaps, y, who).selection_
+    assert found == quick().fit(X[whole], y[whole], who[whole]).selection_
+
+
+def test_a_group_that_is_dropped_altogether():
+    X, y, who = persons()
+    X[who == 5] = np.nan
+    selector = quick(missing="drop").fit(X, y, who)
+    assert selector.selection_.settings["n_groups"] == 19
+    assert chosen(selector) == ["x1"]
+
+
+def test_groups_are_given_for_all_rows_also_if_some_are_dropped():
+    X, y, who = persons()
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="groups has 199 values, but there are 200 rows"):
+        quick(missing="drop").fit(X, y, who[1:])
+
+
+def test_a_part_of_the_samples_keeps_its_groups(monkeypatch):
+    X, y, who = persons()
+    gaps = X.copy()
+    gaps[::9, 2] = np.nan
+    seen = []
+
+    def watched(inquiry, *rest):
+        seen.append(inquiry)
+        return forward(inquiry, *rest)
+
+    monkeypatch.setattr("pidselect.selection.selector.forward", watched)
+    quick(missing="drop", max_samples=120).fit(gaps, y, who)
+    group_of = dict(zip(y.tolist(), who.tolist(), strict=True))
+    values = seen[0].target.columns[0].values
+    assert len(values) == 120
+    pairs = {(group_of[v], g) for v, g in zip(values.tolist(), seen[0].groups, strict=True)}
+    assert len(pairs) == len({who for who, _ in pairs}) == len({group for _, group in pairs})
+
+
+# --- as scikit-learn passes them ----------------------------------------------------------------
+
+
+def test_fit_transform():
+    X, y, who = persons()
+    np.testing.assert_array_equal(quick().fit_transform(X, y, groups=who), X[:, [1]])
+
+
+def test_a_pipeline_passes_them_on():
+    X, y, who = persons()
+    expected = quick().fit(X, y, who).selection_
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(quick().set_fit_request(groups=True), LinearRegression())
+        assert pipeline.fit(X, y, groups=who)[0].selection_ == expected
+        with pytest.raises(UnsetMetadataPassedError, match="groups"):
+            make_pipeline(quick(), LinearRegression()).fit(X, y, groups=who)
+
+
+def test_cross_validation_passes_them_to_its_splits_and_to_the_selector():
+    X, y, who = persons()
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(quick().set_fit_request(groups=True), LinearRegression())
+        results = cross_validate(
+            pipeline, X, y, cv=GroupKFold(2), params={"groups": who}, return_estimator=True
+        )
+    for fitted in results["estimator"]:
+        assert fitted[0].selection_.settings["n_groups"] == 10
+        assert fitted[0].selected_.tolist() == [1]

@@ -1,0 +1,281 @@
+"""How often features come back on random parts of the rows."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import (
+    SelectKBest,
+    SelectorMixin,
+    VarianceThreshold,
+    f_classif,
+    f_regression,
+)
+from sklearn.linear_model import LinearRegression
+from systems import noise, numbers, quick
+
+from pidselect.selection.stability import (
+    SHOWN,
+    Stability,
+    Subsamples,
+    nogueira,
+    stability,
+    wilson,
+)
+
+
+class Watcher(SelectorMixin, BaseEstimator):
+    """Selects the first column, and notes what it was given."""
+
+    seen: list = []  # noqa: RUF012  (copies of a selector share it)
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y=None, groups=None):
+        self.n_features_in_ = X.shape[1]
+        self.seen.append((np.asarray(X), y, groups, self.random_state))
+        return self
+
+    def _get_support_mask(self):
+        return np.arange(self.n_features_in_) == 0
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    monkeypatch.setattr(Watcher, "seen", [])
+    return Watcher
+
+
+# --- what is found ------------------------------------------------------------------------------
+
+
+def test_features_that_matter_come_back():
+    X, y = numbers(200)
+    found = stability(quick(), X, y, n=8, random_state=0)
+    assert found.features == ("x0", "x1", "x2", "x3")
+    assert found.most_frequent == ("x0", "x1")
+    assert found.counts["x0"] == found.counts["x1"] == 8
+    assert found.stability > 0.7
+    assert found.n_empty == 0
+
+
+def test_nothing_selected_is_counted_in_silence():
+    X, y = noise(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = stability(quick(alpha=0.026), X, y, n=6, random_state=0)
+    assert found.n_empty == found.selections.count(()) > 0
+    assert f"{found.n_empty} of 6 subsamples selected nothing." in str(found)
+
+
+def test_any_selector():
+    X, y = numbers(80)
+    found = stability(SelectKBest(f_regression, k=2), pd.DataFrame(X), y, n=5, random_state=0)
+    assert found.mean_size == 2
+    X = np.column_stack([X, np.ones(80)])
+    found = stability(VarianceThreshold(), X, n=3)
+    assert found.most_frequent == ("x0", "x1", "x2", "x3")
+    assert found.n_sets == found.stability == 1
+
+
+# --- which rows ---------------------------------------------------------------------------------
+
+
+def test_halves_of_the_rows(watched):
+    X = np.arange(21.0)[:, np.newaxis]
+    stability(watched(), X, n=30, random_state=0)
+    halves = [rows.ravel() for rows, *_ in watched.seen]
+    assert {len(rows) for rows in halves} == {10}
+    assert all((np.diff(rows) > 0).all() for rows in halves)  # in their order, none twice
+    assert len({tuple(rows) for rows in halves}) == 30
+    assert set(np.concatenate(halves)) == set(range(21))
+
+
+def test_every_class_is_there(watched):
+    y = np.array(["often"] * 30 + ["rare"] * 4 + ["once"])
+    stability(watched(), np.arange(35.0)[:, np.newaxis], y, n=10, share=0.5, random_state=0)
+    for _, classes, *_ in watched.seen:
+        names, counts = np.unique(classes, return_counts=True)
+        assert dict(zip(names, counts, strict=True)) == {"often": 15, "rare": 2, "once": 1}
+
+
+def test_groups_stay_whole(watched):
+    groups = np.repeat(list("abcdef"), 5)
+    X = np.repeat(np.arange(6.0), 5)[:, np.newaxis]
+    stability(watched(), X, X[:, 0] ** 2 / 3, n=10, groups=groups, random_state=0)
+    for rows, _, given_groups, _ in watched.seen:
+        assert len(rows) == len(given_groups) == 15
+        assert len(np.unique(rows)) == len(np.unique(given_groups)) == 3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=2, max_size=30),
+    st.floats(0.05, 0.95),
+    st.integers(0, 5),
+)
+def test_parts_are_whole_groups_of_every_class(rows, share, seed):
+    classes, groups = np.array(rows).T
+    groups = np.unique(groups, return_inverse=True)[1]
+    part = Subsamples.of(classes, groups, share, seed).rows(1)
+    assert len(part) > 0
+    assert set(groups[part]).isdisjoint(np.delete(groups, part))
+    of_group = {group: set(classes[groups == group]) for group in groups}
+    if all(len(found) == 1 for found in of_group.values()):
+        assert set(classes[part]) == set(classes)
+
+
+def test_seeds(watched):
+    X = np.arange(20.0)[:, np.newaxis]
+    for random_state in (0, 0, 1):
+        stability(watched(7), X, n=5, random_state=random_state)
+    parts = [tuple(rows.ravel()) for rows, *_ in watched.seen]
+    seeds = [seed for *_, seed in watched.seen]
+    assert parts[:5] == parts[5:10] != parts[10:]
+    assert seeds[:5] == seeds[5:10] != seeds[10:]
+    assert len(set(seeds)) == 10
+
+
+def test_more_parts_leave_the_first_ones_as_they_are():
+    X, y = numbers(60)
+    selector = SelectKBest(f_regression, k=1)
+    few, many = (stability(selector, X, y, n=n, random_state=3) for n in (4, 9))
+    assert many.selections[:4] == few.selections
+
+
+def test_workers_do_not_show():
+    X, y = numbers(80)
+    one = stability(quick(), X, y, n=4, random_state=0)
+    assert stability(quick(), X, y, n=4, random_state=0, n_jobs=2) == one
+
+
+def test_the_selector_stays_as_it_is():
+    X, y = numbers(60)
+    selector = quick()
+    stability(selector, X, y, n=2)
+    assert not hasattr(selector, "selected_")
+    assert selector.random_state == 0
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames(frame):
+    X, y = numbers(60)
+    table = frame(dict(zip("abcd", X.T, strict=True)))
+    target = pl.Series("y", y) if frame is pl.DataFrame else pd.Series(y, name="y")
+    selector = quick(estimator="gaussian")
+    found = stability(selector, table, target, n=3, random_state=0)
+    assert found.features == tuple("abcd")
+    assert type(found.to_frame()) is type(table)
+    of_array = stability(selector, X, y, n=3, random_state=0)
+    assert list(found.counts.values()) == list(of_array.counts.values())
+
+
+# --- the numbers --------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_intervals_are_wilsons(tries):
+    count, n = tries
+    expected = binomtest(count, n).proportion_ci(method="wilson")
+    assert wilson(count, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_published_measure():
+    """With sets of one size k: Kuncheva's index, the mean over pairs of (r - k²/d) / (k - k²/d)."""
+    rng = np.random.default_rng(0)
+    chosen = np.array([rng.permutation(8) < 3 for _ in range(6)])
+    pairs = [(i, j) for i in range(6) for j in range(i)]
+    common = np.array([(chosen[i] & chosen[j]).sum() for i, j in pairs])
+    expected = ((common - 9 / 8) / (3 - 9 / 8)).mean()
+    assert nogueira(chosen) == pytest.approx(expected)
+
+
+def test_measure_of_chance_and_of_nothing():
+    rng = np.random.default_rng(0)
+    assert nogueira(rng.random((2000, 30)) < 0.3) == pytest.approx(0, abs=0.01)
+    assert nogueira(np.zeros((3, 4), dtype=bool)) is None
+    assert nogueira(np.ones((3, 4), dtype=bool)) is None
+
+
+def example():
+    return Stability(("a", "b", "c"), (("a", "b"), (), ("a", "b"), ("b",)), 0.5)
+
+
+def test_the_table():
+    found = example()
+    assert found.frequencies == {"a": 0.5, "b": 0.75, "c": 0.0}
+    assert (found.n_sets, found.most_frequent, found.mean_size) == (3, ("a", "b"), 1.25)
+    assert str(found) == (
+        "feature  selected  frequency  95 % interval\n"
+        "b               3       0.75   0.30 to 0.95\n"
+        "a               2       0.50   0.15 to 0.85\n"
+        "4 subsamples of 50 % of the rows: 1.2 features on average, 3 different sets;\n"
+        "most often, 2 times: a, b.\n"
+        "Stability 0.20 (1: always the same; 0: as by chance).\n"
+        "Never selected: 1 of 3 features.\n"
+        "1 of 4 subsamples selected nothing."
+    )
+    assert repr(found).startswith("Stability over 4 subsamples\nfeature")
+
+
+def test_a_long_table_is_cut():
+    names = tuple(f"x{i}" for i in range(SHOWN + 5))
+    assert "... and 5 more" in str(Stability(names, (names, names[:-1])))
+
+
+def test_taking_it_elsewhere():
+    found = example()
+    record = json.loads(json.dumps(found.to_dict()))
+    assert record["selections"] == [["a", "b"], [], ["a", "b"], ["b"]]
+    assert record["frequencies"]["b"] == 0.75
+    frame = found.to_frame()
+    assert list(frame.columns) == ["feature", "selected", "frequency", "lower", "upper"]
+    assert frame["selected"].tolist() == [2, 3, 0]
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n": 1}, "n=1 must be a whole number of at least 2"),
+        ({"share": 1.0}, "share=1.0 is no share of the rows"),
+        ({"share": "half"}, "share='half'"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"groups": [1, 2]}, "groups has 2 values, but there are 60 rows"),
+        ({"random_state": -1}, "random_state=-1"),
+    ],
+    ids=str,
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        stability(SelectKBest(f_regression), *numbers(60), **settings)
+
+
+def test_no_selector():
+    with pytest.raises(TypeError, match="LinearRegression has no get_support"):
+        stability(LinearRegression(), *numbers(60))
+
+
+def test_rows_that_do_not_match():
+    X, y = numbers(60)
+    with pytest.raises(ValueError, match="X has 60 rows, but y has 59"):
+        stability(SelectKBest(f_regression), X, y[1:])
+
+
+def test_an_error_says_where_it_happened():
+    X, _ = numbers(60)
+    with pytest.raises(ValueError, match="'k' parameter") as error:
+        stability(SelectKBest(f_classif, k="some"), X, np.arange(60) % 2, n=2)
+    assert error.value.__notes__ == ["This was subsample 1, of 30 rows."]
