@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.evidence import find_strongest
+from pidselect.selection.evidence import Statistic, find_strongest
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.lookahead import Search, look_ahead
@@ -16,7 +16,7 @@ from pidselect.significance import FORWARD, maximum_statistic
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How to go forward.
+    """How to go forward, and back.
 
     Parameters
     ----------
@@ -25,11 +25,14 @@ class Plan:
         The most columns to be selected; features too wide for the room left are passed over.
     search : Search
         How far to look ahead where no single candidate is significant.
+    statistic : Statistic, optional
+        What the weakest feature is compared with going backward; None for not going there.
     """
 
     criterion: Criterion
     max_features: int | None = None
     search: Search = field(default_factory=Search)
+    statistic: Statistic | None = None
 
     def fitting(self, candidates: Sequence[Feature], selected: Sequence[Feature]) -> list[Feature]:
         """Return the candidates that are not selected yet and for which there is room."""

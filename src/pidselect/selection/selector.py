@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pidselect.data import (
-    Block,
-    IntArray,
     Kinds,
     Missing,
-    Problem,
     check_choice,
     check_complete,
     frame_library,
-    is_constant,
     read_problem,
     select_columns,
     to_matrix,
@@ -32,15 +28,17 @@ from pidselect.data import (
 from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explanation import Explanation
 from pidselect.decomposition.measures import MEASURES
-from pidselect.estimators import Estimator, is_portfolio, resolve, resolve_members
-from pidselect.selection.backward import (
-    STATISTICS,
-    backward,
-    each_given_the_others,
-    final_p_values,
+from pidselect.estimators import Estimator
+from pidselect.selection.course import (
+    choose_members,
+    describe,
+    make_inquiry,
+    make_plan,
+    members_of,
+    run,
+    sample_rows,
 )
-from pidselect.selection.criteria import Conditional, Criterion
-from pidselect.selection.evidence import find_weakest
+from pidselect.selection.criteria import Criterion
 from pidselect.selection.explaining import (
     OTHER_ROWS,
     SAME_ROWS,
@@ -50,11 +48,9 @@ from pidselect.selection.explaining import (
     read_again,
     restrict,
 )
-from pidselect.selection.features import ColumnChoice, Feature, FeatureGroups, Line, line_up
-from pidselect.selection.forward import Plan, forward
-from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.features import ColumnChoice, FeatureGroups, line_up
 from pidselect.selection.progress import announce_long_fit, progress_bar
-from pidselect.selection.record import Selection, Step
+from pidselect.selection.record import Selection
 from pidselect.selection.settings import (
     RandomState,
     check_count,
@@ -64,18 +60,9 @@ from pidselect.selection.settings import (
     check_search,
     check_settings,
     to_bytes,
-    to_criterion,
-    to_draws,
-    to_schemes,
     to_seed,
 )
-from pidselect.significance import (
-    FINAL,
-    SUBSAMPLE,
-    check_groups,
-    maximum_statistic,
-    permutations,
-)
+from pidselect.significance import check_groups
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):
@@ -248,16 +235,16 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         seed = to_seed(self.random_state)
         problem = read_problem(X, y, kinds=self.kinds, missing=self.missing)
         validate_data(copy(self), X, skip_check_array=True)  # refuses names that are partly text
-        rows = self._sampled_rows(problem.target, seed)
-        members = self._members(problem)
+        rows = sample_rows(self.max_samples, problem.target, seed)
+        members = choose_members(self.estimator, self.criterion, problem)
         by_rank = all(member.uses_ranks_only for member in members)
         line = line_up(problem.table, self.keep, self.feature_groups, rows, by_rank)
-        plan = Plan(self._criterion(), line.room(self.max_features), check_search(self))
+        plan = make_plan(self, line)
         codes = check_groups(groups, _num_samples(X))
-        inquiry = self._inquiry(problem, rows, members, codes, seed)
+        inquiry = make_inquiry(self, restrict(problem, rows), members, codes, seed)
         announce_long_fit(inquiry, line, plan.criterion)
         with progress_bar(inquiry, self.verbose) as watched:
-            features, steps, final = self._select(watched, line, plan)
+            features, steps, final = run(watched, line, plan)
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
         estimators = tuple(member.estimator for member in members)
@@ -275,7 +262,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             p_values=final,
             copies={names[copy]: names[original] for copy, original in line.copies.items()},
             skipped={names[column]: reason for column, reason in line.skipped.items()},
-            settings=self._settings(inquiry),
+            settings=describe(self, inquiry),
             frame_library=frame_library(X),
         )
         if not len(self.selected_):
@@ -293,120 +280,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_search(self)
         check_jobs(self.n_jobs)
         to_bytes(self.max_memory)
-
-    def _fitted_members(self) -> tuple[Member, ...]:
-        """Return the estimators of the fit under the names of its record."""
-        if not isinstance(self.estimator_, tuple):
-            return (Member(type(self.estimator_).__name__, self.estimator_),)
-        names = self.selection_.settings["estimator"]
-        return tuple(Member(name, one) for name, one in zip(names, self.estimator_, strict=True))
-
-    def _criterion(self) -> Criterion:
-        criterion = to_criterion(self.criterion)
-        if criterion.is_cmi and self.max_conditioning is not None:
-            return Conditional(int(self.max_conditioning))
-        return criterion
-
-    def _members(self, problem: Problem) -> tuple[Member, ...]:
-        """Return copies of the estimators, chosen by the columns that can take part."""
-        usable = (
-            column
-            for index, column in enumerate(problem.table.columns)
-            if index not in problem.table.skipped
-        )
-        block = Block((*problem.target.columns, *usable))
-        if to_criterion(self.criterion).takes_portfolio:
-            chosen = resolve_members(self.estimator, block)
-        else:
-            chosen = resolve_members(resolve(cast(Any, self.estimator), block), block)
-        return tuple(Member(name, clone(one, safe=False)) for name, one in chosen)
-
-    def _sampled_rows(self, target: Block, seed: int) -> IntArray | None:
-        """Draw a random part of the samples if there are too many; None stands for all."""
-        if self.max_samples is None or target.n_samples <= self.max_samples:
-            return None
-        shuffled = permutations((seed, SUBSAMPLE), range(1, 2), target.n_samples)[0]
-        rows = np.sort(shuffled[: self.max_samples]).astype(np.int64)
-        if all(is_constant(column.values) for column in target.take(rows).columns):
-            raise ValueError(
-                f"The target is constant in a random part of max_samples={self.max_samples} "
-                "samples. Allow more of them."
-            )
-        return rows
-
-    def _inquiry(
-        self,
-        problem: Problem,
-        rows: IntArray | None,
-        members: tuple[Member, ...],
-        groups: IntArray | None,
-        seed: int,
-    ) -> Inquiry:
-        """Put together what all steps share, NumPy's numbers made plain ones."""
-        target = problem.target if rows is None else problem.target.take(rows)
-        if groups is not None:  # numbered anew, as if the rows left out had never been there
-            used = problem.rows if rows is None else problem.rows[rows]
-            groups = check_groups(groups[used], len(used))
-        return Inquiry(
-            target=target,
-            members=members,
-            is_portfolio=is_portfolio(self.estimator)
-            and to_criterion(self.criterion).takes_portfolio,
-            alpha=float(self.alpha),
-            n_permutations=to_draws(self.n_permutations),
-            surrogates=to_schemes(self.surrogates),
-            shared=bool(self.shared),
-            groups=groups,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            max_memory=to_bytes(self.max_memory),
-        )
-
-    def _select(
-        self, inquiry: Inquiry, line: Line, plan: Plan
-    ) -> tuple[list[Feature], list[Step], dict[str, float]]:
-        """Go forward, then backward, then see what each feature is worth beside all others."""
-        features, steps = forward(inquiry, line.kept, line.candidates, plan)
-        if inquiry.n_permutations == 0 or not plan.criterion.prunes:
-            return features, steps, {}
-        evidence = None
-        if self.backward is not None:
-            statistic = STATISTICS[self.backward]
-            features, more, evidence = backward(inquiry, line.kept, features, statistic)
-            steps += more
-            if inquiry.n_permutations is None and self.backward != "maximum":
-                evidence = None  # the draws ended when the other statistic was settled
-        if features and evidence is None:
-            question = each_given_the_others(inquiry, line.kept, features, (FINAL, 0))
-            _, evidence = find_weakest(question, maximum_statistic)
-        if evidence is None:
-            return features, steps, {}
-        names = [feature.name for feature in features]
-        return features, steps, dict(zip(names, final_p_values(evidence), strict=True))
-
-    def _settings(self, inquiry: Inquiry) -> dict[str, Any]:
-        """Return what the record says of how to repeat it."""
-        names = [member.name for member in inquiry.members]
-        estimators = [repr(member.estimator) for member in inquiry.members]
-        return {
-            "criterion": repr(self.criterion).strip("'"),
-            "estimator": dict(zip(names, estimators, strict=True))
-            if inquiry.is_portfolio
-            else estimators[0],
-            "alpha": inquiry.alpha,
-            "n_permutations": "auto" if inquiry.n_permutations is None else inquiry.n_permutations,
-            "n_pilot": inquiry.n_pilot,
-            "surrogates": inquiry.surrogates,
-            "shared": inquiry.shared,
-            "n_groups": None if inquiry.groups is None else len(np.unique(inquiry.groups)),
-            "backward": self.backward,
-            "lookahead": int(self.lookahead),
-            "n_starts": int(self.n_starts),
-            "max_conditioning": None if (most := self.max_conditioning) is None else int(most),
-            "seed": inquiry.seed,
-            "n_samples": inquiry.target.n_samples,
-            "target": ", ".join(inquiry.target.kinds),
-        }
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X, in their order in X.
@@ -474,23 +347,23 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         record = self.selection_
         problem = read_again(X, y, self.kinds_, record.settings["target"], self.missing)
         check_same_target(problem.target.names, self._target)
-        rows = self._sampled_rows(problem.target, record.settings["seed"])
+        seed = record.settings["seed"]
+        rows = sample_rows(self.max_samples, problem.target, seed)
         approach = Approach(
             self.estimator_[0] if isinstance(self.estimator_, tuple) else self.estimator_,
             measure,
             bins,
-            record.settings["seed"],
+            seed,
             self.n_jobs,
             to_bytes(self.max_memory),
         )
         note = SAME_ROWS if fingerprint(problem) == self._rows else OTHER_ROWS
-        inquiry = None
+        problem, inquiry = restrict(problem, rows), None
         if groups is not None or record.settings["n_groups"] is None:
             codes = check_groups(groups, _num_samples(X))
-            seed = record.settings["seed"]
-            inquiry = self._inquiry(problem, rows, self._fitted_members(), codes, seed)
+            inquiry = make_inquiry(self, problem, members_of(self), codes, seed)
         explanation = explain_selection(
-            record, restrict(problem, rows), self.feature_groups, approach, inquiry, [note]
+            record, problem, self.feature_groups, approach, inquiry, [note]
         )
         return replace(explanation, frame_library=frame_library(X))
 

@@ -1,0 +1,178 @@
+"""The course of a selection: from what users set to an inquiry and a plan, then phase by phase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from sklearn.base import clone
+
+from pidselect.data import Block, IntArray, Problem, is_constant
+from pidselect.estimators import is_portfolio, resolve, resolve_members
+from pidselect.selection.backward import (
+    STATISTICS,
+    backward,
+    each_given_the_others,
+    final_p_values,
+)
+from pidselect.selection.criteria import Conditional
+from pidselect.selection.evidence import find_weakest
+from pidselect.selection.features import Feature, Line
+from pidselect.selection.forward import Plan, forward
+from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.record import Step
+from pidselect.selection.settings import (
+    check_search,
+    to_bytes,
+    to_criterion,
+    to_draws,
+    to_schemes,
+)
+from pidselect.significance import (
+    FINAL,
+    SUBSAMPLE,
+    check_groups,
+    maximum_statistic,
+    permutations,
+)
+
+if TYPE_CHECKING:
+    from pidselect.selection.selector import PIDSelector
+
+
+def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
+    """Draw a random part of the samples if there are too many; None stands for all."""
+    if max_samples is None or target.n_samples <= max_samples:
+        return None
+    shuffled = permutations((seed, SUBSAMPLE), range(1, 2), target.n_samples)[0]
+    rows = np.sort(shuffled[:max_samples]).astype(np.int64)
+    if all(is_constant(column.values) for column in target.take(rows).columns):
+        raise ValueError(
+            f"The target is constant in a random part of max_samples={max_samples} samples. Allow "
+            "more of them."
+        )
+    return rows
+
+
+def choose_members(estimator: Any, criterion: Any, problem: Problem) -> tuple[Member, ...]:
+    """Return copies of the estimators, chosen by the columns that can take part."""
+    skipped = problem.table.skipped
+    usable = (c for index, c in enumerate(problem.table.columns) if index not in skipped)
+    block = Block((*problem.target.columns, *usable))
+    if not to_criterion(criterion).takes_portfolio:
+        estimator = resolve(cast(Any, estimator), block)
+    chosen = resolve_members(estimator, block)
+    return tuple(Member(name, clone(one, safe=False)) for name, one in chosen)
+
+
+def members_of(selector: PIDSelector) -> tuple[Member, ...]:
+    """Return the estimators of a fit under the names of its record."""
+    used = selector.estimator_
+    if not isinstance(used, tuple):
+        return (Member(type(used).__name__, used),)
+    names = selector.selection_.settings["estimator"]
+    return tuple(Member(name, one) for name, one in zip(names, used, strict=True))
+
+
+def make_plan(selector: PIDSelector, line: Line) -> Plan:
+    """Return how to go forward."""
+    criterion = to_criterion(selector.criterion)
+    if criterion.is_cmi and selector.max_conditioning is not None:
+        criterion = Conditional(int(selector.max_conditioning))
+    return Plan(
+        criterion=criterion,
+        max_features=line.room(selector.max_features),
+        search=check_search(selector),
+        statistic=None if selector.backward is None else STATISTICS[selector.backward],
+    )
+
+
+def make_inquiry(
+    selector: PIDSelector,
+    problem: Problem,
+    members: tuple[Member, ...],
+    groups: IntArray | None,
+    seed: int,
+) -> Inquiry:
+    """Put together what all steps share, NumPy's numbers made plain ones.
+
+    Parameters
+    ----------
+    selector : PIDSelector
+    problem : Problem
+        The samples to use.
+    members : tuple of Member
+    groups : array of int, optional
+        The group of every row that was passed, of which the problem may hold a part.
+    seed : int
+    """
+    if groups is not None:  # numbered anew, as if the rows left out had never been there
+        groups = check_groups(groups[problem.rows], len(problem.rows))
+    standardised = is_portfolio(selector.estimator)
+    return Inquiry(
+        target=problem.target,
+        members=members,
+        is_portfolio=standardised and to_criterion(selector.criterion).takes_portfolio,
+        alpha=float(selector.alpha),
+        n_permutations=to_draws(selector.n_permutations),
+        surrogates=to_schemes(selector.surrogates),
+        shared=bool(selector.shared),
+        groups=groups,
+        seed=seed,
+        n_jobs=selector.n_jobs,
+        max_memory=to_bytes(selector.max_memory),
+    )
+
+
+def run(
+    inquiry: Inquiry, line: Line, plan: Plan
+) -> tuple[list[Feature], list[Step], dict[str, float]]:
+    """Go forward, then backward, then see what each feature is worth beside all others.
+
+    Returns
+    -------
+    features : list of Feature, in the order of inclusion
+    steps : list of Step
+    final : dict of str to float
+        The final p-value of every feature; none if nothing was tested.
+    """
+    features, steps = forward(inquiry, line.kept, line.candidates, plan)
+    if inquiry.n_permutations == 0 or not plan.criterion.prunes:
+        return features, steps, {}
+    evidence = None
+    if plan.statistic is not None:
+        features, more, evidence = backward(inquiry, line.kept, features, plan.statistic)
+        steps += more
+        if inquiry.n_permutations is None and plan.statistic is not maximum_statistic:
+            evidence = None  # the draws ended when the other statistic was settled
+    if features and evidence is None:
+        question = each_given_the_others(inquiry, line.kept, features, (FINAL, 0))
+        _, evidence = find_weakest(question, maximum_statistic)
+    if evidence is None:
+        return features, steps, {}
+    names = [feature.name for feature in features]
+    return features, steps, dict(zip(names, final_p_values(evidence), strict=True))
+
+
+def describe(selector: PIDSelector, inquiry: Inquiry) -> dict[str, Any]:
+    """Return what the record says of how to repeat it."""
+    most = selector.max_conditioning
+    estimators = {member.name: repr(member.estimator) for member in inquiry.members}
+    (first, *_) = estimators.values()
+    return {
+        "criterion": repr(selector.criterion).strip("'"),
+        "estimator": estimators if inquiry.is_portfolio else first,
+        "alpha": inquiry.alpha,
+        "n_permutations": "auto" if inquiry.n_permutations is None else inquiry.n_permutations,
+        "n_pilot": inquiry.n_pilot,
+        "surrogates": inquiry.surrogates,
+        "shared": inquiry.shared,
+        "n_groups": None if inquiry.groups is None else len(np.unique(inquiry.groups)),
+        "backward": selector.backward,
+        "lookahead": int(selector.lookahead),
+        "n_starts": int(selector.n_starts),
+        "max_conditioning": None if most is None else int(most),
+        "seed": inquiry.seed,
+        "n_samples": inquiry.target.n_samples,
+        "target": ", ".join(inquiry.target.kinds),
+    }
