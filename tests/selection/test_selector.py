@@ -337,7 +337,7 @@ def test_a_part_of_the_samples_is_a_part_of_the_samples(monkeypatch):
         seen.append(np.column_stack([column.values for column in columns]))
         return forward(inquiry, kept, candidates, *rest)
 
-    monkeypatch.setattr("pidselect.selection.selector.forward", watched)
+    monkeypatch.setattr("pidselect.selection.course.forward", watched)
     quick(max_samples=50).fit(X, y)
     rows = {tuple(row) for row in seen[0]}
     assert rows <= {tuple(row) for row in np.column_stack([X, y])}
