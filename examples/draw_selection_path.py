@@ -37,7 +37,7 @@ def draw_step(axes: Axes, place: int, step: Step, columns: list[str]) -> None:
             continue
         face = BLUE if step.accepted else "white"
         axes.plot(x, score, "D", color=BLUE, markersize=10, markerfacecolor=face, markeredgewidth=2)
-        # What stays below the null line has no room above it, but those selected left some beside it.
+        # Below the null line there is no room above a mark, but those selected left some beside it.
         offset, side = ((0, 10), "center") if step.accepted else ((-11, -5), "right")
         axes.annotate(
             name, (x, score), offset, textcoords="offset points", ha=side, color=BLUE, size=13

@@ -16,7 +16,8 @@ print(f"{island.description}\n")
 print(f"{len(X)} days, {X.shape[1]} columns: numbers, counts, labels and yes/no together.\n")
 print(X.head(3).T.to_string(), "\n")
 
-selector = PIDSelector(random_state=0, verbose=1).fit(X, island.y)
+# Half of the usual draws, and all cores: the demo should not take long.
+selector = PIDSelector(n_permutations=100, n_jobs=-1, random_state=0, verbose=1).fit(X, island.y)
 selection, explanation = selector.selection_, selector.explain(X, island.y)
 
 print(f"What tells about {island.target}, in the order of discovery:\n")

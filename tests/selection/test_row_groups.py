@@ -177,7 +177,7 @@ def test_a_part_of_the_samples_keeps_its_groups(monkeypatch):
         seen.append(inquiry)
         return forward(inquiry, *rest)
 
-    monkeypatch.setattr("pidselect.selection.selector.forward", watched)
+    monkeypatch.setattr("pidselect.selection.course.forward", watched)
     quick(missing="drop", max_samples=120).fit(gaps, y, who)
     group_of = dict(zip(y.tolist(), who.tolist(), strict=True))
     values = seen[0].target.columns[0].values
