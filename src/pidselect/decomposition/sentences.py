@@ -70,6 +70,11 @@ def _contribution(feature: FeatureExplanation, about: str, others: Sequence[str]
     them = "it" if len(others) == 1 else "them"
     does = "does" if len(others) == 1 else "do"
     more = f"it tells {bits(feature.relevance)} {about} that {they} {does} not"
+    if not _is_something(feature.relevance) and feature.role == "strongly relevant":
+        return (
+            f"by its test it adds something to {they}, but this estimate is too coarse to say how "
+            f"much; it shares {bits(feature.shared)} with {them}"
+        )
     if not _is_something(feature.relevance):
         return f"{more} in these samples, and shares {bits(feature.shared)} with {them}"
     if feature.has_bounds:

@@ -71,7 +71,8 @@ def final_p_values(evidence: Evidence) -> list[float]:
     The strongest feature competes with the largest of all surrogates in a draw, the next one with
     the largest of all surrogates but those of the features before it, and so on; no p-value is
     smaller than one before it. That holds the family-wise error over all of them (Westfall and
-    Young 1993), and gives weaker features a better chance than the maximum over all would.
+    Young 1993), and gives weaker features a better chance than the maximum over all would. It does
+    not know that the features were selected on the same samples.
     """
     order = np.argsort(-evidence.weakest, kind="stable")
     final = np.zeros(len(order))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -21,6 +24,7 @@ from pidselect.selection.features import Feature, Line
 from pidselect.selection.forward import Plan, forward
 from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.record import Step
+from pidselect.selection.relevance import n_draws
 from pidselect.selection.settings import (
     check_search,
     to_bytes,
@@ -60,6 +64,12 @@ def choose_members(estimator: Any, criterion: Any, problem: Problem) -> tuple[Me
     usable = (c for index, c in enumerate(problem.table.columns) if index not in skipped)
     block = Block((*problem.target.columns, *usable))
     if not to_criterion(criterion).takes_portfolio:
+        if isinstance(estimator, tuple | list):
+            raise ValueError(
+                f"criterion={criterion!r} takes one estimator, not several as in "
+                f"estimator={estimator!r}: its redundancy would be lost among surrogates. Name "
+                "one, or 'auto'."
+            )
         estimator = resolve(cast(Any, estimator), block)
     chosen = resolve_members(estimator, block)
     return tuple(Member(name, clone(one, safe=False)) for name, one in chosen)
@@ -106,8 +116,10 @@ def make_inquiry(
         The group of every row that was passed, of which the problem may hold a part.
     seed : int
     """
+    schemes = to_schemes(selector.surrogates)
     if groups is not None:  # numbered anew, as if the rows left out had never been there
-        groups = check_groups(groups[problem.rows], len(problem.rows))
+        groups = cast(IntArray, check_groups(groups[problem.rows], len(problem.rows)))
+        check_can_move(groups, problem.target, schemes, float(selector.alpha))
     standardised = is_portfolio(selector.estimator)
     return Inquiry(
         target=problem.target,
@@ -115,13 +127,35 @@ def make_inquiry(
         is_portfolio=standardised and to_criterion(selector.criterion).takes_portfolio,
         alpha=float(selector.alpha),
         n_permutations=to_draws(selector.n_permutations),
-        surrogates=to_schemes(selector.surrogates),
+        surrogates=schemes,
         shared=bool(selector.shared),
         groups=groups,
         seed=seed,
         n_jobs=selector.n_jobs,
         max_memory=to_bytes(selector.max_memory),
     )
+
+
+def check_can_move(groups: IntArray, target: Block, schemes: Sequence[str], alpha: float) -> None:
+    """Refuse groups that leave nothing to be rearranged, so that nothing could be significant."""
+    if "blocks" in schemes:
+        sizes = np.bincount(np.bincount(groups))
+        arrangements = math.prod(math.factorial(min(int(count), 20)) for count in sizes[1:])
+        if 1.0 / arrangements > alpha:
+            raise ValueError(
+                f'surrogates="blocks": the {groups.max() + 1} groups can be arranged in '
+                f"{arrangements} ways only, so that no p-value could go below 1/{arrangements} and "
+                f"nothing could be significant at alpha={alpha:g}. More groups of the same size "
+                "are needed."
+            )
+    if any(scheme != "blocks" for scheme in schemes):
+        pairs = np.stack([groups, target.codes()], axis=1)
+        if len(np.unique(pairs, axis=0)) == groups.max() + 1:
+            raise ValueError(
+                "the target does not vary within any of the groups, so that rearranging rows "
+                'within them changes nothing and nothing could be significant: surrogates="blocks" '
+                "exchanges whole groups."
+            )
 
 
 def run(
@@ -143,10 +177,10 @@ def run(
     if plan.statistic is not None:
         features, more, evidence = backward(inquiry, line.kept, features, plan.statistic)
         steps += more
-        if inquiry.n_permutations is None and plan.statistic is not maximum_statistic:
-            evidence = None  # the draws ended when the other statistic was settled
-    if features and evidence is None:
-        question = each_given_the_others(inquiry, line.kept, features, (FINAL, 0))
+    if features and (evidence is None or inquiry.n_permutations is None):
+        # A test that ends early is settled for the weakest feature, not for all of them.
+        settled = replace(inquiry, n_permutations=n_draws(inquiry))
+        question = each_given_the_others(settled, line.kept, features, (FINAL, 0))
         _, evidence = find_weakest(question, maximum_statistic)
     if evidence is None:
         return features, steps, {}
@@ -157,6 +191,8 @@ def run(
 def describe(selector: PIDSelector, inquiry: Inquiry) -> dict[str, Any]:
     """Return what the record says of how to repeat it."""
     most = selector.max_conditioning
+    criterion = to_criterion(selector.criterion)
+    schemes = [s for s in inquiry.surrogates if s != "local" or criterion.takes_portfolio]
     estimators = {member.name: repr(member.estimator) for member in inquiry.members}
     (first, *_) = estimators.values()
     return {
@@ -165,7 +201,7 @@ def describe(selector: PIDSelector, inquiry: Inquiry) -> dict[str, Any]:
         "alpha": inquiry.alpha,
         "n_permutations": "auto" if inquiry.n_permutations is None else inquiry.n_permutations,
         "n_pilot": inquiry.n_pilot,
-        "surrogates": inquiry.surrogates,
+        "surrogates": tuple(schemes),
         "shared": inquiry.shared,
         "n_groups": None if inquiry.groups is None else len(np.unique(inquiry.groups)),
         "backward": selector.backward,

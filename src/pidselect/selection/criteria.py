@@ -96,7 +96,8 @@ class Conditional:
             tuple(
                 given_all(inquiry, candidates, [*kept, *subset], words, share=len(subsets))
                 for subset in subsets
-            )
+            ),
+            tuple(tuple(feature.name for feature in (*kept, *subset)) for subset in subsets),
         )
 
 

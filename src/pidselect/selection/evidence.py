@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.inquiry import DRAWS_AT_ONCE, Inquiry
-from pidselect.selection.question import Question
+from pidselect.selection.question import Every, Question
 from pidselect.selection.record import Phase, Step
 from pidselect.significance import (
     first_largest,
@@ -21,9 +22,9 @@ from pidselect.significance import (
     p_values,
 )
 from pidselect.significance.sequential import (
-    MOST_DRAWS,
     betting_line,
     betting_p_values,
+    most_draws,
     verdict,
 )
 from pidselect.significance.standards import Standard
@@ -32,6 +33,8 @@ from pidselect.significance.standards import Standard
 Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
+
+CLOSE = "a close call: other draws might decide otherwise, more draws will tell"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +94,14 @@ class Evidence:
         else:
             line = null_line(null, inquiry.alpha) if n_drawn else None
         adjusted = p.max(axis=0)
+        accepted = not n_drawn or is_significant(float(adjusted[chosen]), inquiry.alpha)
+        if line is not None and (self.observed[deciding, chosen] > line) != accepted:
+            line = None  # the draws that decided gave another one
+        is_close = n_drawn and inquiry.n_permutations and _is_close(adjusted[chosen], inquiry)
         names = np.array([member.name for member in inquiry.members])
         return Step(
             phase=phase,
-            given=given,
+            given=self.question.givens[deciding] if isinstance(self.question, Every) else given,
             candidates=tuple(feature.name for feature in self.question.candidates),
             values=tuple(self.bits[deciding].tolist()),
             scores=tuple(self.observed[deciding].tolist()),
@@ -107,7 +114,8 @@ class Evidence:
             alpha=inquiry.alpha,
             surrogates=self.question.schemes[deciding],
             n_drawn=n_drawn,
-            accepted=not n_drawn or is_significant(float(adjusted[chosen]), inquiry.alpha),
+            accepted=accepted,
+            note=CLOSE if is_close else "",
         )
 
 
@@ -151,7 +159,7 @@ def _rounds(inquiry: Inquiry) -> Iterator[range]:
         return
     stop = -(-(start + 1) // DRAWS_AT_ONCE) * DRAWS_AT_ONCE
     yield range(stop)
-    while stop < start + MOST_DRAWS:
+    while stop < start + most_draws(inquiry.alpha):
         yield range(stop, stop + DRAWS_AT_ONCE)
         stop += DRAWS_AT_ONCE
 
@@ -161,6 +169,14 @@ def _scale(inquiry: Inquiry, pilot: FloatArray) -> Callable[[FloatArray], FloatA
     if not inquiry.is_portfolio:
         return lambda values: values / BIT
     return Standard.of(pilot, [member.is_skewed for member in inquiry.members]).apply
+
+
+def _is_close(p: float, inquiry: Inquiry) -> bool:
+    """Say whether p lies within two standard errors of alpha, as far as draws are random."""
+    n_draws = inquiry.n_permutations or 1
+    n_reached = round(p * (1 + n_draws)) - 1
+    error = math.sqrt(p * (1 - p) / n_draws)
+    return n_reached > 0 and abs(p - inquiry.alpha) <= 2 * error
 
 
 def _is_settled(

@@ -202,7 +202,7 @@ def roles_by_tests(
     Parameters
     ----------
     inquiry : Inquiry, optional
-        How to test; None, or one without draws, takes roles from the record.
+        How to test; None takes roles from the record.
     features : mapping of str to Feature
         All that took part, in the samples of the inquiry; see `line_up_again`.
     selection : Selection
@@ -217,10 +217,11 @@ def roles_by_tests(
     --------
     pidselect.selection.relevance.assess : the tests.
     """
-    if selection.settings.get("n_permutations") == 0:
-        return roles_of(selection), UNTESTED
-    if inquiry is None or inquiry.n_permutations == 0:
-        return roles_of(selection), BY_RECORD
+    if inquiry is None:
+        untested = selection.settings.get("n_permutations") == 0
+        return roles_of(selection), UNTESTED if untested else BY_RECORD
+    if inquiry.n_permutations == 0:  # the selection went without tests, but roles are what they say
+        inquiry = replace(inquiry, n_permutations=None)
     kept = [features[name] for name in selection.kept]
     selected = [features[name] for name in selection.features]
     others = [f for f in features.values() if f not in kept and f not in selected]
@@ -272,6 +273,12 @@ def roles_of(selection: Selection) -> dict[str, Role]:
         if step.p_values  # none, if nothing was tested
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
         if is_significant(p, step.alpha)
+    }
+    passed |= {
+        name
+        for step in selection.steps
+        if step.accepted and step.phase in ("lookahead", "starts")
+        for name in step.together
     }
     roles: dict[str, Role] = dict.fromkeys(selection.kept, "kept")
     for name in selection.features:

@@ -82,7 +82,12 @@ def forward(
             inquiry, [*kept, *selected], remaining, plan.search, plan.room(selected)
         )
         if plan.search.n_levels > 1 and not more:
-            steps[-1] = replace(step, note="no look-ahead: too few candidates, or no room for more")
+            why = (
+                "too few candidates"
+                if len(remaining) < 2
+                else "no room for them within max_features"
+            )
+            steps[-1] = replace(step, note=f"no look-ahead: {why}")
         steps += more
         if not found:
             break

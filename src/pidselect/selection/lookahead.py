@@ -4,8 +4,8 @@ Where no single candidate is significant, pairs are tested by their joint inform
 triples, and so on. Another way is to start from random subsets: a candidate may be significant
 given a few others that were taken at random (the paper's section 5.6 names both). Each of these
 levels has its share of alpha, so that the family-wise error of a step stays at most alpha. Those
-that come in together must then stand the test one by one: each must add something to all others,
-against the maximum statistic, as the minimum statistic hardly prunes.
+that come in together must then stand the test one by one, at the level that let them in: each must
+add something to all others, against the maximum statistic, as the minimum statistic hardly prunes.
 
 The number of tuples grows fast. There is a budget; beyond it the tuples of the candidates that are
 strongest by themselves are searched. That screen looks at the target, so it is repeated in every
@@ -104,11 +104,11 @@ def look_ahead(
     for order in range(2, search.order + 1):
         level = inquiry.at(search.share(inquiry.alpha, order))
         if found := _try_tuples(level, known, candidates, order, room, steps):
-            return _prune(inquiry, known, found, steps), steps
+            return _prune(level, known, found, steps), steps
     if search.n_starts:
         level = inquiry.at(search.share(inquiry.alpha, search.n_levels))
         if found := _try_starts(level, known, candidates, search.n_starts, room, steps):
-            return _prune(inquiry, known, found, steps), steps
+            return _prune(level, known, found, steps), steps
     return [], steps
 
 
@@ -142,17 +142,19 @@ def _try_tuples(
             return []
         question: Question = given_all(inquiry, [_joined(t) for t in tuples], known, words)
     else:
-        question = screened(inquiry, known, candidates, order, words)
+        # Those that may not fit are left out beforehand: that choice does not look at the target.
+        fitting = [c for c in candidates if order * len(c.columns) <= room]
+        if len(fitting) < order:
+            return []
+        question = screened(inquiry, known, fitting, order, words)
         tuples = question.tuples
         note = (
             f"{len(tuples)} of {n_tuples} {_called(order)} searched, those of the strongest "
             "single candidates, in every draw anew"
         )
-        if room < order or max(_width(members) for members in tuples) > room:
-            return []
     strongest, evidence = find_strongest(question)
     step = _to_step(evidence, "lookahead", known, strongest, tuples[strongest])
-    steps.append(replace(step, note=note))
+    steps.append(replace(step, note=_notes(note, step.note)))
     return list(tuples[strongest]) if step.accepted else []
 
 
@@ -169,18 +171,19 @@ def _try_starts(
     if size < 1:
         return []
     words = (START, len(known))
-    orders = permutations((inquiry.seed, *words), range(1, n_starts + 1), len(candidates))
+    orders = permutations((inquiry.seed, *words, 0), range(1, n_starts + 1), len(candidates))
     starts = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
     groups = [[candidates[place] for place in start] for start in starts]
     pairs = [(c, group) for group in groups for c in candidates if c not in group]
     pairs = [(c, start) for c, start in pairs if _width([c, *start]) <= room]
     if not pairs:
         return []
-    question = _beside_starts(inquiry, known, pairs, words)
+    question = _beside_starts(inquiry, known, pairs, (*words, 1))
     strongest, evidence = find_strongest(question)
     candidate, start = pairs[strongest]
     step = _to_step(evidence, "starts", known, strongest, (candidate, *start))
-    steps.append(replace(step, note=f"{len(starts)} random starts of {size} features searched"))
+    note = f"{len(starts)} different random starts of {size} features searched"
+    steps.append(replace(step, note=_notes(note, step.note)))
     return [candidate, *start] if step.accepted else []
 
 
@@ -327,6 +330,10 @@ def _joined(features: Sequence[Feature]) -> Feature:
 
 def _listed(features: Sequence[Feature]) -> str:
     return " & ".join(feature.name for feature in features)
+
+
+def _notes(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
 
 
 def _called(order: int) -> str:

@@ -90,9 +90,17 @@ class Information:
 
 @dataclass(frozen=True, eq=False)
 class Every:
-    """The same candidates asked several questions: the tests of all of them must reject."""
+    """The same candidates asked several questions: the tests of all of them must reject.
+
+    Parameters
+    ----------
+    questions : tuple of Question
+    given : tuple of tuples of str
+        What is given in each of them.
+    """
 
     questions: tuple[Question, ...]
+    given: tuple[tuple[str, ...], ...]
 
     @property
     def inquiry(self) -> Inquiry:
@@ -108,6 +116,12 @@ class Every:
     def schemes(self) -> tuple[str, ...]:
         """The scheme of surrogates of each test."""
         return tuple(scheme for question in self.questions for scheme in question.schemes)
+
+    @property
+    def givens(self) -> tuple[tuple[str, ...], ...]:
+        """What is given in each test."""
+        pairs = zip(self.questions, self.given, strict=True)
+        return tuple(names for question, names in pairs for _ in question.schemes)
 
     def score(self, draws: range) -> FloatArray:
         """Return the values of all tests."""

@@ -177,7 +177,12 @@ class Selection:
 
     def entry(self, feature: str) -> Step:
         """Return the step at which a feature was included."""
-        for step in self.steps:
+        removed = [
+            place
+            for place, step in enumerate(self.steps)
+            if step.phase == "members" and not step.accepted and step.chosen == feature
+        ]
+        for step in self.steps[removed[-1] if removed else 0 :]:
             came_in = step.accepted and step.phase in COMES_IN
             if came_in and feature in (step.chosen, *step.together):
                 return step
@@ -193,10 +198,12 @@ class Selection:
         last = self.steps[-1]
         story = f"The best candidate, {last.chosen!r}, has"
         searched = self.settings.get("lookahead", 1)
+        together = "feature_groups"
+        if self.settings.get("criterion", "cmi") == "cmi":
+            together = f"feature_groups or lookahead={searched + 1}"
         remedies = (
-            "more samples; another estimator or stated kinds; feature_groups or "
-            f"lookahead={searched + 1}, for features that tell something only together; or a "
-            "larger alpha, at the price of more false features"
+            f"more samples; another estimator or stated kinds; {together}, for features that tell "
+            "something only together; or a larger alpha, at the price of more false features"
         )
         if last.phase in ("backward", "members"):
             story = f"What was included was removed again, at last {last.chosen!r} with"
@@ -249,11 +256,11 @@ class Selection:
 
     def __str__(self) -> str:
         """Return a table of the selected features: name, step, bits, how they were tested."""
-        header = ["feature", "step", "bits", "score", "null line", "p-value", "final p"]
-        lines = [header, *([name, "kept", *[""] * 5] for name in self.kept)]
+        header = ["feature", "step", "bits", "by", "score", "null line", "p-value", "final p"]
+        lines = [header, *([name, "kept", *[""] * 6] for name in self.kept)]
         lines += [self._line(name) for name in self.features]
         if all(step.unit == "bit" for step in self.steps):  # then a score is the number of bits
-            lines = [[*line[:3], *line[4:]] for line in lines]
+            lines = [[*line[:3], *line[5:]] for line in lines]
         width = max(len(line[0]) for line in lines)
         text = [
             f"{first:<{width}}{''.join(f'{cell:>11}' for cell in rest)}".rstrip()
@@ -261,12 +268,24 @@ class Selection:
         ]
         if not self.features:
             text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
-        text += [
-            f"{' and '.join(step.together)} came in together: values are those of all of them."
-            for step in self.steps
-            if step.together and step.accepted
-        ]
+        text += self._at_once()
+        if self.settings.get("n_permutations") == "auto":
+            text.append(
+                "Tests ended early: of a p-value, only the side of alpha it is on says much."
+            )
         return "\n".join(text)
+
+    def _at_once(self) -> list[str]:
+        """Say which of the selected features came in together, and what their values are."""
+        lines = []
+        for step in self.steps:
+            names = [name for name in step.together if name in self.features]
+            if step.accepted and len(names) > 1:
+                whose = "all of them" if step.phase == "lookahead" else step.chosen
+                lines.append(
+                    f"{' and '.join(names)} came in together: values are those of {whose}."
+                )
+        return lines
 
     def _line(self, name: str) -> list[str]:
         """Return a selected feature's line of the table."""
@@ -276,6 +295,7 @@ class Selection:
             name,
             str(self.steps.index(step) + 1),
             f"{step.value:.4f}",
+            step.estimator,
             f"{step.score:.{digits}f}",
             _number(step.null_line, digits),
             _number(step.p_value, 4),

@@ -38,7 +38,7 @@ from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import given_all
 from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.sequential import MOST_DRAWS
+from pidselect.significance.sequential import most_draws
 
 #: The most subsets of the selected features that are searched.
 SUBSETS = 16
@@ -156,11 +156,11 @@ def n_draws(inquiry: Inquiry) -> int:
     --------
     >>> from pidselect.data import Block
     >>> [n_draws(Inquiry(Block(), (), alpha=a, n_permutations=None)) for a in (0.05, 0.01, 0.001)]
-    [200, 1000, 1000]
+    [200, 1000, 10000]
     """
     if inquiry.n_permutations is not None:
         return inquiry.n_permutations
-    return min(ceil(DRAWS_TIMES_ALPHA / inquiry.alpha), MOST_DRAWS)
+    return min(ceil(DRAWS_TIMES_ALPHA / inquiry.alpha), most_draws(inquiry.alpha))
 
 
 def subsets_of(items: Sequence[Item], most: int) -> list[tuple[Item, ...]]:

@@ -111,8 +111,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     max_features : int, optional
         The most columns to be selected, kept ones included.
     max_conditioning : int, optional
-        Condition on at most this many selected features at a time, for small samples: a candidate
-        must add something to every such subset of them.
+        Going forward, condition on at most this many selected features at a time, for small
+        samples: a candidate must add something to every such subset of them. All other tests
+        condition on all of them.
     keep : name, position or several of them, optional
         Columns that are selected from the start, conditioned on, never tested, never removed. The
         criterion "mi" conditions on nothing as it goes forward, so not on these either; the tests
@@ -315,9 +316,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         candidate beside all of them. Its role is the verdict of tests (John, Kohavi and Pfleger
         1994): "strongly relevant" if it is selected and adds something to all others; "weakly
         relevant" if it adds something to some subset of the selected ones, so that it is redundant
-        with the rest; "irrelevant" if no such subset was found. The error of calling any feature
-        relevant that is not is at most `alpha` over all features and subsets tested. On the rows of
-        the fit, values are optimistic; held-out rows are better.
+        with the rest; "irrelevant" if no such subset was found. The error of calling any of the
+        other candidates relevant that is not is at most `alpha`, over all of them and all subsets.
+        On the rows of the fit, values are optimistic; held-out rows are better, and selected
+        features are then tested on those.
 
         Parameters
         ----------
@@ -357,7 +359,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             self.n_jobs,
             to_bytes(self.max_memory),
         )
-        note = SAME_ROWS if fingerprint(problem) == self._rows else OTHER_ROWS
+        note = SAME_ROWS
+        if fingerprint(problem) != self._rows:
+            note, record = OTHER_ROWS, replace(record, p_values={})  # to be tested on these rows
         problem, inquiry = restrict(problem, rows), None
         if groups is not None or record.settings["n_groups"] is None:
             codes = check_groups(groups, _num_samples(X))

@@ -131,8 +131,15 @@ def check_search(selector: Any) -> Search:
                 "they need n_permutations='auto' or a number such as 200."
             )
     elif n_draws is not None:
-        for level in range(1, search.n_levels + 1):
-            check_resolution(search.share(float(selector.alpha), level), n_draws)
+        alpha = float(selector.alpha)
+        try:
+            check_resolution(search.share(alpha, search.n_levels), n_draws)
+        except ValueError as error:
+            if search.n_levels == 1:
+                raise
+            raise ValueError(
+                f"With look-ahead, alpha={alpha:g} is shared by {search.n_levels} tests. {error}"
+            ) from None
     return search
 
 

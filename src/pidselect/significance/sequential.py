@@ -19,6 +19,7 @@ Society B (2025). J. Besag, P. Clifford, Sequential Monte Carlo p-values. Biomet
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -28,7 +29,7 @@ from scipy.special import betainc
 from pidselect.data import FloatArray
 from pidselect.significance.tests import ROUNDING, TIE
 
-#: Draws after which a test ends in any case.
+#: Draws after which a test ends in any case, or more where alpha needs more.
 MOST_DRAWS = 1000
 
 #: The bet's c as a share of alpha. Nearer to 1 tells p-values just below alpha from those above,
@@ -39,6 +40,17 @@ CAUTION = 0.8
 HOPELESS = 0.05
 
 Verdict = Literal["significant", "not significant", "open"]
+
+
+def most_draws(alpha: float) -> int:
+    """Return after how many draws a test ends in any case: five times what clear ones take.
+
+    Examples
+    --------
+    >>> most_draws(0.05), most_draws(0.001)
+    (1000, 10000)
+    """
+    return max(MOST_DRAWS, math.ceil(10.0 / alpha))
 
 
 def wealth(reached: NDArray[np.bool_], alpha: float) -> FloatArray:
@@ -97,7 +109,7 @@ def verdict(observed: float, null: FloatArray, alpha: float) -> Verdict:
     game = wealth(null >= observed - TIE, alpha)
     if len(game) and game.max() >= 1.0 / (alpha + ROUNDING):
         return "significant"
-    if len(game) and (game[-1] < HOPELESS or len(game) >= MOST_DRAWS):
+    if len(game) and (game[-1] < HOPELESS or len(game) >= most_draws(alpha)):
         return "not significant"
     return "open"
 
