@@ -402,7 +402,13 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
         (
             explained("strongly relevant", 0.3, 0.1, -0.4),
             "ab",
-            "f is strongly relevant: it tells nothing about y that the other selected features do "
+            "f is strongly relevant: by its test it adds something to the other selected features, "
+            "but this estimate is too coarse to say how much; it shares 0.10 bit with them.",
+        ),
+        (
+            replace(explained("weakly relevant", 0.3, 0.1, -0.4), selected=True),
+            "ab",
+            "f is weakly relevant: it tells nothing about y that the other selected features do "
             "not in these samples, and shares 0.10 bit with them.",
         ),
         (

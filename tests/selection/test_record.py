@@ -293,8 +293,8 @@ def test_a_selection_reads_as_a_table():
 def test_the_table_of_a_portfolio_has_scores():
     selection = Selection(("a",), (), (standardised(),), {"a": 0.05})
     assert str(selection).splitlines() == [
-        "feature       step       bits      score  null line    p-value    final p",
-        "a                1     0.5000        7.2        3.5     0.0250     0.0500",
+        "feature       step       bits         by      score  null line    p-value    final p",
+        "a                1     0.5000     copula        7.2        3.5     0.0250     0.0500",
     ]
 
 

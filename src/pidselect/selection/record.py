@@ -263,7 +263,7 @@ class Selection:
             lines = [[*line[:3], *line[5:]] for line in lines]
         width = max(len(line[0]) for line in lines)
         text = [
-            f"{first:<{width}}{''.join(f'{cell:>11}' for cell in rest)}".rstrip()
+            f"{first:<{width}}{''.join(f' {cell:>10}' for cell in rest)}".rstrip()
             for first, *rest in lines
         ]
         if not self.features:
