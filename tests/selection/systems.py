@@ -64,7 +64,10 @@ def chosen(selector):
 
 
 def n_computed(selection):
-    """Return how many values the steps of a selection took: candidates, draws, members, tests."""
+    """Return how many values a selection took: candidates, draws, members, tests of all steps.
+
+    Where tests end early, final p-values are a question of their own, of 10 / alpha draws.
+    """
     settings = selection.settings
     n_members = len(settings["estimator"]) if isinstance(settings["estimator"], dict) else 1
     count = 0
@@ -73,6 +76,11 @@ def n_computed(selection):
         n_tests = len(settings["surrogates"]) if n_given else 1  # with nothing given, all are alike
         n_draws = 1 + settings["n_pilot"] + step.n_drawn
         count += n_tests * len(step.candidates) * n_members * n_draws
+    if settings["n_permutations"] == "auto":
+        n_known = len(selection.kept) + len(selection.features)
+        n_tests = len(settings["surrogates"]) if n_known > 1 else 1
+        n_draws = 1 + settings["n_pilot"] + round(10 / settings["alpha"])
+        count += n_tests * len(selection.features) * n_members * n_draws
     return count
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from math import log
 
@@ -344,6 +345,26 @@ def test_one_estimator_only():
     x, y = levels()
     with pytest.raises(ValueError, match=r"JMI\(\) goes with one estimator, not with several"):
         rate(JMI(), x, y, 1, estimators=(Discrete(), Copula()))
+
+
+@pytest.mark.parametrize("criterion", ["mrmr", "jmi", JMI()], ids=str)
+def test_several_estimators_are_refused_by_name(criterion):
+    x, y = levels()
+    named = re.escape(f"criterion={criterion!r} takes one estimator")
+    with pytest.raises(ValueError, match=rf"{named}.*'discrete', 'copula'.*Name one, or 'auto'"):
+        PIDSelector(criterion, ("discrete", "copula")).fit(x, y)
+
+
+def test_the_record_names_the_schemes_that_were_used():
+    x, y = levels()
+    settings = {"estimator": "discrete", "surrogates": ("global", "local"), "n_permutations": 0}
+    used = {
+        criterion: PIDSelector(criterion, max_features=1, random_state=0, **settings)
+        .fit(x, y)
+        .selection_.settings["surrogates"]
+        for criterion in ("cmi", "mrmr")
+    }
+    assert used == {"cmi": ("global", "local"), "mrmr": ("global",)}
 
 
 def test_local_surrogates_alone_make_no_test():

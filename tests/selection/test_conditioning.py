@@ -28,9 +28,8 @@ def key(n=600, seed=0):
     return X, np.choose(which, [X[:, 0], X[:, 1], X[:, :3].sum(axis=1) % 2])
 
 
-def twin_step(X, y, step, most, rules, schemes):
+def twin_step(X, y, known, most, rules, schemes):
     """Repeat one forward step given every subset of what is known, each a test of its own."""
-    known = [int(name[1:]) for name in step.given]
     number = len(known)
     words = (0, FORWARD, number)
     contests = {}
@@ -67,14 +66,30 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
     rules = naive_selection.Rules(
         estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
     )
+    known = []
     for step in steps:
-        twin = twin_step(X, y, step, most, rules, schemes)
+        twin = twin_step(X, y, known, most, rules, schemes)
+        known.append(int(step.chosen[1:]))
         assert step.chosen == twin.chosen
-        assert step.surrogates == twin.deciding[0]
+        scheme, subset = twin.deciding
+        assert step.surrogates == scheme
+        assert step.given == tuple(f"x{column}" for column in subset)
         assert step.p_values == tuple(twin.p_values.values())
         np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
         np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
         assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+
+
+def test_what_is_given_on_record_is_the_subset_that_decided():
+    """The noisy copy of x0 fails where x0 is given, be x1 and x2 selected as well."""
+    X, y = sums(n=200)
+    selector = quick(estimator="gaussian", max_conditioning=1, surrogates="global")
+    record = selector.fit(X[:, :4], y).selection_
+    last = [step for step in record.steps if step.phase == "forward"][-1]
+    assert (last.candidates, last.accepted) == (("x3",), False)
+    assert last.given == ("x0",)
+    back = record.steps[-1]
+    assert set(back.given) == set(back.candidates) == {"x0", "x1", "x2"}  # no limit there
 
 
 def test_a_copy_of_one_selected_feature_is_not_taken():

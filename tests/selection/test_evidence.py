@@ -9,13 +9,15 @@ from functools import cache
 import joblib
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.progress import Progress
 from systems import PAPER, gates, n_computed, numbers, quick, season
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Discrete
 from pidselect.selection import inquiry as inquiries
-from pidselect.selection.evidence import Evidence
+from pidselect.selection.evidence import CLOSE, Evidence
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.question import given_all
@@ -218,14 +220,14 @@ def test_a_value_is_accepted_if_it_exceeds_the_null_line(alpha):
         assert step.accepted == (step.value > step.null_line), (value, step)
 
 
-def judged(observed, surrogates, alpha=0.05):
+def judged(observed, surrogates, alpha=0.05, early=False):
     """Return the step about the first candidate, tested by one scheme or by two."""
     schemes = ("global", "local")[: len(observed)]
     inquiry = Inquiry(
         BITS,
         (Member("discrete", Discrete()),),
         alpha=alpha,
-        n_permutations=surrogates.shape[-1],
+        n_permutations=None if early else surrogates.shape[-1],
         surrogates=schemes,
     )
     features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
@@ -255,3 +257,54 @@ def test_each_candidate_has_the_largest_of_its_p_values():
     null = np.zeros((2, 3, 19))
     observed = np.array([[1.0, 1.0, -1.0], [1.0, -1.0, 1.0]])
     assert judged(observed, null).p_values == (1 / 20, 1.0, 1.0)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 150), st.sampled_from([0.02, 0.05, 0.2]))
+def test_no_null_line_contradicts_the_verdict(seed, n_draws, alpha):
+    """Tests that end early are decided by the best moment of the game, which may be over."""
+    rng = np.random.default_rng(seed)
+    surrogates = rng.normal(size=(2, 2, n_draws)).round(1)  # with ties
+    surrogates[..., 60:] += rng.choice([0.0, 2.0])  # what is won by then may be lost again
+    step = judged(rng.normal(1.5, 1, (2, 2)).round(1), surrogates, alpha, early=True)
+    assert step.accepted == (n_draws == 0 or step.p_value <= alpha)
+    assert step.null_line is None or step.accepted == (step.score > step.null_line)
+
+
+def test_of_a_game_that_was_won_and_lost_again_there_is_no_null_line():
+    null = np.concatenate([np.zeros(39), np.full(20, 2.0)])
+    won, after = (
+        judged(np.ones((1, 1)), null[np.newaxis, np.newaxis, :n], early=True) for n in (39, 59)
+    )
+    assert (won.accepted, won.null_line) == (True, 0.0)
+    assert (after.accepted, after.null_line) == (True, None)
+
+
+# --- close calls --------------------------------------------------------------------------------
+
+
+def note_of(n_reached, n_draws, alpha=0.05, **settings):
+    """Return the note on a value that so many draws reach."""
+    null = (np.arange(n_draws) < n_reached).astype(float)
+    return judged(np.ones((1, 1)), null[np.newaxis, np.newaxis], alpha, **settings).note
+
+
+@pytest.mark.parametrize(
+    ("n_reached", "is_close"),
+    # p from 0.005 in steps of 0.005; two standard errors of 0.02, 0.025, 0.085 and 0.1 are
+    # 0.020, 0.022, 0.040 and 0.043
+    [(0, False), (3, False), (5, True), (9, True), (10, True), (16, True), (20, False)],
+)
+def test_within_two_standard_errors_of_alpha_it_is_close(n_reached, is_close):
+    assert note_of(n_reached, 199) == (CLOSE if is_close else "")
+
+
+@pytest.mark.parametrize(("n_draws", "alpha"), [(19, 0.05), (39, 0.05), (99, 0.025), (200, 0.025)])
+def test_what_no_draw_reached_is_never_close(n_draws, alpha):
+    """As small a p-value as there can be: more draws can hardly take it back."""
+    assert note_of(0, n_draws, alpha) == ""
+    assert note_of(1, n_draws, alpha) == (CLOSE if n_draws < 200 else "")
+
+
+def test_tests_that_end_early_or_never_began_are_not_close():
+    assert note_of(2, 59, early=True) == ""
+    assert note_of(0, 0) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -145,6 +146,18 @@ def test_held_out_rows():
     assert SAME_ROWS in selector.explain(X[:200], y[:200]).notes
 
 
+@pytest.mark.parametrize("n_permutations", [39, "auto"])
+def test_roles_are_tested_on_the_rows_that_are_passed(n_permutations):
+    """What the fit found in other rows is no evidence for these."""
+    selector = quick(estimator="gaussian", n_permutations=n_permutations).fit(*numbers())
+    assert roles(selector.explain(*numbers()))["x0"] == "strongly relevant"
+    assert max(selector.selection_.p_values.values()) <= 0.05
+    elsewhere = roles(selector.explain(*noise(n_columns=4)))
+    assert (elsewhere["x0"], elsewhere["x1"]) == ("weakly relevant", "weakly relevant")
+    again = roles(selector.explain(*numbers(seed=1)))
+    assert (again["x0"], again["x1"]) == ("strongly relevant", "strongly relevant")
+
+
 def test_kinds_are_those_of_the_fit():
     """By themselves 60 rows of counts up to 40 would count as measurements."""
     rng = np.random.default_rng(0)
@@ -165,7 +178,8 @@ def test_constant_columns_and_unseen_levels():
     rest = X[200:].assign(boats=3, port="harbour")
     rest["flag"] = ["maybe"] * 50 + ["never"] * 50
     explanation = selector.explain(rest, y[200:])
-    assert explanation["port"].role == "strongly relevant"
+    assert explanation["wind"].role == "strongly relevant"
+    assert explanation["port"].role == "weakly relevant"  # where it does not vary, it adds nothing
     assert explanation["port"].relevance == pytest.approx(0, abs=1e-12)
     assert explanation["boats"].information == pytest.approx(0, abs=1e-12)
     assert "nothing" in explanation["port"].sentence
@@ -308,6 +322,19 @@ def test_roles_from_the_record():
     assert roles_by_tests(None, {}, record) == (roles_of(record), BY_RECORD)
 
 
+@pytest.mark.parametrize("phase", ["lookahead", "starts"])
+def test_what_came_in_with_others_and_left_again_is_weakly_relevant(phase):
+    pair = step(phase, ["a & b", "a & c"], (0.01, 0.5), "a & b", True)
+    steps = (
+        step("forward", "abc", (0.3, 0.3, 0.3), "a", False),
+        replace(pair, together=("a", "b")),
+        step("members", "ab", (0.01, 0.3), "b", False),
+    )
+    record = Selection(("a",), (), steps, {"a": 0.01}, settings={"alpha": 0.05})
+    expected = {"a": "strongly relevant", "b": "weakly relevant", "c": "irrelevant"}
+    assert roles_of(record) == expected
+
+
 def test_roles_of_what_was_not_tested():
     steps = (step("forward", "abc", (), "a", True), step("forward", "bc", (), "b", True))
     record = Selection(("a", "b"), (), steps, settings={"alpha": 0.05, "n_permutations": 0})
@@ -344,12 +371,26 @@ def test_a_selected_feature_that_adds_nothing_is_weakly_relevant():
     assert found == {"a": "strongly relevant", "coarse": "weakly relevant", "coin": "irrelevant"}
 
 
-def test_without_draws_roles_only_say_what_was_selected():
+def test_roles_are_tested_even_where_the_selection_was_not():
+    """Three are asked for, two tell something: the third is no more relevant than the fourth."""
     X, y = numbers(100)
-    selector = quick(n_permutations=0, max_features=2).fit(X, y)
+    selector = quick(n_permutations=0, max_features=3, estimator="gaussian").fit(X, y)
+    third = selector.selection_.features[2]
+    explanation = selector.explain(X, y)
+    assert explanation["x0"].role == explanation["x1"].role == "strongly relevant"
+    assert explanation[third].role == "weakly relevant"
+    assert UNTESTED not in explanation.notes
+    assert any("verdicts of tests at level 0.05" in note for note in explanation.notes)
+
+
+def test_without_draws_and_without_the_groups_of_the_fit_roles_only_say_what_was_selected():
+    X, y = numbers(100)
+    who = np.arange(100) % 5
+    selector = quick(n_permutations=0, max_features=2, estimator="gaussian").fit(X, y, who)
     explanation = selector.explain(X, y)
     assert explanation["x0"].role == "strongly relevant"
     assert UNTESTED in explanation.notes
+    assert UNTESTED not in selector.explain(X, y, who).notes
 
 
 def test_another_target():

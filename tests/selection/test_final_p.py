@@ -143,6 +143,36 @@ def test_every_selected_feature_has_one(system, backward, n_permutations):
     assert record.to_dict()["p_values"] == dict(record.p_values)
 
 
+def looks(n=300, seed=0):
+    """y is x0 and a coin; x1 is a coarse look at x0, so that it adds nothing; x2 is a coin."""
+    rng = np.random.default_rng(seed)
+    fine, coins = rng.integers(0, 4, n), rng.integers(0, 2, (2, n))
+    return np.column_stack([fine, fine // 2, coins[0]]), fine + coins[1]
+
+
+@pytest.mark.parametrize("estimator", ["discrete", ("discrete",)], ids=str)
+def test_tests_that_end_early_leave_the_strong_one_its_due(estimator):
+    """Draws that end as soon as the weakest has given up are too few for the strongest."""
+    selector = quick(estimator=estimator, criterion="mi", backward=None, n_permutations="auto").fit(
+        *looks()
+    )
+    final = selector.selection_.p_values
+    assert sorted(final) == ["x0", "x1"]
+    assert final["x0"] <= 0.05 < final["x1"]
+
+
+@pytest.mark.parametrize("backward", ["minimum", "maximum", None])
+@pytest.mark.parametrize("system", [looks, numbers])
+def test_tests_that_end_early_have_those_of_a_fixed_number(system, backward):
+    settings = {"alpha": 0.1, "estimator": ("copula",), "criterion": "mi"}
+    X, y = system()
+    early = quick(**settings, backward=backward, n_permutations="auto").fit(X, y).selection_
+    assert len(early.features) == 2 - (system is looks and backward is not None)
+    full = quick(**settings, backward=None, n_permutations=100, max_features=len(early.features))
+    full.fit(X[:, [0, 1]], y)
+    assert dict(early.p_values) == dict(full.selection_.p_values)
+
+
 def test_one_feature_has_the_p_value_of_its_own_test():
     X, y = numbers()
     record = quick(estimator="gaussian", backward="maximum", max_features=1).fit(X, y).selection_

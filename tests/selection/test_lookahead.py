@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations
-from math import comb, inf
+from math import comb, inf, sqrt
 
 import numpy as np
 import pytest
@@ -14,10 +14,11 @@ import naive_selection
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete
 from pidselect.selection import lookahead
+from pidselect.selection.evidence import CLOSE
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.lookahead import Search, look_ahead, screened
-from pidselect.significance import LOOKAHEAD, START
+from pidselect.significance import LOOKAHEAD, START, permutations
 from pidselect.significance.standards import PILOT_DRAWS
 
 NOTHING = "No feature was selected"
@@ -182,6 +183,10 @@ def test_starts_equal_the_twin(estimator, n_pilot):
     selector = quick(estimator=estimator, n_starts=6, surrogates=("global", "local")).fit(X, y)
     step = next(s for s in selector.selection_.steps if s.phase == "starts")
     rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
+    # Subsets come from words of their own: the draws of the test do not know how they were made.
+    drawn = permutations((0, START, 0, 0), range(1, 7), 5)
+    starts = {" & ".join(f"x{c}" for c in sorted(order[:3])) for order in drawn}
+    assert {name.split(" beside ")[1] for name in step.candidates} == starts
     contests = {}
     for scheme in ("global", "local"):
         asked = {}
@@ -252,8 +257,35 @@ def test_each_level_is_tested_at_its_share():
 
 
 def test_too_few_draws_for_a_share_are_refused():
-    with pytest.raises(ValueError, match=r"significant at alpha=0.0125"):
+    words = r"With look-ahead, alpha=0.05 is shared by 3 tests.*significant at alpha=0.0125"
+    with pytest.raises(ValueError, match=words):
         wary(lookahead=3, n_permutations=39).fit(*parity(2))
+
+
+@pytest.mark.parametrize(("seed", "n_starts"), [(1, 0), (2, 0), (1, 10)])
+def test_what_no_draw_reached_is_no_close_call(seed, n_starts):
+    """p is 1/201 at 0.025, as small as it can be."""
+    settings = {"n_starts": n_starts} if n_starts else {"lookahead": 2}
+    record = wary(n_permutations=200, **settings).fit(*parity(2, seed=seed)).selection_
+    entry = record.entry("x0")
+    assert (entry.p_value, entry.alpha) == (1 / 201, 0.025)
+    assert all(step.p_value == 1 / 201 for step in record.steps if step.accepted)
+    assert not any("close call" in step.note for step in record.steps if step.accepted)
+
+
+def test_a_close_call_is_noted_beside_what_was_searched():
+    """A parity that is often wrong: p-values of all sizes."""
+    notes = set()
+    for seed in range(20):
+        X, y = parity(2, n=60, seed=seed, n_columns=4)
+        wrong = np.random.default_rng(seed).random(60) < 0.25
+        inquiry = inquiry_of(np.where(wrong, 1 - y, y), n_permutations=99, alpha=0.1)
+        _, (step, *_) = look_ahead(inquiry, (), features_of(X), Search(2), inf)
+        reached, error = round(100 * step.p_value) - 1, sqrt(step.p_value * (1 - step.p_value) / 99)
+        is_close = reached > 0 and abs(step.p_value - 0.05) <= 2 * error
+        assert step.note == "all 6 pairs searched" + is_close * f"; {CLOSE}"
+        notes.add(step.note)
+    assert len(notes) == 2
 
 
 # --- room ---------------------------------------------------------------------------------------
@@ -263,8 +295,11 @@ def test_a_pair_does_not_fit_into_room_for_one():
     X, y = parity(2)
     record, _ = fit_to_nothing(X, y, lookahead=2, max_features=1)
     assert phases(record) == ["forward"]
+    assert record.steps[0].note == "no look-ahead: no room for them within max_features"
     kept = wary(lookahead=2, max_features=2, keep=[5]).fit(X, y)
     assert chosen(kept) == []
+    one, _ = fit_to_nothing(X[:, :1], y, lookahead=2)
+    assert one.steps[0].note == "no look-ahead: too few candidates"
     assert chosen(wary(lookahead=2, max_features=3, keep=[5]).fit(X, y)) == ["x0", "x1"]
     assert chosen(wary(lookahead=2, max_features=2).fit(X, y)) == ["x0", "x1"]
 
@@ -304,6 +339,32 @@ def test_beyond_the_budget_the_strongest_are_searched(seed, monkeypatch):
     assert len(steps[0].candidates) == comb(8, 2) <= 30
     assert steps[0].note.startswith("28 of 66 pairs searched, those of the strongest single")
     assert set(steps[0].together) == {"x3", "x7"}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed, monkeypatch):
+    """Four columns as one feature look strong in bits, but leave no room for another."""
+    monkeypatch.setattr(lookahead, "MOST_TUPLES", 30)
+    X, y = leaning(seed)
+    wide = Feature(
+        "wide",
+        (20, 21, 22, 23),
+        Block(
+            tuple(
+                Column(f"w{j}", "ordinal", column.astype(float))
+                for j, column in enumerate(bits(400, seed + 10, 4).T)
+            )
+        ),
+    )
+    candidates, room = [wide, *features_of(X)], 2
+    inquiry = inquiry_of(y, n_permutations=99, alpha=0.05, shared=True)
+    strongest = screened(inquiry, (), candidates, 2, (LOOKAHEAD, 2, 0)).tuples
+    assert any(wide in members for members in strongest)
+    found, steps = look_ahead(inquiry, (), candidates, Search(2), room)
+    assert sorted(feature.name for feature in found) == ["x3", "x7"]
+    assert not any("wide" in name for name in steps[0].candidates)
+    assert steps[0].note.startswith("28 of 78 pairs searched")
+    assert look_ahead(inquiry, (), candidates, Search(2), 1) == ([], [])
 
 
 def test_the_selector_keeps_to_the_budget(monkeypatch):

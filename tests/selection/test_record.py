@@ -255,6 +255,27 @@ def test_entry():
         selection.entry("x4")
 
 
+def test_entry_of_a_feature_that_left_and_came_back():
+    """Removed from those that came in together, included later by itself: that is its entry."""
+    alone = {"candidates": ("c",), "values": (0.5,), "scores": (0.5,), "estimators": ("ksg",)}
+    together = step(
+        phase="lookahead",
+        candidates=("a & b & c", "a & b & d"),
+        chosen="a & b & c",
+        together=("a", "b", "c"),
+    )
+    removed = step(phase="members", candidates=("a", "c"), chosen="c", p_value=0.5, accepted=False)
+    later = step(**alone, chosen="c", p_values=(0.025,))
+    selection = Selection(("a", "b", "c"), (), (together, removed, later))
+    assert selection.entry("a") is selection.entry("b") is together
+    assert selection.entry("c") is later
+    lines = str(selection).splitlines()
+    assert lines[3].split()[:2] == ["c", "3"]
+    gone = Selection(("a", "b"), (), (together, removed))
+    with pytest.raises(KeyError, match="'c' was not included; selected: a, b"):
+        gone.entry("c")
+
+
 def test_a_step_reads_as_a_sentence():
     assert str(step()) == "forward   a: 0.5000 bit (null line 0.3000, p = 0.0250), included"
     assert str(step(accepted=False)).endswith("not included")
@@ -314,6 +335,25 @@ def test_features_that_came_in_together_share_a_step():
     assert lines[3] == "a and b came in together: values are those of all of them."
 
 
+def test_those_beside_a_random_start_have_the_values_of_the_chosen_one():
+    start = step(
+        phase="starts",
+        candidates=("a beside b & c", "d beside b & c"),
+        chosen="a beside b & c",
+        together=("a", "b", "c"),
+    )
+    said = "a and b came in together: values are those of a beside b & c."
+    assert str(Selection(("a", "b"), (), (start,))).splitlines()[-1] == said
+    assert "came in together" not in str(Selection(("a",), (), (start,)))
+
+
+def test_the_table_says_where_tests_ended_early():
+    parts = (("a",), (), (step(),), {"a": 0.05})
+    said = "Tests ended early: of a p-value, only the side of alpha it is on says much."
+    assert str(Selection(*parts, settings={"n_permutations": "auto"})).splitlines()[-1] == said
+    assert "ended early" not in str(Selection(*parts, settings={"n_permutations": 200}))
+
+
 @pytest.mark.parametrize("final", [{}, {"a": 0.05}])
 def test_no_line_of_the_table_ends_in_blanks(final):
     text = str(Selection(("a",), ("kept",), (step(),), final))
@@ -361,6 +401,15 @@ def test_an_empty_selection_says_how_near_it_was_and_what_may_help():
     assert f"p = {best.p_value:.4f}" in text
     for remedy in ("more samples", "estimator", "feature_groups", "lookahead=2", "alpha"):
         assert remedy in text
+
+
+@pytest.mark.parametrize("criterion", ["mi", "mrmr"])
+def test_no_look_ahead_is_recommended_where_it_cannot_be_had(criterion):
+    with pytest.warns(UserWarning, match="No feature was selected") as caught:
+        quick(criterion=criterion, estimator="gaussian").fit(*noise(seed=4))
+    text = str(caught[0].message)
+    assert "feature_groups, for features that tell something only together" in text
+    assert "lookahead" not in text
 
 
 def test_an_empty_selection_because_all_were_removed_again():

@@ -126,13 +126,51 @@ def test_bad_groups_are_refused(groups, words):
     ("groups", "words"),
     [
         (None, "exchanges whole groups of rows, but groups=None"),
-        (np.repeat([0, 1], [40, 60]), "no two groups have it: there are 2, of 40, 60 rows"),
+        (np.repeat([0, 1], [40, 60]), "the 2 groups can be arranged in 1 ways only"),
+        (np.arange(100) % 3 // 2, "the 2 groups can be arranged in 1 ways only"),
+        (
+            np.repeat(np.arange(6), [10, 10, 10, 15, 15, 40]),
+            r"the 6 groups can be arranged in 12 ways only.*below 1/12.*alpha=0.05.*same size",
+        ),
     ],
-    ids=["none", "no two alike"],
+    ids=["none", "no two alike", "in pieces", "too few alike"],
 )
 def test_groups_that_cannot_be_exchanged(groups, words):
     with pytest.raises(ValueError, match=words):
         quick(surrogates="blocks").fit(*numbers(), groups=groups)
+
+
+@pytest.mark.parametrize("sizes", [[10] * 4 + [60], [10] * 3 + [15] * 2 + [20] * 2, [1] * 100])
+def test_enough_groups_alike_can_be_exchanged(sizes):
+    """24 ways, then 3! 2! 2! of them, then more than can be counted."""
+    who = np.repeat(np.arange(len(sizes)), sizes)
+    X, y = numbers()
+    found = quick(surrogates="blocks", estimator="gaussian").fit(X, y, who).selection_
+    assert found.settings["n_groups"] == len(sizes)
+
+
+def test_a_strict_level_needs_more_groups_alike():
+    X, y = numbers()
+    strict = quick(surrogates="blocks", estimator="gaussian", alpha=0.01, n_permutations=99)
+    with pytest.raises(ValueError, match=r"arranged in 24 ways only.*alpha=0\.01"):
+        strict.fit(X, y, np.repeat(np.arange(4), 25))
+    assert sorted(chosen(strict.fit(X, y, np.repeat(np.arange(50), 2)))) == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("surrogates", ["global", "local", "shift", ("global", "blocks")], ids=str)
+def test_a_target_that_is_the_same_in_all_rows_of_a_group(surrogates):
+    X, _, who = persons()
+    level = np.random.default_rng(0).normal(size=20)[who]
+    selector = quick(surrogates=surrogates, estimator="gaussian")
+    with pytest.raises(ValueError, match=r'does not vary within any.*surrogates="blocks"'):
+        selector.fit(X, level, who)
+    with pytest.raises(ValueError, match=r'does not vary within any.*surrogates="blocks"'):
+        selector.fit(X, np.where(level > 0, "high", "low"), who)
+    varies = level.copy()
+    varies[0] += 1.0
+    assert selector.fit(X, varies, who).selection_.settings["n_groups"] == 20
+    whole = quick(surrogates="blocks", estimator="gaussian")
+    assert whole.fit(X, level, who).selection_.settings["n_groups"] == 20
 
 
 # --- a part of the rows -------------------------------------------------------------------------

@@ -113,8 +113,18 @@ def test_good_searches_pass(changes):
     [
         ({"n_permutations": 18}, "n_permutations=18.*alpha=0.05.*n_permutations=19 or more"),
         ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
-        ({"n_permutations": 38, "lookahead": 2}, "alpha=0.025.*n_permutations=39 or more"),
-        ({"n_permutations": 38, "n_starts": 1}, "alpha=0.025.*n_permutations=39 or more"),
+        (
+            {"n_permutations": 38, "lookahead": 2},
+            "^With look-ahead, alpha=0.05 is shared by 2 tests.*alpha=0.025.*=39 or more",
+        ),
+        (
+            {"n_permutations": 38, "n_starts": 1},
+            "^With look-ahead, alpha=0.05 is shared by 2 tests.*alpha=0.025.*=39 or more",
+        ),
+        (
+            {"n_permutations": 300, "alpha": 0.01, "lookahead": 3},
+            "^With look-ahead, alpha=0.01 is shared by 3 tests.*alpha=0.0025.*=399 or more",
+        ),
         ({"n_permutations": 0}, "n_permutations=0 leaves out the test.*max_features.*'auto'"),
         ({"n_permutations": 0, "max_features": 2, "lookahead": 2}, "need n_permutations='auto'"),
         ({"n_permutations": 0, "max_features": 2, "n_starts": 2}, "need n_permutations='auto'"),

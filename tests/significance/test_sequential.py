@@ -20,6 +20,7 @@ from pidselect.significance.sequential import (
     MOST_DRAWS,
     betting_line,
     betting_p_values,
+    most_draws,
     verdict,
     wealth,
 )
@@ -224,6 +225,22 @@ def test_the_end_of_patience():
     assert said == {100: "open", MOST_DRAWS - 1: "open", MOST_DRAWS: "not significant"}
 
 
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.025, 0.01, 0.001, 1e-4])
+def test_patience_is_enough_for_any_level(alpha):
+    """What no draw reaches is significant long before, be alpha as small as it may."""
+    game = wealth(np.zeros(most_draws(alpha), dtype=bool), alpha)
+    needed = int(np.argmax(game >= 1 / alpha)) + 1
+    assert 1 < needed < most_draws(alpha) / 2
+    assert most_draws(alpha) == max(MOST_DRAWS, round(10 / alpha))
+    assert verdict(1.0, np.zeros(needed), alpha) == "significant"
+
+
+def test_the_end_of_patience_where_alpha_is_small():
+    null = (np.arange(10_000) % 1100 == 1000).astype(float)
+    said = {t: verdict(1.0, null[:t], 0.001) for t in (MOST_DRAWS, 9_999, 10_000)}
+    assert said == {MOST_DRAWS: "open", 9_999: "open", 10_000: "not significant"}
+
+
 # Selections that draw as many surrogates as it takes.
 
 
@@ -289,6 +306,36 @@ def test_where_nothing_is_relevant_few_draws_do(seed, estimator):
     assert step.null_line is None
     assert "null line" not in str(step)
     assert selector.selection_.to_dict()["steps"][0]["null_line"] is None
+
+
+@portfolios
+def test_a_clear_feature_is_found_at_a_strict_level(estimator):
+    X, y = clear()
+    record = fit(X[:, [0, 2]], y, estimator=estimator, alpha=0.001, surrogates="global")
+    assert record.features == ("x0",)
+    assert record.steps[0].p_value <= 0.001
+    assert record.steps[0].n_drawn > MOST_DRAWS
+    assert record.p_values["x0"] == pytest.approx(1 / 10_001)
+
+
+@portfolios
+@pytest.mark.parametrize("backward", ["minimum", "maximum"])
+def test_scores_and_null_lines_agree_with_verdicts(estimator, backward):
+    """In all phases, also where the game was won and then lost again."""
+    steps = []
+    for seed in range(12):
+        X, y = nothing(seed=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            record = fit(
+                X, y + 0.4 * X[:, 0] + 0.4 * X[:, 1], estimator=estimator, backward=backward
+            )
+        steps += record.steps
+    for step in steps:
+        assert step.accepted == (step.p_value <= step.alpha)
+        assert step.null_line is None or step.accepted == (step.score > step.null_line)
+    assert {step.null_line is None for step in steps} == {True, False}
+    assert {step.accepted for step in steps} == {True, False}
 
 
 @pytest.mark.parametrize(

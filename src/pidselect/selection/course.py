@@ -119,7 +119,10 @@ def make_inquiry(
     schemes = to_schemes(selector.surrogates)
     if groups is not None:  # numbered anew, as if the rows left out had never been there
         groups = cast(IntArray, check_groups(groups[problem.rows], len(problem.rows)))
-        check_can_move(groups, problem.target, schemes, float(selector.alpha))
+        if to_draws(selector.n_permutations) != 0:
+            search = check_search(selector)
+            smallest = search.share(float(selector.alpha), search.n_levels)
+            check_can_move(groups, problem.target, schemes, smallest)
     standardised = is_portfolio(selector.estimator)
     return Inquiry(
         target=problem.target,

@@ -9,7 +9,7 @@ from pidselect.selection.criteria import Criterion
 from pidselect.selection.evidence import Statistic, find_strongest
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.lookahead import Search, look_ahead
+from pidselect.selection.lookahead import Search, joined, look_ahead
 from pidselect.selection.record import Step
 from pidselect.significance import FORWARD, maximum_statistic
 
@@ -87,7 +87,7 @@ def forward(
                 if len(remaining) < 2
                 else "no room for them within max_features"
             )
-            steps[-1] = replace(step, note=f"no look-ahead: {why}")
+            steps[-1] = replace(step, note=joined(f"no look-ahead: {why}", step.note))
         steps += more
         if not found:
             break

@@ -154,7 +154,7 @@ def _try_tuples(
         )
     strongest, evidence = find_strongest(question)
     step = _to_step(evidence, "lookahead", known, strongest, tuples[strongest])
-    steps.append(replace(step, note=_notes(note, step.note)))
+    steps.append(replace(step, note=joined(note, step.note)))
     return list(tuples[strongest]) if step.accepted else []
 
 
@@ -183,7 +183,7 @@ def _try_starts(
     candidate, start = pairs[strongest]
     step = _to_step(evidence, "starts", known, strongest, (candidate, *start))
     note = f"{len(starts)} different random starts of {size} features searched"
-    steps.append(replace(step, note=_notes(note, step.note)))
+    steps.append(replace(step, note=joined(note, step.note)))
     return [candidate, *start] if step.accepted else []
 
 
@@ -332,7 +332,8 @@ def _listed(features: Sequence[Feature]) -> str:
     return " & ".join(feature.name for feature in features)
 
 
-def _notes(*notes: str) -> str:
+def joined(*notes: str) -> str:
+    """Return notes as one."""
     return "; ".join(note for note in notes if note)
 
 

@@ -279,7 +279,7 @@ class Selection:
         """Say which of the selected features came in together, and what their values are."""
         lines = []
         for step in self.steps:
-            names = [name for name in step.together if name in self.features]
+            names = [n for n in step.together if n in self.features and self.entry(n) is step]
             if step.accepted and len(names) > 1:
                 whose = "all of them" if step.phase == "lookahead" else step.chosen
                 lines.append(

@@ -359,13 +359,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             self.n_jobs,
             to_bytes(self.max_memory),
         )
-        note = SAME_ROWS
-        if fingerprint(problem) != self._rows:
-            note, record = OTHER_ROWS, replace(record, p_values={})  # to be tested on these rows
+        is_same = fingerprint(problem) == self._rows
+        note = SAME_ROWS if is_same else OTHER_ROWS
         problem, inquiry = restrict(problem, rows), None
         if groups is not None or record.settings["n_groups"] is None:
             codes = check_groups(groups, _num_samples(X))
             inquiry = make_inquiry(self, problem, members_of(self), codes, seed)
+            if not is_same:
+                record = replace(record, p_values={})  # selected ones are tested on these rows, too
         explanation = explain_selection(
             record, problem, self.feature_groups, approach, inquiry, [note]
         )
