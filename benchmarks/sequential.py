@@ -25,12 +25,18 @@ class Run(NamedTuple):
 
 
 def select(name: str, n_permutations: int | str, seed: int) -> Run:
-    """Run one selection, and count a draw for each surrogate of each candidate."""
+    """Run one selection, and count a draw for each surrogate of each candidate.
+
+    Pilot draws count, too, and those for the final p-values, which tests that stop early make anew.
+    """
     problem = MAKE[name](1000, random_state=seed)
     selector = PIDSelector(n_permutations=n_permutations, n_jobs=1, random_state=seed)
     fit(selector, problem.X, problem.y)
-    steps = selector.selection_.steps
-    draws = sum(step.n_drawn * len(step.candidates) for step in steps)
+    record = selector.selection_
+    n_pilot = record.settings["n_pilot"]
+    draws = sum((n_pilot + step.n_drawn) * len(step.candidates) for step in record.steps)
+    if n_permutations == "auto":
+        draws += (n_pilot + FIXED) * len(record.features)
     return Run(frozenset(selector.selected_.tolist()), draws)
 
 
