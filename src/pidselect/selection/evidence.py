@@ -27,7 +27,6 @@ from pidselect.significance.sequential import (
     most_draws,
     verdict,
 )
-from pidselect.significance.standards import Standard
 
 #: Values of all candidates in a draw, shape (n_candidates, n_draws) -> what chance reached in it.
 Statistic = Callable[[FloatArray], FloatArray]
@@ -166,9 +165,8 @@ def _rounds(inquiry: Inquiry) -> Iterator[range]:
 
 def _scale(inquiry: Inquiry, pilot: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Return what turns nats into what candidates are compared in."""
-    if not inquiry.is_portfolio:
-        return lambda values: values / BIT
-    return Standard.of(pilot, [member.is_skewed for member in inquiry.members]).apply
+    standard = inquiry.standard(pilot)
+    return (lambda values: values / BIT) if standard is None else standard.apply
 
 
 def _is_close(p: float, inquiry: Inquiry) -> bool:

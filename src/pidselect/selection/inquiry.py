@@ -14,7 +14,7 @@ from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.selection.features import Feature
 from pidselect.significance import SURROGATES, Shuffle
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standards import PILOT_DRAWS, Standard
 
 #: Numbers in the row orders of one task; with it, the memory and the patience a task needs.
 TASK_SIZE = 2**22
@@ -91,6 +91,12 @@ class Inquiry:
     def unit(self) -> str:
         """What candidates are compared in: bits, or standard deviations of their surrogates."""
         return "sd" if self.is_portfolio else "bit"
+
+    def standard(self, pilot: FloatArray) -> Standard | None:
+        """Return what makes values of a portfolio comparable, by pilot draws; None for bits."""
+        if not self.is_portfolio:
+            return None
+        return Standard.of(pilot, [member.is_skewed for member in self.members])
 
     def at(self, alpha: float) -> Inquiry:
         """Return the same inquiry at another level."""

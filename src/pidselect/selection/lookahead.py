@@ -307,10 +307,7 @@ def screened(
     n_strongest = max(n for n in range(order, len(candidates) + 1) if comb(n, order) <= MOST_TUPLES)
     singles = given_all(inquiry, candidates, known, words)
     first = singles.score(range(1 + inquiry.n_pilot))
-    standard = None
-    if inquiry.is_portfolio:
-        standard = Standard.of(first[..., 1:], [member.is_skewed for member in inquiry.members])
-    question = Screened(singles, standard, order, n_strongest, [])
+    question = Screened(singles, inquiry.standard(first[..., 1:]), order, n_strongest, [])
     best = question.strongest(first[..., :1])[0, :, 0]
     tuples = [
         tuple(candidates[place] for place in sorted(best[list(ranks)]))
