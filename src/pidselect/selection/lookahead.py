@@ -2,7 +2,7 @@
 
 Where no single candidate is significant, pairs are tested by their joint information given S, then
 triples, and so on. Another way is to start from random subsets: a candidate may be significant
-given a few others that were taken at random (the paper's section 5.6 names both). Each of these
+given a few others that were taken at random (the paper's discussion names both). Each of these
 levels has its share of alpha, so that the family-wise error of a step stays at most alpha. Those
 that come in together must then stand the test one by one, at the level that let them in: each must
 add something to all others, against the maximum statistic, as the minimum statistic hardly prunes.
