@@ -16,7 +16,7 @@ from systems import PAPER, gates, n_computed, numbers, quick, season
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Discrete
-from pidselect.selection import inquiry as inquiries
+from pidselect.selection import workers
 from pidselect.selection.evidence import CLOSE, Evidence
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
@@ -72,8 +72,8 @@ def test_tiny_memory(name):
 @pytest.mark.parametrize(("task_size", "at_once"), [(1, 2), (700, 5), (1, 16), (2**30, 64)])
 def test_any_cut(name, task_size, at_once, monkeypatch):
     expected = plain_record(name)
-    monkeypatch.setattr(inquiries, "TASK_SIZE", task_size)
-    monkeypatch.setattr(inquiries, "DRAWS_AT_ONCE", at_once)
+    monkeypatch.setattr(workers, "TASK_SIZE", task_size)
+    monkeypatch.setattr(workers, "DRAWS_AT_ONCE", at_once)
     assert record(*SYSTEMS[name]) == expected
 
 
@@ -82,7 +82,7 @@ def test_any_cut(name, task_size, at_once, monkeypatch):
 def test_every_draw_is_in_one_task(n_parts, draws, monkeypatch):
     inquiry = Inquiry(BITS, (Member("discrete", Discrete()),))
     for task_size in (1, 50 * 16, 2**22):
-        monkeypatch.setattr(inquiries, "TASK_SIZE", task_size)
+        monkeypatch.setattr(workers, "TASK_SIZE", task_size)
         assert [draw for part in inquiry.split(draws, n_parts) for draw in part] == list(draws)
 
 

@@ -12,7 +12,7 @@ from systems import assert_same
 import naive
 from pidselect.data.blocks import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
-from pidselect.selection import inquiry as inquiries
+from pidselect.selection import workers
 from pidselect.selection.backward import STATISTICS, backward
 from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.features import Feature
@@ -209,7 +209,7 @@ def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete, monke
     for settings in ({"n_jobs": 2}, {"max_memory": 1}, {"n_jobs": 2, "max_memory": 10_000}):
         assert forward(replace(inquiry, **settings), (), features, CONDITIONAL) == expected
     for task_size in (1, 20 * len(x), 33 * len(x)):
-        monkeypatch.setattr(inquiries, "TASK_SIZE", task_size)
+        monkeypatch.setattr(workers, "TASK_SIZE", task_size)
         assert forward(inquiry, (), features, CONDITIONAL) == expected
         assert (
             backward(inquiry, (), features, STATISTICS["minimum"])[1]

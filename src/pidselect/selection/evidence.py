@@ -10,9 +10,10 @@ import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.inquiry import DRAWS_AT_ONCE, Inquiry
+from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import Every, Question
 from pidselect.selection.record import Phase, Step
+from pidselect.selection.workers import DRAWS_AT_ONCE
 from pidselect.significance import (
     first_largest,
     first_smallest,

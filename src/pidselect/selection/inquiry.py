@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, effective_n_jobs
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.selection.features import Feature
+from pidselect.selection.workers import run, split
 from pidselect.significance import SURROGATES, Shuffle
 from pidselect.significance.standards import PILOT_DRAWS, Standard
-
-#: Numbers in the row orders of one task; with it, the memory and the patience a task needs.
-TASK_SIZE = 2**22
-
-#: Draws of a task come in multiples of what a kernel serves side by side.
-DRAWS_AT_ONCE = 16
-
-
-#: Tasks that keep a worker busy to the end, however unlike they are.
-TASKS_PER_WORKER = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,29 +115,15 @@ class Inquiry:
             ),
         )
 
-    def run(self, tasks: Sequence[Any]) -> Any:
-        """Run tasks: one by one for progress, all at once where joblib's backend must."""
-        if self.progress is not None:
-            with suppress(ValueError):  # such as multiprocessing: progress then comes step by step
-                return Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(tasks)
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks)
+    def run(
+        self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
+    ) -> Iterable[Any]:
+        """Return ``function(common, *task)`` of every task, one by one where progress is shown."""
+        return run(function, common, tasks, self.n_jobs, in_turn=self.progress is not None)
 
     def split(self, draws: range, n_parts: int) -> list[range]:
-        """Cut draws into tasks.
-
-        No cut shows in the result; a task is small enough for memory, and there are enough of them
-        to keep all workers busy.
-        """
-        size = max(1, TASK_SIZE // self.target.n_samples)
-        n_workers = effective_n_jobs(self.n_jobs)
-        wanted = TASKS_PER_WORKER * n_workers if n_workers > 1 or self.progress else 1
-        if n_parts < wanted:
-            size = min(size, -(-len(draws) * n_parts // wanted))
-        size = max(1, -(-size // DRAWS_AT_ONCE)) * DRAWS_AT_ONCE
-        return [
-            range(start, min(start + size, draws.stop))
-            for start in range(draws.start, draws.stop, size)
-        ]
+        """Cut the draws of each of several parts of the work into tasks."""
+        return split(draws, self.target.n_samples, n_parts, self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False)

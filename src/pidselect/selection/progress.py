@@ -13,7 +13,8 @@ from joblib import effective_n_jobs
 
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.features import Feature, Line
-from pidselect.selection.inquiry import DRAWS_AT_ONCE, Inquiry
+from pidselect.selection.inquiry import Inquiry
+from pidselect.selection.workers import DRAWS_AT_ONCE
 
 logger = logging.getLogger("pidselect")
 

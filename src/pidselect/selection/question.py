@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from joblib import delayed
 
 from pidselect.data import FloatArray
 from pidselect.selection.features import Feature
@@ -70,7 +69,7 @@ class Information:
         parts = [everyone] if together else [[place] for place in everyone]
         tasks = [(part, some) for part in parts for some in self.inquiry.split(draws, len(parts))]
         quiet = replace(self, inquiry=replace(self.inquiry, progress=None))  # can be sent elsewhere
-        scored = self.inquiry.run([delayed(quiet.score_part)(part, some) for part, some in tasks])
+        scored = self.inquiry.run(Information.score_part, quiet, tasks)
         n_members = len(self.inquiry.members)
         values = np.empty((len(self.schemes), len(everyone), n_members, len(draws)))
         for (part, some), found in zip(tasks, scored, strict=True):

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 
 from pidselect.data import Block, FloatArray
@@ -181,7 +180,9 @@ class Rating:
         silent = replace(self, inquiry=replace(self.inquiry, progress=None))
         values = []
         for tasks in (observed, drawn):
-            for found in self.inquiry.run([delayed(silent.score_part)(some) for some in tasks]):
+            for found in self.inquiry.run(
+                type(self).score_part, silent, [(some,) for some in tasks]
+            ):
                 values.append(found)
                 if self.inquiry.progress is not None:
                     self.inquiry.progress(found.size)
