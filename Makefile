@@ -12,7 +12,7 @@ export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels-$(shell cat $(KERNELS) | cksum 
 help:
 	@echo "make demo    select features on a bundled problem and print the result"
 	@echo "make test    lint, types, layers, tests and doctests"
-	@echo "make bench   speed against scipy, and of decompositions against Clarabel and dit"
+	@echo "make bench   speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel and dit"
 	@echo "make clean   remove the virtual environment and all caches"
 
 demo: .venv/installed
@@ -29,6 +29,7 @@ lint: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/growth.py --quick
 	$(BIN)/python benchmarks/pid.py
 
 # The stamp is renewed whenever the dependencies may have changed.

@@ -6,6 +6,7 @@ from .frames import frame_library, is_frame, make_frame, select_columns, to_matr
 from .kinds import CLASS_LEVELS, Kinds
 from .missing import Missing, check_complete
 from .problem import Problem, read_block, read_problem
+from .store import Store
 from .table import Table
 from .words import check_choice, warn_caller
 
@@ -20,6 +21,7 @@ __all__ = [
     "Kinds",
     "Missing",
     "Problem",
+    "Store",
     "Table",
     "check_choice",
     "check_complete",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .store import Store
 
 Kind = Literal["continuous", "ordinal", "nominal"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -30,12 +33,15 @@ class Column:
         missing value that was kept (``missing="category"``).
     labels : tuple of str, optional
         What the codes stand for where the values were not numbers.
+    store : Store, optional
+        Where to keep what is made of the values; without one it is made each time.
     """
 
     name: str
     kind: Kind
     values: FloatArray
     labels: tuple[str, ...] | None = None
+    store: Store | None = field(default=None, repr=False)
 
     @property
     def is_discrete(self) -> bool:
@@ -49,15 +55,69 @@ class Column:
 
     def levels(self) -> int:
         """Return the number of different values, a missing one counting as one of them."""
-        return len(np.unique(self.values))
+        codes = self.small_codes()
+        return int(codes.max()) + 1 if len(codes) else 0
 
     def codes(self) -> IntArray:
         """Return each sample's level as 0, 1, ..., in the order of the values, missing last."""
-        return np.unique(self.values, return_inverse=True)[1].astype(np.int64).reshape(-1)
+        return self.small_codes().astype(np.int64)
+
+    def small_codes(self) -> NDArray[Any]:
+        """Return the codes in the smallest unsigned type that holds them; not to be written to."""
+        return self.made(to_codes)
+
+    def made(self, make: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
+        """Return ``make(values)``, from the store if it is there; not to be written to."""
+        return make(self.values) if self.store is None else self.store.made(self.values, make)
 
     def take(self, rows: IntArray) -> Column:
         """Return the column restricted to, or rearranged by, `rows`."""
         return Column(self.name, self.kind, self.values[rows], self.labels)
+
+
+def to_codes(values: FloatArray) -> NDArray[Any]:
+    """Return each value's level as 0, 1, ..., in the order of the values, missing last.
+
+    Returns
+    -------
+    array of uint8, uint16 or int32, shape (n_samples,)
+
+    Examples
+    --------
+    >>> to_codes(np.array([2.5, np.nan, -1.0, 2.5]))
+    array([1, 2, 0, 1], dtype=uint8)
+    """
+    codes = _codes_of_whole_numbers(values)
+    if codes is None:
+        codes = np.unique(values, return_inverse=True)[1].reshape(-1)
+    n_levels = codes.max(initial=0) + 1
+    small = np.uint8 if n_levels <= 2**8 else np.uint16 if n_levels <= 2**16 else np.int32
+    return codes.astype(small)
+
+
+def _codes_of_whole_numbers(values: FloatArray) -> IntArray | None:
+    """Return the codes of whole numbers in a narrow range, which need not be sorted, or None."""
+    if not len(values):
+        return None
+    low, high = values.min(), values.max()
+    if not high / 2 - low / 2 < len(values) / 2:  # nor if any is missing
+        return None
+    steps = (values - low).astype(np.int64)
+    return renumbered(steps) if np.array_equal(steps + low, values) else None
+
+
+def renumbered(codes: IntArray) -> IntArray:
+    """Return codes of any whole numbers from 0 on as 0, 1, ... without gaps, in the same order.
+
+    Examples
+    --------
+    >>> renumbered(np.array([7, 2, 7, 900]))
+    array([1, 0, 1, 2])
+    """
+    if codes.max(initial=0) > 4 * len(codes) + 2**10:  # sorting takes longer, but no more memory
+        return np.unique(codes, return_inverse=True)[1].astype(np.int64).reshape(-1)
+    occurs = np.bincount(codes) > 0
+    return np.asarray((np.cumsum(occurs) - 1)[codes], dtype=np.int64)
 
 
 def is_constant(values: FloatArray) -> bool:
@@ -109,8 +169,13 @@ class Block(Columns):
 
     def codes(self) -> IntArray:
         """Return each sample's joint level over all columns, as 0, 1, ... in sorted order."""
-        joint = np.stack([column.codes() for column in self.columns], axis=1)
-        return np.unique(joint, axis=0, return_inverse=True)[1].astype(np.int64).reshape(-1)
+        (first, *others) = self.columns
+        joint = first.codes()
+        for column in others:
+            codes = column.small_codes()
+            # Both have at most as many levels as samples, so that no product overflows.
+            joint = renumbered(joint * (int(codes.max(initial=0)) + 1) + codes)
+        return joint
 
     def take(self, rows: IntArray) -> Block:
         """Return the block restricted to, or rearranged by, `rows`."""

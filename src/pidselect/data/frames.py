@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -13,8 +14,14 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .raw import Raw, from_array, from_series, gaps_of_array, gaps_of_series
+from .blocks import Column, Columns
+from .raw import BOOLS, Form, Raw, from_array, from_series, gaps_of_array, gaps_of_series
+from .store import Store
 from .words import quoted
+
+#: Columns of a matrix that lies by rows are taken out together, in so many bytes. On a disk, one
+#: by one, each of them would take as long to read as all.
+TOGETHER_BYTES = 2**27
 
 
 def is_frame(X: object) -> bool:
@@ -29,18 +36,39 @@ def is_frame(X: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def read_columns(X: Any) -> tuple[Raw, ...]:
+def read_columns(X: Any, store: Store | None = None) -> tuple[Raw, ...]:
     """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
+
+    They are copied one by one, into the store if there is one. Those of a `Table` are not copied.
 
     Examples
     --------
     >>> [column.name for column in read_columns([[1, "a"], [2, "b"]])]
     ['x0', 'x1']
     """
-    return tuple(
-        from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
-        for name, column in _named_columns(X)
-    )
+    if isinstance(X, Columns):
+        return tuple(map(_as_read, X.columns))
+    return tuple(keep(_read(name, column), store) for name, column in _named_columns(X))
+
+
+def keep(raw: Raw, store: Store | None) -> Raw:
+    """Return the column with its values in the store, if there is one."""
+    return raw if store is None else replace(raw, values=store.keep(raw.values))
+
+
+def column_names(X: Any) -> tuple[str, ...]:
+    """Return the names of a table's columns, without reading them.
+
+    Examples
+    --------
+    >>> column_names(np.zeros((5, 2)))
+    ('x0', 'x1')
+    """
+    if isinstance(X, Columns):
+        return X.names
+    if is_frame(X):
+        return unique_names(_frame(X).columns)
+    return tuple(f"x{i}" for i in range(to_matrix(X).shape[1]))
 
 
 def read_gaps(X: Any) -> Iterator[Raw]:
@@ -51,6 +79,9 @@ def read_gaps(X: Any) -> Iterator[Raw]:
     >>> [gaps.values for gaps in read_gaps([[1.5, "a"], [float("inf"), None]])]
     [array([ 0., inf]), array([ 0., nan])]
     """
+    if isinstance(X, Columns):
+        yield from (gaps_of_array(column.name, column.values) for column in X.columns)
+        return
     for name, column in _named_columns(X):
         if isinstance(column, nw.Series):
             yield gaps_of_series(name, column)
@@ -66,7 +97,7 @@ def read_vectors(values: Any, name: str) -> tuple[Raw, ...]:
     >>> [column.name for column in read_vectors(np.zeros((5, 2)), "target")]
     ['target[0]', 'target[1]']
     """
-    if is_frame(values):
+    if is_frame(values) or isinstance(values, Columns):
         return read_columns(values)
     if nw.dependencies.is_into_series(values):
         series = nw.from_native(values, series_only=True)
@@ -88,8 +119,8 @@ def read_vectors(values: Any, name: str) -> tuple[Raw, ...]:
 def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) -> Any:
     """Return only these columns of X, in this order, in a table of the same type.
 
-    Dataframes keep dtypes, names and index; lists become arrays. Where no column is left, older
-    versions of polars cannot keep the number of rows.
+    Dataframes keep dtypes, names and index; lists and `Table` become arrays. Where no column is
+    left, older versions of polars cannot keep the number of rows.
 
     Examples
     --------
@@ -98,6 +129,8 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
            [6, 4]])
     """
     chosen = [int(index) for index in indices]
+    if isinstance(X, Columns):
+        return _decoded([X.columns[index] for index in chosen], X.n_samples)
     if not is_frame(X):
         return to_matrix(X)[:, chosen]
     frame = _frame(X)
@@ -118,6 +151,8 @@ def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> 
     [7, 5]
     """
     chosen = np.asarray(rows, dtype=np.int64)
+    if isinstance(values, Columns):
+        return cast(Any, values).take(chosen)
     if is_frame(values):
         some = _frame(values)[chosen, :]
         return some if isinstance(values, nw.DataFrame) else some.to_native()
@@ -195,17 +230,51 @@ def unique_names(names: Sequence[Any]) -> tuple[str, ...]:
     return texts
 
 
-def _named_columns(X: Any) -> list[tuple[str, nw.Series[Any] | NDArray[Any]]]:
-    """Return a table's columns with their names, as a frame or an array holds them."""
+def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]]:
+    """Yield a table's columns with their names, as a frame or an array holds them."""
     if is_frame(X):
         frame = _frame(X)
         _check_shape(frame.shape)
         names = unique_names(frame.columns)
-        keys = zip(names, frame.columns, strict=True)
-        return [(name, frame.get_column(key)) for name, key in keys]
+        for name, key in zip(names, frame.columns, strict=True):
+            yield name, frame.get_column(key)
+        return
     matrix = to_matrix(X)
     _check_shape(matrix.shape)
-    return [(f"x{i}", column) for i, column in enumerate(matrix.T)]
+    n_samples, n_columns = matrix.shape
+    together = max(1, TOGETHER_BYTES // (matrix.itemsize * n_samples))
+    for first in range(0, n_columns, together):
+        some = matrix[:, first : first + together]
+        columns = some.T if matrix.flags.f_contiguous else np.ascontiguousarray(some.T)
+        for place, column in enumerate(columns, first):
+            yield f"x{place}", column
+
+
+def _read(name: str, column: nw.Series[Any] | NDArray[Any]) -> Raw:
+    return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
+
+
+def _as_read(column: Column) -> Raw:
+    """Return a column as it was before its kind was decided, which is then to be stated."""
+    form: Form = "number"
+    if column.labels == BOOLS:
+        form = "bool"
+    elif column.labels is not None:
+        form = "text" if column.kind == "nominal" else "graded"
+    return Raw(column.name, form, column.values, column.labels)
+
+
+def _decoded(columns: Sequence[Column], n_samples: int) -> NDArray[Any]:
+    """Return columns side by side: numbers, or objects where there are texts among them."""
+    wordy = any(column.labels not in (None, BOOLS) for column in columns)
+    matrix = np.empty((n_samples, len(columns)), dtype=object if wordy else np.float64)
+    for place, column in enumerate(columns):
+        matrix[:, place] = column.values
+        if column.labels not in (None, BOOLS):
+            texts = np.array([*column.labels, np.nan], dtype=object)
+            missing = np.isnan(column.values)
+            matrix[:, place] = texts[np.where(missing, -1, column.values).astype(np.int64)]
+    return matrix
 
 
 def _frame(X: Any) -> nw.DataFrame[Any]:

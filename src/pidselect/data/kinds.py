@@ -65,7 +65,22 @@ def infer_kind(raw: Raw) -> Kind:
             return "continuous"
     values = raw.present()
     share = INTEGER_SHARE if np.array_equal(values, np.floor(values)) else DECIMAL_SHARE
-    return "ordinal" if count_levels(values) <= share * len(values) else "continuous"
+    return "ordinal" if has_at_most(values, share * len(values)) else "continuous"
+
+
+def has_at_most(values: FloatArray, n_levels: float) -> bool:
+    """Return whether there are no more than so many different values.
+
+    Examples
+    --------
+    >>> has_at_most(np.array([1.0, 2.0, 1.0]), 2), has_at_most(np.array([1.0, 2.0, 3.0]), 2)
+    (True, False)
+    """
+    # A part that has more of them already settles it, and is sorted much sooner than all.
+    part = values[: int(2 * n_levels) + 1]
+    if len(part) < len(values) and count_levels(part) > n_levels:
+        return False
+    return count_levels(values) <= n_levels
 
 
 def identifier(raw: Raw) -> str | None:

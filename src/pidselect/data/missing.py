@@ -55,7 +55,10 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
             "sklearn.impute.SimpleImputer), or use missing='drop' to leave out the rows that have "
             "any, or missing='category' to treat them as a level of their own."
         )
-    rows: IntArray = everything[~np.any([np.isnan(raw.values) for raw in columns], axis=0)]
+    complete = np.ones(len(everything), dtype=bool)
+    for raw in columns:
+        complete &= ~np.isnan(raw.values)
+    rows: IntArray = everything[complete]
     if len(rows) == 0:
         raise ValueError(
             f"missing='drop' leaves none of the {len(everything)} rows. {found} Leave out the "

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .blocks import Block, IntArray, is_constant
 from .frames import read_columns, read_vectors
 from .kinds import TARGET, Kinds, stated_kinds, stated_target_kind, to_column, to_target
 from .missing import Missing, check_no_gaps, kept_rows
-from .table import Table, build_table, take_rows
+from .store import Store
+from .table import Table, build_table, kinds_over, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +34,20 @@ class Problem:
 
 
 def read_problem(
-    X: Any, y: Any, *, kinds: Kinds | None = None, missing: Missing = "error"
+    X: Any,
+    y: Any,
+    *,
+    kinds: Kinds | None = None,
+    missing: Missing = "error",
+    store: Store | None = None,
 ) -> Problem:
     """Read features and target together.
 
     Parameters
     ----------
-    X : dataframe, 2-D array or list of rows
-        The features, see `Table.read`.
+    X : dataframe, 2-D array, list of rows or Table
+        The features, see `Table.read`. A table's columns are used as they are, its kinds unless
+        others are stated.
     y : list, array, series or dataframe
         The target; two-dimensional input is one joint target of several columns. It goes by
         its own name, or else "target". At most 20 levels count as class labels.
@@ -50,6 +57,8 @@ def read_problem(
     missing : {"error", "drop", "category"}
         Refuse missing values, leave out the rows where a feature or the target is missing, or
         keep them as a level.
+    store : Store, optional
+        Where to keep copies of the columns, and what is made of them.
 
     Returns
     -------
@@ -65,7 +74,7 @@ def read_problem(
     """
     if y is None:
         raise ValueError("this feature selection requires y to be passed, but the target y is None")
-    raws, targets = read_columns(X), read_vectors(y, TARGET)
+    raws, targets = read_columns(X, store), read_vectors(y, TARGET)
     n_rows, n_targets = len(raws[0].values), len(targets[0].values)
     if n_rows != n_targets:
         raise ValueError(
@@ -73,7 +82,7 @@ def read_problem(
             f"X has {n_rows}, y has {n_targets}. Give y one value per row of X"
         )
     rows = kept_rows({"X": raws, "y": targets}, missing)
-    raws, targets = take_rows(raws, rows), take_rows(targets, rows)
+    raws, targets = take_rows(raws, rows, store), take_rows(targets, rows)
     if all(is_constant(raw.values) for raw in targets):
         values = ", ".join(f"{raw.shown(0)} in {raw.name!r}" for raw in targets)
         raise ValueError(
@@ -82,8 +91,9 @@ def read_problem(
             "pass a target that varies"
         )
     stated = stated_target_kind(kinds, [raw.name for raw in raws])
-    target = Block(tuple(to_target(raw, stated) for raw in targets))
-    return Problem(build_table(raws, kinds), target, rows)
+    target = Block(tuple(replace(to_target(raw, stated), store=store) for raw in targets))
+    table = build_table(raws, kinds_over(X, kinds), X.skipped if isinstance(X, Table) else {})
+    return Problem(table.stored_in(store), target, rows)
 
 
 def read_block(

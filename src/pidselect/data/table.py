@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from .blocks import Block, Columns, IntArray, is_constant
-from .frames import read_columns
+from .blocks import Block, Columns, IntArray, Kind, is_constant
+from .disk import read_file
+from .frames import keep, read_columns
 from .kinds import Kinds, identifier, stated_kinds, to_column
 from .missing import Missing, kept_rows
 from .raw import Raw
+from .store import Store
 from .words import did_you_mean, warn_caller
+
+MEMORY_OF_A_FILE = 2**28  # what the columns of a file take before they go to temporary files
 
 SHOWN_COLUMNS = 20  # a wide table prints its first columns, and the number of the others
 
@@ -77,7 +82,82 @@ class Table(Columns):
         """
         raws = read_columns(X)
         rows = kept_rows({"X": raws}, missing)
-        return build_table(take_rows(raws, rows), kinds)
+        return build_table(take_rows(raws, rows), kinds_over(X, kinds))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        kinds: Kinds | None = None,
+        missing: Missing = "error",
+        max_memory: int = MEMORY_OF_A_FILE,
+    ) -> Table:
+        """Read a file that may be larger than memory, column by column.
+
+        Parameters
+        ----------
+        path : str or path
+            A Parquet file (.parquet), an Arrow or Feather file (.arrow, .feather, .ipc), or an
+            array saved by NumPy (.npy).
+        kinds, missing
+            See `read`.
+        max_memory : int
+            The bytes that columns take in memory. Those for which there is no room lie in
+            temporary files (see the environment variable ``TMPDIR``), from which the system reads
+            what is needed; they are gone with the table.
+
+        Returns
+        -------
+        Table
+            With `split` it comes apart into features and target; `PIDSelector` takes both.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "table.npy"
+        ...     np.save(path, np.array([[0, 1.5, 7], [1, 2.5, 3], [0, 0.5, 2], [1, 4.5, 9]]))
+        ...     X, y = Table.open(path).split("x2")
+        >>> X.names, y.names
+        (('x0', 'x1'), ('x2',))
+        """
+        store = Store(max_memory)
+        raws = read_file(path, store)
+        rows = kept_rows({str(path): raws}, missing)
+        return build_table(take_rows(raws, rows, store), kinds)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of samples and of columns."""
+        return self.n_samples, len(self)
+
+    def split(self, target: str | int | Sequence[str | int]) -> tuple[Table, Table]:
+        """Return the table without some columns, and the table of these columns alone.
+
+        Parameters
+        ----------
+        target : name or position, or several of them
+
+        Examples
+        --------
+        >>> X, y = Table.read([[0, 1.5, 2.5], [0, 2.5, 3.5], [1, 3.5, 4.5]]).split("x1")
+        >>> X.names, y.names
+        (('x0', 'x2'), ('x1',))
+        """
+        wanted = [target] if isinstance(target, str | int) else list(target)
+        chosen = [self.index(column) for column in wanted]
+        return self._only([i for i in range(len(self)) if i not in chosen]), self._only(chosen)
+
+    def _only(self, indices: Sequence[int]) -> Table:
+        skipped = {new: self.skipped[i] for new, i in enumerate(indices) if i in self.skipped}
+        return Table(tuple(self.columns[index] for index in indices), skipped)
+
+    def stored_in(self, store: Store | None) -> Table:
+        """Return the table with a place where what is made of its columns is kept."""
+        columns = tuple(replace(column, store=store) for column in self.columns)
+        return Table(columns, self.skipped)
 
     def block(self, indices: Iterable[int]) -> Block:
         """Return some columns as one joint variable.
@@ -104,7 +184,7 @@ class Table(Columns):
         >>> dict(table.take(np.array([0, 1]), "constant in the first two rows").skipped)
         {0: 'constant in the first two rows'}
         """
-        columns = tuple(column.take(rows) for column in self.columns)
+        columns = tuple(replace(c, values=c.values[rows]) for c in self.columns)
         constant = {i: reason for i, column in enumerate(columns) if is_constant(column.values)}
         return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
@@ -149,7 +229,7 @@ class Table(Columns):
         return "\n".join(lines)
 
 
-def take_rows(raws: Sequence[Raw], rows: IntArray) -> tuple[Raw, ...]:
+def take_rows(raws: Sequence[Raw], rows: IntArray, store: Store | None = None) -> tuple[Raw, ...]:
     """Return the columns restricted to `rows`, the same ones if that is all.
 
     Examples
@@ -159,11 +239,31 @@ def take_rows(raws: Sequence[Raw], rows: IntArray) -> tuple[Raw, ...]:
     """
     if all(len(rows) == len(raw.values) for raw in raws):
         return tuple(raws)
-    return tuple(raw.take(rows) for raw in raws)
+    return tuple(keep(raw.take(rows), store) for raw in raws)
 
 
-def build_table(raws: Sequence[Raw], kinds: Kinds | None = None) -> Table:
-    """Return the table of raw columns, sorting out those that cannot tell anything."""
+def kinds_over(X: Any, kinds: Kinds | None) -> Kinds | None:
+    """Return the stated kinds, with those of the columns themselves where X is a table."""
+    if not isinstance(X, Table):
+        return kinds
+    own: dict[str, Kind] = dict(zip(X.names, X.kinds, strict=True))
+    if kinds is None or isinstance(kinds, Mapping):
+        return {**own, **(kinds or {})}
+    return kinds
+
+
+def build_table(
+    raws: Sequence[Raw], kinds: Kinds | None = None, skipped: Mapping[int, str] | None = None
+) -> Table:
+    """Return the table of raw columns, sorting out those that cannot tell anything.
+
+    Parameters
+    ----------
+    raws : sequence of Raw
+    kinds : Kinds, optional
+    skipped : mapping of int to str, optional
+        Columns that were sorted out before.
+    """
     stated = stated_kinds(kinds, [raw.name for raw in raws])
     columns = tuple(map(to_column, raws, stated))
     constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw.values)}
@@ -179,4 +279,4 @@ def build_table(raws: Sequence[Raw], kinds: Kinds | None = None) -> Table:
             f"skipped columns where nearly every row has its own text: {found}. If they are meant "
             f"as labels, kinds={dict.fromkeys(named, 'nominal')} keeps them"
         )
-    return Table(columns, dict(sorted((constant | identifiers).items())))
+    return Table(columns, dict(sorted({**(skipped or {}), **constant, **identifiers}.items())))

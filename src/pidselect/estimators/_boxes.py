@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators._neighbours import Candidate
-from pidselect.estimators._orders import JIT, FloatArray, Order, Space, apart, distances_from
+from pidselect.estimators._orders import INNER, JIT, FloatArray, Order, Space, apart, distances_from
 
 
 class Boxes(NamedTuple):
@@ -73,7 +73,7 @@ def score_columns_in_boxes(
             values[m] += tally[n, 0] * rule.weight_given[n] + tally[n, 1] * rule.weight_joint[n]
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _find_nearest(x, around, i, nearest, distance, everyone):
     """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first.
 
@@ -95,7 +95,7 @@ def _find_nearest(x, around, i, nearest, distance, everyone):
                 _insert(max(everyone[j], apart(x, i, j)), j, nearest, distance)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _insert(step, j, nearest, distance):
     """Let sample j take its place among the nearest, if it is one of them."""
     place = nearest.size

@@ -18,6 +18,76 @@ class Partition(NamedTuple):
     start: NDArray[np.int64]
 
 
+class Cells(NamedTuple):
+    """Samples by joint level of (y, S), and the level of S that each of these has."""
+
+    joint: NDArray[np.int32]  # (n_samples,)
+    given_of_joint: NDArray[np.int32]  # (n_joint,)
+    n_given: int
+
+
+@njit(cache=True, nogil=True)
+def score_in_table(
+    codes: NDArray[np.uint8],
+    rows: NDArray[np.int32],
+    cells: Cells,
+    weight: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Sum as `score_codes` does, to the last bit, by a table of all cells, which must be small.
+
+    Parameters
+    ----------
+    codes : array of any unsigned type, shape (n_samples,)
+        The smaller the type, the more of it stays in the processor's cache.
+    rows : array, shape (m, n_samples)
+    cells : Cells
+    weight : array, shape (n_samples + 1,)
+    values : array, shape (m,), filled in place
+    """
+    n_levels, n_joint = np.int64(codes.max()) + 1, cells.given_of_joint.size
+    # Two samples in a row may fall into the same cell, and would wait for each other.
+    even, odd = np.empty((2, n_joint * n_levels), dtype=np.int32)
+    given = np.empty(cells.n_given * n_levels, dtype=np.int32)
+    tally = np.zeros(weight.size, dtype=np.int64)
+    met = np.empty(even.size + given.size, dtype=np.int64)
+    whole = codes.size - codes.size % 2
+    for m in range(rows.shape[0]):
+        even[:], odd[:], given[:] = 0, 0, 0
+        row = rows[m]
+        for i in range(0, whole, 2):
+            even[cells.joint[i] * n_levels + codes[row[i]]] += 1
+            odd[cells.joint[i + 1] * n_levels + codes[row[i + 1]]] += 1
+        for i in range(whole, codes.size):
+            even[cells.joint[i] * n_levels + codes[row[i]]] += 1
+        n_met = 0
+        for j in range(n_joint):
+            base = cells.given_of_joint[j] * n_levels
+            for level in range(n_levels):
+                n = even[j * n_levels + level] + odd[j * n_levels + level]
+                given[base + level] += n
+                n_met = _note(n, 1, tally, met, n_met)
+        for cell in range(given.size):
+            n_met = _note(given[cell], -1, tally, met, n_met)
+        # In ascending order, so that no order of visits shows.
+        values[m] = 0.0
+        for n in np.sort(met[:n_met]):
+            values[m] += tally[n] * weight[n]
+            tally[n] = 0
+
+
+@njit(cache=True, nogil=True)
+def _note(n, change, tally, met, n_met):
+    """Tally a cell of n samples; return how many sizes were met so far."""
+    if n == 0:
+        return n_met
+    if tally[n] == 0:
+        met[n_met] = n
+        n_met += 1
+    tally[n] += change
+    return n_met
+
+
 @njit(cache=True, nogil=True)
 def score_codes(
     codes: NDArray[np.int64],

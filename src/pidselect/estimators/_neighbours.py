@@ -18,7 +18,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators._orders import (
+    INNER,
     JIT,
+    Blocks,
     FloatArray,
     Line,
     Order,
@@ -40,12 +42,17 @@ FEW = 64
 class Neighbourhood(NamedTuple):
     """All that scoring needs to know of the target y and the given S: the spaces (y, S) and S.
 
-    Where S is one column of numbers, its line takes the place of its order.
+    Points are the values of a space once more, all of a sample side by side. Where S is one column
+    of numbers, its line takes the place of its order.
     """
 
     joint: Space
+    joint_points: FloatArray
+    joint_blocks: Blocks
     joint_order: Order
     given: Space
+    given_points: FloatArray
+    given_blocks: Blocks
     given_order: Order
     given_line: Line
 
@@ -142,7 +149,7 @@ def new_scratch(n_samples, k, n_lanes):
     )
 
 
-@njit(**JIT)
+@njit(**INNER)
 def fill_lane(candidate, row, around, lanes, lane):
     """Put one rearrangement of the candidate into a lane."""
     for i in range(row.size):
@@ -155,7 +162,7 @@ def fill_lane(candidate, row, around, lanes, lane):
         lanes.along[lane, around.given_line.place[i]] = lanes.x[i, 0, lane]
 
 
-@njit(**JIT)
+@njit(**INNER)
 def count_one(lanes, candidate, around, rule, i, scratch):
     """Add the weights of sample i's counts to the sum of each lane.
 
@@ -189,7 +196,7 @@ def count_one(lanes, candidate, around, rule, i, scratch):
     _add(-1, rule, scratch)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _add(sign, rule, scratch):
     """Add or subtract the weight of each lane's count."""
     for lane in range(scratch.counts.size):
@@ -199,7 +206,7 @@ def _add(sign, rule, scratch):
 # ------------------------------------------------------------------ the k-th neighbour
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _find_radii(lanes, candidate, around, i, scratch):
     """Leave in `nearest` the k smallest distances in (x, y, S) of every lane."""
     nearest = scratch.nearest
@@ -224,7 +231,7 @@ def _find_radii(lanes, candidate, around, i, scratch):
         else:
             keep_smallest(nearest, k, x, i, cap, near, beyond_x)
         t += STRIDE
-        widest = largest(nearest, k - 1) if n_lanes == LANES else nearest[k - 1].max()
+        widest = _largest(nearest[k - 1])
     reach = around.joint_order.reach[i]
     if widest > reach:
         for lane in range(n_lanes):
@@ -233,7 +240,7 @@ def _find_radii(lanes, candidate, around, i, scratch):
                 _search_along_x(lanes, candidate, around.joint, i, lane, nearest)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _search_along_x(lanes, candidate, joint, i, lane, nearest):
     """Find one lane's k nearest, the nearest in x, or in its first column, first."""
     k, ascending, cap = nearest.shape[0], candidate.line.ascending, candidate.cap
@@ -254,7 +261,7 @@ def _search_along_x(lanes, candidate, joint, i, lane, nearest):
         _insert(max(step, apart(joint, i, j)), nearest, lane)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _insert(distance, nearest, lane):
     """Let a distance take its place among one lane's smallest, if it is one of them."""
     place = nearest.shape[0] - 1
@@ -266,7 +273,18 @@ def _insert(distance, nearest, lane):
     nearest[place, lane] = distance
 
 
-@njit(**JIT)
+@njit(**INNER)
+def _largest(numbers):
+    """Return the largest number of all lanes."""
+    if numbers.size == LANES:
+        return largest(numbers, 0)
+    most = numbers[0]
+    for lane in range(1, numbers.size):
+        most = max(most, numbers[lane])
+    return most
+
+
+@njit(**INNER)
 def _set_limits(rule, scratch):
     """Set the distances under which samples count."""
     for lane in range(scratch.limit.size):
@@ -277,11 +295,11 @@ def _set_limits(rule, scratch):
 # ------------------------------------------------------------------ counts
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count(space, order, i, scratch):
     """Count the samples nearer than each lane's limit."""
     limit, counts, distance = scratch.limit, scratch.counts, order.distance[i]
-    widest = largest(limit, 0) if limit.size == LANES else limit.max()
+    widest = _largest(limit)
     size = nearer_than(widest, distance)
     if size <= FEW and limit.size == LANES:
         count_below(limit, 0, counts, distance[:size])
@@ -298,11 +316,11 @@ def _count(space, order, i, scratch):
                 counts[lane] = nearer - 1  # the sample itself is no neighbour
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_with_x(lanes, candidate, space, order, i, scratch):
     """Count the samples nearer than each lane's limit, x included in the distance."""
     x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
-    widest = largest(limit, 0) if limit.size == LANES else limit.max()
+    widest = _largest(limit)
     sample, distance = order.sample[i], order.distance[i]
     size = nearer_than(widest, distance)
     if limit.size != LANES:
@@ -321,7 +339,7 @@ def _count_with_x(lanes, candidate, space, order, i, scratch):
                 counts[lane] = _count_alone(lanes, candidate, space, i, lane, limit[lane])
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_alone(lanes, candidate, space, i, lane, limit):
     """Count for one lane among its neighbours in x, or in its first column."""
     nearer = 0
@@ -333,7 +351,7 @@ def _count_alone(lanes, candidate, space, i, lane, limit):
     return max(nearer - 1, 0)  # the sample itself is no neighbour
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_in_x(lanes, candidate, i, scratch):
     """Count the samples nearer than each lane's limit in x alone, which is one column."""
     for lane in range(scratch.limit.size):
@@ -358,7 +376,7 @@ def _count_by_place(lanes, candidate, rule, scratch):
         _add(-1, rule, scratch)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_along_line(lanes, candidate, line, rule, i, scratch):
     """Count in S, straight into the sums, and in (x, S): a stretch of the line holds them all."""
     cap, limit, counts = candidate.cap, scratch.limit, scratch.counts
@@ -374,12 +392,14 @@ def _count_along_line(lanes, candidate, line, rule, i, scratch):
     if cap.size > 1:
         first, last = within(line.ascending, line.place[i], largest(limit, 0))
         distance = scratch.distance[: last - first]
-        distance[:] = np.abs(line.ascending[first:last] - line.ascending[line.place[i]])
+        for t in range(distance.size):
+            distance[t] = abs(line.ascending[first + t] - line.ascending[line.place[i]])
         count_nearer(limit, counts, lanes.x, i, cap, line.at[first:last], distance)
-    counts[:] = np.maximum(counts - 1, 0)  # the sample itself is no neighbour
+    for lane in range(counts.size):
+        counts[lane] = max(counts[lane] - 1, 0)  # the sample itself is no neighbour
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _places(candidate, here, limit):
     """Return the range of places along the first column of x nearer than the limit to a place."""
     if limit > candidate.cap[0]:
@@ -387,7 +407,7 @@ def _places(candidate, here, limit):
     return within(candidate.line.ascending, here, limit)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _apart_in_x(x, cap, i, j, lane):
     distance = 0.0
     for column in range(cap.size):

@@ -18,6 +18,14 @@ FloatArray = NDArray[np.float64]
 # use vector minima and maxima. Nothing is reordered, so results stay the same to the bit.
 JIT = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}
 
+# Functions that allocate nothing need not count who holds the arrays they are handed, which takes
+# longer than most of what they do.
+INNER = {**JIT, "_nrt": False}
+
+
+#: Samples in a block.
+BLOCK = 64
+
 
 class Space(NamedTuple):
     """Points between which distances are taken: ``values[column, sample]`` and ``cap[column]``."""
@@ -37,12 +45,42 @@ class Order(NamedTuple):
     reach: FloatArray
 
 
+class Blocks(NamedTuple):
+    """The smallest box around every BLOCK samples, ``low[column, block]`` to ``high``.
+
+    Where near samples follow each other boxes are small, and most are left out as a whole.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+
+class Found(NamedTuple):
+    """Room for samples within a distance of another one."""
+
+    sample: NDArray[np.int32]
+    distance: FloatArray
+    gap: FloatArray  # by block
+    step: FloatArray  # by sample of a block
+
+
 class Line(NamedTuple):
     """Samples along one column of numbers; empty where there is no such column."""
 
     ascending: FloatArray  # the sorted values
     place: NDArray[np.int64]  # each sample's place among them
     at: NDArray[np.int64]  # the sample at each place
+
+
+def in_blocks(space: Space) -> Blocks:
+    """Put samples into blocks, one after the other."""
+    if not len(space.values):
+        return Blocks(space.values, space.values)
+    starts = np.arange(0, space.values.shape[1], BLOCK)
+    return Blocks(
+        np.minimum.reduceat(space.values, starts, axis=1),
+        np.maximum.reduceat(space.values, starts, axis=1),
+    )
 
 
 def in_line(values: FloatArray) -> Line:
@@ -53,35 +91,7 @@ def in_line(values: FloatArray) -> Line:
     return Line(values[order], place, order)
 
 
-def sorted_neighbours(space: Space, length: int) -> Order:
-    """Find and sort the `length` nearest neighbours of every sample.
-
-    Distance and index share one 64-bit key (the bits of a positive float sort like the float;
-    its last ones give way to the index), because sorting plain integers is several times faster
-    than sorting by reference. The exact distances then put right what the lost bits confused.
-    """
-    n_samples = space.values.shape[1]
-    length = min(length, n_samples - 1)
-    index = np.empty((n_samples, length), dtype=np.int32)
-    distance = np.empty((n_samples, length))
-    reach = np.full(n_samples, np.inf if length else 0.0)  # anyone unlisted may be anywhere
-    if not length:
-        return Order(index, distance, reach)
-    index_mask = np.uint64((1 << (n_samples - 1).bit_length()) - 1)
-    rows_at_once = max(1, 2**21 // n_samples)
-    for start in range(0, n_samples, rows_at_once):
-        keys = np.empty((min(rows_at_once, n_samples - start), n_samples), dtype=np.uint64)
-        _distance_keys(space, start, index_mask, keys)
-        if length < n_samples - 1:
-            keys.partition(length, axis=1)
-            reach[start : start + len(keys)] = (keys[:, length] & ~index_mask).view(np.float64)
-            keys = np.ascontiguousarray(keys[:, :length])
-        keys.sort(axis=1)
-        _unpack_keys(space, start, keys[:, :length] & index_mask, index, distance)
-    return Order(index, distance, reach)
-
-
-@njit(**JIT)
+@njit(**INNER)
 def apart(space, i, j):
     """Return the distance of two samples."""
     distance = 0.0
@@ -91,7 +101,17 @@ def apart(space, i, j):
     return distance
 
 
-@njit(**JIT)
+@njit(**INNER)
+def apart_at(points, cap, i, j):
+    """Return the distance of two samples by ``points[sample, column]``, all side by side."""
+    distance = 0.0
+    for column in range(points.shape[1]):
+        step = abs(points[j, column] - points[i, column])
+        distance = max(distance, min(step, cap[column]))
+    return distance
+
+
+@njit(**INNER)
 def distances_from(space: Space, i: int, distance: FloatArray) -> None:
     """Fill `distance` with the maximum-norm distances from sample i to all samples."""
     distance[:] = 0.0
@@ -103,42 +123,45 @@ def distances_from(space: Space, i: int, distance: FloatArray) -> None:
             distance[j] = max(distance[j], min(abs(values[j] - here), cap))
 
 
-@njit(**JIT)
-def _distance_keys(
-    space: Space, start: int, index_mask: np.uint64, keys: NDArray[np.uint64]
-) -> None:
-    distance = np.empty(keys.shape[1])
-    bits = distance.view(np.uint64)
-    for row in range(keys.shape[0]):
-        distances_from(space, start + row, distance)
-        distance[start + row] = np.inf  # the sample itself sorts last
-        for j in range(keys.shape[1]):
-            keys[row, j] = (bits[j] & ~index_mask) | np.uint64(j)
+@njit(**INNER)
+def list_within(space, blocks, i, limit, found):
+    """Write the other samples nearer to i than the limit, in no order; return how many there are.
+
+    Loops go along blocks and samples, which vector instructions take several of at once.
+    """
+    n_axes, n_samples = space.values.shape
+    n_blocks = blocks.low.shape[1]
+    sample, distance, gap = found.sample, found.distance, found.gap
+    gap[:] = 0.0
+    for axis in range(n_axes):
+        here, cap = space.values[axis, i], space.cap[axis]
+        low, high = blocks.low[axis], blocks.high[axis]
+        for block in range(n_blocks):
+            gap[block] = max(gap[block], min(max(low[block] - here, here - high[block]), cap))
+    size = 0
+    for block in range(n_blocks):
+        if gap[block] >= limit:
+            continue
+        first = block * BLOCK
+        width = min(BLOCK, n_samples - first)
+        step = found.step[:width]
+        step[:] = 0.0
+        for axis in range(n_axes):
+            here, cap = space.values[axis, i], space.cap[axis]
+            values = space.values[axis, first : first + width]
+            for j in range(width):
+                step[j] = max(step[j], min(abs(values[j] - here), cap))
+        if first <= i < first + width:
+            step[i - first] = np.inf  # the sample itself is no neighbour
+        for j in range(width):
+            # Without a branch, which could not be foretold: who is too far is written over.
+            sample[size] = first + j
+            distance[size] = step[j]
+            size += int(step[j] < limit)
+    return size
 
 
-@njit(**JIT)
-def _unpack_keys(
-    space: Space,
-    start: int,
-    neighbours: NDArray[np.uint64],
-    index: NDArray[np.int32],
-    distance: FloatArray,
-) -> None:
-    for row in range(neighbours.shape[0]):
-        i = start + row
-        for t in range(neighbours.shape[1]):
-            j = np.int32(neighbours[row, t])
-            exact = apart(space, i, j)
-            place = t
-            while place > 0 and distance[i, place - 1] > exact:
-                distance[i, place] = distance[i, place - 1]
-                index[i, place] = index[i, place - 1]
-                place -= 1
-            distance[i, place] = exact
-            index[i, place] = j
-
-
-@njit(**JIT)
+@njit(**INNER)
 def nearer_than(limit, ascending):
     """Return how many of sorted distances are below a limit.
 
@@ -152,7 +175,7 @@ def nearer_than(limit, ascending):
     return first + int(size == 1 and ascending[first] < limit)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def within(ascending, at, limit):
     """Return the range of sorted values nearer than `limit` to the one at place `at`.
 

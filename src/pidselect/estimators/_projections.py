@@ -5,7 +5,9 @@ products A of x and S and B of x and y. Then what S leaves of x has the covarian
 
     I(x; y | S) = 1/2 ln |1 - A A'| - 1/2 ln |1 - A A' - B B'|.
 
-Rearranging samples changes A and B alone, so that is all there is to do for a surrogate. Where S
+Rearranging samples changes A and B alone, so that is all there is to do for a surrogate. Every
+product is rounded to a multiple of 2^-51 before it is added. As the products of two directions add
+up to at most 1, all sums are then exact, and come out the same in any order of the samples. Where S
 explains nearly all of x, or x and S nearly all of y, the differences would lose digits: such a row
 gets NaN, and `correlate_columns`, which takes S out of x itself, is there for it.
 """
@@ -28,6 +30,10 @@ NOTHING_LEFT = 1e-13
 ENOUGH_LEFT = 1e-3
 
 
+#: Adding and subtracting it rounds what lies between -1 and 1 to a multiple of 2^-51.
+STEP = 3.0
+
+
 class Known(NamedTuple):
     """Orthonormal directions of S and of what the target has beyond it."""
 
@@ -46,6 +52,78 @@ class Levels(NamedTuple):
     code: NDArray[np.int64]
     weight: FloatArray
     size: int
+
+
+@njit(cache=True, nogil=True)
+def invert(rows: NDArray[np.int32], inverse: NDArray[np.int32]) -> bool:
+    """Fill ``inverse[m, rows[m, i]]`` with i; return whether all rows are permutations."""
+    for m in range(rows.shape[0]):
+        inverse[m] = -1
+        for i in range(rows.shape[1]):
+            inverse[m, rows[m, i]] = i
+        for i in range(rows.shape[1]):
+            if inverse[m, i] < 0:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_products(
+    x: FloatArray,
+    start: int,
+    inverse: NDArray[np.int32],
+    known: Known,
+    loadings: FloatArray,
+) -> None:
+    """Add what some of the samples contribute to the inner products with all that is known.
+
+    What is known is rearranged instead of x, once for all columns.
+
+    Parameters
+    ----------
+    x : array, shape (n_columns, n_some), one direction of each of several candidates
+    start : int, the first of these samples
+    inverse : array, shape (m, n_samples)
+    known : Known
+    loadings : array, shape (n_columns, m, n_known), added to in place
+    """
+    n_draws, n_known = loadings.shape[1:]
+    n_lanes = n_draws * n_known
+    arranged = np.empty((x.shape[1], n_lanes))
+    for m in range(n_draws):
+        for j in range(x.shape[1]):
+            sample = inverse[m, start + j]
+            for q in range(n_known):
+                arranged[j, m * n_known + q] = known.by_sample[sample, q]
+    total = np.empty(n_lanes)
+    whole = x.shape[1] - x.shape[1] % 4
+    for column in range(x.shape[0]):
+        total[:] = 0.0
+        for j in range(0, whole, 4):
+            a, b, c, d = x[column, j], x[column, j + 1], x[column, j + 2], x[column, j + 3]
+            for lane in range(n_lanes):
+                total[lane] += (
+                    ((a * arranged[j, lane] + STEP) - STEP)
+                    + ((b * arranged[j + 1, lane] + STEP) - STEP)
+                    + ((c * arranged[j + 2, lane] + STEP) - STEP)
+                    + ((d * arranged[j + 3, lane] + STEP) - STEP)
+                )
+        for j in range(whole, x.shape[1]):
+            for lane in range(n_lanes):
+                total[lane] += (x[column, j] * arranged[j, lane] + STEP) - STEP
+        for m in range(n_draws):
+            for q in range(n_known):
+                loadings[column, m, q] += total[m * n_known + q]
+
+
+@njit(cache=True, nogil=True)
+def inform_singles(loadings: FloatArray, n_given: int, values: FloatArray) -> None:
+    """Fill ``values[column, m]`` from the loadings of one direction each; see `inform_numbers`."""
+    for column in range(loadings.shape[0]):
+        for m in range(loadings.shape[1]):
+            values[column, m] = 0.0
+            if loadings.shape[2] > n_given:
+                values[column, m] = _information_of_one(loadings[column, m], n_given)
 
 
 @njit(cache=True, nogil=True)
@@ -70,9 +148,9 @@ def inform_numbers(
             for i in range(column.size):
                 column[i] = x[p, rows[m, i]]
             for q in range(n_given):
-                loadings[p, q] = _dot(column, known.given[q])
+                loadings[p, q] = _exact_dot(column, known.given[q])
             for q in range(n_given, n_known):
-                loadings[p, q] = _dot(column, known.target[q - n_given])
+                loadings[p, q] = _exact_dot(column, known.target[q - n_given])
         values[m] = _information(loadings, n_given, scratch)
 
 
@@ -201,6 +279,21 @@ def _take_away(directions, count, column):
         share = _dot(directions[q], column)
         for i in range(column.size):
             column[i] -= share * directions[q, i]
+
+
+@njit(cache=True, nogil=True)
+def _exact_dot(a, b):
+    """Return the inner product of two directions as `add_products` has it, in any order."""
+    first = second = third = fourth = 0.0
+    whole = a.size - a.size % 4
+    for i in range(0, whole, 4):
+        first += (a[i] * b[i] + STEP) - STEP
+        second += (a[i + 1] * b[i + 1] + STEP) - STEP
+        third += (a[i + 2] * b[i + 2] + STEP) - STEP
+        fourth += (a[i + 3] * b[i + 3] + STEP) - STEP
+    for i in range(whole, a.size):
+        first += (a[i] * b[i] + STEP) - STEP
+    return (first + second) + (third + fourth)
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,7 @@ from pidselect.estimators._neighbours import (
     new_lanes,
     new_scratch,
 )
-from pidselect.estimators._orders import JIT, FloatArray, within
+from pidselect.estimators._orders import INNER, JIT, FloatArray, within
 
 
 class Strata(NamedTuple):
@@ -87,7 +87,7 @@ def _sort_within(candidate, lanes, strata, slots):
         next_given[h] += 1
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):
     """Add the weights of a sample's counts, unless other strata may matter: then return False."""
     i = slots.sample[slot]
@@ -112,7 +112,7 @@ def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):
     return True
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _nearer(ascending, at, limit, candidate):
     """Count the others nearer than the limit to the value at a place in sorted values."""
     if limit > candidate.cap[0]:
@@ -121,7 +121,7 @@ def _nearer(ascending, at, limit, candidate):
     return max(last - first - 1, 0)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _kth_nearest(ascending, at, k):
     """Return the distance of the k-th nearest to the value at a place in sorted values."""
     below, above = at - 1, at + 1

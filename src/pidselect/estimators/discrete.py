@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Block, FloatArray, IntArray, check_choice
-from pidselect.estimators._counts import Partition, score_codes
+from pidselect.data import Block, FloatArray, check_choice
+from pidselect.estimators._counts import Cells, Partition, score_codes, score_in_table
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
@@ -18,6 +20,9 @@ from pidselect.estimators.base import (
     check_same_length,
     group_starts,
 )
+
+#: A table of so many cells is worth its room with any number of samples; else, one for each.
+FEW_CELLS = 2**10
 
 Correction = Literal["miller-madow"] | None
 
@@ -65,10 +70,13 @@ class Discrete(BaseEstimator):
         weight = xlogy(counts, counts)
         if self.correction == "miller-madow":
             weight[1:] -= 0.5
-        joint = to_partition((target + given).codes())
-        alone = to_partition(given.codes() if len(given) else np.zeros(n, dtype=np.int64))
+        joint = (target + given).codes().astype(np.int32)
+        alone = given.codes().astype(np.int32) if len(given) else np.zeros(n, dtype=np.int32)
+        given_of_joint = np.zeros(joint.max() + 1, dtype=np.int32)
+        given_of_joint[joint] = alone
         constant = sum_of_weights(alone, weight) - sum_of_weights(joint, weight)
-        return DiscreteScorer(joint, alone, weight, constant)
+        cells = Cells(joint, given_of_joint, int(alone.max()) + 1)
+        return DiscreteScorer(cells, weight, constant)
 
 
 def check_discrete(block: Block) -> None:
@@ -82,32 +90,48 @@ def check_discrete(block: Block) -> None:
             )
 
 
-def to_partition(codes: IntArray) -> Partition:
+def to_partition(codes: NDArray[np.int32]) -> Partition:
     """Group samples by their code."""
-    return Partition(np.argsort(codes, kind="stable").astype(np.int64), group_starts(codes))
+    members = np.argsort(codes, kind="stable").astype(np.int64)
+    return Partition(members, group_starts(codes.astype(np.int64)))
 
 
-def sum_of_weights(partition: Partition, weight: FloatArray) -> float:
+def sum_of_weights(codes: NDArray[np.int32], weight: FloatArray) -> float:
     """Sum the weights of the groups' sizes."""
-    return float(np.bincount(np.diff(partition.start), minlength=len(weight)) @ weight)
+    return float(np.bincount(np.bincount(codes), minlength=len(weight)) @ weight)
 
 
 @dataclass(frozen=True, eq=False)
 class DiscreteScorer:
     """Scores columns by counting their levels within the groups."""
 
-    joint: Partition
-    given: Partition
+    cells: Cells
     weight: FloatArray
     constant: float
 
+    @cached_property
+    def partitions(self) -> tuple[Partition, Partition]:
+        """The samples by (y, S) and by S, for candidates that are counted group by group."""
+        joint, given_of_joint, _ = self.cells
+        return to_partition(joint), to_partition(given_of_joint[joint])
+
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        n_samples = len(self.joint.members)
+        n_samples = len(self.cells.joint)
         check_same_length(batch, n_samples)
         check_discrete(batch.block)
         sums = np.empty(len(batch))
-        block = batch.block  # a joint level of one column is a level, and found much sooner
-        codes = block.columns[0].codes() if len(block) == 1 else block.codes()
-        score_codes(codes, batch.rows, self.joint, self.given, self.weight, sums)
+        codes = small_codes(batch.block)
+        if (int(codes.max()) + 1) * len(self.cells.given_of_joint) <= max(FEW_CELLS, n_samples):
+            score_in_table(codes, batch.rows, self.cells, self.weight, sums)
+        else:
+            score_codes(codes.astype(np.int64), batch.rows, *self.partitions, self.weight, sums)
         return (sums + self.constant) / n_samples
+
+
+def small_codes(block: Block) -> NDArray[Any]:
+    """Return the joint level of each sample in a small type; of one column it may be known."""
+    if len(block) == 1:
+        return block.columns[0].small_codes()
+    codes = block.codes()
+    return codes.astype(np.uint8 if codes.max() < 2**8 else np.int32)

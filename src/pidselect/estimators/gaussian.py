@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, Column, FloatArray, IntArray
@@ -14,9 +15,12 @@ from pidselect.estimators._projections import (
     NOTHING_LEFT,
     Known,
     Levels,
+    add_products,
     correlate_columns,
     inform_levels,
     inform_numbers,
+    inform_singles,
+    invert,
 )
 from pidselect.estimators.base import (
     MAX_MEMORY,
@@ -36,7 +40,33 @@ FEWEST_FOR_COVARIANCE = 3
 #: Levels of a label that get an axis of their own; all rarer ones share one.
 MOST_LEVELS = 100
 
+#: Samples of all candidates and of all that is known, which together stay in the cache.
+SAMPLES_AT_ONCE = 2**10
+
+#: Candidates for which it pays to rearrange what is known, instead of each of them.
+FEWEST_TOGETHER = 4
+
+#: Draws that are scored side by side, unless that takes more than this share of the memory.
+DRAWS_AT_ONCE, SIDE_BY_SIDE = 16, 1 / 8
+
+#: Values, none of them missing -> a centred direction of length 1, or of length 0 if constant.
 Scaling = Callable[[FloatArray], FloatArray]
+
+
+def standard_direction(values: FloatArray) -> FloatArray:
+    """Return the direction of the values themselves."""
+    return _direction(standardised(values))
+
+
+def rank_direction(values: FloatArray) -> FloatArray:
+    """Return the direction of the values' normal scores."""
+    return _direction(normal_scores(values))
+
+
+def _direction(scores: FloatArray) -> FloatArray:
+    centred = scores - scores.mean()
+    length = np.linalg.norm(centred)
+    return np.asarray(centred / length if length > 0.0 else centred)
 
 
 class Gaussian(BaseEstimator):
@@ -69,7 +99,7 @@ class Gaussian(BaseEstimator):
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
-        return _bind(target, given, standardised)
+        return _bind(target, given, standard_direction, max_memory)
 
 
 class Copula(BaseEstimator):
@@ -106,10 +136,10 @@ class Copula(BaseEstimator):
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress the normal scores of S out of those of the target."""
-        return _bind(target, given, normal_scores)
+        return _bind(target, given, rank_direction, max_memory)
 
 
-def _bind(target: Block, given: Block, scaling: Scaling) -> Scorer:
+def _bind(target: Block, given: Block, scaling: Scaling, max_memory: int) -> Scorer:
     n = target.n_samples
     if n < FEWEST_FOR_COVARIANCE:
         raise ValueError(
@@ -119,7 +149,9 @@ def _bind(target: Block, given: Block, scaling: Scaling) -> Scorer:
     explained = _directions(_axes(given, scaling), nothing) if len(given) else nothing
     left = _directions(_axes(target, scaling), explained)
     by_sample = np.ascontiguousarray(np.vstack([explained, left]).T)
-    return ProjectionScorer(Known(explained, left, by_sample), scaling)
+    affordable = int(SIDE_BY_SIDE * max_memory) // (4 * n)
+    at_once = max(1, min(DRAWS_AT_ONCE, affordable))
+    return ProjectionScorer(Known(explained, left, by_sample), scaling, at_once)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,22 +160,74 @@ class ProjectionScorer:
 
     known: Known
     scaling: Scaling
+    draws_at_once: int = DRAWS_AT_ONCE
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        n_samples = self.known.given.shape[1]
-        check_same_length(batch, n_samples)
+        return self.score_together([batch.block], batch.rows)[0]
+
+    def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
+        """Return I(x; y | S) in nats for candidates that are rearranged alike.
+
+        Parameters
+        ----------
+        blocks : sequence of Block
+        rows : array of int32, shape (m, n_samples)
+
+        Returns
+        -------
+        array, shape (n_blocks, m)
+        """
+        for block in blocks:
+            check_same_length(Batch(block, rows), self.known.given.shape[1])
+        values = np.empty((len(blocks), len(rows)))
+        singles = [place for place, block in enumerate(blocks) if _is_single(block)]
+        if len(singles) < FEWEST_TOGETHER or not self._score_singles(blocks, singles, rows, values):
+            singles = []
+        for place in sorted({*range(len(blocks))}.difference(singles)):
+            values[place] = self._score_alone(Batch(blocks[place], rows))
+        for place, block in enumerate(blocks):
+            delicate = np.flatnonzero(np.isnan(values[place]))
+            if delicate.size:
+                values[place, delicate] = self._score_residuals(Batch(block, rows[delicate]))
+        return values
+
+    def _score_singles(
+        self,
+        blocks: Sequence[Block],
+        places: Sequence[int],
+        rows: NDArray[np.int32],
+        values: FloatArray,
+    ) -> bool:
+        """Score those of one direction each, NaN if delicate; False if rows are no permutations."""
+        directions = [blocks[place].columns[0].made(self.scaling) for place in places]
+        n_samples, n_known = self.known.by_sample.shape
+        for first in range(0, len(rows), self.draws_at_once):
+            some = slice(first, first + self.draws_at_once)
+            inverse = np.empty(rows[some].shape, dtype=np.int32)
+            if not invert(rows[some], inverse):
+                return False
+            loadings = np.zeros((len(places), len(inverse), n_known))
+            for start in range(0, n_samples, SAMPLES_AT_ONCE):
+                end = start + SAMPLES_AT_ONCE
+                together = np.stack([direction[start:end] for direction in directions])
+                add_products(together, start, inverse, self.known, loadings)
+            found = np.empty(loadings.shape[:2])
+            inform_singles(loadings, len(self.known.given), found)
+            values[places, some] = found
+        return True
+
+    def _score_alone(self, batch: Batch) -> FloatArray:
+        """Score a candidate of any number of directions, shape (m,), NaN if delicate."""
         values = np.empty(len(batch))
         levels = _levels(batch.block)
-        if levels is None:
-            axes = _axes(batch.block, self.scaling)
-            directions = _directions(axes, np.empty((0, n_samples)))
-            inform_numbers(directions, batch.rows, self.known, values)
-        else:
+        if levels is not None:
             inform_levels(levels, batch.rows, self.known, values)
-        delicate = np.flatnonzero(np.isnan(values))
-        if delicate.size:
-            values[delicate] = self._score_residuals(Batch(batch.block, batch.rows[delicate]))
+            return values
+        directions = _axes(batch.block, self.scaling)
+        if len(directions) > 1:
+            directions = _directions(directions, np.empty((0, batch.block.n_samples)))
+        inform_numbers(directions, batch.rows, self.known, values)
         return values
 
     def _score_residuals(self, batch: Batch) -> FloatArray:
@@ -155,6 +239,11 @@ class ProjectionScorer:
         explained[explained > 1.0 - ALL_EXPLAINED] = 1.0
         with np.errstate(divide="ignore"):  # a correlation of 1 is infinite information
             return -0.5 * np.log1p(-explained).sum(axis=1)
+
+
+def _is_single(block: Block) -> bool:
+    """Return whether the block is one column of numbers, none of them missing."""
+    return block.kinds in (("continuous",), ("ordinal",)) and not block.columns[0].has_missing
 
 
 def _levels(block: Block) -> Levels | None:
@@ -180,14 +269,14 @@ def _axes_of(column: Column, scaling: Scaling) -> FloatArray:
             # Together they are constant, so one can go; without the largest they overlap least.
             kept = np.delete(np.arange(len(size)), size.argmax())
             return (codes == kept[:, np.newaxis]) - size[kept, np.newaxis] / len(codes)
-        values = codes.astype(np.float64)
+        return scaling(codes.astype(np.float64))[np.newaxis]
     missing = np.isnan(values)
     if missing.all():
         return np.zeros((1, len(values)))
-    scores = scaling(values)
     if not missing.any():
-        return (scores - scores.mean())[np.newaxis]
-    scores = np.where(missing, 0.0, scores - np.nanmean(scores))
+        return column.made(scaling)[np.newaxis]
+    scores = np.zeros(len(values))
+    scores[~missing] = scaling(values[~missing])
     return np.stack([scores, missing - missing.mean()])
 
 

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray, check_choice
 from pidselect.estimators._boxes import Boxes, BoxRule, score_columns_in_boxes
 from pidselect.estimators._neighbours import Candidate
-from pidselect.estimators._orders import sorted_neighbours
+from pidselect.estimators._orders import in_blocks
+from pidselect.estimators._sorting import sorted_neighbours
 from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, check_same_length
 from pidselect.estimators.nearest import (
     NeighbourScorer,
@@ -106,10 +107,10 @@ class KSG(BaseEstimator):
         if self.algorithm == 2:
             boxes = to_boxes(target, given, self.k, self.scale, max_memory)
             return BoxScorer(boxes, self.k, self._to_candidate)
-        around, strata = surroundings(target, given, self.k, self.scale, max_memory)
+        known = surroundings(target, given, self.k, self.scale, max_memory)
         weight = digamma(np.arange(target.n_samples) + 1.0)
         rule, unit = in_whole_numbers(self.k, True, weight)
-        return NeighbourScorer(around, strata, rule, unit, digamma(self.k), self._to_candidate)
+        return NeighbourScorer(known, rule, unit, digamma(self.k), self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(as_numbers(block, "KSG"), self.scale)
@@ -120,7 +121,7 @@ def to_boxes(target: Block, given: Block, k: int, scale: Scale, max_memory: int)
     n, joint = target.n_samples, target + given
     length, _ = list_lengths(joint, Block(), k, max_memory)
     space = to_space(joint, n, scale)
-    order = sorted_neighbours(space, length)
+    order = sorted_neighbours(space, in_blocks(space), length)
     return Boxes(to_space(target, n, scale), to_space(given, n, scale), space, order)
 
 

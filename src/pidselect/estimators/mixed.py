@@ -80,11 +80,11 @@ class Mixed(BaseEstimator):
         """Sort every sample's neighbours in (y, S) and in S."""
         check_neighbours(self.k, self.scale)
         check_enough_samples(target.n_samples, self.k)
-        around, strata = surroundings(target, given, self.k, self.scale, max_memory)
+        known = surroundings(target, given, self.k, self.scale, max_memory)
         # No count is zero: the k neighbours count everywhere.
         weight = digamma(np.maximum(np.arange(target.n_samples), 1.0))
         rule, unit = in_whole_numbers(self.k, False, weight)
-        return NeighbourScorer(around, strata, rule, unit, 0.0, self._to_candidate)
+        return NeighbourScorer(known, rule, unit, 0.0, self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(block, self.scale)

@@ -11,7 +11,9 @@ import numpy as np
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule, score_columns
-from pidselect.estimators._orders import Space, distances_from, in_line, sorted_neighbours
+from pidselect.estimators._orders import Space, distances_from, in_blocks, in_line
+from pidselect.estimators._smooth import MOST_SAMPLES, SHORTEST_LIST, score_smooth_columns
+from pidselect.estimators._sorting import sorted_neighbours, spatial_order
 from pidselect.estimators._strata import Strata, score_columns_in_strata
 from pidselect.estimators.base import (
     Batch,
@@ -30,14 +32,24 @@ FAR_AWAY = 1e300
 #: Numbers are taken as they are up to this, well below the distance of a missing one.
 LARGEST = 1e290
 
+#: Numbers up to this have room in 32 bits, and so have their differences.
+LARGEST_NARROW = 1e30
+
+#: The share of samples with a value of their own from which a column counts as smooth.
+MOSTLY = 0.9
+
 NOBODY = np.empty(0)
 
 #: Bytes of one listed neighbour: its index and its distance.
 NEIGHBOUR_BYTES = 12
 
-#: How many times longer than expected on average a list of neighbours is. Samples in the tails
-#: need long ones, and one that ends too early costs a look along x.
-SLACK = 16
+#: How many times longer than expected on average lists of neighbours in (y, S) and in S are for
+#: 1,000 samples. Those in the tails need long ones, and one that ends too early costs a look at
+#: others, which takes the longer the more samples there are: lists grow with these powers of it.
+SLACK, SLACK_GROWTH = (9.0, 6.0), (0.2, 0.4)
+
+#: The share of the memory that neighbours in (y, S) may take; the rest is for those in S.
+JOINT_SHARE = 2 / 3
 
 #: Where samples are grouped, lists serve only candidates of several columns, and may be short.
 MEMORY_BESIDE_STRATA = 2**26
@@ -100,20 +112,23 @@ def to_candidate(block: Block, scale: Scale) -> Candidate:
 
 
 def to_neighbourhood(
-    target: Block, given: Block, k: int, scale: Scale, max_memory: int
+    joint: Space, given: Space, blocks: tuple[Block, Block], k: int, max_memory: int
 ) -> Neighbourhood:
     """Sort the neighbours of every sample in (y, S) and in S, as long as `max_memory` allows."""
-    n = target.n_samples
-    joint_space, given_space = to_space(target + given, n, scale), to_space(given, n, scale)
-    on_line = len(given) == 1 and given.kinds[0] != "nominal"
-    listed = Block() if on_line else given
-    joint_length, given_length = list_lengths(target + given, listed, k, max_memory)
+    target_and_given, listed = blocks
+    on_line = len(listed) == 1 and listed.kinds[0] != "nominal"
+    lengths = list_lengths(target_and_given, Block() if on_line else listed, k, max_memory)
+    joint_blocks, given_blocks = in_blocks(joint), in_blocks(given)
     return Neighbourhood(
-        joint_space,
-        sorted_neighbours(joint_space, joint_length),
-        given_space,
-        sorted_neighbours(given_space, given_length),
-        in_line(given_space.values[0] if on_line else NOBODY),
+        joint,
+        joint.values.T.copy(),
+        joint_blocks,
+        sorted_neighbours(joint, joint_blocks, lengths[0]),
+        given,
+        given.values.T.copy(),
+        given_blocks,
+        sorted_neighbours(given, given_blocks, lengths[1]),
+        in_line(given.values[0] if on_line else NOBODY),
     )
 
 
@@ -129,9 +144,11 @@ def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[i
     in_given, given_axes = spread(given)
     share = min(1.0, k / in_joint) ** (1.0 / (1 + joint_axes))
     expected = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
-    wanted = np.minimum(SLACK * expected, n - 1)
+    slack = np.array(SLACK) * max(1.0, n / 1000) ** np.array(SLACK_GROWTH)
+    wanted = np.minimum(slack * expected, n - 1)
     affordable = max_memory / (NEIGHBOUR_BYTES * n)
-    joint_length, given_length = wanted * min(1.0, affordable / wanted.sum())
+    joint_length = min(wanted[0], JOINT_SHARE * affordable if len(given) else affordable)
+    given_length = min(wanted[1], affordable - joint_length)
     return int(joint_length), int(given_length)
 
 
@@ -142,13 +159,57 @@ def spread(block: Block) -> tuple[float, int]:
     return block.n_samples / n_levels, len(block) - len(few)
 
 
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What is known of (y, S), its samples in an order in which near ones follow each other.
+
+    Parameters
+    ----------
+    order : array of int
+        Which sample comes first, second, ...
+    around : Neighbourhood
+    strata : Strata or None
+        Samples grouped, where that pays.
+    is_smooth : bool
+        Whether all columns are numbers of which hardly any two coincide.
+    """
+
+    order: IntArray
+    around: Neighbourhood
+    strata: Strata | None
+    is_smooth: bool
+
+
 def surroundings(
     target: Block, given: Block, k: int, scale: Scale, max_memory: int
-) -> tuple[Neighbourhood, Strata | None]:
+) -> Surroundings:
     """Sort neighbours and, where that pays, group samples."""
+    everything = to_space(target + given, target.n_samples, scale)
+    order = spatial_order(everything.values)
+    values, n_target = np.ascontiguousarray(everything.values[:, order]), len(target)
+    joint = Space(values, everything.cap)
+    alone = Space(values[n_target:].copy(), everything.cap[n_target:])
     strata = to_strata(target, given, k, scale)
-    memory = max_memory if strata is None else min(max_memory, MEMORY_BESIDE_STRATA)
-    return to_neighbourhood(target, given, k, scale, memory), strata
+    if strata is not None:
+        strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
+        max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
+    around = to_neighbourhood(joint, alone, (target + given, given), k, max_memory)
+    has_lists = around.joint_order.sample.shape[1] >= SHORTEST_LIST
+    return Surroundings(order, around, strata, has_lists and is_smooth(joint))
+
+
+def is_smooth(space: Space) -> bool:
+    """Say whether hardly any two samples coincide in any column, and narrow numbers hold them all.
+
+    Where many do, exact distances would have to decide nearly always.
+    """
+    n_samples = space.values.shape[1]
+    return bool(
+        n_samples <= MOST_SAMPLES
+        and np.isinf(space.cap).all()
+        and np.abs(space.values).max() < LARGEST_NARROW
+        and all(len(np.unique(axis)) >= MOSTLY * n_samples for axis in space.values)
+    )
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
@@ -190,8 +251,7 @@ class NeighbourScorer:
     is the mean share plus the offset.
     """
 
-    around: Neighbourhood
-    strata: Strata | None
+    known: Surroundings
     rule: Rule
     unit: float
     offset: float
@@ -199,14 +259,19 @@ class NeighbourScorer:
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        n_samples = self.around.joint.values.shape[1]
+        known = self.known
+        n_samples = len(known.order)
         check_same_length(batch, n_samples)
-        candidate, rows = self.to_candidate(batch.block), batch.rows
+        candidate, rows = self.to_candidate(batch.block), batch.rows[:, known.order]
         sums = np.empty(len(batch), dtype=np.int64)
-        if self.strata is not None and len(batch.block) == 1:
-            score_columns_in_strata(candidate, rows, self.strata, self.around, self.rule, sums)
+        if len(batch.block) > 1:
+            score_columns(candidate, rows, known.around, self.rule, sums)
+        elif known.strata is not None:
+            score_columns_in_strata(candidate, rows, known.strata, known.around, self.rule, sums)
+        elif known.is_smooth and is_smooth(Space(candidate.values.T, candidate.cap)):
+            score_smooth_columns(candidate, rows, known.around, self.rule, sums)
         else:
-            score_columns(candidate, rows, self.around, self.rule, sums)
+            score_columns(candidate, rows, known.around, self.rule, sums)
         return self.offset + sums * self.unit / n_samples
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import ClassVar
 
@@ -34,6 +35,7 @@ from pidselect.estimators import NATS_PER_UNIT, Discrete
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.rating import Rating, Terms, minus
+from pidselect.selection.sheets import Pending
 
 
 class Pairwise(BaseEstimator):
@@ -87,7 +89,8 @@ class Pairwise(BaseEstimator):
                 f"samples alike in the selected features, but criterion={self!r} is tested by "
                 'permuting the target. Use surrogates="global", or "shift" or "blocks".'
             )
-        bound = inquiry.bind((), schemes, share=2)  # the other half is for redundancy
+        # The other half of the memory is for redundancy.
+        bound = Pending(partial(inquiry.bind, (), schemes, share=2))
         inquiry = replace(inquiry, is_portfolio=False)
         return Rating(inquiry, tuple(candidates), tuple(selected), schemes, bound, words, self.rate)
 

@@ -135,7 +135,8 @@ def make_inquiry(
         groups=groups,
         seed=seed,
         n_jobs=selector.n_jobs,
-        max_memory=to_bytes(selector.max_memory),
+        max_memory=max(1, 3 * to_bytes(selector.max_memory) // 4),  # the rest is for columns
+        device=selector.device,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import Every, Question
 from pidselect.selection.record import Phase, Step
+from pidselect.selection.sheets import decode, encode
 from pidselect.selection.workers import DRAWS_AT_ONCE
 from pidselect.significance import (
     first_largest,
@@ -121,12 +124,53 @@ class Evidence:
 
 def find_strongest(question: Question) -> tuple[int, Evidence]:
     """Draw until it is clear whether the strongest candidate is more than chance."""
-    return examine(question, first_largest, maximum_statistic)
+    return _once(question, first_largest, maximum_statistic)
 
 
 def find_weakest(question: Question, statistic: Statistic) -> tuple[int, Evidence]:
     """Draw until it is clear whether the weakest candidate is more than chance."""
-    return examine(question, first_smallest, statistic)
+    return _once(question, first_smallest, statistic, is_whole=True)
+
+
+def _once(
+    question: Question,
+    choose: Callable[[FloatArray], int],
+    statistic: Statistic,
+    is_whole: bool = False,
+) -> tuple[int, Evidence]:
+    """Examine a question, or recall what came of it where that was written down.
+
+    What is recalled has only one value a draw, the statistic's, for all candidates: for a step of
+    the record that is the same. `is_whole` asks for all of them, as final p-values do.
+    """
+    journal = question.inquiry.journal
+    if journal is None:
+        return examine(question, choose, statistic)
+    asked = _digest(question)
+    if (page := journal.recall(asked)) is None:
+        chosen, evidence = examine(question, choose, statistic)
+        null = np.stack([statistic(drawn) for drawn in evidence.surrogates])[:, np.newaxis]
+        page = {
+            "chosen": chosen,
+            "candidate": question.candidates[chosen].name,
+            "observed": encode(evidence.observed),
+            "bits": encode(evidence.bits),
+            "members": encode(evidence.members),
+            "null": encode(null),
+            **({"surrogates": encode(evidence.surrogates)} if is_whole else {}),
+        }
+        journal.finish(asked, page)
+        return chosen, evidence
+    observed, bits, members = (decode(page[name]) for name in ("observed", "bits", "members"))
+    surrogates = decode(page.get("surrogates", page["null"]))
+    return int(page["chosen"]), Evidence(question, observed, bits, members, surrogates)
+
+
+def _digest(question: Question) -> str:
+    """Return a text by which the same candidates and tests are recognised."""
+    names = [feature.name for feature in question.candidates]
+    asked = json.dumps([names, question.schemes, question.inquiry.alpha])
+    return blake2b(asked.encode(), digest_size=16).hexdigest()
 
 
 def examine(

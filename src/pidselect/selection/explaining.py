@@ -19,7 +19,7 @@ from pidselect.data import (
     is_constant,
     read_problem,
 )
-from pidselect.data.frames import read_columns
+from pidselect.data.frames import column_names
 from pidselect.data.kinds import TARGET
 from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explain import Verdict, explain
@@ -68,7 +68,7 @@ def read_again(
     missing : {"error", "drop", "category"}
     """
     of_target: Any = target_kinds.split(", ")
-    names = [raw.name for raw in read_columns(X)]  # others than before, if one of both is no frame
+    names = column_names(X)  # others than before, if one of both is no frame
     stated = dict(zip(names, kinds.values(), strict=True))
     if len(set(of_target)) == 1:
         stated = {TARGET: of_target[0], **stated}
@@ -99,7 +99,7 @@ def fingerprint(problem: Problem) -> str:
     """Return a text by which the same data are recognised, and nothing else can be told."""
     digest = blake2b(digest_size=16)
     for column in (*problem.table.columns, *problem.target.columns):
-        digest.update(np.ascontiguousarray(column.values).tobytes())
+        digest.update(np.ascontiguousarray(column.values).data)
     return digest.hexdigest()
 
 

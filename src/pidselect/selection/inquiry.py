@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
+from pidselect.estimators.cuda import CudaScorer, Permutations, bind_on, cuda, cut_draws
 from pidselect.selection.features import Feature
 from pidselect.selection.workers import run, split
 from pidselect.significance import SURROGATES, Shuffle
 from pidselect.significance.standards import PILOT_DRAWS, Standard
+
+if TYPE_CHECKING:
+    from pidselect.selection.checkpoint import Journal
+
+#: What the row orders of some draws may take; there are more of them in a task where they are many.
+ROW_BYTES = 2**26
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +62,10 @@ class Inquiry:
         Whether all candidates are rearranged alike in a draw.
     groups : array of int, optional
         The group of every row.
-    seed, n_jobs, max_memory, progress
+    seed, n_jobs, max_memory, device, progress
         See `PIDSelector`; progress is told how many values were computed.
+    journal : Journal, optional
+        What is known already, and where to write it down.
     """
 
     target: Block
@@ -69,7 +79,9 @@ class Inquiry:
     seed: int = 0
     n_jobs: int | None = None
     max_memory: int = MAX_MEMORY
+    device: str = "cpu"
     progress: Callable[[int], None] | None = None
+    journal: Journal | None = None
 
     @property
     def n_pilot(self) -> int:
@@ -104,25 +116,49 @@ class Inquiry:
         block = Block(tuple(column for feature in given for column in feature.block.columns))
         memory = max(1, self.max_memory // (share * len(self.members)))
         n_samples = self.target.n_samples
+        chosen = self.schemes(given) if schemes is None else schemes
+        if self.device == "cuda":
+            return self._bind_on_gpu(block, chosen, memory, share)
         return Bound(
             scorers=tuple(
                 member.estimator.bind(self.target, block, max_memory=memory)
                 for member in self.members
             ),
+            shuffles=tuple(SURROGATES[scheme](block, n_samples, self.groups) for scheme in chosen),
+        )
+
+    def _bind_on_gpu(self, block: Block, schemes: Sequence[str], memory: int, share: int) -> Bound:
+        """Bind what has a kernel on the GPU, and draw there what can be drawn there."""
+        gpu, n_samples = cuda(), self.target.n_samples
+        is_plain = self.groups is None
+        return Bound(
+            scorers=tuple(
+                bind_on(gpu, member.estimator, self.target, block, memory, share)
+                for member in self.members
+            ),
             shuffles=tuple(
-                SURROGATES[scheme](block, n_samples, self.groups)
-                for scheme in (self.schemes(given) if schemes is None else schemes)
+                Permutations(gpu, n_samples)
+                if scheme == "global" and is_plain
+                else SURROGATES[scheme](block, n_samples, self.groups)
+                for scheme in schemes
             ),
         )
 
     def run(
         self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
     ) -> Iterable[Any]:
-        """Return ``function(common, *task)`` of every task, one by one where progress is shown."""
-        return run(function, common, tasks, self.n_jobs, in_turn=self.progress is not None)
+        """Return ``function(common, *task)`` of every task, one by one where that is of use."""
+        in_turn = self.progress is not None or self.journal is not None
+        if self.device != "cpu":  # no other process can use what is bound on a device
+            how = "generator" if in_turn else "list"
+            calls = (delayed(function)(common, *task) for task in tasks)
+            return Parallel(self.n_jobs, require="sharedmem", return_as=how)(calls)
+        return run(function, common, tasks, self.n_jobs, in_turn=in_turn)
 
     def split(self, draws: range, n_parts: int) -> list[range]:
         """Cut the draws of each of several parts of the work into tasks."""
+        if self.device != "cpu":
+            return cut_draws(draws, self.target.n_samples)
         return split(draws, self.target.n_samples, n_parts, self.n_jobs)
 
 
@@ -135,15 +171,51 @@ class Bound:
 
     def rows(self, words: tuple[int, ...], draws: range) -> list[Any]:
         """Return the row orders of the draws by each scheme; draw 0 is the data as observed."""
-        drawn = range(max(draws.start, 1), draws.stop)
-        rows = [shuffle(words, drawn) for shuffle in self.shuffles]
-        if draws.start > 0:
-            return rows
-        as_it_is = np.arange(rows[0].shape[1], dtype=np.int32)[np.newaxis]
-        return [np.concatenate([as_it_is, drawn_rows]) for drawn_rows in rows]
+        return [_rows(shuffle, words, draws) for shuffle in self.shuffles]
+
+    def score_all(
+        self, blocks: Sequence[Block], words: tuple[int, ...], draws: range
+    ) -> FloatArray:
+        """Score blocks that are rearranged alike, a few draws at a time.
+
+        Returns
+        -------
+        array, shape (n_schemes, n_blocks, n_members, n_draws), in nats
+        """
+        shape = (len(self.shuffles), len(blocks), len(self.scorers), len(draws))
+        values = np.empty(shape)
+        size = max(1, ROW_BYTES // (4 * blocks[0].n_samples))
+        for scheme, shuffle in enumerate(self.shuffles):
+            some = len(draws) if isinstance(shuffle, Permutations) else size
+            for start in range(0, len(draws), some):
+                part = slice(start, start + some)
+                rows = _rows(shuffle, words, draws[part])
+                for member, scorer in enumerate(self.scorers):
+                    values[scheme, :, member, part] = _score_together(scorer, blocks, rows)
+        return values
 
     def score(self, block: Block, rows: Sequence[Any]) -> FloatArray:
         """Score a block in rearrangements, shape (n_schemes, n_members, n_draws), in nats."""
         return np.array(
-            [[scorer.score(Batch(block, order)) for scorer in self.scorers] for order in rows]
+            [[_score(scorer, block, order) for scorer in self.scorers] for order in rows]
         )
+
+
+def _rows(shuffle: Shuffle, words: tuple[int, ...], draws: range) -> Any:
+    if draws.start > 0 or isinstance(shuffle, Permutations):
+        return shuffle(words, draws)
+    rows = shuffle(words, range(1, draws.stop))
+    as_it_is = np.arange(rows.shape[1], dtype=np.int32)[np.newaxis]
+    return np.concatenate([as_it_is, rows])
+
+
+def _score_together(scorer: Scorer, blocks: Sequence[Block], rows: Any) -> FloatArray:
+    """Score blocks side by side where an estimator can do that, else one after the other."""
+    if hasattr(scorer, "score_together"):
+        return np.asarray(scorer.score_together(blocks, np.asarray(rows)))
+    return np.stack([_score(scorer, block, rows) for block in blocks])
+
+
+def _score(scorer: Scorer, block: Block, rows: Any) -> FloatArray:
+    on_device = isinstance(scorer, CudaScorer)
+    return scorer.score(Batch(block, rows if on_device else np.asarray(rows)))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import comb
 
@@ -28,6 +29,7 @@ from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import Information, Question, given_all
 from pidselect.selection.record import Phase, Step
+from pidselect.selection.sheets import Pending, fill
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
 from pidselect.significance.standards import Standard
 
@@ -196,7 +198,7 @@ def _beside_starts(
     """Ask for the information of each candidate given its start, bound once for every start."""
     starts = {id(start): start for _, start in pairs}
     bound = {
-        key: inquiry.bind([*known, *start], inquiry.surrogates, share=len(starts))
+        key: Pending(partial(inquiry.bind, [*known, *start], inquiry.surrogates, share=len(starts)))
         for key, start in starts.items()
     }
     return Information(
@@ -264,22 +266,15 @@ class Screened:
 
     def score(self, draws: range) -> FloatArray:
         """Return the joint information of each draw's own tuples."""
-        ranked = self.strongest(self.singles.score(draws))  # (n_tests, n_strongest, n_draws)
-        ranks = np.array(list(combinations(range(self.n_strongest), self.order)))
-        bound, inquiry = self.singles.bound[0], self.inquiry
-        rows = bound.rows((inquiry.seed, *self.singles.words), draws)
-        values = np.empty((len(rows), len(ranks), len(inquiry.members), len(draws)))
-        for test, orders in enumerate(rows):
-            members = np.sort(ranked[test][ranks], axis=1)  # (n_tuples, order, n_draws)
-            flat = members.transpose(0, 2, 1).reshape(-1, self.order)
-            tuples, which = np.unique(flat, axis=0, return_inverse=True)
-            which = which.reshape(len(ranks), len(draws))
-            for number, places in enumerate(tuples):
-                slot, draw = np.nonzero(which == number)
-                block = _joined([self.singles.candidates[place] for place in places]).block
-                only = replace(bound, shuffles=bound.shuffles[test : test + 1])
-                values[test, slot, :, draw] = only.score(block, [orders[draw]])[0].T
-        return values
+        ranked = self.strongest(self.singles.score(draws))
+        shape = (len(self.schemes), len(self.tuples), len(self.inquiry.members), len(draws))
+        tasks = [(some,) for some in self.inquiry.split(draws, 1)]
+        common = partial(self.ready, ranked, draws)
+        return fill(self.inquiry, shape, tasks, draws, Ranked.score_part, common)
+
+    def ready(self, ranked: IntArray, draws: range) -> Ranked:
+        """Return what is to be done with ranked candidates, so that it can be sent elsewhere."""
+        return Ranked(self.singles.ready, ranked, draws, self.order)
 
     def strongest(self, values: FloatArray) -> IntArray:
         """Return the places of the strongest single candidates in each draw, strongest first."""
@@ -294,6 +289,46 @@ class Screened:
             )
             best = every.apply(values).max(axis=3).min(axis=0)
         return np.argsort(-best, axis=1, kind="stable")[:, : self.n_strongest].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Each draw's own tuples.
+
+    Parameters
+    ----------
+    singles : Information
+    ranked : array of int64, shape (n_tests, n_strongest, n_draws)
+        The strongest of its candidates, in each draw.
+    draws : range
+        The numbers of the draws.
+    order : int
+        The size of a tuple.
+    """
+
+    singles: Information
+    ranked: IntArray
+    draws: range
+    order: int
+
+    def score_part(self, draws: range) -> FloatArray:
+        """Return the joint information of the tuples of some draws."""
+        ranked = self.ranked[..., draws.start - self.draws.start : draws.stop - self.draws.start]
+        ranks = np.array(list(combinations(range(ranked.shape[1]), self.order)))
+        bound, inquiry = self.singles.bound[0].bound, self.singles.inquiry
+        rows = bound.rows((inquiry.seed, *self.singles.words), draws)
+        values = np.empty((len(rows), len(ranks), len(inquiry.members), len(draws)))
+        for test, orders in enumerate(rows):
+            members = np.sort(ranked[test][ranks], axis=1)  # (n_tuples, order, n_draws)
+            flat = members.transpose(0, 2, 1).reshape(-1, self.order)
+            tuples, which, counts = np.unique(flat, axis=0, return_inverse=True, return_counts=True)
+            cells = np.split(np.argsort(which, axis=None, kind="stable"), np.cumsum(counts)[:-1])
+            for places, cell in zip(tuples, cells, strict=True):
+                slot, draw = np.divmod(cell, len(draws))
+                block = _joined([self.singles.candidates[place] for place in places]).block
+                only = replace(bound, shuffles=bound.shuffles[test : test + 1])
+                values[test, slot, :, draw] = only.score(block, [orders[draw]])[0].T
+        return values
 
 
 def screened(

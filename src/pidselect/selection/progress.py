@@ -7,14 +7,15 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import Lock
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from pidselect.estimators import KSG, Mixed
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.features import Feature, Line
 from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.workers import DRAWS_AT_ONCE
+from pidselect.selection.workers import DRAWS_AT_ONCE, count_workers
 
 logger = logging.getLogger("pidselect")
 
@@ -34,8 +35,8 @@ USUAL_DRAWS = 50
 #: Given other features, a step takes at most about so many times as long as the first one.
 SLOWER = 10
 
-#: The time of a score grows about with this power of the number of samples: measured from 1,000
-#: to 10,000 samples, it is 1.4 to 1.5 with up to six columns given.
+#: The time of nearest neighbours, sorting included, grows about with this power of the number of
+#: samples: measured from 1,000 to 50,000 samples, it is 1.4 to 1.7 with up to six columns given.
 GROWTH = 1.5
 
 #: No more samples than this are timed.
@@ -44,13 +45,16 @@ TIMED_SAMPLES = 2000
 #: Fewer samples than this are never advised, however long it takes.
 FEWEST_SAMPLES = 50
 
+#: Held by whoever shows a bar.
+_SCREEN = Lock()
+
 
 def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> None:
     """Time a small part of the work, and say so if the whole will take more than a minute."""
     candidates = line.candidates
     n_samples = inquiry.target.n_samples
-    if n_samples * len(candidates) * _draws(inquiry) < SURELY_SHORT:
-        return
+    if n_samples * len(candidates) * _draws(inquiry) < SURELY_SHORT or inquiry.device != "cpu":
+        return  # a GPU takes longer to compile its kernels than for a part of the work
     n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
     given = criterion.given(line.kept, ())
     given_more = criterion.given(line.kept, candidates[-1:])
@@ -72,11 +76,11 @@ def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> Non
         in_words(later),
         in_words(expected),
         n_later,
-        fewer_samples(n_samples, expected),
+        fewer_samples(n_samples, expected, growth(inquiry)),
     )
 
 
-def fewer_samples(n_samples: int, seconds: float) -> str:
+def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
     """Return the advice to take fewer samples, if so few still tell something.
 
     Examples
@@ -84,11 +88,11 @@ def fewer_samples(n_samples: int, seconds: float) -> str:
     >>> fewer_samples(10_000, 240.0), fewer_samples(40, 240.0)
     ('max_samples=2500 would take about 30 s; ', '')
     """
-    share = (LONG / 2 / seconds) ** (1 / GROWTH)
+    share = (LONG / 2 / seconds) ** (1 / power)
     fewer = max(FEWEST_SAMPLES, int(float(f"{share * n_samples:.2g}")))
     if fewer >= n_samples:
         return ""
-    shorter = in_words(seconds * (fewer / n_samples) ** GROWTH)
+    shorter = in_words(seconds * (fewer / n_samples) ** power)
     return f"max_samples={fewer} would take about {shorter}; "
 
 
@@ -97,8 +101,7 @@ def _seconds_per_step(
 ) -> float:
     """Estimate the time of one step from a few surrogates of the first candidate.
 
-    With many samples a part of them is timed, so that the word comes before the work: sorting takes
-    time as their square, scoring as their power GROWTH.
+    With many samples a part of them is timed, so that the word comes before the work.
     """
     n_samples = inquiry.target.n_samples
     rows = np.linspace(0, n_samples - 1, min(n_samples, TIMED_SAMPLES)).astype(np.int64)
@@ -110,10 +113,15 @@ def _seconds_per_step(
     ready = time.perf_counter()
     draws = range(1, 1 + DRAWS_AT_ONCE)
     bound.score(candidates[0].take(rows).block, bound.rows((0,), draws))
-    seconds_per_draw = (time.perf_counter() - ready) / len(draws) * times**GROWTH
-    scores = len(candidates) * _draws(inquiry)
-    workers = effective_n_jobs(inquiry.n_jobs)
-    return (ready - start) * times**2 + scores * seconds_per_draw / workers
+    seconds_per_draw = (time.perf_counter() - ready) / len(draws)
+    scores = len(candidates) * _draws(inquiry) / count_workers(inquiry.n_jobs)
+    return ((ready - start) + scores * seconds_per_draw) * times ** growth(inquiry)
+
+
+def growth(inquiry: Inquiry) -> float:
+    """Return the power of the number of samples with which the time of a step grows."""
+    neighbours = any(isinstance(member.estimator, KSG | Mixed) for member in inquiry.members)
+    return GROWTH if neighbours else 1.0
 
 
 def _draws(inquiry: Inquiry) -> int:
@@ -137,7 +145,8 @@ def in_words(seconds: float) -> str:
 def progress_bar(inquiry: Inquiry, verbose: int) -> Iterator[Inquiry]:
     """Show a bar of the scores computed while the selection runs, on standard error.
 
-    How many steps there will be, nobody knows; so the bar counts and gives the rate.
+    How many steps there will be, nobody knows; so the bar counts and gives the rate. Of fits in
+    several threads the first one has the bar: two would write over each other.
     """
     if not verbose:
         yield inquiry
@@ -155,6 +164,12 @@ def progress_bar(inquiry: Inquiry, verbose: int) -> Iterator[Inquiry]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("information values", total=None)
-        yield replace(inquiry, progress=lambda count: bar.advance(task, count))
+    if not _SCREEN.acquire(blocking=False):
+        yield inquiry
+        return
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("information values", total=None)
+            yield replace(inquiry, progress=lambda count: bar.advance(task, count))
+    finally:
+        _SCREEN.release()

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Bound, Inquiry
+from pidselect.selection.inquiry import Inquiry
+from pidselect.selection.sheets import Pending, alone, cut, fill
 
 
 class Question(Protocol):
@@ -50,7 +52,7 @@ class Information:
     inquiry : Inquiry
     candidates : tuple of Feature
     schemes : tuple of str
-    bound : tuple of Bound
+    bound : tuple of Pending
         One for all candidates, or one for each.
     words : tuple of int
         What the draws are for: the phase and the step.
@@ -59,32 +61,32 @@ class Information:
     inquiry: Inquiry
     candidates: tuple[Feature, ...]
     schemes: tuple[str, ...]
-    bound: tuple[Bound, ...]
+    bound: tuple[Pending, ...]
     words: tuple[int, ...]
 
     def score(self, draws: range) -> FloatArray:
         """Return I(c; y | S) in nats, shape (n_tests, n_candidates, n_members, n_draws)."""
-        together = self.inquiry.shared and len(self.bound) == 1
-        everyone = list(range(len(self.candidates)))
-        parts = [everyone] if together else [[place] for place in everyone]
-        tasks = [(part, some) for part in parts for some in self.inquiry.split(draws, len(parts))]
-        quiet = replace(self, inquiry=replace(self.inquiry, progress=None))  # can be sent elsewhere
-        scored = self.inquiry.run(Information.score_part, quiet, tasks)
-        n_members = len(self.inquiry.members)
-        values = np.empty((len(self.schemes), len(everyone), n_members, len(draws)))
-        for (part, some), found in zip(tasks, scored, strict=True):
-            values[:, part, :, some.start - draws.start : some.stop - draws.start] = found
-            if self.inquiry.progress is not None:
-                self.inquiry.progress(found.size)
-        return values
+        n_candidates = len(self.candidates)
+        if self.inquiry.shared and len(self.bound) == 1:
+            tasks = cut(self.inquiry, n_candidates, draws)
+        else:
+            ranges = self.inquiry.split(draws, n_candidates)
+            tasks = [([place], some) for place in range(n_candidates) for some in ranges]
+        shape = (len(self.schemes), n_candidates, len(self.inquiry.members), len(draws))
+        return fill(self.inquiry, shape, tasks, draws, Information.score_part, lambda: self.ready)
+
+    @cached_property
+    def ready(self) -> Information:
+        """The question with all that is bound, to be sent elsewhere: once for all rounds."""
+        bound = tuple(pending.ready() for pending in self.bound)
+        return replace(self, inquiry=alone(self.inquiry), bound=bound)
 
     def score_part(self, places: Sequence[int], draws: range) -> FloatArray:
         """Score candidates that are rearranged alike."""
-        bound = self.bound[0] if len(self.bound) == 1 else self.bound[places[0]]
+        bound = self.bound[0 if len(self.bound) == 1 else places[0]].bound
         columns = () if self.inquiry.shared else self.candidates[places[0]].columns
-        rows = bound.rows((self.inquiry.seed, *self.words, *columns), draws)
-        scored = [bound.score(self.candidates[place].block, rows) for place in places]
-        return np.stack(scored, axis=1)
+        words = (self.inquiry.seed, *self.words, *columns)
+        return bound.score_all([self.candidates[place].block for place in places], words, draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +137,8 @@ def given_all(
     share: int = 1,
 ) -> Information:
     """Ask for the information of each candidate, all given the same features."""
-    bound = inquiry.bind(given, share=share)
-    return Information(inquiry, tuple(candidates), inquiry.schemes(given), (bound,), words)
+    bound = (Pending(partial(inquiry.bind, given, share=share)),)
+    return Information(inquiry, tuple(candidates), inquiry.schemes(given), bound, words)
 
 
 def given_each(
@@ -149,5 +151,7 @@ def given_each(
     # Where only some have anything given, all take the schemes of those: else tests would differ.
     fullest = max(given, key=lambda features: sum(len(f.block) for f in features))
     schemes = inquiry.schemes(fullest)
-    bound = tuple(inquiry.bind(features, schemes, share=len(given)) for features in given)
+    bound = tuple(
+        Pending(partial(inquiry.bind, features, schemes, share=len(given))) for features in given
+    )
     return Information(inquiry, tuple(candidates), schemes, bound, words)

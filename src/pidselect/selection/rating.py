@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Estimator
 from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Bound, Inquiry
+from pidselect.selection.inquiry import Inquiry
+from pidselect.selection.sheets import Pending, alone, fill
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class Rating:
         With a single estimator.
     candidates, selected : tuple of Feature
     schemes : tuple of str
-    bound : Bound
+    bound : Pending
         To the target, with nothing given.
     words : tuple of int
         What the draws are for: the phase and the step.
@@ -155,7 +156,7 @@ class Rating:
     candidates: tuple[Feature, ...]
     selected: tuple[Feature, ...]
     schemes: tuple[str, ...]
-    bound: Bound
+    bound: Pending
     words: tuple[int, ...]
     formula: Callable[[Terms], FloatArray]
 
@@ -172,30 +173,26 @@ class Rating:
 
     def score(self, draws: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, 1, n_draws)."""
+        tasks = [(some,) for some in self.inquiry.split(draws, 1)]
+        shape = (len(self.schemes), len(self.candidates), 1, len(draws))
+        return fill(self.inquiry, shape, tasks, draws, Rating.score_part, lambda: self.ready)
+
+    @cached_property
+    def ready(self) -> Rating:
+        """The question with all that is bound or stays still, so that it can be sent elsewhere."""
+        ready = replace(self, inquiry=alone(self.inquiry), bound=self.bound.ready())
         # The data as observed first, so that what is still is computed once, not by every worker.
-        observed = [range(1)] if draws.start == 0 else []
-        rest = range(max(1, draws.start), draws.stop)
-        drawn = self.inquiry.split(rest, 1) if rest else []
-        # What tells of progress stays here: it cannot be sent to another process.
-        silent = replace(self, inquiry=replace(self.inquiry, progress=None))
-        values = []
-        for tasks in (observed, drawn):
-            for found in self.inquiry.run(
-                type(self).score_part, silent, [(some,) for some in tasks]
-            ):
-                values.append(found)
-                if self.inquiry.progress is not None:
-                    self.inquiry.progress(found.size)
-        return np.concatenate(values, axis=-1)
+        ready.score_part(range(1))
+        return ready
 
     def score_part(self, draws: range) -> FloatArray:
         """Score all candidates in some of the draws."""
         values = []
-        for rows in self.bound.rows((self.inquiry.seed, *self.words), draws):
+        for rows in self.bound.bound.rows((self.inquiry.seed, *self.words), draws):
             terms = Terms(self.still, partial(self.inform, rows=rows))
             values.append(self.formula(terms) if self.selected else terms.relevance)
         return np.stack(values)[:, :, np.newaxis]
 
     def inform(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
         """Return what a block tells about the target in these rearrangements, in nats."""
-        return np.asarray(self.bound.score(block, [rows])[0, 0])
+        return np.asarray(self.bound.bound.score(block, [rows])[0, 0])

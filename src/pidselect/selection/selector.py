@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +19,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pidselect.data import (
     Kinds,
     Missing,
+    Store,
+    Table,
     check_choice,
     check_complete,
     frame_library,
@@ -25,10 +29,12 @@ from pidselect.data import (
     to_matrix,
     warn_caller,
 )
+from pidselect.data.words import quoted
 from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explanation import Explanation
 from pidselect.decomposition.measures import MEASURES
 from pidselect.estimators import Estimator
+from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.course import (
     choose_members,
     describe,
@@ -54,15 +60,20 @@ from pidselect.selection.record import Selection
 from pidselect.selection.settings import (
     RandomState,
     check_count,
+    check_device,
     check_flag,
     check_jobs,
     check_limit,
+    check_path,
     check_search,
     check_settings,
     to_bytes,
     to_seed,
 )
 from pidselect.significance import check_groups
+
+#: Of the memory, what columns and all that is made of them may take before files are used.
+STORE_SHARE = 1 / 4
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):
@@ -130,10 +141,24 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         Score a random subset of this many samples. Kinds, copies, constants and identifiers are
         told from all of them.
     max_memory : int or str
-        The memory that sorted neighbours may take; with less, it takes longer.
+        The memory that a fit takes besides X and besides the 300 MB of Python with its libraries:
+        a quarter for copies of the columns, their ranks and codes (what exceeds it lies in
+        temporary files, mapped into memory), the rest for sorted neighbours. With less, it takes
+        longer. Every worker needs some columns and the rows of a few surrogates on top, up to 130
+        MB, and from ten million samples on four bytes for each.
+    checkpoint : str or path, optional
+        A file in which what is known is kept, after every step and every minute within one. A fit
+        that was killed goes on from it, and ends with the same result to the bit, if data and
+        settings are the same; else the file is refused. Without `random_state` the seed is that of
+        the file. It is for one fit: give each its own.
+    device : {"cpu", "cuda"}
+        Where nearest neighbours are looked for. "cuda" is a GPU (with ``pidselect[cuda]``
+        installed), many times faster from some ten thousand samples on, and gives the same result;
+        what has no kernel there runs on the CPU.
     n_jobs : int, optional
-        The number of threads, -1 for all cores, None for one or what a joblib context says. The
-        result does not depend on it.
+        The number of threads, -1 for all cores, None for one or what a joblib context says. Within
+        ``joblib.parallel_config(backend="dask")`` or ``"ray"``, a cluster does the work. The result
+        does not depend on it.
     random_state : int, Generator, RandomState or None
         The same number (from 0 to 2**64 - 1), the same result, to the bit.
     verbose : int
@@ -195,6 +220,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         missing: Missing = "error",
         max_samples: int | None = None,
         max_memory: int | str = "1GiB",
+        checkpoint: str | PathLike[str] | None = None,
+        device: Literal["cpu", "cuda"] = "cpu",
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -216,6 +243,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.missing = missing
         self.max_samples = max_samples
         self.max_memory = max_memory
+        self.checkpoint = checkpoint
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -225,17 +254,21 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : dataframe or array, shape (n_samples, n_features)
-        y : array-like, shape (n_samples,) or (n_samples, n_targets)
+        X : dataframe, array or Table, shape (n_samples, n_features)
+            What is larger than memory comes as a `Table` that was opened, or as an array or Arrow
+            table that is mapped from a file.
+        y : array-like or Table, shape (n_samples,) or (n_samples, n_targets)
             The target; several columns are one joint target.
         groups : array-like, shape (n_samples,), optional
             Which rows belong together, such as those of one person. Surrogates then rearrange rows
             only within a group, or with ``surrogates="blocks"`` whole groups.
         """
         self._check_settings()
-        seed = to_seed(self.random_state)
-        problem = read_problem(X, y, kinds=self.kinds, missing=self.missing)
-        validate_data(copy(self), X, skip_check_array=True)  # refuses names that are partly text
+        saved = Checkpoint.at(self.checkpoint)
+        seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
+        store = Store(round(STORE_SHARE * to_bytes(self.max_memory)))
+        problem = read_problem(X, y, kinds=self.kinds, missing=self.missing, store=store)
+        note_columns(copy(self), X)  # refuses names that are partly text
         rows = sample_rows(self.max_samples, problem.target, seed)
         members = choose_members(self.estimator, self.criterion, problem)
         by_rank = all(member.uses_ranks_only for member in members)
@@ -243,11 +276,16 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         plan = make_plan(self, line)
         codes = check_groups(groups, _num_samples(X))
         inquiry = make_inquiry(self, restrict(problem, rows), members, codes, seed)
-        announce_long_fit(inquiry, line, plan.criterion)
-        with progress_bar(inquiry, self.verbose) as watched:
+        journal = None if saved is None else saved.journal(self, problem, line, inquiry)
+        if journal is None or not journal.is_finished:
+            announce_long_fit(inquiry, line, plan.criterion)
+        with ExitStack() as stack:
+            watched = stack.enter_context(progress_bar(inquiry, self.verbose))
+            if journal is not None:
+                watched = stack.enter_context(journal.kept(watched))
             features, steps, final = run(watched, line, plan)
         # Noted only now, so that a fit that fails leaves an earlier one whole.
-        validate_data(self, X, skip_check_array=True)  # the number and the names of the columns
+        note_columns(self, X)
         estimators = tuple(member.estimator for member in members)
         self.estimator_ = estimators if inquiry.is_portfolio else estimators[0]
         self._rows, self._target = fingerprint(problem), problem.target.names
@@ -279,17 +317,25 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_limit(self.max_features, "max_features")
         check_limit(self.max_samples, "max_samples", at_least=2)
         check_search(self)
+        check_device(self.device)
         check_jobs(self.n_jobs)
         to_bytes(self.max_memory)
+        check_path(self.checkpoint, "checkpoint")
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X, in their order in X.
 
         They come as an array or, where ``set_output`` asks for it, as a dataframe; a dataframe of
         the same library keeps its dtypes. With ``missing="error"`` a missing or infinite value
-        anywhere in X is refused; otherwise it is passed on.
+        anywhere in X is refused; otherwise it is passed on. Of a `Table` only the selected columns
+        are read into memory.
         """
         columns = self.get_support(indices=True)
+        if isinstance(X, Table):
+            check_columns(self, X)
+            if self.missing == "error":
+                check_complete(X)
+            return select_columns(X, columns)
         library = frame_library(X)
         table = validate_data(
             self,
@@ -345,7 +391,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         check_choice(measure, ("auto", *MEASURES), "measure")
         bins = check_count(bins, "bins", at_least=2)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        check_columns(self, X)
         record = self.selection_
         problem = read_again(X, y, self.kinds_, record.settings["target"], self.missing)
         check_same_target(problem.target.names, self._target)
@@ -387,3 +433,26 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+def note_columns(selector: PIDSelector, X: Any) -> None:
+    """Note the number and the names of the columns, as scikit-learn does."""
+    if not isinstance(X, Table):
+        validate_data(selector, X, skip_check_array=True)
+        return
+    selector.n_features_in_ = len(X)
+    selector.feature_names_in_ = np.array(X.names, dtype=object)
+
+
+def check_columns(selector: PIDSelector, X: Any) -> None:
+    """Refuse other columns than those of the fit."""
+    if not isinstance(X, Table):
+        validate_data(selector, X, skip_check_array=True, reset=False)
+        return
+    fitted = list(getattr(selector, "feature_names_in_", X.names))
+    if len(X) != selector.n_features_in_ or list(X.names) != fitted:
+        raise ValueError(
+            f"the table has {len(X)} columns, {quoted(X.names)}, but the selection was made from "
+            f"{selector.n_features_in_}, {quoted(fitted)}. Pass the same columns in the same "
+            "order, without the target (see Table.split)."
+        )

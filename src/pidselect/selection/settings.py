@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, cast
 
 import numpy as np
 
 from pidselect.data import check_choice
+from pidselect.estimators.cuda import cuda
 from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA, Criterion
 from pidselect.selection.lookahead import Search
@@ -28,9 +30,11 @@ __all__ = [
     "SEED_BITS",
     "RandomState",
     "check_count",
+    "check_device",
     "check_flag",
     "check_jobs",
     "check_limit",
+    "check_path",
     "check_search",
     "check_settings",
     "to_bytes",
@@ -149,10 +153,26 @@ def check_limit(value: object, parameter: str, at_least: int = 1) -> None:
         check_count(value, parameter, at_least)
 
 
+def check_device(device: object) -> None:
+    """Refuse a device that is unknown or not there, before any work is done."""
+    check_choice(device, ("cpu", "cuda"), "device")
+    if device == "cuda":
+        cuda()
+
+
 def check_flag(value: object, parameter: str) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{parameter}={value!r} must be True or False.")
+
+
+def check_path(value: object, parameter: str) -> None:
+    """Refuse what is neither the path of a file nor None."""
+    if value is not None and not (isinstance(value, str | PathLike) and str(value).strip()):
+        raise ValueError(
+            f"{parameter}={value!r} is no path of a file: give text such as 'fit.json', a "
+            "pathlib.Path, or None."
+        )
 
 
 def to_bytes(memory: int | str) -> int:

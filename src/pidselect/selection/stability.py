@@ -323,6 +323,8 @@ class Task:
         if "random_state" in one.get_params(deep=False):
             words = np.random.SeedSequence((parts.seed, STABILITY, number)).generate_state(1)
             one.set_params(random_state=int(words[0]))
+        if "checkpoint" in one.get_params(deep=False):  # it is for one fit, of all rows
+            one.set_params(checkpoint=None)
         y = None if self.y is None else select_rows(self.y, rows)
         more = {} if self.groups is None else {"groups": self.groups[rows]}
         try:

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ Scheme = Callable[[Block, int, IntArray | None], Shuffle]
 
 #: Others that a sample may change places with in local surrogates.
 NEIGHBOURS = 5
+
+#: Labels up to which nearest samples are found by trees, of which there may be one for each set.
+MOST_LABELS = 5
+
+#: Samples whose nearest ones are compared at once.
+SAMPLES_AT_ONCE = 2**16
 
 #: The key of the fixed numbers by which equally near samples are told apart.
 TIES = np.array([0x7469_6573], dtype=np.uint64)
@@ -273,11 +280,13 @@ def _nearest(places: _Places, k: int) -> IntArray:
     """Return the k nearest samples of each: by a tree if it has them nearer than all others.
 
     Samples of another pattern are at least 1 away. So the tree of a sample's own pattern decides,
-    unless it has too few within that distance; then all samples are gone through.
+    unless it has too few within that distance; then those that differ in one label follow, and so
+    on, or with many labels or missing numbers all samples.
     """
     n_samples = len(places.numbers)
     nearest = np.full((n_samples, k), -1, dtype=np.int64)
     by_pattern = _partition(places.patterns)
+    trees: dict[tuple[int, ...], tuple[cKDTree, FloatArray]] = {}
     for rows in np.split(by_pattern.members, by_pattern.start[1:-1]):
         if len(rows) < k:
             continue
@@ -286,8 +295,77 @@ def _nearest(places: _Places, k: int) -> IntArray:
         sure = (distance[:, -1] ** 2 < places.far) | (len(rows) == n_samples)
         nearest[rows[sure]] = rows[index[sure]]
     rest = np.flatnonzero(nearest[:, 0] < 0)
-    fill_nearest(rest, places.numbers, places.labels, places.far, nearest)
+    if np.isnan(places.numbers).any() or places.labels.shape[1] > MOST_LABELS:
+        fill_nearest(rest, places.numbers, places.labels, places.far, nearest)
+        return nearest
+    for some in np.split(rest, range(SAMPLES_AT_ONCE, len(rest), SAMPLES_AT_ONCE)):
+        nearest[some] = _nearest_by_labels(some, places, trees, k)
     return nearest
+
+
+def _nearest_by_labels(
+    samples: IntArray,
+    places: _Places,
+    trees: dict[tuple[int, ...], tuple[cKDTree, FloatArray]],
+    k: int,
+) -> IntArray:
+    """Return the k nearest of some samples, with the trees that others may use again.
+
+    One that differs in certain labels is among the nearest only if it is among the nearest by
+    numbers of all that differ in none but these. So a tree for each set of labels finds everyone,
+    and as long as the farthest is nearer than one label more would be, larger sets need no look.
+    """
+    n_labels = places.labels.shape[1]
+    found = np.empty((len(samples), 0), dtype=np.int64)
+    nearest = np.empty((len(samples), k), dtype=np.int64)
+    left = np.arange(len(samples))
+    for n_differing in range(n_labels + 1):
+        for differing in combinations(range(n_labels), n_differing):
+            tree, points = _tree(places, differing, trees)
+            _, more = tree.query(points[samples[left]], k=range(1, k + 1))
+            found = np.concatenate([found, more], axis=1)
+        best, distance = _best(samples[left], found, places, k)
+        sure = (distance < places.far * (n_differing + 1)) | (n_differing == n_labels)
+        nearest[left[sure]] = best[sure]
+        left, found = left[~sure], found[~sure]
+        if not len(left):
+            break
+    return nearest
+
+
+def _tree(
+    places: _Places,
+    differing: tuple[int, ...],
+    trees: dict[tuple[int, ...], tuple[cKDTree, FloatArray]],
+) -> tuple[cKDTree, FloatArray]:
+    """Return a tree in which samples are far apart unless all labels but these are the same."""
+    if differing not in trees:
+        n_samples, n_numbers = places.numbers.shape
+        same = [places.labels[:, i] for i in range(places.labels.shape[1]) if i not in differing]
+        pattern = reduce(_joint, same, np.zeros(n_samples, dtype=np.int64))
+        apart = n_numbers * (1.0 + np.sqrt(places.far))  # more than numbers can be
+        points = np.column_stack([apart * pattern, places.numbers])
+        trees[differing] = cKDTree(points), points
+    return trees[differing]
+
+
+def _best(
+    samples: IntArray, found: IntArray, places: _Places, k: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the k nearest among those found for each sample, and the distance of the last."""
+    found = np.sort(found, axis=1)
+    doubled = np.zeros(found.shape, dtype=bool)
+    doubled[:, 1:] = found[:, 1:] == found[:, :-1]
+    numbers = np.zeros(found.shape)
+    for column in places.numbers.T:
+        numbers += (column[samples, np.newaxis] - column[found]) ** 2
+    distance = np.where(doubled, np.inf, numbers)
+    for labels in places.labels.T:
+        distance += places.far * (labels[samples, np.newaxis] != labels[found])
+    # Beside the distance of labels, that of the coordinate that decides ties may be lost.
+    order = np.lexsort((numbers, distance), axis=1)[:, :k]
+    last = np.take_along_axis(distance, order[:, -1:], axis=1)[:, 0]
+    return np.take_along_axis(found, order, axis=1), last
 
 
 def _partition(codes: IntArray) -> Partition:

@@ -1,0 +1,109 @@
+"""A device that is none: the CUDA kernels compiled as plain C++ and run on the CPU, for tests.
+
+It is slow, but what the kernels compute, and how they are put to use, can be tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pidselect.estimators._cuda import Kernel, source
+
+COMPILER = shutil.which("g++")
+
+#: The types of each kernel's arguments.
+ARGUMENTS = {
+    "list_neighbours": ("const Space *", "const Lists *", "int", "int"),
+    "draw_permutations": ("const uint64 *", "int", "uint64", "int", "int", "PLACE *"),
+    "arrange": (
+        *("const PLACE *", "int", "int", "const int *", "const double *", "const int *"),
+        "const Candidate *",
+    ),
+    "score_columns": ("const Surroundings *", "const Candidate *", "int", "uint64 *"),
+}
+
+
+def entry(name: str) -> str:
+    """Return a function that runs a kernel with arguments that are pointed at."""
+    arguments = ", ".join(
+        f"*({kind} *)arguments[{place}]" for place, kind in enumerate(ARGUMENTS[name])
+    )
+    return (
+        f'extern "C" void run_{name}(const int *sizes, void **arguments) {{\n'
+        f"    run_grid(sizes, [=] {{ {name}({arguments}); }});\n}}\n"
+    )
+
+
+@dataclass(eq=False)
+class CpuDevice:
+    """Runs kernels one thread after the other; its memory is the CPU's."""
+
+    folder: Path
+    shared_bytes: int = 48 * 1024
+    free: int = 2**30
+    lock: RLock = field(default_factory=RLock)
+    prepared: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
+    libraries: dict[Any, Any] = field(default_factory=dict)
+    launched: list[str] = field(default_factory=list)
+
+    def free_bytes(self) -> int:
+        return self.free
+
+    def put(self, array):
+        return np.array(array, order="C")
+
+    def zeros(self, shape, dtype):
+        return np.zeros(shape, dtype)
+
+    def empty(self, shape, dtype):
+        return np.full(shape, 77, dtype)  # what was there before must not matter
+
+    def get(self, array):
+        return array.copy()
+
+    def address(self, array) -> int:
+        return array.ctypes.data
+
+    def launch(self, kernel: Kernel, grid: tuple[int, int], *arguments: Any) -> None:
+        self.launched.append(kernel.name)
+        assert kernel.shared <= self.shared_bytes
+        kept, pointers = [], (ctypes.c_void_p * len(arguments))()
+        for place, argument in enumerate(arguments):
+            if isinstance(argument, np.ndarray):
+                assert argument.flags.c_contiguous
+                held = np.array([argument.ctypes.data], dtype=np.uint64)
+            else:
+                held = np.array([argument])
+            kept.append(held)
+            pointers[place] = held.ctypes.data
+        sizes = (ctypes.c_int * 4)(*grid, kernel.threads, kernel.shared)
+        getattr(self.library(kernel), f"run_{kernel.name}")(sizes, pointers)
+
+    def library(self, kernel: Kernel) -> Any:
+        if kernel.definitions not in self.libraries:
+            number = len(self.libraries)
+            code, library = (self.folder / f"kernels_{number}{end}" for end in (".cpp", ".so"))
+            scoring = any(name == "NEIGHBOURS" for name, _ in kernel.definitions)
+            names = [name for name in ARGUMENTS if scoring or name != "score_columns"]
+            shim = Path(__file__).with_suffix(".h").read_text(encoding="utf-8")
+            kernels = source().replace(
+                "extern __shared__ double memory[];", "double *memory = dynamic_shared;"
+            )
+            code.write_text("\n".join([shim, kernels, *map(entry, names)]), encoding="utf-8")
+            options = [f"-D{name}={value}" for name, value in kernel.definitions]
+            flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w", "-DPATIENCE=16"]
+            assert COMPILER is not None
+            subprocess.run(
+                [COMPILER, *flags, *options, "-o", library, code], check=True, timeout=120
+            )
+            self.libraries[kernel.definitions] = ctypes.CDLL(str(library))
+        return self.libraries[kernel.definitions]

@@ -1,0 +1,291 @@
+"""The kernels of the GPU: compiled for the CPU here, and on a GPU where there is one."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cuda_on_cpu import COMPILER, CpuDevice
+from hypothesis import given as drawn_from
+from hypothesis import settings
+from hypothesis import strategies as st
+
+import pidselect.estimators.cuda as module
+from pidselect import PIDSelector
+from pidselect.data import Block, Column
+from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed, cuda_rows
+from pidselect.estimators._cuda import cuda
+from pidselect.estimators.cuda import CudaScorer, Permutations, bind_on
+from pidselect.selection import inquiry
+from pidselect.selection import settings as checks
+from pidselect.significance import permutations
+
+MEMORY = 2**28
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    if COMPILER is None:
+        pytest.skip("no C++ compiler to run the kernels of the GPU on the CPU with")
+    return CpuDevice(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture
+def device(compiled, monkeypatch):
+    monkeypatch.setattr(module, "THREADS", 64)
+    monkeypatch.setattr(module, "WARPS", 2)
+    compiled.launched.clear()
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    try:
+        return cuda()
+    except RuntimeError as error:
+        pytest.skip(str(error))
+
+
+def block(values, kind="continuous"):
+    values = np.asarray(values, dtype=float).reshape(len(values), -1)
+    return Block(tuple(Column(f"c{i}", kind, c.copy()) for i, c in enumerate(values.T)))
+
+
+def question(n_samples, n_given, *, digits=None, seed=0):
+    """Return a target, what is given and a candidate, with ties if rounded."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_given + 1))
+    y = X.sum(axis=1) + rng.normal(size=n_samples)
+    X[: n_samples // 20] *= 30.0  # some far out, whose neighbours are in no list
+    if digits is not None:
+        X, y = X.round(digits), y.round(digits)
+    return block(y), block(X[:, :n_given]) if n_given else Block(), block(X[:, -1])
+
+
+def some_rows(n_samples, n_rows=33):
+    observed = np.arange(n_samples, dtype=np.int32)[np.newaxis]
+    return np.concatenate([observed, permutations((3,), range(1, n_rows), n_samples)])
+
+
+def check_same(device, estimator, target, given, candidate, rows=None):
+    rows = some_rows(target.n_samples) if rows is None else rows
+    expected = estimator.bind(target, given).score(Batch(candidate, rows))
+    scorer = bind_on(device, estimator, target, given, MEMORY)
+    assert isinstance(scorer, CudaScorer)
+    np.testing.assert_array_equal(scorer.score(Batch(candidate, rows)), expected)
+
+
+# ------------------------------------------------------------------ draws
+
+
+@pytest.mark.parametrize("n_samples", [1, 2, 33, 64, 300])
+@pytest.mark.parametrize("shared_bytes", [48 * 1024, 0])
+def test_draws_are_those_of_the_cpu(device, monkeypatch, n_samples, shared_bytes):
+    monkeypatch.setattr(device, "shared_bytes", shared_bytes)
+    words = (2**64 - 1, 1, 0, 17)
+    drawn = np.asarray(Permutations(device, n_samples)(words, range(0, 20)))
+    assert drawn.dtype == np.int32
+    np.testing.assert_array_equal(drawn[0], np.arange(n_samples))
+    np.testing.assert_array_equal(drawn[1:], permutations(words, range(1, 20), n_samples))
+
+
+def test_draws_do_not_depend_on_the_cut(device):
+    draw = Permutations(device, 50)
+    whole, part = draw((1,), range(0, 12)), draw((1,), range(7, 12))
+    np.testing.assert_array_equal(np.asarray(whole)[7:], part.on_cpu)
+    np.testing.assert_array_equal(whole[[7, 3]], np.asarray(whole)[[7, 3]])
+    assert len(part) == 5
+    assert part.shape == (5, 50)
+
+
+# ------------------------------------------------------------------ values
+
+
+@pytest.mark.parametrize("digits", [None, 1, 0])
+@pytest.mark.parametrize("n_given", [0, 1, 2, 3])
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=["ksg", "mixed"])
+def test_same_values_as_on_the_cpu(device, estimator, n_given, digits):
+    check_same(device, estimator, *question(70, n_given, digits=digits))
+
+
+@drawn_from(
+    st.integers(6, 50), st.integers(0, 3), st.sampled_from([None, 1, 0]), st.integers(0, 99)
+)
+@settings(max_examples=25)
+def test_same_values_whatever_the_data(compiled, n_samples, n_given, digits, seed):
+    check_same(compiled, KSG(), *question(n_samples, n_given, digits=digits, seed=seed))
+
+
+@pytest.mark.parametrize("n_samples", [3, 32, 33, 65])
+def test_one_neighbour_of_few_samples(device, n_samples):
+    check_same(device, KSG(k=1), *question(n_samples, 2))
+
+
+def test_lists_that_end_early(device, monkeypatch):
+    monkeypatch.setattr(module, "LONGEST_LIST", 8)
+    for digits in (None, 0):
+        for estimator in (KSG(), Mixed()):
+            check_same(device, estimator, *question(100, 2, digits=digits))
+            check_same(device, estimator, *question(100, 1, digits=digits))
+
+
+def test_lists_as_short_as_memory_demands(device, monkeypatch):
+    monkeypatch.setattr(module, "SHORTEST_LIST", 32)
+    monkeypatch.setattr(device, "free", 4 * 100 * 16 * module.NEIGHBOUR_BYTES)
+    check_same(device, KSG(), *question(100, 2))
+
+
+def test_many_columns_given(device):
+    check_same(device, KSG(), *question(60, 8))
+
+
+def test_wide_places(device, monkeypatch):
+    monkeypatch.setattr(cuda_rows, "MOST_NARROW", 10)
+    check_same(device, KSG(), *question(50, 2))
+    drawn = Permutations(device, 50)((1,), range(1, 9))
+    np.testing.assert_array_equal(drawn.on_cpu, permutations((1,), range(1, 9), 50))
+
+
+def test_rearrangements_in_parts(device, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK_BYTES", 1)
+    check_same(device, KSG(), *question(50, 2), rows=some_rows(50, 70))
+    assert device.launched.count("score_columns") == 3
+
+
+def test_ranks(device):
+    target, given, candidate = question(70, 2)
+    check_same(device, KSG(scale="rank"), target, given, candidate)
+
+
+def test_labels_are_zero_or_one_apart(device):
+    rng = np.random.default_rng(5)
+    labels = block(rng.integers(0, 3, 90), "nominal")
+    number, other = (
+        block(rng.normal(size=90)),
+        block(rng.normal(size=90) + labels.columns[0].values),
+    )
+    check_same(device, Mixed(), other, labels, number)
+    check_same(device, Mixed(), other, number + labels, block(rng.integers(0, 4, 90), "nominal"))
+    check_same(device, Mixed(), labels, number, other)
+
+
+def test_several_targets(device):
+    rng = np.random.default_rng(6)
+    check_same(device, KSG(), block(rng.normal(size=(60, 2))), Block(), block(rng.normal(size=60)))
+
+
+# ------------------------------------------------------------------ who does what
+
+
+@pytest.mark.parametrize(
+    "estimator", [KSG(algorithm=2), Copula(), KSG(k=module.MOST_NEIGHBOURS + 1)]
+)
+def test_what_has_no_kernel_stays_on_the_cpu(device, estimator):
+    target, given, candidate = question(60, 1)
+    scorer = bind_on(device, estimator, target, given, MEMORY)
+    assert not isinstance(scorer, CudaScorer)
+    rows = some_rows(60)
+    expected = estimator.bind(target, given).score(Batch(candidate, rows))
+    np.testing.assert_array_equal(scorer.score(Batch(candidate, rows)), expected)
+    assert not device.launched
+
+
+def test_levels_stay_on_the_cpu(device):
+    levels = block(np.arange(60) % 3, "nominal")
+    for estimator in (Discrete(), Mixed()):
+        assert not isinstance(bind_on(device, estimator, levels, Block(), MEMORY), CudaScorer)
+
+
+def test_several_columns_are_scored_on_the_cpu(device):
+    target, given, _ = question(60, 1)
+    both = block(np.random.default_rng(8).normal(size=(60, 2)))
+    drawn = Permutations(device, 60)((1,), range(0, 5))
+    scored = bind_on(device, KSG(), target, given, MEMORY).score(Batch(both, drawn))
+    expected = KSG().bind(target, given).score(Batch(both, drawn.on_cpu))
+    np.testing.assert_array_equal(scored, expected)
+
+
+def test_wrong_length(device):
+    target, given, _ = question(60, 1)
+    scorer = bind_on(device, KSG(), target, given, MEMORY)
+    with pytest.raises(ValueError, match="x has 50 samples and y has 60"):
+        scorer.score(Batch.observed(question(50, 0)[2]))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"estimator": "ksg", "surrogates": "global", "shared": False},
+        {},  # a portfolio, of which one member stays on the CPU, and draws of both kinds
+        {"n_jobs": 2, "n_permutations": "auto"},
+    ],
+)
+def test_same_selection(device, monkeypatch, how):
+    for room in (inquiry, checks):
+        monkeypatch.setattr(room, "cuda", lambda: device)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=60)
+    how = {"n_permutations": 20, "random_state": 0, **how}
+    on_cpu = PIDSelector(**how).fit(X, y)
+    assert not device.launched
+    there = PIDSelector(device="cuda", **how).fit(X, y)
+    assert {"draw_permutations", "score_columns"} <= set(device.launched)
+    assert there.selection_.to_dict() == on_cpu.selection_.to_dict()
+    assert there.selected_.tolist() == on_cpu.selected_.tolist()
+    assert sorted(there.selected_) == [0, 1]
+
+
+# ------------------------------------------------------------------ no GPU
+
+
+class BrokenError(Exception):
+    """What CuPy raises where there is no driver."""
+
+
+def fake_cupy(count):
+    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=BrokenError)
+    return SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
+
+
+def no_driver():
+    raise BrokenError("cudaErrorNoDevice: no CUDA-capable device is detected")
+
+
+@pytest.mark.parametrize(
+    ("cupy", "sentence"),
+    [
+        (None, r"needs CuPy, .* install it with \"pip install pidselect\[cuda\]\""),
+        (fake_cupy(no_driver), r"found no GPU that works \(cudaErrorNoDevice"),
+        (fake_cupy(lambda: 0), "found no GPU: make one visible"),
+    ],
+)
+def test_one_sentence_where_something_is_missing(monkeypatch, cupy, sentence):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(checks, "cuda", cuda.__wrapped__)
+    with pytest.raises(RuntimeError, match=sentence) as raised:
+        PIDSelector(device="cuda").fit("not even looked at", None)
+    assert str(raised.value).endswith('or use device="cpu", which gives the same result.')
+
+
+def test_unknown_device():
+    with pytest.raises(ValueError, match="device='gpu'"):
+        PIDSelector(device="gpu").fit(np.ones((9, 2)), np.ones(9))
+
+
+# ------------------------------------------------------------------ a real one
+
+
+@pytest.mark.parametrize("n_given", [0, 1, 2, 6])
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=["ksg", "mixed"])
+def test_on_a_gpu(gpu, estimator, n_given):
+    for digits in (None, 1):
+        check_same(gpu, estimator, *question(2000, n_given, digits=digits))
+
+
+@pytest.mark.parametrize("n_samples", [1000, 70_000])
+def test_draws_on_a_gpu(gpu, n_samples):
+    drawn = Permutations(gpu, n_samples)((4, 2), range(1, 41))
+    np.testing.assert_array_equal(drawn.on_cpu, permutations((4, 2), range(1, 41), n_samples))

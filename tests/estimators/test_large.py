@@ -1,0 +1,139 @@
+"""Fast paths for many samples: to the last bit what the plain ones give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pidselect.data import Block, Column, Store
+from pidselect.estimators import Batch
+from pidselect.estimators._counts import score_codes, score_in_table
+from pidselect.estimators.discrete import Discrete, small_codes
+from pidselect.estimators.gaussian import FEWEST_TOGETHER, Copula, Gaussian
+from pidselect.significance import permutations
+from pidselect.significance.surrogates import resamples
+
+
+def block(values, kind="continuous", store=None):
+    matrix = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+    return Block(
+        tuple(Column(f"x{i}", kind, v.copy(), None, store) for i, v in enumerate(matrix.T))
+    )
+
+
+@pytest.mark.parametrize("estimator", [Gaussian(), Copula()])
+@pytest.mark.parametrize("n_given", [0, 1, 3])
+@pytest.mark.parametrize("n_samples", [7, 1023, 2500])
+def test_candidates_together_are_those_alone(estimator, n_given, n_samples):
+    rng = np.random.default_rng(n_samples)
+    X = rng.normal(size=(n_samples, 9))
+    given = block(X[:, :n_given]) if n_given else Block()
+    scorer = estimator.bind(block(X.sum(axis=1)), given)
+    candidates = [
+        *(block(column) for column in X.T[n_given:]),
+        block(X[:, :2] + rng.normal(size=(n_samples, 2))),
+        block(rng.integers(0, 4, n_samples), "nominal"),
+        block(np.where(rng.random(n_samples) < 0.2, np.nan, X[:, 5])),
+        block(np.ones(n_samples)),
+    ]
+    rows = permutations((n_samples,), range(1, 20), n_samples)
+    together = scorer.score_together(candidates, rows)
+    alone = [scorer.score(Batch(candidate, rows)) for candidate in candidates]
+    np.testing.assert_array_equal(together, alone)
+    assert len(candidates) > FEWEST_TOGETHER
+
+
+def test_samples_drawn_with_replacement():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    scorer = Gaussian().bind(block(X[:, 0] + X[:, 1]), block(X[:, 1]))
+    rows = resamples((0,), range(1, 4), 60)
+    candidates = [block(column) for column in X.T]
+    together = scorer.score_together(candidates, rows)
+    for values, candidate in zip(together, candidates, strict=True):
+        np.testing.assert_array_equal(values, scorer.score(Batch(candidate, rows)))
+
+
+@pytest.mark.parametrize("max_memory", [1, 2**30])
+def test_memory_changes_nothing(max_memory):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6))
+    candidates = [block(column, store=Store(max_memory)) for column in X.T]
+    scorer = Copula().bind(block(X[:, 0] + X[:, 1]), Block(), max_memory=max_memory)
+    plain = Copula().bind(block(X[:, 0] + X[:, 1]), Block())
+    rows = permutations((3,), range(1, 18), 3000)
+    for _ in range(2):  # the second time, what is made of the columns is there
+        found = scorer.score_together(candidates, rows)
+        expected = [plain.score(Batch(block(column), rows)) for column in X.T]
+        np.testing.assert_array_equal(found, expected)
+
+
+@given(st.integers(0, 2**32), st.integers(4, 60))
+@settings(max_examples=25)
+def test_gaussian_sums_do_not_depend_on_the_order_of_the_samples(seed, n_samples):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n_samples)
+    scorer = Gaussian().bind(block(x + rng.normal(size=n_samples)), Block())
+    one = np.arange(n_samples, dtype=np.int32)[np.newaxis]
+    turned = scorer.known._replace(
+        by_sample=scorer.known.by_sample[::-1].copy(),
+        target=scorer.known.target[:, ::-1].copy(),
+        given=scorer.known.given[:, ::-1].copy(),
+    )
+    other = type(scorer)(turned, scorer.scaling)
+    backwards = one[:, ::-1].copy()
+    assert scorer.score(Batch(block(x), one)) == other.score(Batch(block(x), backwards))
+
+
+@given(st.integers(0, 2**32), st.integers(2, 80), st.integers(1, 6), st.integers(0, 3))
+@settings(max_examples=40)
+def test_a_table_of_cells_counts_as_groups_do(seed, n_samples, n_levels, n_given):
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(0, n_levels, (n_samples, n_given + 2))
+    y, x = block(levels[:, 0], "nominal"), block(levels[:, 1], "nominal")
+    given = block(levels[:, 2:], "nominal") if n_given else Block()
+    scorer = Discrete().bind(y, given)
+    rows = permutations((seed,), range(1, 5), n_samples)
+    one, other = np.empty(4), np.empty(4)
+    codes = small_codes(x)
+    score_in_table(codes, rows, scorer.cells, scorer.weight, one)
+    score_codes(codes.astype(np.int64), rows, *scorer.partitions, scorer.weight, other)
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_levels", [3, 300, 3000])
+def test_counts_of_few_and_many_levels(n_levels):
+    rng = np.random.default_rng(n_levels)
+    x, y, s = rng.integers(0, n_levels, (3, 6000))
+    y = (x + y) % 7
+    scorer = Discrete().bind(block(y, "nominal"), block(s % 5, "nominal"))
+    (found,) = scorer.score(Batch.observed(block(x, "ordinal")))
+    expected = entropy(x, s % 5) + entropy(y, s % 5) - entropy(x, y, s % 5) - entropy(s % 5)
+    assert found == pytest.approx(expected, abs=1e-10)
+
+
+def entropy(*columns):
+    _, count = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
+    return -sum(n / len(columns[0]) * np.log(n / len(columns[0])) for n in count)
+
+
+def test_naive_twin_agrees_with_many_candidates():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 6))
+    y = X[:, 0] + rng.normal(size=40)
+    scorer = Gaussian().bind(block(y), block(X[:, 1]))
+    rows = permutations((1,), range(1, 3), 40)
+    together = scorer.score_together([block(column) for column in X.T[2:]], rows)
+    for values, column in zip(together, X.T[2:], strict=True):
+        for value, row in zip(values, rows, strict=True):
+            expected = naive_gaussian(column[row], y, X[:, 1])
+            assert value == pytest.approx(expected, abs=1e-12)
+
+
+def naive_gaussian(x, y, s):
+    def logdet(*columns):
+        return np.linalg.slogdet(np.atleast_2d(np.cov(np.stack(columns))))[1]
+
+    return 0.5 * (logdet(x, s) + logdet(y, s) - logdet(s) - logdet(x, y, s))

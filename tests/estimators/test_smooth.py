@@ -1,0 +1,131 @@
+"""Narrow numbers only filter: the quick kernel gives what exact distances give, to the last unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pidselect.data import Block, Column
+from pidselect.estimators import KSG, Batch, Mixed
+from pidselect.estimators._neighbours import score_columns
+from pidselect.estimators._orders import Space, in_blocks
+from pidselect.estimators._smooth import MOST_SAMPLES, score_smooth_columns
+from pidselect.estimators._sorting import sorted_neighbours, spatial_order
+from pidselect.estimators.nearest import is_smooth
+from pidselect.significance import permutations
+
+SHAPES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "uniform": lambda rng, n: rng.uniform(size=n),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(size=n),
+    "far from zero": lambda rng, n: 1e6 + rng.normal(size=n),
+    "tiny": lambda rng, n: 1e-42 * rng.normal(size=n),
+    # Distances of which many agree to more digits than 32 bits hold.
+    "near ties": lambda rng, n: rng.integers(0, 20, n) + 1e-9 * rng.normal(size=n),
+    "some ties": lambda rng, n: np.where(rng.uniform(size=n) < 0.1, 0.5, rng.normal(size=n)),
+}
+
+
+def column(values: np.ndarray) -> Column:
+    return Column("x", "continuous", np.asarray(values, dtype=np.float64))
+
+
+def both(estimator, columns, rows, max_memory=2**30):
+    """Return the sums of weights by the quick kernel and by the one that is exact throughout."""
+    x, y, *given = columns
+    scorer = estimator.bind(
+        Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
+    )
+    candidate = scorer.to_candidate(Block((column(x),)))
+    sums = np.empty((2, len(rows)), dtype=np.int64)
+    for kernel, found in zip((score_smooth_columns, score_columns), sums, strict=True):
+        kernel(candidate, rows[:, scorer.known.order], scorer.known.around, scorer.rule, found)
+    return sums
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_given", [0, 1, 2, 4])
+@pytest.mark.parametrize("estimator", [KSG(scale=None), Mixed(scale=None), KSG(k=1), KSG(k=7)])
+def test_narrow_numbers_leave_no_trace(shape, n_given, estimator):
+    rng = np.random.default_rng(n_given)
+    columns = [SHAPES[shape](rng, 300) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), 300)
+    quick, exact = both(estimator, columns, rows)
+    assert quick.tolist() == exact.tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(40, 400),
+    n_given=st.integers(0, 5),
+    k=st.integers(1, 20),
+    lists=st.integers(16, 60),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_short_lists_leave_no_trace(n, n_given, k, lists, seed):
+    """Beyond the end of a list neighbours are found along x and block by block."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.standard_t(2, size=n) for _ in range(2 + n_given)]
+    rows = permutations((seed,), range(1, 18), n)
+    memory = 12 * n * lists * (2 if n_given > 1 else 1)
+    quick, exact = both(KSG(k=k), columns, rows, memory)
+    assert quick.tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.arange(100.0), True),
+        (np.arange(100.0) // 2, False),
+        (np.append(np.arange(99.0), 1e300), False),
+        (np.arange(MOST_SAMPLES + 1.0), False),
+    ],
+)
+def test_only_what_narrow_numbers_can_hold_is_smooth(values, expected):
+    assert is_smooth(Space(values[np.newaxis], np.array([np.inf]))) is expected
+
+
+def test_many_samples_take_the_exact_way():
+    """Beyond 65,535 samples places have no room in 16 bits; values stay the same."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, MOST_SAMPLES + 30))
+    few = slice(0, MOST_SAMPLES)
+    scorer = KSG().bind(Block((column(y),)), Block())
+    assert not scorer.known.is_smooth
+    assert KSG().bind(Block((column(y[few]),)), Block()).known.is_smooth
+    value = scorer.score(Batch.observed(Block((column(x),))))
+    assert abs(value[0]) < 0.02
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 600),
+    n_axes=st.integers(1, 5),
+    length=st.integers(1, 300),
+    digits=st.sampled_from([None, 1, 0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
+    """Found block by block within a radius, or among all where many are equally far."""
+    values = np.random.default_rng(seed).normal(size=(n_axes, n))
+    values = values if digits is None else np.round(values, digits)
+    values = np.ascontiguousarray(values[:, spatial_order(values)])
+    space = Space(values, np.full(n_axes, np.inf))
+    order = sorted_neighbours(space, in_blocks(space), length)
+    apart = np.abs(values[:, :, np.newaxis] - values[:, np.newaxis]).max(axis=0)
+    listed = np.take_along_axis(apart, order.sample.astype(np.int64), axis=1)
+    np.testing.assert_array_equal(listed, order.distance)
+    np.fill_diagonal(apart, np.inf)
+    # Keys leave out the last digits: of samples equally far but for those, any may be listed.
+    nearest = np.sort(apart, axis=1)[:, : min(length, n - 1)]
+    np.testing.assert_allclose(order.distance, nearest, rtol=1e-9)
+    np.put_along_axis(apart, order.sample.astype(np.int64), np.inf, axis=1)
+    assert (apart.min(axis=1) >= order.reach * (1 - 1e-15)).all()
+
+
+@given(n=st.integers(1, 500), n_axes=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))
+def test_the_spatial_order_has_every_sample_once(n, n_axes, seed):
+    points = np.random.default_rng(seed).integers(0, 9, size=(n_axes, n)).astype(float)
+    assert sorted(spatial_order(points)) == list(range(n))

@@ -1,0 +1,128 @@
+"""What must hold on every cluster: the same record, everything sent once, no end by a death."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from mortal import Counted, Failing, Mortal, deaths, notes, within
+from rich.progress import Progress
+from systems import gates, n_computed, numbers, quick, season
+
+SETTINGS = {
+    "defaults": (numbers, {}),
+    "draws as they are needed": (numbers, {"n_permutations": "auto"}),
+    "each on its own": (numbers, {"shared": False, "surrogates": "global", "estimator": "ksg"}),
+    "bits": (gates, {}),
+    "ratings": (gates, {"criterion": "jmi", "estimator": "discrete"}),
+    "pairs": (gates, {"lookahead": 2, "n_permutations": 79}),
+}
+
+
+def mixed_table():
+    columns, y = season()
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=object), y
+
+
+def same_record(context):
+    """The same to the bit as without workers, whatever the question."""
+    for name, (system, settings) in {**SETTINGS, "mixed": (mixed_table, {})}.items():
+        data = system()
+        expected = quick(n_jobs=1, **settings).fit(*data).selection_
+
+        def fit(data=data, settings=settings):
+            with context():
+                return quick(**settings).fit(*data).selection_
+
+        assert within(fit) == expected, name
+
+
+def sent_once(context, folder, n_permutations):
+    """What is bound is packed once for all rounds of its test, and unpacked once by a worker."""
+
+    def fit():
+        with context():
+            return quick(estimator=Counted(str(folder)), n_permutations=n_permutations).fit(
+                *numbers()
+            )
+
+    within(fit)
+    home = os.getpid()
+    packed = [name for name, process in notes(folder, "packed") if process == home]
+    unpacked = notes(folder, "unpacked")
+    used = set(notes(folder, "used"))
+    assert sorted(packed) == sorted({name for name, _ in used})
+    assert len(packed) >= 3  # two features, and a step that found no third
+    assert len(unpacked) == len(set(unpacked))
+    assert home not in {process for _, process in used}
+    assert len({process for _, process in used}) == 2
+
+
+def progress_is_told(context, monkeypatch):
+    """As results come in, one by one."""
+    counts = []
+    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
+
+    def fit():
+        with context():
+            return quick(verbose=1).fit(*gates()).selection_
+
+    selection = within(fit)
+    assert sum(counts) == n_computed(selection)
+    assert len(counts) > len(selection.steps)
+
+
+def errors_pass(context):
+    """An error of a task is raised as it is, and the work is not done again."""
+
+    def fit():
+        with context():
+            quick(estimator=Failing()).fit(*numbers())
+
+    with pytest.raises(ValueError, match=r"^no value for x\d$"):
+        within(fit)
+
+
+def survives_a_death(context, folder):
+    """One worker is killed in the middle of a fit; the record is the same."""
+    data = numbers()
+    expected = quick(estimator=Mortal(str(folder), os.getpid(), 0)).fit(*data).selection_
+
+    def fit():
+        with context():
+            return quick(estimator=Mortal(str(folder), os.getpid(), 1)).fit(*data).selection_
+
+    found = within(fit)
+    assert deaths(folder) == 1
+    settings = {**found.settings, "estimator": expected.settings["estimator"]}
+    assert replace(found, settings=settings) == expected
+
+
+def ends_clearly(context, folder):
+    """Every worker that is given the task is killed: one error says what happened."""
+
+    def fit():
+        with context():
+            quick(estimator=Mortal(str(folder), os.getpid(), 100)).fit(*numbers())
+
+    with pytest.raises(RuntimeError, match=r"worker process ended.*memory.*fit again") as caught:
+        within(fit)
+    assert caught.value.__cause__ is not None
+    assert deaths(folder) >= 1
+
+
+def one_job_is_done_here(context, folder):
+    with context():
+        quick(estimator=Counted(str(folder)), n_jobs=1).fit(*numbers())
+    assert {process for _, process in notes(folder, "used")} == {os.getpid()}
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    value: int
+
+
+def add(number, other):
+    return number.value + other

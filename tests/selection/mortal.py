@@ -1,0 +1,152 @@
+"""Estimators that tell on the processes they run in, or end them; and a limit to waiting.
+
+They are known by name to every process that can import this module, as those of users must be.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from sklearn.base import BaseEstimator
+
+from pidselect.estimators import Gaussian
+
+#: No fit here takes more than a few seconds.
+PATIENCE = 90.0
+
+
+def within(function, seconds=PATIENCE):
+    """Return what a function returns, raise what it raises, and do not wait for ever."""
+    outcome = []
+
+    def work():
+        try:
+            outcome.append((function(), None))
+        except Exception as error:
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert outcome, f"there was no result within {seconds} seconds"
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    return value
+
+
+class Counted(BaseEstimator):
+    """The Gaussian estimator, whose scorers note in a folder where they are packed and unpacked.
+
+    Parameters
+    ----------
+    folder : str
+        With a file for every event: "packed" or "unpacked", the scorer, the process.
+    """
+
+    def __init__(self, folder=None):
+        self.folder = folder
+
+    def bind(self, target, given, **settings):
+        return CountedScorer(Gaussian().bind(target, given), self.folder, uuid4().hex)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedScorer:
+    scorer: object
+    folder: str
+    name: str
+
+    def score(self, batch):
+        note(self.folder, "used", self.name)
+        return self.scorer.score(batch)
+
+    def __reduce__(self):
+        note(self.folder, "packed", self.name)
+        return unpack, (self.scorer, self.folder, self.name)
+
+    def __deepcopy__(self, memo):
+        return self  # a copy within a process is no parcel
+
+
+def unpack(*arguments):
+    scorer = CountedScorer(*arguments)
+    note(scorer.folder, "unpacked", scorer.name)
+    return scorer
+
+
+def note(folder, event, name):
+    (Path(folder) / f"{event} {name} {os.getpid()} {uuid4().hex}").touch()
+
+
+def notes(folder, event):
+    """Return the scorer and the process of every such event."""
+    found = [path.name.split() for path in Path(folder).iterdir()]
+    return [(name, int(process)) for what, name, process, _ in found if what == event]
+
+
+class Mortal(BaseEstimator):
+    """The Gaussian estimator, which ends its process in the middle of its work.
+
+    Parameters
+    ----------
+    folder : str
+        With a file for every death.
+    home : int
+        A process that is spared.
+    lives : int
+        How often processes end.
+    """
+
+    def __init__(self, folder=None, home=0, lives=1):
+        self.folder = folder
+        self.home = home
+        self.lives = lives
+
+    def bind(self, target, given, **settings):
+        scorer = Gaussian().bind(target, given)
+        # With something given: the first step is over by then.
+        return MortalScorer(scorer, self) if len(given) else scorer
+
+
+@dataclass(frozen=True, eq=False)
+class MortalScorer:
+    scorer: object
+    estimator: Mortal
+
+    def score(self, batch):
+        if os.getpid() != self.estimator.home:
+            for life in range(self.estimator.lives):
+                if take(Path(self.estimator.folder) / f"life {life}"):
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return self.scorer.score(batch)
+
+
+def take(path):
+    """Say whether nobody was here before."""
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def deaths(folder):
+    return len(list(Path(folder).glob("life *")))
+
+
+class Failing(BaseEstimator):
+    """An estimator with a bug, that shows with something given."""
+
+    def bind(self, target, given, **settings):
+        return FailingScorer() if len(given) else Gaussian().bind(target, given)
+
+
+class FailingScorer:
+    def score(self, batch):
+        raise ValueError(f"no value for {batch.block.names[0]}")

@@ -1,0 +1,386 @@
+"""A fit that is killed, at whatever moment, goes on and ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from pidselect import stability
+from pidselect.estimators import Discrete
+from pidselect.selection import checkpoint, lookahead
+from pidselect.selection.checkpoint import Journal
+from pidselect.selection.safe_file import SafeFile
+from selection.systems import PAPER, gates, noise, numbers, quick, xor
+
+GATES, NUMBERS, XOR = gates(), numbers(60), xor()
+GROUPS = np.repeat(np.arange(40), 5)
+
+#: Every phase and every kind of question: settings, data, and what else `fit` is given.
+WAYS = {
+    "portfolio": ({}, NUMBERS, {}),
+    "each by itself": (PAPER, NUMBERS, {}),
+    "tests that stop early": ({"n_permutations": "auto"}, GATES, {}),
+    "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
+    "pairs": ({"lookahead": 2, "alpha": 0.1}, XOR, {}),
+    "random starts": ({"n_starts": 3, "alpha": 0.1, "estimator": "discrete"}, XOR, {}),
+    "subsets": ({"max_conditioning": 1, "estimator": "discrete"}, GATES, {}),
+    "jmi": ({"criterion": "jmi"}, GATES, {}),
+    "jmi, stopping early": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
+    "final p-values": ({"backward": None}, GATES, {}),
+    "kept and grouped": ({"keep": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
+    "groups of rows": ({"surrogates": ("global", "blocks")}, GATES, {"groups": GROUPS}),
+    "some samples": ({"max_samples": 120, "backward": "maximum"}, GATES, {}),
+}
+
+
+class Interrupted(BaseException):
+    """What comes from outside of a fit."""
+
+
+def interrupt(monkeypatch, after):
+    """Break off once so many tasks are done."""
+    left = iter(range(after - 1, -1, -1))
+
+    def pause(journal):
+        if next(left) == 0:
+            raise Interrupted
+
+    monkeypatch.setattr(Journal, "pause", pause)
+
+
+def fit_with_interruptions(monkeypatch, path, arguments, data, more, jobs=(1,), after=1):
+    """Fit until it comes to an end; return the selector and how often it was interrupted."""
+    for n_interrupted in range(500):
+        selector = quick(**arguments, checkpoint=path, n_jobs=jobs[n_interrupted % len(jobs)])
+        with monkeypatch.context() as patched:
+            interrupt(patched, after)
+            with suppress(Interrupted):
+                return selector.fit(*data, **more), n_interrupted
+    raise AssertionError("it never comes to an end")
+
+
+def assert_identical(first, second):
+    assert first.selection_.to_dict() == second.selection_.to_dict()
+    np.testing.assert_array_equal(first.selected_, second.selected_)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_interrupted_after_every_task(way, tmp_path, monkeypatch):
+    arguments, data, more = WAYS[way]
+    whole = quick(**arguments).fit(*data, **more)
+    path = tmp_path / "fit.json"
+    selector, n = fit_with_interruptions(monkeypatch, path, arguments, data, more, after=2)
+    assert_identical(selector, whole)
+    assert n >= 3
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.json"]
+
+
+@pytest.mark.filterwarnings("ignore:No feature was selected")
+@pytest.mark.parametrize("order", [2, 3])
+def test_interrupted_while_tuples_are_screened(order, tmp_path, monkeypatch):
+    monkeypatch.setattr(lookahead, "MOST_TUPLES", 4)
+    X, y = xor(120)
+    X = np.column_stack([X, np.random.default_rng(1).integers(0, 2, (120, 3))])
+    arguments = {"lookahead": order, "alpha": 0.1}
+    whole = quick(**arguments).fit(X, y)
+    assert "in every draw anew" in str(whole.selection_.steps[1])
+    found, n = fit_with_interruptions(
+        monkeypatch, tmp_path / "fit.json", arguments, (X, y), {}, jobs=(1, 3)
+    )
+    assert_identical(found, whole)
+    assert n > 5
+
+
+@pytest.mark.parametrize("way", ["portfolio", "each by itself", "jmi"])
+def test_another_number_of_jobs_goes_on(way, tmp_path, monkeypatch):
+    """Tasks are cut otherwise then: what does not fit is done again."""
+    arguments, data, more = WAYS[way]
+    found, _ = fit_with_interruptions(
+        monkeypatch, tmp_path / "fit.json", arguments, data, more, jobs=(1, 2, 5)
+    )
+    assert_identical(found, quick(**arguments).fit(*data, **more))
+
+
+def count_tasks(monkeypatch):
+    """Count the tasks that are done from now on."""
+    done = []
+    monkeypatch.setattr(Journal, "pause", lambda journal: done.append(journal))
+    return done
+
+
+def test_nothing_is_computed_twice(tmp_path, monkeypatch):
+    done = count_tasks(monkeypatch)
+    quick(checkpoint=tmp_path / "whole.json").fit(*GATES)
+    n_tasks = len(done)
+    _, n = fit_with_interruptions(monkeypatch, tmp_path / "fit.json", {}, GATES, {})
+    assert n == n_tasks
+
+
+def test_what_is_finished_comes_back_at_once(tmp_path, monkeypatch):
+    """Nothing is bound, drawn or announced, and nothing is written."""
+    path = tmp_path / "fit.json"
+    whole = quick(checkpoint=path).fit(*GATES)
+    before = path.read_bytes()
+    monkeypatch.setattr(Discrete, "bind", None)
+    again = quick(checkpoint=path).fit(*GATES)
+    assert_identical(again, whole)
+    assert path.read_bytes() == before
+
+
+def test_what_is_known_is_written_in_time(tmp_path, monkeypatch):
+    """After each step, and within one when the time has come."""
+    path = tmp_path / "fit.json"
+    written = []
+    write = SafeFile.write
+
+    def watched(file, record):
+        written.append(record)
+        write(file, record)
+
+    monkeypatch.setattr(SafeFile, "write", watched)
+    selector = quick(checkpoint=path).fit(*GATES)
+    n_steps = len(selector.selection_.steps)
+    assert len(written) == 1 + n_steps + 1  # first of all, after each step, and at the end
+    assert [len(record["pages"]) for record in written] == [*range(n_steps + 1), n_steps]
+    assert not any(record["under_way"] for record in written)
+
+    del written[:]
+    path.unlink()
+    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoint, "TIMES_WRITING", 0.0)
+    quick(checkpoint=path).fit(*GATES)
+    assert sum(bool(record["under_way"]) for record in written) > n_steps
+
+
+def test_what_is_written_costs_a_small_part_of_the_time(tmp_path, monkeypatch):
+    """The slower it is to write, the less often it is done."""
+    now = iter(np.arange(0.0, 1e6, 10.0))  # every look at the clock takes ten seconds
+    monkeypatch.setattr(checkpoint.time, "monotonic", lambda: next(now))
+    written = []
+    monkeypatch.setattr(SafeFile, "write", lambda file, record: written.append(record))
+    journal = Journal(SafeFile(tmp_path / "fit.json"), {}, checkpoint.Known())
+    for _ in range(100):
+        journal.pause()
+    assert len(written) == 5  # after 60 s, then every 20 times 10 s
+
+
+def test_large_steps_are_kept_in_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "MOST_BYTES", 3000)
+    arguments, data, more = WAYS["tests that stop early"]
+    whole = quick(**arguments).fit(*data, **more)
+    path = tmp_path / "fit.json"
+    found, _ = fit_with_interruptions(monkeypatch, path, arguments, data, more, after=30)
+    assert_identical(found, whole)
+
+
+def test_old_surrogates_are_not_kept(tmp_path):
+    """Each page is as small as what its step says; only the last one has all draws."""
+    path = tmp_path / "fit.json"
+    X, y = NUMBERS
+    X = np.column_stack([X, noise(60, n_columns=40)[0]])
+    quick(checkpoint=path).fit(X, y)
+    pages = json.loads(path.read_text())["record"]["pages"]
+    assert ["surrogates" in page for page in pages] == [*[False] * (len(pages) - 1), True]
+    n_values = 2 * 44 * 39  # of tests, candidates and draws of a step forward
+    assert max(len(json.dumps(page)) for page in pages) < 8 * n_values / 3
+
+
+def test_a_fresh_seed_is_kept(tmp_path):
+    """Without random_state, the seed drawn at first is used again."""
+    path = tmp_path / "fit.json"
+    first = quick(random_state=None, checkpoint=path).fit(*GATES)
+    again = quick(random_state=None, checkpoint=path).fit(*GATES)
+    assert_identical(first, again)
+    seed = first.selection_.settings["seed"]
+    assert_identical(quick(random_state=seed, checkpoint=path).fit(*GATES), first)
+    with pytest.raises(ValueError, match=f"seed was {seed} and is {seed ^ 1}"):
+        quick(random_state=seed ^ 1, checkpoint=path).fit(*GATES)
+
+
+def test_keyboard_interrupt_loses_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "fit.json"
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "pause", _press_keys)
+        with pytest.raises(KeyboardInterrupt):
+            quick(checkpoint=path).fit(*GATES)
+    assert json.loads(path.read_text())["record"]["under_way"]
+
+
+def _press_keys(journal):
+    raise KeyboardInterrupt
+
+
+def fill_disk(monkeypatch, broken):
+    """Let a call of the system fail as it does where no room is left."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, broken, full)
+
+
+@pytest.mark.parametrize("broken", ["fsync", "replace"])
+def test_a_full_disk(broken, tmp_path, monkeypatch):
+    """The fit ends with an error, what was written before is whole, and it goes on from there."""
+    path = tmp_path / "fit.json"
+    with monkeypatch.context() as patched:
+        fill_disk(patched, broken)
+        with pytest.raises(OSError, match=r"could not be written .No space left"):
+            quick(checkpoint=path).fit(*GATES)
+        assert not list(tmp_path.iterdir())
+
+    with monkeypatch.context() as patched:
+        finish = Journal.finish
+
+        def finish_one_step(journal, asked, page):
+            finish(journal, asked, page)
+            fill_disk(patched, broken)
+
+        patched.setattr(Journal, "finish", finish_one_step)
+        with pytest.raises(OSError, match="was written before is whole: once writing works"):
+            quick(checkpoint=path).fit(*GATES)
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.json"]
+    assert len(json.loads(path.read_text())["record"]["pages"]) == 1
+    assert_identical(quick(checkpoint=path).fit(*GATES), quick().fit(*GATES))
+
+
+def test_two_fits_do_not_share_a_path(tmp_path, monkeypatch):
+    """The one that finds that the other has written ends, and nothing of the other's is lost."""
+    path = tmp_path / "fit.json"
+    finish = Journal.finish
+
+    def meet(journal, asked, page):
+        monkeypatch.setattr(Journal, "finish", finish)
+        path.unlink()
+        quick(checkpoint=path).fit(*XOR)
+        finish(journal, asked, page)
+
+    monkeypatch.setattr(Journal, "finish", meet)
+    with (
+        pytest.warns(UserWarning, match="No feature was selected"),
+        pytest.raises(RuntimeError, match=r"Another fit has written .* each its own path"),
+    ):
+        quick(checkpoint=path).fit(*GATES)
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        quick(checkpoint=path).fit(*XOR)
+
+
+def test_links_and_folders_that_change(tmp_path, monkeypatch):
+    """A link stays a link, and a path is the one it was when the fit began."""
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near.json").symlink_to(tmp_path / "far" / "fit.json")
+    monkeypatch.chdir(tmp_path)
+    finish = Journal.finish
+
+    def wander(journal, asked, page):
+        os.chdir("/")
+        finish(journal, asked, page)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "finish", wander)
+        whole = quick(checkpoint="near.json").fit(*GATES)
+    assert (tmp_path / "near.json").is_symlink()
+    assert_identical(quick(checkpoint=tmp_path / "far" / "fit.json").fit(*GATES), whole)
+
+
+def test_hostile_names(tmp_path, monkeypatch):
+    X, y = GATES
+    names = ["a\nb", '"}]', "\ud800", "\x00", "é\u202e"]
+    frame = pd.DataFrame(X, columns=pd.Index(names, dtype=object))
+    arguments = {"keep": names[2], "feature_groups": {"\udfff": names[:2]}}
+    found, _ = fit_with_interruptions(
+        monkeypatch, tmp_path / "fit.json", arguments, (frame, y), {}, after=3
+    )
+    assert_identical(found, quick(**arguments).fit(frame, y))
+
+
+def test_values_that_are_no_numbers(tmp_path, monkeypatch):
+    """A Gaussian estimate is infinite where y is a function of the features."""
+    X, _ = NUMBERS
+    arguments, data = {"estimator": "gaussian", "surrogates": "global"}, (X, X[:, 0] + X[:, 1])
+    whole = quick(**arguments).fit(*data)
+    assert "inf" in json.dumps(whole.selection_.to_dict())
+    found, _ = fit_with_interruptions(monkeypatch, tmp_path / "fit.json", arguments, data, {})
+    assert_identical(found, whole)
+
+
+def test_copies_of_a_selector(tmp_path):
+    """Stability leaves the checkpoint out; a search over many fits is refused, not mixed up."""
+    path = tmp_path / "fit.json"
+    X, y = GATES
+    selector = quick(checkpoint=path).fit(X, y)
+    assert stability(selector, X, y, n=2, random_state=0).selections
+    search = GridSearchCV(
+        make_pipeline(quick(checkpoint=path), GaussianNB()),
+        {"pidselector__alpha": [0.05]},
+        cv=2,
+        error_score="raise",
+    )
+    with pytest.raises(ValueError, match="is of another fit: there were 200 samples and are 100"):
+        search.fit(X, y)
+
+
+MURDERER = """
+import os, signal, sys
+from pidselect.selection import checkpoint
+from pidselect.selection.checkpoint import Journal
+from selection.systems import gates, quick
+
+checkpoint.INTERVAL = checkpoint.TIMES_WRITING = 0.0
+
+def dying(function, left):
+    def wrapper(*arguments, **named):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **named)
+    return wrapper
+
+quick().fit(*gates())  # loads what all of them need
+for moment in sys.argv[2:]:
+    where, number = moment.split(":")
+    child = os.fork()
+    if child == 0:
+        home = Journal if where == "pause" else os
+        setattr(home, where, dying(getattr(home, where), int(number)))
+        quick(checkpoint=sys.argv[1], n_jobs=2).fit(*gates())
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    print(where, os.WTERMSIG(status) if os.WIFSIGNALED(status) else "survived")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_killed_again_and_again(tmp_path):
+    """In a task, before it is brought to disk what is written, or moved to its place, or after."""
+    path = tmp_path / "fit.json"
+    places = ["fsync", "pause", "replace", "open"] * 2
+    moments = np.random.default_rng(0).integers(2, 6, len(places))
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", MURDERER, path]
+        + [f"{place}:{number}" for place, number in zip(places, moments, strict=True)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), *sys.path])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.stdout.split("\n")[:-1] == [f"{place} {signal.SIGKILL}" for place in places]
+    known = SafeFile(path).read()
+    assert known["pages"]
+    assert not known["is_finished"]
+    assert_identical(quick(checkpoint=path).fit(*GATES), quick().fit(*GATES))

@@ -1,0 +1,125 @@
+"""A checkpoint of other data or settings, or none at all, is refused and left as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pidselect.estimators import KSG
+from pidselect.selection import checkpoint
+from selection.systems import gates, quick
+
+GATES = gates()
+GROUPS = np.repeat(np.arange(40), 5)
+
+OTHER_SETTINGS = {
+    "alpha was 0.05 and is 0.1": {"alpha": 0.1},
+    "n_permutations was 39 and is 'auto'": {"n_permutations": "auto"},
+    "criterion was 'cmi' and is 'mi'": {"criterion": "mi"},
+    "backward was 'minimum' and is None": {"backward": None},
+    "max_features was None and is 1": {"max_features": 1},
+    "max_samples was None and is 150": {"max_samples": 150},
+    r"keep was \[\] and is \['x3'\]": {"keep": "x3"},
+    r"feature_groups was {} and is {'x0\+x1': \['x0', 'x1'\]}": {"feature_groups": [["x0", "x1"]]},
+    "missing was 'error' and is 'drop'": {"missing": "drop"},
+    "estimator was .*Discrete.* and is .*KSG.*'k': 3": {"estimator": KSG(k=3)},
+    "column 'x1' was ordinal and is nominal": {"kinds": {"x1": "nominal"}},
+    "shared was True and is False": {"shared": False},
+    "seed was 0 and is 1": {"random_state": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A checkpoint, and its bytes."""
+    path = tmp_path_factory.mktemp("finished") / "fit.json"
+    quick(checkpoint=path).fit(*GATES)
+    return path, path.read_bytes()
+
+
+@pytest.mark.parametrize("said", OTHER_SETTINGS)
+def test_other_settings_are_refused(said, finished):
+    path, content = finished
+    with pytest.raises(ValueError, match=f"is of another fit: .*{said}.*another path, or delete"):
+        quick(**OTHER_SETTINGS[said], checkpoint=path).fit(*GATES)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n_jobs": 2}, {"verbose": 1}, {"max_memory": "1MB"}, {"random_state": None}],
+    ids=str,
+)
+def test_settings_that_do_not_matter(change, finished):
+    path, content = finished
+    again = quick(**change, checkpoint=path).fit(*GATES)
+    assert again.selection_.to_dict() == quick().fit(*GATES).selection_.to_dict()
+    assert path.read_bytes() == content
+
+
+def _changed():
+    X, y = GATES
+    other = X.copy()
+    other[7, 3] ^= 1
+    return {
+        "column 'x3' has other values": (other, y, None),
+        "target 'target' has other values": (X, 1 - y, None),
+        "there were 200 samples and are 190": (X[:190], y[:190], None),
+        "column 'x4' is gone": (X[:, :4], y, None),
+        "column 'x5' is new": (np.column_stack([X, other[:, 3]]), y, None),
+        "the groups are others": (X, y, GROUPS),
+        "columns come in another order": (
+            pd.DataFrame(X[:, ::-1], columns=["x4", "x3", "x2", "x1", "x0"]),
+            y,
+            None,
+        ),
+    }
+
+
+@pytest.mark.parametrize("said", _changed())
+def test_other_data_are_refused(said, finished):
+    path, content = finished
+    with pytest.raises(ValueError, match=f"is of another fit: {said}.*another path, or delete"):
+        quick(checkpoint=path).fit(*_changed()[said])
+    assert path.read_bytes() == content
+
+
+def test_another_version_is_refused(finished, tmp_path, monkeypatch):
+    path, content = finished
+    monkeypatch.setattr(checkpoint, "__version__", "99.0")
+    with pytest.raises(ValueError, match=r"pidselect was .* and is 99.0"):
+        quick(checkpoint=path).fit(*GATES)
+    newer = tmp_path / "newer.json"
+    newer.write_bytes(content.replace(b'"format": 1', b'"format": 2'))
+    with pytest.raises(ValueError, match="has format 2, of another version"):
+        quick(checkpoint=newer).fit(*GATES)
+
+
+@pytest.mark.parametrize("spoil", ["empty", "half", "pickle", "number", "nested", "text", "digit"])
+def test_what_is_no_checkpoint_is_left_alone(spoil, finished, tmp_path):
+    content = finished[1]
+    spoilt = {
+        "empty": b"",
+        "half": content[: len(content) // 2],
+        "pickle": b"\x80\x04cos\nsystem\n(S'exit 1'\ntR.",
+        "number": b"1",
+        "nested": b'{"what": "pidselect checkpoint", "record": ' + b"[" * 100_000,
+        "text": b'{"important": "notes"}',
+        "digit": content.replace(b'"seed": 0', b'"seed": 1'),
+    }[spoil]
+    path = tmp_path / "notes.json"
+    path.write_bytes(spoilt)
+    with pytest.raises(ValueError, match=r"The checkpoint .*another path, or delete the file"):
+        quick(checkpoint=path).fit(*GATES)
+    assert path.read_bytes() == spoilt
+
+
+def test_places_where_no_file_can_be(tmp_path):
+    with pytest.raises(ValueError, match="is a folder or a device: give the path of a file"):
+        quick(checkpoint=tmp_path).fit(*GATES)
+    with pytest.raises(OSError, match=r"could not be written .No such file or directory"):
+        quick(checkpoint=tmp_path / "nowhere" / "fit.json").fit(*GATES)
+    for no_path in ("", 3, b"fit.json", True):
+        with pytest.raises(ValueError, match=r"checkpoint=.* is no path of a file"):
+            quick(checkpoint=no_path).fit(*GATES)

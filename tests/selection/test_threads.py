@@ -1,0 +1,177 @@
+"""Fits at the same time, and workers that are threads or processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import cluster_cases
+import joblib
+import numpy as np
+import pytest
+from mortal import PATIENCE, within
+from systems import gates, numbers, quick
+
+from pidselect.selection.workers import count_workers, run
+
+
+def same_time(functions):
+    """Call functions in threads of their own that set out together."""
+    together = threading.Barrier(len(functions))
+
+    def work(function):
+        together.wait(PATIENCE)
+        return function()
+
+    with ThreadPoolExecutor(len(functions)) as threads:
+        return list(threads.map(work, functions, timeout=PATIENCE))
+
+
+def fit(system, seed, backend=None, **settings):
+    X, y = system(seed=seed)
+    with joblib.parallel_config(backend=backend) if backend else joblib.parallel_config():
+        return quick(random_state=seed, **settings).fit(X, y).selection_
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_jobs": 2},
+        {"n_permutations": "auto", "n_jobs": 2},
+        {"n_jobs": 2, "backend": "loky"},
+        {"verbose": 1},
+        {"verbose": 1, "n_jobs": 2},
+    ],
+    ids=["defaults", "two jobs", "auto", "processes", "progress", "progress of two jobs"],
+)
+def test_fits_at_the_same_time(settings, capsys):
+    """The same to the bit as one after the other, each with data and a seed of its own."""
+    fits = [
+        partial(fit, system, seed, **settings) for system in (numbers, gates) for seed in (1, 2)
+    ]
+    expected = [one() for one in fits]
+    assert same_time(fits) == expected
+    assert len(set(map(repr, expected))) == len(fits)
+    assert capsys.readouterr().out == ""
+
+
+def test_one_bar_at_a_time(monkeypatch, capsys):
+    """Of two fits with progress the first one shows it, and standard output stays what it was."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    before = sys.stdout
+    same_time([partial(fit, gates, seed, verbose=1) for seed in (1, 2)])
+    assert sys.stdout is before
+    assert "information values" in capsys.readouterr().err
+
+
+COLD = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pidselect import PIDSelector
+import numpy as np
+
+def fit(seed):
+    X = np.random.default_rng(seed).integers(0, 2, (60, 3))
+    selector = PIDSelector(estimator="discrete", n_permutations=19, random_state=seed)
+    return selector.fit(X, X[:, 0] | X[:, 1]).selection_.to_dict()
+
+with ThreadPoolExecutor(2) as threads:
+    print(list(threads.map(fit, (1, 2))) == [fit(1), fit(2)])
+"""
+
+
+def test_kernels_compiled_at_the_same_time(tmp_path):
+    """Nothing is compiled yet, and two threads want it at once."""
+    done = subprocess.run(
+        [sys.executable, "-c", COLD],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "True"
+
+
+# --- who works ------------------------------------------------------------------------------------
+
+
+def test_number_of_workers():
+    assert count_workers(None) == 1
+    with joblib.parallel_config(n_jobs=2):
+        assert count_workers(None) == 2
+        assert count_workers(1) == 1
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert count_workers(None) == 2
+
+
+def thread_of(common, task):
+    common.wait(PATIENCE)
+    return threading.get_ident()
+
+
+def test_a_context_without_a_backend_means_threads():
+    """Two tasks that wait for each other are done at the same time, in this process."""
+
+    def work():
+        with joblib.parallel_config(n_jobs=2):
+            return list(run(thread_of, threading.Barrier(2), [(0,), (1,)], None))
+
+    assert len(set(within(work))) == 2
+
+
+def fail(common, task):
+    common.append(task)
+    raise ValueError("a bug")
+
+
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_errors_of_tasks_are_raised(in_turn):
+    """And the work is not done again."""
+    calls = []
+    with pytest.raises(ValueError, match="a bug"):
+        list(run(fail, calls, [(0,)], 1, in_turn))
+    assert calls == [0]
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_errors_of_processes(backend):
+    cluster_cases.errors_pass(lambda: joblib.parallel_config(backend=backend, n_jobs=2))
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+def processes():
+    return joblib.parallel_config(backend="loky", n_jobs=2)
+
+
+def test_one_process_killed(tmp_path, caplog):
+    cluster_cases.survives_a_death(processes, tmp_path)
+    assert "A worker process ended" in caplog.text
+
+
+def test_all_processes_killed(tmp_path):
+    cluster_cases.ends_clearly(processes, tmp_path)
+
+
+def kind_of(common, task):
+    """Say whether a large array is on loan from a file, and whether one could write to it."""
+    return isinstance(common.values, np.memmap), common.values.flags.writeable
+
+
+class Large:
+    def __init__(self):
+        self.values = np.zeros(2**18)
+
+
+def test_large_arrays_are_shared():
+    """They go through memory that all processes see, as the kernels know them: not read-only."""
+    with processes():
+        assert set(run(kind_of, Large(), [(0,), (1,)], None)) == {(True, True)}
