@@ -1,4 +1,4 @@
-"""Narrow numbers only filter: the quick kernel gives what exact distances give, to the last unit."""
+"""Narrow numbers only filter: the quick kernel gives what exact distances give, to the unit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators._neighbours import score_columns
 from pidselect.estimators._orders import Space, in_blocks
+from pidselect.estimators._rulers import stretch, to_ruler
 from pidselect.estimators._smooth import MOST_SAMPLES, score_smooth_columns
 from pidselect.estimators._sorting import sorted_neighbours, spatial_order
 from pidselect.estimators.nearest import is_smooth
@@ -24,6 +25,8 @@ SHAPES = {
     "tiny": lambda rng, n: 1e-42 * rng.normal(size=n),
     # Distances of which many agree to more digits than 32 bits hold.
     "near ties": lambda rng, n: rng.integers(0, 20, n) + 1e-9 * rng.normal(size=n),
+    # Differences of tenths round up or down: which are equal is decided by the last digit.
+    "tenths": lambda rng, n: rng.permutation(n) / 10,
     "some ties": lambda rng, n: np.where(rng.uniform(size=n) < 0.1, 0.5, rng.normal(size=n)),
 }
 
@@ -123,6 +126,23 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     np.testing.assert_allclose(order.distance, nearest, rtol=1e-9)
     np.put_along_axis(apart, order.sample.astype(np.int64), np.inf, axis=1)
     assert (apart.min(axis=1) >= order.reach * (1 - 1e-15)).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    values=st.lists(st.integers(-40, 40), min_size=1, max_size=60),
+    unit=st.sampled_from([0.1, 1 / 3, 1e-3, 7.0]),
+    limit=st.integers(0, 60),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_ruler_tells_who_is_within_a_limit(values, unit, limit, seed):
+    """Whatever the cells: as comparing the rounded differences one by one does."""
+    ascending = np.sort(np.array(values) * unit)
+    here = np.random.default_rng(seed).choice(ascending)
+    first, last = stretch(to_ruler(ascending), here, limit * unit)
+    near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
+    assert last - first == len(near)
+    assert not len(near) or (first, last) == (near[0], near[-1] + 1)
 
 
 @given(n=st.integers(1, 500), n_axes=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))

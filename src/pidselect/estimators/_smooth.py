@@ -33,6 +33,15 @@ from pidselect.estimators._orders import (
     list_within,
     nearer_than,
 )
+from pidselect.estimators._rulers import (
+    BEFORE,
+    BEFORE_,
+    ONE,
+    Ruler,
+    find_ends,
+    stretch,
+    to_ruler,
+)
 from pidselect.estimators._vectors import LANES
 
 #: Places are numbers of 16 bits.
@@ -40,10 +49,6 @@ MOST_SAMPLES = 2**16 - 1
 
 #: Neighbours in (y, S) that are listed at least.
 SHORTEST_LIST = LANES
-
-#: Infinite values before the first one of a ruler, and behind the last one.
-BEFORE = 2
-BEFORE_, ONE = np.uint64(BEFORE), np.uint64(1)  # no check whether a place is negative
 
 #: Half the distance between 1 and the next number of 32 bits; and more than rounding can do to the
 #: smallest ones there are.
@@ -57,15 +62,6 @@ class Narrow(NamedTuple):
     place: NDArray[np.uint16]  # (n_samples, lanes): each sample's place along x
     at: NDArray[np.int32]  # (lanes, n_samples): the sample at each place
     along: NDArray[np.uint16]  # (lanes, n_samples): the places in the order of S, if it is a line
-
-
-class Ruler(NamedTuple):
-    """Sorted values with infinite ones around them, and cells of equal width to search them by."""
-
-    values: FloatArray
-    start: NDArray[np.uint32]  # the first place in each cell or beyond it, and the end
-    origin: float
-    scale: float
 
 
 class Rulers(NamedTuple):
@@ -134,7 +130,7 @@ def score_smooth_columns(
     """Fill `values` with what `score_columns` would give, for a candidate of one column."""
     n_samples = candidate.values.shape[0]
     on_line = around.given_line.ascending.size > 0
-    rulers = Rulers(_to_ruler(candidate.line.ascending), _to_ruler(around.given_line.ascending))
+    rulers = Rulers(to_ruler(candidate.line.ascending), to_ruler(around.given_line.ascending))
     lanes = Narrow(
         np.empty((n_samples, LANES), dtype=np.float32),
         np.empty((n_samples, LANES), dtype=np.uint16),
@@ -198,7 +194,7 @@ def _find_limits(lanes, rulers, around, rule, point, desk):
     _set_lows(rulers.x.values, lanes.place[i], desk.nearest[rule.k - 1], here, low)
     distance, reach = around.joint_order.distance[i], around.joint_order.reach[i]
     _count_sorted(distance[: max(n_walked, SHORTEST_LIST)], low, in_joint)
-    _find_ends(rulers.x, here, low, desk.first, desk.last)
+    find_ends(rulers.x, here, low, desk.first, desk.last)
     _settle(rulers.x.values, distance, reach, rule.strict, desk)
     weight, sums, is_open = rule.weight, desk.sums, desk.is_open
     for lane in range(LANES):
@@ -217,16 +213,6 @@ def _set_lows(x, places, kth, here, low):
         here[lane] = value
         doubt = ROUNDING * (2.0 * abs(value) + 4.0 * about) + SMALLEST
         low[lane] = about - doubt if about < np.inf else 0.0  # not even k neighbours are listed
-
-
-@njit(**INNER)
-def _find_ends(ruler, here, limit, first, last):
-    """Write the range of places nearer to each lane's value than its limit."""
-    x, start, origin, scale = ruler
-    for lane in range(LANES):
-        value, near = here[lane], limit[lane]
-        first[lane] = _left_end(x, start, (origin, scale), value, near)
-        last[lane] = _right_end(x, start, (origin, scale), value, near)
 
 
 @njit(**INNER)
@@ -274,7 +260,7 @@ def _decide(lanes, rulers, around, rule, which, desk):
     order = around.joint_order
     radius = _exact_radius(lanes, rulers.x.values, around, desk.exact, which)
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    first, last = _stretch(rulers.x, desk.here[lane], limit)
+    first, last = stretch(rulers.x, desk.here[lane], limit)
     nearer = nearer_than(limit, order.distance[i])
     desk.in_joint[lane] = nearer
     if limit > order.reach[i]:
@@ -284,83 +270,6 @@ def _decide(lanes, rulers, around, rule, which, desk):
         near_in_x = lanes.at[lane, first:last]
         nearer = _count_stretch(near_in_x, around.joint_points, around.joint.cap, i, limit)
         desk.sums[lane] += rule.weight[nearer]
-
-
-@njit(**JIT)
-def _to_ruler(ascending):
-    """Lay sorted values out for searching."""
-    n_cells = 2 * ascending.size
-    values = np.full(2 * BEFORE + ascending.size, np.inf)
-    values[:BEFORE] = -np.inf
-    values[BEFORE : BEFORE + ascending.size] = ascending
-    start = np.zeros(n_cells + 1, dtype=np.uint32)
-    if ascending.size == 0:
-        return Ruler(values, start, 0.0, 0.0)
-    origin, scale = ascending[0], n_cells / max(ascending[-1] - ascending[0], 1e-300)
-    place = 0
-    for cell in range(n_cells):
-        while place < ascending.size and (ascending[place] - origin) * scale < cell:
-            place += 1
-        start[cell] = place
-    start[n_cells] = ascending.size
-    return Ruler(values, start, origin, scale)
-
-
-@njit(**INNER)
-def _stretch(ruler, here, limit):
-    """Return the range of places nearer to a value than the limit."""
-    x, start, origin, scale = ruler
-    first = _left_end(x, start, (origin, scale), here, limit)
-    last = _right_end(x, start, (origin, scale), here, limit)
-    return min(first, last), last
-
-
-@njit(**INNER)
-def _left_end(x, start, cells, here, limit):
-    """Return the first place that is less than the limit below a value."""
-    cell = _cell(cells, here - limit, start.size)
-    place = np.uint64(start[cell])
-    # A cell holds a value or two: no branch, which could not be foretold, for those.
-    place += np.uint64(here - x[BEFORE_ + place] >= limit)
-    place += np.uint64(here - x[BEFORE_ + place] >= limit)
-    if here - x[BEFORE_ + place] >= limit:
-        end = np.uint64(start[cell + ONE])
-        while place < end:
-            middle = (place + end) >> ONE
-            if here - x[BEFORE_ + middle] >= limit:
-                place = middle + ONE
-            else:
-                end = middle
-        while here - x[BEFORE_ + place] >= limit:
-            place += ONE
-    return np.int64(place)
-
-
-@njit(**INNER)
-def _right_end(x, start, cells, here, limit):
-    """Return the first place that is the limit or more above a value."""
-    cell = _cell(cells, here + limit, start.size)
-    place = np.uint64(start[cell])
-    place += np.uint64(x[BEFORE_ + place] - here < limit)
-    place += np.uint64(x[BEFORE_ + place] - here < limit)
-    if x[BEFORE_ + place] - here < limit:
-        end = np.uint64(start[cell + ONE])
-        while place < end:
-            middle = (place + end) >> ONE
-            if x[BEFORE_ + middle] - here < limit:
-                place = middle + ONE
-            else:
-                end = middle
-        while x[BEFORE_ + place] - here < limit:
-            place += ONE
-    return np.int64(place)
-
-
-@njit(**INNER)
-def _cell(cells, value, n_starts):
-    """Return the cell that a value lies in, or the first or the last one."""
-    origin, scale = cells
-    return np.uint64(min(max((value - origin) * scale, 0.0), n_starts - 2.0))
 
 
 @njit(**INNER)
@@ -449,7 +358,7 @@ def _count_along(along, ruler, value, desk):
     here, limit, first, last = desk.here, desk.limit, desk.first, desk.last
     begin, end, in_given, counts = desk.begin, desk.end, desk.in_given, desk.counts
     here[:] = value
-    _find_ends(ruler, here, limit, begin, end)
+    find_ends(ruler, here, limit, begin, end)
     for lane in range(LANES):
         stretch = along[lane, begin[lane] : end[lane]]
         nearer = count_between(stretch, first[lane], max(last[lane] - first[lane], 0))

@@ -43,10 +43,10 @@ NOBODY = np.empty(0)
 #: Bytes of one listed neighbour: its index and its distance.
 NEIGHBOUR_BYTES = 12
 
-#: How many times longer than expected on average lists of neighbours in (y, S) and in S are for
-#: 1,000 samples. Those in the tails need long ones, and one that ends too early costs a look at
-#: others, which takes the longer the more samples there are: lists grow with these powers of it.
-SLACK, SLACK_GROWTH = (9.0, 6.0), (0.2, 0.4)
+#: How many times sparser than on average samples may lie along x, for 1,000 samples, before a list
+#: of their neighbours ends too early. That costs a look at others, which takes the longer the more
+#: samples there are: so it grows with this power of their number.
+SPARSE, SPARSE_GROWTH = 30.0, 0.3
 
 #: The share of the memory that neighbours in (y, S) may take; the rest is for those in S.
 JOINT_SHARE = 2 / 3
@@ -137,19 +137,19 @@ def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[i
 
     Where columns with few levels leave m samples in a stratum of (y, S), the k-th neighbour in D
     continuous dimensions, that of x included, comes as near as to take in a share (k/m)^(1/D) of
-    each of them. Shorter lists only cost time, so memory has the last word.
+    each of them; and where x is sparse by some factor, as far again as the D-th root of it.
+    Shorter lists only cost time, so memory has the last word.
     """
     n = joint.n_samples
     in_joint, joint_axes = spread(joint)
     in_given, given_axes = spread(given)
-    share = min(1.0, k / in_joint) ** (1.0 / (1 + joint_axes))
-    expected = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
-    slack = np.array(SLACK) * max(1.0, n / 1000) ** np.array(SLACK_GROWTH)
-    wanted = np.minimum(slack * expected, n - 1)
+    farther = SPARSE * max(1.0, n / 1000) ** SPARSE_GROWTH
+    share = (min(1.0, k / in_joint) * farther) ** (1.0 / (1 + joint_axes))
+    wanted = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
     affordable = max_memory / (NEIGHBOUR_BYTES * n)
-    joint_length = min(wanted[0], JOINT_SHARE * affordable if len(given) else affordable)
-    given_length = min(wanted[1], affordable - joint_length)
-    return int(joint_length), int(given_length)
+    most = JOINT_SHARE * affordable if len(given) else affordable
+    joint_length = min(wanted[0], n - 1, most)
+    return int(joint_length), int(min(wanted[1], n - 1, affordable - joint_length))
 
 
 def spread(block: Block) -> tuple[float, int]:
