@@ -17,13 +17,13 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
+from systems import PAPER, gates, noise, numbers, quick, xor
 
 from pidselect import stability
 from pidselect.estimators import Discrete
 from pidselect.selection import checkpoint, lookahead
 from pidselect.selection.checkpoint import Journal
 from pidselect.selection.safe_file import SafeFile
-from selection.systems import PAPER, gates, noise, numbers, quick, xor
 
 GATES, NUMBERS, XOR = gates(), numbers(60), xor()
 GROUPS = np.repeat(np.arange(40), 5)
@@ -337,7 +337,7 @@ MURDERER = """
 import os, signal, sys
 from pidselect.selection import checkpoint
 from pidselect.selection.checkpoint import Journal
-from selection.systems import gates, quick
+from systems import gates, quick
 
 checkpoint.INTERVAL = checkpoint.TIMES_WRITING = 0.0
 
@@ -370,11 +370,11 @@ def test_killed_again_and_again(tmp_path):
     path = tmp_path / "fit.json"
     places = ["fsync", "pause", "replace", "open"] * 2
     moments = np.random.default_rng(0).integers(2, 6, len(places))
-    tests = Path(__file__).parents[1]
+    here = Path(__file__).parent
     done = subprocess.run(
         [sys.executable, "-c", MURDERER, path]
         + [f"{place}:{number}" for place, number in zip(places, moments, strict=True)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), *sys.path])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])},
         capture_output=True,
         text=True,
         timeout=300,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
+from systems import gates, quick
 
 from pidselect.estimators import KSG
 from pidselect.selection import checkpoint
-from selection.systems import gates, quick
+from pidselect.selection.brown import LinearCriterion
+from pidselect.selection.safe_file import SafeFile
 
 GATES = gates()
 GROUPS = np.repeat(np.arange(40), 5)
@@ -123,3 +127,28 @@ def test_places_where_no_file_can_be(tmp_path):
     for no_path in ("", 3, b"fit.json", True):
         with pytest.raises(ValueError, match=r"checkpoint=.* is no path of a file"):
             quick(checkpoint=no_path).fit(*GATES)
+
+
+def test_a_group_named_after_its_first_column_is_told_from_another(tmp_path):
+    """Its name says nothing about which columns are in it."""
+    path = tmp_path / "fit.json"
+    X, y = GATES
+    quick(checkpoint=path, feature_groups={"x0": ["x0", "x1"]}).fit(X, y)
+    with pytest.raises(ValueError, match="feature_groups"):
+        quick(checkpoint=path, feature_groups={"x0": ["x0", "x2"]}).fit(X, y)
+
+
+@pytest.mark.parametrize(("one", "other"), [(Fraction(5), Fraction(0)), (0.5, 0.25)])
+def test_parameters_of_any_sort_are_told_apart(tmp_path, one, other):
+    path = tmp_path / "fit.json"
+    X, y = GATES
+    quick(checkpoint=path, criterion=LinearCriterion(beta=one)).fit(X, y)
+    with pytest.raises(ValueError, match="criterion"):
+        quick(checkpoint=path, criterion=LinearCriterion(beta=other)).fit(X, y)
+
+
+def test_a_whole_file_of_something_else_is_refused(tmp_path):
+    path = tmp_path / "fit.json"
+    SafeFile(path).write({"format": 1})
+    with pytest.raises(ValueError, match="no checkpoint of a fit"):
+        quick(checkpoint=path).fit(*GATES)

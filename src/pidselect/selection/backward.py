@@ -53,7 +53,7 @@ def backward(
         steps.append(step)
         if step.accepted:
             return remaining, steps, evidence
-        del remaining[weakest]
+        del remaining[weakest], question, evidence  # what is bound there makes room
     return [], steps, None
 
 

@@ -40,10 +40,10 @@ INTERVAL = 60.0
 TIMES_WRITING = 20.0
 
 #: No more bytes of values of a single step are kept, in memory and in the file.
-MOST_BYTES = 2**28
+MOST_BYTES = 2**26
 
-#: Settings that change how long it takes, but not what comes out.
-NO_MATTER = ("device", "max_memory", "n_jobs")
+#: What is found in the file of any fit.
+KEYS = {"pidselect", "settings", "data", "pages", "under_way", "is_finished"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,10 @@ class Checkpoint:
         if path is None:
             return None
         file = SafeFile(Path(path))
-        return cls(file, file.read())
+        stored = file.read()
+        if stored is not None and not stored.keys() >= KEYS:
+            raise file.refusal("is no checkpoint of a fit")
+        return cls(file, stored)
 
     def seed(self, random_state: Any) -> int:
         """Return the seed: that of the file, unless another is asked for."""
@@ -251,11 +254,11 @@ def describe_settings(
     groups = {
         feature.name: [names[column] for column in feature.columns]
         for feature in (*line.kept, *line.candidates)
-        if feature.name != names[feature.columns[0]]
+        if len(feature.columns) > 1 or feature.name != names[feature.columns[0]]
     }
     return plain(
         {
-            **{name: value for name, value in record.items() if name not in NO_MATTER},
+            **record,
             "criterion": selector.criterion,
             "estimator": [(member.name, member.estimator) for member in inquiry.members],
             "keep": [feature.name for feature in line.kept],

@@ -76,6 +76,7 @@ def _run_on_dask(
         for future in futures:
             yield _wait(future, backend)
     except KilledWorker as error:
+        client.cancel(futures)
         raise RuntimeError(ENDED) from error
     except CancelledError as error:
         _SENT.pop(common, None)
@@ -110,8 +111,8 @@ def _wait(future: Any, backend: Any) -> Any:
         try:
             return future.result(timeout=PATIENCE)
         except TimeoutError:
-            if future.done():  # the task itself took too long for something
-                raise
+            if future.done():  # just now; or the task itself took too long for something
+                return future.result()
         _wait_for_workers(backend)
 
 

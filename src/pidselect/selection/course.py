@@ -26,6 +26,7 @@ from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.record import Step
 from pidselect.selection.relevance import n_draws
 from pidselect.selection.settings import (
+    STORE_SHARE,
     check_search,
     to_bytes,
     to_criterion,
@@ -135,7 +136,7 @@ def make_inquiry(
         groups=groups,
         seed=seed,
         n_jobs=selector.n_jobs,
-        max_memory=max(1, 3 * to_bytes(selector.max_memory) // 4),  # the rest is for columns
+        max_memory=max(1, int((1 - STORE_SHARE) * to_bytes(selector.max_memory))),
         device=selector.device,
     )
 
@@ -183,6 +184,7 @@ def run(
         steps += more
     if features and (evidence is None or inquiry.n_permutations is None):
         # A test that ends early is settled for the weakest feature, not for all of them.
+        evidence = None  # and with it go the neighbours that were sorted for it
         settled = replace(inquiry, n_permutations=n_draws(inquiry))
         question = each_given_the_others(settled, line.kept, features, (FINAL, 0))
         _, evidence = find_weakest(question, maximum_statistic)

@@ -75,6 +75,7 @@ def forward(
         given = tuple(feature.name for feature in plan.criterion.given(kept, selected))
         step = evidence.to_step("forward", given, strongest, maximum_statistic)
         steps.append(step)
+        del question, evidence  # what is bound there makes room for what comes next
         if step.accepted:
             selected.append(remaining[strongest])
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -78,7 +79,14 @@ def _parameters(value: Any) -> dict[str, Any]:
         return dict(value.get_params(deep=False))
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
-    return dict(getattr(value, "__dict__", {}))
+    if isinstance(value, partial):
+        return {"function": value.func, "arguments": value.args, "named": value.keywords}
+    if isinstance(value, set | frozenset):
+        return {"items": sorted(map(repr, value))}
+    if hasattr(value, "__dict__"):
+        return dict(vars(value))
+    slots = {name: getattr(value, name, None) for name in getattr(value, "__slots__", ())}
+    return slots or {"value": repr(value)}  # such as a date: its text says all
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

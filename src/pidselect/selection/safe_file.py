@@ -87,6 +87,8 @@ class SafeFile:
             ) from error
         try:
             found = json.loads(content)
+            record = found.get("record")
+            body = _to_bytes(record)  # which refuses numbers that JSON does not have
         except (ValueError, RecursionError) as error:
             raise self.refusal("was cut short or changed, and is left as it is") from error
         if found.get("format") != FORMAT:
@@ -94,8 +96,7 @@ class SafeFile:
                 f"has format {found.get('format')!r}, of another version of pidselect; this one "
                 f"knows format {FORMAT}"
             )
-        record = found.get("record")
-        if not isinstance(record, dict) or found.get("checksum") != _checksum(_to_bytes(record)):
+        if not isinstance(record, dict) or found.get("checksum") != _checksum(body):
             raise self.refusal("was changed or damaged, as its checksum is wrong")
         self._stamp = str(found.get("written"))
         return record
@@ -138,11 +139,11 @@ class SafeFile:
         beside = folder / f".pidselect-{secrets.token_hex(8)}.part"
         try:
             with beside.open("xb") as file:
+                with suppress(OSError):  # who may read it, stays as it was
+                    beside.chmod(self._path.stat().st_mode)
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-            with suppress(OSError):  # who may read it, stays as it was
-                beside.chmod(self._path.stat().st_mode)
             os.replace(beside, self._path)
         except BaseException:
             with suppress(OSError):

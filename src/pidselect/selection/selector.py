@@ -58,6 +58,7 @@ from pidselect.selection.features import ColumnChoice, FeatureGroups, line_up
 from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.record import Selection
 from pidselect.selection.settings import (
+    STORE_SHARE,
     RandomState,
     check_count,
     check_device,
@@ -71,9 +72,6 @@ from pidselect.selection.settings import (
     to_seed,
 )
 from pidselect.significance import check_groups
-
-#: Of the memory, what columns and all that is made of them may take before files are used.
-STORE_SHARE = 1 / 4
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):

@@ -103,6 +103,10 @@ def to_draws(n_permutations: object) -> int | None:
     return check_count(n_permutations, "n_permutations", at_least=0)
 
 
+#: Of the memory, what columns and all that is made of them may take before files are used.
+STORE_SHARE = 1 / 4
+
+
 def check_search(selector: Any) -> Search:
     """Return how far to look ahead; refuse what does not go together.
 
