@@ -7,6 +7,7 @@ import pickle
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -253,3 +254,45 @@ def test_renumbered_without_gaps(codes):
 def test_a_part_may_settle_the_number_of_levels(values):
     for most in (0.5, 3, 10, 25):
         assert has_at_most(values, most) == (count_levels(values) <= most)
+
+
+def test_a_stated_kind_of_the_target_is_kept(tmp_path):
+    path = tmp_path / "graded.parquet"
+    frame = pd.DataFrame({"a": np.arange(60.0) ** 2, "grade": np.arange(60) % 30})
+    frame.to_parquet(path)
+    for kind in ("nominal", "continuous"):
+        X, y = Table.open(path, kinds={"grade": kind}).split("grade")
+        assert read_problem(X, y).target.kinds == (kind,)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_row_numbers_of_pandas_are_no_column(tmp_path, suffix):
+    path = tmp_path / f"filtered.{suffix}"
+    frame = pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [1.0, 0.5, 0.25]})
+    table = pa.Table.from_pandas(frame, preserve_index=True)
+    write = parquet.write_table if suffix == "parquet" else feather.write_feather
+    write(table, path)
+    assert "__index_level_0__" in table.column_names
+    assert Table.open(path).names == ("a", "b")
+
+
+def test_what_is_no_file_of_its_kind_is_named(tmp_path):
+    stream = tmp_path / "stream.arrow"
+    table = pa.table({"a": [1.0, 2.0]})
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(ValueError, match=r"stream\.arrow.*write_feather"):
+        Table.open(stream)
+    objects = tmp_path / "objects.npy"
+    np.save(objects, np.array([["a", 1]], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"objects\.npy.*plain array"):
+        Table.open(objects)
+
+
+@pytest.mark.parametrize("target", [[], ["x0", "x1"]])
+def test_a_split_leaves_features_and_a_target(target):
+    table = Table.read([[0, 1.5], [1, 2.5], [2, 3.5]])
+    assert table.split(np.int64(1))[1].names == ("x1",)
+    assert table.split(["x0", "x0"])[1].names == ("x0",)
+    with pytest.raises(ValueError, match="not all"):
+        table.split(target)

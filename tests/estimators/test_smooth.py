@@ -59,6 +59,16 @@ def test_narrow_numbers_leave_no_trace(shape, n_given, estimator):
     assert quick.tolist() == exact.tolist()
 
 
+@pytest.mark.parametrize(("n", "offset"), [(203, 139), (229, 119)])
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()])
+def test_limits_on_the_border_of_a_cell(n, offset, estimator):
+    """Thirds, whose sums round up over borders that their differences do not reach."""
+    rng = np.random.default_rng(0)
+    columns = (np.arange(n) - offset) / 3, rng.permutation(n) / 3
+    quick, exact = both(estimator, columns, permutations((3,), range(1, 321), n))
+    assert quick.tolist() == exact.tolist()
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(40, 400),
@@ -91,7 +101,7 @@ def test_only_what_narrow_numbers_can_hold_is_smooth(values, expected):
 
 
 def test_many_samples_take_the_exact_way():
-    """Beyond 65,535 samples places have no room in 16 bits; values stay the same."""
+    """Beyond 65,535 samples places have no room in 16 bits."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, MOST_SAMPLES + 30))
     few = slice(0, MOST_SAMPLES)

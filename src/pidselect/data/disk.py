@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -17,6 +18,9 @@ from .store import Store
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 NUMPY = (".npy",)
+
+#: What pandas calls the rows' numbers or names where it writes them as columns.
+INDEX = re.compile(r"__index_level_\d+__")
 
 
 def read_file(path: str | PathLike[str], store: Store) -> tuple[Raw, ...]:
@@ -38,22 +42,32 @@ def read_file(path: str | PathLike[str], store: Store) -> tuple[Raw, ...]:
     frame
     """
     suffix = Path(path).suffix.lower()
-    if suffix in NUMPY:
-        return read_columns(np.load(path, mmap_mode="r"), store)
-    if suffix not in (*PARQUET, *ARROW):
+    if suffix not in (*PARQUET, *ARROW, *NUMPY):
         known = ", ".join((*PARQUET, *ARROW, *NUMPY))
         raise ValueError(
             f"path={str(path)!r} is none of the files that can be read column by column: its name "
             f"must end in {known}. Read others with pandas, and pass the frame"
         )
+    if suffix in NUMPY:
+        return read_columns(_open_array(path), store)
     columns = _parquet_columns(path) if suffix in PARQUET else _arrow_columns(path)
     raws = []
     for name, column in columns:
-        series = nw.from_native(column, series_only=True)
-        raws.append(keep(from_series(name, series), store))
+        if not INDEX.fullmatch(name):
+            series = nw.from_native(column, series_only=True)
+            raws.append(keep(from_series(name, series), store))
     if not raws or not len(raws[0].values):
         raise ValueError(f"path={str(path)!r} holds no rows, or no columns")
     return tuple(raws)
+
+
+def _open_array(path: str | PathLike[str]) -> Any:
+    try:
+        return np.load(path, mmap_mode="r")
+    except ValueError as error:
+        raise ValueError(
+            f"path={str(path)!r} is no plain array that can be mapped: {error}"
+        ) from error
 
 
 def _parquet_columns(path: str | PathLike[str]) -> Iterator[tuple[str, Any]]:
@@ -66,11 +80,18 @@ def _parquet_columns(path: str | PathLike[str]) -> Iterator[tuple[str, Any]]:
 def _arrow_columns(path: str | PathLike[str]) -> Iterator[tuple[str, Any]]:
     ipc, pyarrow = _arrow(path, "ipc"), _arrow(path)
     with pyarrow.memory_map(str(path)) as source:
-        whole = ipc.open_file(source)
-        is_mapped = _is_mapped(whole, pyarrow)
+        try:
+            whole = ipc.open_file(source)
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(
+                f"path={str(path)!r} cannot be read: {error}. A stream is no Arrow file; write it "
+                "as one, with pyarrow.feather.write_feather for example."
+            ) from error
+        # What is not looked at takes no memory, unless it has to be unpacked.
+        table = whole.read_all() if _is_mapped(whole, pyarrow) else None
         for place, name in enumerate(unique_names(whole.schema.names)):
-            if is_mapped:  # what is not looked at takes no memory
-                yield name, whole.read_all().column(place)
+            if table is not None:
+                yield name, table.column(place)
                 continue
             # A compressed file would otherwise be unpacked as a whole.
             only = ipc.IpcReadOptions(included_fields=[place])
@@ -78,7 +99,11 @@ def _arrow_columns(path: str | PathLike[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_mapped(file: Any, pyarrow: Any) -> bool:
-    """Return whether values lie in the file as they are, so that reading takes no memory."""
+    """Return whether values lie in the file as they are, so that reading takes no memory.
+
+    To tell, the first batch is read, which takes memory if it has to be unpacked. With its columns
+    chosen, batches that need no unpacking would be copied.
+    """
     if not file.num_record_batches:
         return True
     before = pyarrow.total_allocated_bytes()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .blocks import Block, IntArray, is_constant
+from .blocks import Block, IntArray, Kind, is_constant
 from .frames import read_columns, read_vectors
-from .kinds import TARGET, Kinds, stated_kinds, stated_target_kind, to_column, to_target
+from .kinds import TARGET, Kinds, infer_kind, stated_kinds, stated_target_kind, to_column, to_target
 from .missing import Missing, check_no_gaps, kept_rows
+from .raw import Raw
 from .store import Store
 from .table import Table, build_table, kinds_over, take_rows
 
@@ -91,9 +92,18 @@ def read_problem(
             "pass a target that varies"
         )
     stated = stated_target_kind(kinds, [raw.name for raw in raws])
-    target = Block(tuple(replace(to_target(raw, stated), store=store) for raw in targets))
+    pairs = zip(targets, _target_kinds(y, targets, stated), strict=True)
+    target = Block(tuple(replace(to_target(raw, kind), store=store) for raw, kind in pairs))
     table = build_table(raws, kinds_over(X, kinds), X.skipped if isinstance(X, Table) else {})
     return Problem(table.stored_in(store), target, rows)
+
+
+def _target_kinds(y: Any, targets: Sequence[Raw], stated: Kind | None) -> tuple[Kind | None, ...]:
+    """Return the kind stated for each target; of a table, one that is not what it would infer."""
+    if stated is not None or not isinstance(y, Table):
+        return (stated,) * len(targets)
+    pairs = zip(targets, y.kinds, strict=True)
+    return tuple(kind if kind != infer_kind(raw) else None for raw, kind in pairs)
 
 
 def read_block(

@@ -86,22 +86,25 @@ class Store:
         """
         key = id(values), make
         if key not in self._made:
-            # Kept together with the values, so that no other array gets their number.
-            self._made[key] = values, self.keep(make(values))
+            made = make(values)
+            with self._lock:
+                if key not in self._made:  # no other thread has come first
+                    # Kept together with the values, so that no other array gets their number.
+                    self._made[key] = values, self.keep(made)
         return np.asarray(self._made[key][1])
 
     def _write(self, values: NDArray[Any]) -> NDArray[Any]:
         start = -(-self._end // ALIGNMENT) * ALIGNMENT
-        if self._file is None or self._map is None or start + values.nbytes > len(self._map):
-            size = max(FILE_BYTES, values.nbytes)
-            if self._file is not None:
-                self._file.close()  # what is mapped stays
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it is written to until the end)
-            finalize(self, self._file.close)
-            self._file.truncate(size)
-            self._map = mmap.mmap(self._file.fileno(), size)
-            start = 0
         try:
+            if self._file is None or self._map is None or start + values.nbytes > len(self._map):
+                size = max(FILE_BYTES, values.nbytes)
+                if self._file is not None:
+                    self._file.close()  # what is mapped stays
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it is written to until the end)
+                finalize(self, self._file.close)
+                self._file.truncate(size)
+                self._map = mmap.mmap(self._file.fileno(), size)
+                start = 0
             self._file.seek(start)
             self._file.write(values.data)
             self._file.flush()

@@ -146,8 +146,13 @@ class Table(Columns):
         >>> X.names, y.names
         (('x0', 'x2'), ('x1',))
         """
-        wanted = [target] if isinstance(target, str | int) else list(target)
-        chosen = [self.index(column) for column in wanted]
+        wanted = [target] if isinstance(target, str | int | np.integer) else list(target)
+        chosen = list(dict.fromkeys(self.index(column) for column in wanted))
+        if not 0 < len(chosen) < len(self):
+            raise ValueError(
+                f"split({target!r}) leaves no target or no features of {len(self)} columns; name "
+                "at least one column, and not all."
+            )
         return self._only([i for i in range(len(self)) if i not in chosen]), self._only(chosen)
 
     def _only(self, indices: Sequence[int]) -> Table:

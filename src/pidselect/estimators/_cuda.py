@@ -25,9 +25,6 @@ Definitions = tuple[tuple[str, str], ...]
 #: Bytes that a block can share without asking for them first.
 ALWAYS_SHARED = 2**15
 
-#: The largest part of free memory that neighbours of one question may take.
-SHARE = 0.5
-
 
 class Device(Protocol):
     """A place with memory of its own that runs kernels."""

@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from pidselect.estimators._vectors import LANES
+from pidselect.estimators._vectors import LANES, larger, size_of, smaller
 
 #: Places along a line that are compared at once.
 _AT_ONCE = 32
@@ -49,25 +49,25 @@ def keep_nearest(typing_context, nearest, k, x, i, samples, beyond_x):
                 cgutils.alloca_once_value(builder, _load(builder, rows(ir.Constant(_INT, t))))
                 for t in range(k)
             ]
-        with cgutils.for_range(builder, _size(builder, neighbours)) as loop:
+        with cgutils.for_range(builder, size_of(builder, neighbours)) as loop:
             j = builder.sext(builder.load(builder.gep(neighbours.data, [loop.index])), _INT)
             farther = builder.load(builder.gep(beyond.data, [loop.index]))
             farther = _everywhere(builder, builder.fptrunc(farther, ir.FloatType()), _NUMBERS)
             step = _absolute(builder, builder.fsub(_load(builder, columns(j)), here))
-            moving = _larger(builder, step, farther)
+            moving = larger(builder, step, farther)
             if held is not None:
                 for register in held:
                     old = builder.load(register)
-                    builder.store(_smaller(builder, moving, old), register)
-                    moving = _larger(builder, moving, old)
+                    builder.store(smaller(builder, moving, old), register)
+                    moving = larger(builder, moving, old)
             else:
                 carried = cgutils.alloca_once_value(builder, moving)
                 builder.store(moving, carried)
                 with cgutils.for_range(builder, args[1]) as inner:
                     place = rows(inner.index)
                     new, old = builder.load(carried), _load(builder, place)
-                    builder.store(_smaller(builder, new, old), place, align=4)
-                    builder.store(_larger(builder, new, old), carried)
+                    builder.store(smaller(builder, new, old), place, align=4)
+                    builder.store(larger(builder, new, old), carried)
         if held is not None:
             for t, register in enumerate(held):
                 builder.store(builder.load(register), rows(ir.Constant(_INT, t)), align=4)
@@ -132,7 +132,7 @@ def count_placed(typing_context, stretches, counts, place, samples, shortest):
         with cgutils.for_range(builder, args[4]) as loop:
             hit = builder.zext(inside(loop.index), _PLACES)
             builder.store(builder.add(builder.load(count), hit), count)
-        with cgutils.for_range(builder, builder.sub(_size(builder, neighbours), args[4])) as loop:
+        with cgutils.for_range(builder, builder.sub(size_of(builder, neighbours), args[4])) as loop:
             index = builder.add(loop.index, args[4])
             number = _everywhere(builder, builder.trunc(index, ir.IntType(16)), _PLACES)
             near = builder.icmp_unsigned("<", number, size)
@@ -165,7 +165,7 @@ def count_near(typing_context, limits, stretches, counts, place, samples, distan
         first, width = (_load(builder, stretches(_INT(t)), 2) for t in range(2))
         none = ir.Constant(_PLACES, [0] * LANES)
         near, both = (cgutils.alloca_once_value(builder, none) for _ in range(2))
-        with cgutils.for_range(builder, _size(builder, neighbours)) as loop:
+        with cgutils.for_range(builder, size_of(builder, neighbours)) as loop:
             j = builder.sext(builder.load(builder.gep(neighbours.data, [loop.index])), _INT)
             step = _everywhere(builder, builder.load(builder.gep(steps, [loop.index])), exact)
             is_near = builder.fcmp_ordered("<", step, limit)
@@ -191,7 +191,7 @@ def count_between(typing_context, places, first, width):
         array = make_array(signature.args[0])(context, builder, args[0])
         first, width = (builder.trunc(number, narrow) for number in args[1:])
         firsts, widths = (_everywhere(builder, number, _STRETCH) for number in (first, width))
-        size = _size(builder, array)
+        size = size_of(builder, array)
         whole = builder.udiv(size, _INT(_AT_ONCE))
         count = cgutils.alloca_once_value(builder, ir.Constant(_STRETCH, [0] * _AT_ONCE))
         with cgutils.for_range(builder, whole) as loop:
@@ -226,10 +226,6 @@ def _rows(context: Any, builder: Any, array_type: Any, array: Any, vector: Any) 
     return address
 
 
-def _size(builder: Any, array: Any) -> Any:
-    return cgutils.unpack_tuple(builder, array.shape, 1)[0]
-
-
 def _load(builder: Any, address: Any, align: int = 4) -> Any:
     return builder.load(address, align=align)  # an array is only aligned to its numbers
 
@@ -238,14 +234,6 @@ def _absolute(builder: Any, numbers: Any) -> Any:
     kind = ir.FunctionType(_NUMBERS, [_NUMBERS])
     function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{LANES}f32")
     return builder.call(function, [numbers])
-
-
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
-
-
-def _larger(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
 def _everywhere(builder: Any, number: Any, vector: Any) -> Any:

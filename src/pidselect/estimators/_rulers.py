@@ -73,14 +73,14 @@ def _left_end(x, start, cells, here, limit):
     place += np.uint64(here - x[BEFORE_ + place] >= limit)
     if here - x[BEFORE_ + place] >= limit:
         end = np.uint64(start[cell + ONE])
+        if here - x[BEFORE_ + end] >= limit:
+            end = np.uint64(x.size) - BEFORE_ - BEFORE_
         while place < end:
             middle = (place + end) >> ONE
             if here - x[BEFORE_ + middle] >= limit:
                 place = middle + ONE
             else:
                 end = middle
-        while here - x[BEFORE_ + place] >= limit:
-            place += ONE
     return np.int64(place)
 
 
@@ -93,14 +93,14 @@ def _right_end(x, start, cells, here, limit):
     place += np.uint64(x[BEFORE_ + place] - here < limit)
     if x[BEFORE_ + place] - here < limit:
         end = np.uint64(start[cell + ONE])
+        if x[BEFORE_ + end] - here < limit:
+            end = np.uint64(x.size) - BEFORE_ - BEFORE_
         while place < end:
             middle = (place + end) >> ONE
             if x[BEFORE_ + middle] - here < limit:
                 place = middle + ONE
             else:
                 end = middle
-        while x[BEFORE_ + place] - here < limit:
-            place += ONE
     return np.int64(place)
 
 

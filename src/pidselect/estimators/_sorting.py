@@ -74,7 +74,7 @@ def sorted_neighbours(space: Space, blocks: Blocks, length: int) -> Order:
         return order
     mask = np.uint64((1 << (n_samples - 1).bit_length()) - 1)
     room = length + max(int(ROOM * length), ROOM_AT_LEAST)
-    if room >= n_samples:
+    if room >= n_samples or np.isfinite(space.cap).all():  # of labels alone most are equally far
         _sort_all(space, np.arange(n_samples), mask, order)
         return order
     points, radius = space.values.T.copy(), 0.0

@@ -47,8 +47,8 @@ def keep_smallest(typing_context, nearest, k, x, i, cap, samples, beyond_x):
             with cgutils.for_range(builder, args[1]) as loop:
                 place = rows(loop.index)
                 new, old = builder.load(moving), _load(builder, place)
-                builder.store(_smaller(builder, new, old), place, align=8)
-                builder.store(_larger(builder, new, old), moving)
+                builder.store(smaller(builder, new, old), place, align=8)
+                builder.store(larger(builder, new, old), moving)
         return context.get_dummy_value()
 
     return signature, generate
@@ -123,8 +123,8 @@ def _insert_held(builder: Any, steps: Any, rows: Any, k: int) -> None:
     with steps as moving:
         for register in held:
             old = builder.load(register)
-            builder.store(_smaller(builder, moving, old), register)
-            moving = _larger(builder, moving, old)
+            builder.store(smaller(builder, moving, old), register)
+            moving = larger(builder, moving, old)
     for register, place in zip(held, places, strict=True):
         builder.store(builder.load(register), place, align=8)
 
@@ -142,7 +142,7 @@ def _count_below(builder: Any, steps: Any, limit: Any, total: Any) -> None:
 def _numbers(context: Any, builder: Any, kind: Any, array: Any) -> Iterator[Any]:
     """Loop over the numbers of an array, each in every lane."""
     numbers = make_array(kind)(context, builder, array)
-    with cgutils.for_range(builder, _size(builder, numbers)) as loop:
+    with cgutils.for_range(builder, size_of(builder, numbers)) as loop:
         yield _everywhere(builder, builder.load(builder.gep(numbers.data, [loop.index])))
 
 
@@ -154,50 +154,53 @@ def _distances(context: Any, builder: Any, kinds: Any, args: Any) -> Iterator[An
     caps = make_array(kinds[2])(context, builder, cap) if isinstance(kinds[2], types.Array) else cap
     neighbours = make_array(kinds[3])(context, builder, samples)
     beyond = make_array(kinds[4])(context, builder, beyond_x)
-    with cgutils.for_range(builder, _size(builder, neighbours)) as loop:
+    with cgutils.for_range(builder, size_of(builder, neighbours)) as loop:
         j = builder.load(builder.gep(neighbours.data, [loop.index]))
         if j.type.width < 64:
             j = builder.sext(j, ir.IntType(64))
         farthest = _everywhere(builder, builder.load(builder.gep(beyond.data, [loop.index])))
         if caps is cap:
-            yield _larger(builder, _apart(builder, rows(j), rows(i), cap), farthest)
+            yield larger(builder, _apart(builder, rows(j), rows(i), cap), farthest)
         else:
             yield _farthest(builder, rows, (j, i), caps, farthest)
 
 
 def _farthest(builder: Any, rows: Any, pair: Any, caps: Any, beyond_x: Any) -> Any:
     """Return the largest distance of a pair of samples over all columns and what is beyond x."""
-    columns = _size(builder, caps)
+    columns = size_of(builder, caps)
     starts = [builder.mul(sample, columns) for sample in pair]
     so_far = cgutils.alloca_once_value(builder, beyond_x)
     with cgutils.for_range(builder, columns) as loop:
         here, there = (rows(builder.add(start, loop.index)) for start in starts)
         cap = builder.load(builder.gep(caps.data, [loop.index]))
         step = _apart(builder, here, there, cap)
-        builder.store(_larger(builder, step, builder.load(so_far)), so_far)
+        builder.store(larger(builder, step, builder.load(so_far)), so_far)
     return builder.load(so_far)
 
 
-def _size(builder: Any, array: Any) -> Any:
+def size_of(builder: Any, array: Any) -> Any:
+    """Return the length of an array."""
     return cgutils.unpack_tuple(builder, array.shape, 1)[0]
 
 
 def _apart(builder: Any, here: Any, there: Any, cap: Any) -> Any:
     """Return how far two rows are apart, at most by the cap."""
     one, other = _load(builder, here), _load(builder, there)
-    step = _larger(builder, builder.fsub(one, other), builder.fsub(other, one))
-    return _smaller(builder, step, _everywhere(builder, cap))
+    step = larger(builder, builder.fsub(one, other), builder.fsub(other, one))
+    return smaller(builder, step, _everywhere(builder, cap))
 
 
 def _load(builder: Any, address: Any) -> Any:
     return builder.load(address, align=8)  # an array is only aligned to its numbers
 
 
-def _smaller(builder: Any, a: Any, b: Any) -> Any:
+def smaller(builder: Any, a: Any, b: Any) -> Any:
+    """Return the smaller number of each lane."""
     return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
 
-def _larger(builder: Any, a: Any, b: Any) -> Any:
+def larger(builder: Any, a: Any, b: Any) -> Any:
+    """Return the larger number of each lane."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from pidselect.data import Block, Column, FloatArray
-from pidselect.estimators._cuda import SHARE, Device, Kernel, cuda
+from pidselect.estimators._cuda import Device, Kernel, cuda
 from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
 from pidselect.estimators.cuda_rows import (
     LANES,
@@ -42,6 +42,9 @@ __all__ = ["CudaRows", "CudaScorer", "Permutations", "bind_on", "cuda", "cut_dra
 
 #: More neighbours than registers can hold are left to the CPU.
 MOST_NEIGHBOURS = 32
+
+#: The largest part of free memory that neighbours of one question may take.
+SHARE = 0.5
 
 #: Lists of neighbours are this many times longer than expected on average. One that ends too early
 #: costs a look at all samples, tile by tile.
@@ -117,6 +120,8 @@ class Recipe:
 
 def recipe(estimator: Estimator, n_samples: int) -> Recipe | None:
     """Return how an estimator turns counts into information; None if no kernel knows it."""
+    if isinstance(estimator, KSG | Mixed):
+        check_neighbours(estimator.k, estimator.scale)
     counts = np.arange(n_samples, dtype=np.float64)
     if type(estimator) is KSG and estimator.algorithm == 1:
         weight, offset = digamma(counts + 1.0), float(digamma(estimator.k))
@@ -154,7 +159,6 @@ def bind_on(
     how = recipe(estimator, target.n_samples)
     if how is None or how.k > MOST_NEIGHBOURS or "continuous" not in (target + given).kinds:
         return on_cpu()
-    check_neighbours(how.k, how.scale)
     check_enough_samples(target.n_samples, how.k)
     if how.strict:
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")

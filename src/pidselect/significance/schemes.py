@@ -286,7 +286,6 @@ def _nearest(places: _Places, k: int) -> IntArray:
     n_samples = len(places.numbers)
     nearest = np.full((n_samples, k), -1, dtype=np.int64)
     by_pattern = _partition(places.patterns)
-    trees: dict[tuple[int, ...], tuple[cKDTree, FloatArray]] = {}
     for rows in np.split(by_pattern.members, by_pattern.start[1:-1]):
         if len(rows) < k:
             continue
@@ -295,9 +294,12 @@ def _nearest(places: _Places, k: int) -> IntArray:
         sure = (distance[:, -1] ** 2 < places.far) | (len(rows) == n_samples)
         nearest[rows[sure]] = rows[index[sure]]
     rest = np.flatnonzero(nearest[:, 0] < 0)
+    if not len(rest):
+        return nearest
     if np.isnan(places.numbers).any() or places.labels.shape[1] > MOST_LABELS:
         fill_nearest(rest, places.numbers, places.labels, places.far, nearest)
         return nearest
+    trees: dict[tuple[int, ...], tuple[cKDTree, FloatArray]] = {}
     for some in np.split(rest, range(SAMPLES_AT_ONCE, len(rest), SAMPLES_AT_ONCE)):
         nearest[some] = _nearest_by_labels(some, places, trees, k)
     return nearest
