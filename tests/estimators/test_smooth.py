@@ -12,7 +12,7 @@ from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators._neighbours import score_columns
 from pidselect.estimators._orders import Space, in_blocks
 from pidselect.estimators._rulers import stretch, to_ruler
-from pidselect.estimators._smooth import MOST_SAMPLES, score_smooth_columns
+from pidselect.estimators._smooth import FEW_SAMPLES, score_smooth_columns
 from pidselect.estimators._sorting import sorted_neighbours, spatial_order
 from pidselect.estimators.nearest import is_smooth
 from pidselect.significance import permutations
@@ -35,17 +35,19 @@ def column(values: np.ndarray) -> Column:
     return Column("x", "continuous", np.asarray(values, dtype=np.float64))
 
 
-def both(estimator, columns, rows, max_memory=2**30):
+def both(estimator, columns, rows, max_memory=2**30, places=np.uint16):
     """Return the sums of weights by the quick kernel and by the one that is exact throughout."""
     x, y, *given = columns
     scorer = estimator.bind(
         Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
     )
     candidate = scorer.to_candidate(Block((column(x),)))
-    sums = np.empty((2, len(rows)), dtype=np.int64)
-    for kernel, found in zip((score_smooth_columns, score_columns), sums, strict=True):
-        kernel(candidate, rows[:, scorer.known.order], scorer.known.around, scorer.rule, found)
-    return sums
+    quick, exact = np.empty((2, len(rows)), dtype=np.int64)
+    around, rule = scorer.known.around, scorer.rule
+    rows = rows[:, scorer.known.order]
+    score_smooth_columns(candidate, rows, around, rule, quick, np.empty(0, dtype=places))
+    score_columns(candidate, rows, around, rule, exact)
+    return quick, exact
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -93,23 +95,32 @@ def test_short_lists_leave_no_trace(n, n_given, k, lists, seed):
         (np.arange(100.0), True),
         (np.arange(100.0) // 2, False),
         (np.append(np.arange(99.0), 1e300), False),
-        (np.arange(MOST_SAMPLES + 1.0), False),
+        (np.arange(FEW_SAMPLES + 1.0), True),
     ],
 )
 def test_only_what_narrow_numbers_can_hold_is_smooth(values, expected):
     assert is_smooth(Space(values[np.newaxis], np.array([np.inf]))) is expected
 
 
-def test_many_samples_take_the_exact_way():
+@pytest.mark.parametrize("n_given", [0, 1, 3])
+def test_wider_places_give_the_same(n_given):
+    rng = np.random.default_rng(n_given)
+    columns = [rng.normal(size=300) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), 300)
+    quick, exact = both(KSG(), columns, rows, 12 * 300 * 40, np.uint32)
+    assert quick.tolist() == exact.tolist()
+
+
+def test_many_samples():
     """Beyond 65,535 samples places have no room in 16 bits."""
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2, MOST_SAMPLES + 30))
-    few = slice(0, MOST_SAMPLES)
-    scorer = KSG().bind(Block((column(y),)), Block())
-    assert not scorer.known.is_smooth
-    assert KSG().bind(Block((column(y[few]),)), Block()).known.is_smooth
-    value = scorer.score(Batch.observed(Block((column(x),))))
-    assert abs(value[0]) < 0.02
+    x, y = np.random.default_rng(0).normal(size=(2, FEW_SAMPLES + 30))
+    columns = x, x + y
+    rows = permutations((7,), range(1, 3), len(x))
+    rows[0] = np.arange(len(x))
+    scorer = KSG().bind(Block((column(columns[1]),)), Block())
+    values = scorer.score(Batch(Block((column(x),)), rows))
+    assert values[0] == pytest.approx(np.log(2) / 2, abs=0.01)
+    assert values[1] == pytest.approx(0.0, abs=0.01)
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,4 +1,4 @@
-"""Vector instructions on narrow numbers: distances of 32 bits, places of 16.
+"""Vector instructions on narrow numbers: distances of 32 bits, places of 16 or 32.
 
 Twice to four times as many fit into a vector as of 64 bits. Places lose nothing by it, and whoever
 uses the distances makes sure that what they leave open is decided by exact ones.
@@ -21,8 +21,6 @@ _AT_ONCE = 32
 
 _INT = ir.IntType(64)
 _NUMBERS = ir.VectorType(ir.FloatType(), LANES)
-_PLACES = ir.VectorType(ir.IntType(16), LANES)
-_STRETCH = ir.VectorType(ir.IntType(16), _AT_ONCE)
 
 
 @intrinsic(prefer_literal=True)
@@ -116,13 +114,14 @@ def count_placed(typing_context, stretches, counts, place, samples, shortest):
     signature = types.void(stretches, counts, place, samples, types.intp)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        stretches = _rows(context, builder, signature.args[0], args[0], _PLACES)
-        totals = _rows(context, builder, signature.args[1], args[1], _PLACES)
-        rows = _rows(context, builder, signature.args[2], args[2], _PLACES)
+        places = _places(signature.args[2])
+        stretches = _rows(context, builder, signature.args[0], args[0], places)
+        totals = _rows(context, builder, signature.args[1], args[1], places)
+        rows = _rows(context, builder, signature.args[2], args[2], places)
         neighbours = make_array(signature.args[3])(context, builder, args[3])
         first, width = (_load(builder, stretches(_INT(t)), 2) for t in range(2))
         size = _load(builder, totals(_INT(0)), 2)
-        count = cgutils.alloca_once_value(builder, ir.Constant(_PLACES, [0] * LANES))
+        count = cgutils.alloca_once_value(builder, ir.Constant(places, [0] * LANES))
 
         def inside(index: Any) -> Any:
             j = builder.sext(builder.load(builder.gep(neighbours.data, [index])), _INT)
@@ -130,13 +129,13 @@ def count_placed(typing_context, stretches, counts, place, samples, shortest):
             return builder.icmp_unsigned("<", offset, width)
 
         with cgutils.for_range(builder, args[4]) as loop:
-            hit = builder.zext(inside(loop.index), _PLACES)
+            hit = builder.zext(inside(loop.index), places)
             builder.store(builder.add(builder.load(count), hit), count)
         with cgutils.for_range(builder, builder.sub(size_of(builder, neighbours), args[4])) as loop:
             index = builder.add(loop.index, args[4])
-            number = _everywhere(builder, builder.trunc(index, ir.IntType(16)), _PLACES)
+            number = _everywhere(builder, builder.trunc(index, places.element), places)
             near = builder.icmp_unsigned("<", number, size)
-            hit = builder.zext(builder.and_(inside(index), near), _PLACES)
+            hit = builder.zext(builder.and_(inside(index), near), places)
             builder.store(builder.add(builder.load(count), hit), count)
         builder.store(builder.load(count), totals(_INT(1)), align=2)
         return context.get_dummy_value()
@@ -156,14 +155,15 @@ def count_near(typing_context, limits, stretches, counts, place, samples, distan
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         exact = ir.VectorType(ir.DoubleType(), LANES)
         limits = _rows(context, builder, signature.args[0], args[0], exact)
-        stretches = _rows(context, builder, signature.args[1], args[1], _PLACES)
-        totals = _rows(context, builder, signature.args[2], args[2], _PLACES)
-        rows = _rows(context, builder, signature.args[3], args[3], _PLACES)
+        places = _places(signature.args[3])
+        stretches = _rows(context, builder, signature.args[1], args[1], places)
+        totals = _rows(context, builder, signature.args[2], args[2], places)
+        rows = _rows(context, builder, signature.args[3], args[3], places)
         neighbours = make_array(signature.args[4])(context, builder, args[4])
         steps = make_array(signature.args[5])(context, builder, args[5]).data
         limit = _load(builder, limits(_INT(0)), 8)
         first, width = (_load(builder, stretches(_INT(t)), 2) for t in range(2))
-        none = ir.Constant(_PLACES, [0] * LANES)
+        none = ir.Constant(places, [0] * LANES)
         near, both = (cgutils.alloca_once_value(builder, none) for _ in range(2))
         with cgutils.for_range(builder, size_of(builder, neighbours)) as loop:
             j = builder.sext(builder.load(builder.gep(neighbours.data, [loop.index])), _INT)
@@ -172,7 +172,7 @@ def count_near(typing_context, limits, stretches, counts, place, samples, distan
             offset = builder.sub(_load(builder, rows(j), 2), first)
             is_both = builder.and_(is_near, builder.icmp_unsigned("<", offset, width))
             for total, hit in ((near, is_near), (both, is_both)):
-                more = builder.zext(hit, _PLACES)
+                more = builder.zext(hit, places)
                 builder.store(builder.add(builder.load(total), more), total)
         for t, total in enumerate((near, both)):
             builder.store(builder.load(total), totals(_INT(t)), align=2)
@@ -187,21 +187,22 @@ def count_between(typing_context, places, first, width):
     signature = types.int64(places, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        narrow = ir.IntType(16)
+        places = _places(signature.args[0], _AT_ONCE)
         array = make_array(signature.args[0])(context, builder, args[0])
-        first, width = (builder.trunc(number, narrow) for number in args[1:])
-        firsts, widths = (_everywhere(builder, number, _STRETCH) for number in (first, width))
+        first, width = (builder.trunc(number, places.element) for number in args[1:])
+        firsts, widths = (_everywhere(builder, number, places) for number in (first, width))
         size = size_of(builder, array)
         whole = builder.udiv(size, _INT(_AT_ONCE))
-        count = cgutils.alloca_once_value(builder, ir.Constant(_STRETCH, [0] * _AT_ONCE))
+        count = cgutils.alloca_once_value(builder, ir.Constant(places, [0] * _AT_ONCE))
         with cgutils.for_range(builder, whole) as loop:
             start = builder.gep(array.data, [builder.mul(loop.index, _INT(_AT_ONCE))])
-            some = _load(builder, builder.bitcast(start, _STRETCH.as_pointer()), 2)
+            some = _load(builder, builder.bitcast(start, places.as_pointer()), 2)
             inside = builder.icmp_unsigned("<", builder.sub(some, firsts), widths)
-            builder.store(builder.add(builder.load(count), builder.zext(inside, _STRETCH)), count)
-        kind = ir.FunctionType(narrow, [_STRETCH])
+            builder.store(builder.add(builder.load(count), builder.zext(inside, places)), count)
         add = cgutils.get_or_insert_function(
-            builder.module, kind, f"llvm.vector.reduce.add.v{_AT_ONCE}i16"
+            builder.module,
+            ir.FunctionType(places.element, [places]),
+            f"llvm.vector.reduce.add.v{_AT_ONCE}i{places.element.width}",
         )
         total = builder.zext(builder.call(add, [builder.load(count)]), _INT)
         total = cgutils.alloca_once_value(builder, total)
@@ -213,6 +214,11 @@ def count_between(typing_context, places, first, width):
         return builder.load(total)
 
     return signature, generate
+
+
+def _places(array_type: Any, count: int = LANES) -> Any:
+    """Return the type of a vector of places, which are of 16 or of 32 bits."""
+    return ir.VectorType(ir.IntType(array_type.dtype.bitwidth), count)
 
 
 def _rows(context: Any, builder: Any, array_type: Any, array: Any, vector: Any) -> Any:

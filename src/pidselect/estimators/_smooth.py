@@ -4,12 +4,12 @@ It gives what `score_columns` gives, for a candidate of one column, from narrowe
 of 32 bits tell the k-th neighbour's to within a small error; as a rule exactly one sample lies so
 near to it in x or in (y, S), and that sample's exact distance is the radius. Where none or several
 do, the radius is found anew with exact numbers. Whether a sample is near in x is then told by its
-place along x alone, a number of 16 bits.
+place along x alone, a number of 16 bits, or of 32 where there are many samples.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -44,8 +44,8 @@ from pidselect.estimators._rulers import (
 )
 from pidselect.estimators._vectors import LANES
 
-#: Places are numbers of 16 bits.
-MOST_SAMPLES = 2**16 - 1
+#: Up to so many samples places have room in 16 bits; beyond, they take 32.
+FEW_SAMPLES = 2**16 - 1
 
 #: Neighbours in (y, S) that are listed at least.
 SHORTEST_LIST = LANES
@@ -59,9 +59,9 @@ class Narrow(NamedTuple):
     """A candidate in several rearrangements of its samples, one in each lane."""
 
     x: NDArray[np.float32]  # (n_samples, lanes)
-    place: NDArray[np.uint16]  # (n_samples, lanes): each sample's place along x
+    place: NDArray[Any]  # (n_samples, lanes): each sample's place along x
     at: NDArray[np.int32]  # (lanes, n_samples): the sample at each place
-    along: NDArray[np.uint16]  # (lanes, n_samples): the places in the order of S, if it is a line
+    along: NDArray[Any]  # (lanes, n_samples): the places in the order of S, if it is a line
 
 
 class Rulers(NamedTuple):
@@ -86,14 +86,14 @@ class Desk(NamedTuple):
     in_joint: NDArray[np.int64]  # how many count in (y, S)
     in_given: NDArray[np.int64]  # in S
     counts: NDArray[np.int64]  # in (x, S)
-    stretch: NDArray[np.uint16]  # (2, lanes): where the stretch of x begins, and how long it is
-    narrow: NDArray[np.uint16]  # (2, lanes): the counts in S and in (x, S)
+    stretch: NDArray[Any]  # (2, lanes): where the stretch of x begins, and how long it is
+    narrow: NDArray[Any]  # (2, lanes): the counts in S and in (x, S)
     sums: NDArray[np.int64]  # the weights added up so far
     found: Found
 
 
 @njit(**JIT)
-def _to_desk(k, n_samples):
+def _to_desk(k, n_samples, places):
     return Desk(
         np.empty((k, LANES), dtype=np.float32),
         np.empty(k),
@@ -107,8 +107,8 @@ def _to_desk(k, n_samples):
         np.empty(LANES, dtype=np.int64),
         np.empty(LANES, dtype=np.int64),
         np.empty(LANES, dtype=np.int64),
-        np.empty((2, LANES), dtype=np.uint16),
-        np.empty((2, LANES), dtype=np.uint16),
+        np.empty((2, LANES), dtype=places.dtype),
+        np.empty((2, LANES), dtype=places.dtype),
         np.empty(LANES, dtype=np.int64),
         Found(
             np.empty(n_samples + 1, dtype=np.int32),
@@ -126,18 +126,22 @@ def score_smooth_columns(
     around: Neighbourhood,
     rule: Rule,
     values: NDArray[np.int64],
+    places: NDArray[np.uint16] | NDArray[np.uint32],
 ) -> None:
-    """Fill `values` with what `score_columns` would give, for a candidate of one column."""
-    n_samples = candidate.values.shape[0]
+    """Fill `values` with what `score_columns` would give, for a candidate of one column.
+
+    Places are of the type of `places`, an array of any length.
+    """
+    n_samples, kind = candidate.values.shape[0], places.dtype
     on_line = around.given_line.ascending.size > 0
     rulers = Rulers(to_ruler(candidate.line.ascending), to_ruler(around.given_line.ascending))
     lanes = Narrow(
         np.empty((n_samples, LANES), dtype=np.float32),
-        np.empty((n_samples, LANES), dtype=np.uint16),
+        np.empty((n_samples, LANES), dtype=kind),
         np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_samples if on_line else 0), dtype=np.uint16),
+        np.empty((LANES, n_samples if on_line else 0), dtype=kind),
     )
-    desk = _to_desk(rule.k, n_samples)
+    desk = _to_desk(rule.k, n_samples, places)
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
             # A last group that is not full repeats its last column.
@@ -395,7 +399,7 @@ def _count_listed(lanes, around, i, desk):
 
 @njit(**INNER)
 def _narrow_down(first, last, stretch):
-    """Write where each lane's stretch of x begins and how long it is, in 16 bits."""
+    """Write where each lane's stretch of x begins and how long it is, narrowly."""
     for lane in range(LANES):
         stretch[0, lane] = first[lane]
         stretch[1, lane] = max(last[lane] - first[lane], 0)

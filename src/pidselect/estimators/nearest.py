@@ -12,7 +12,7 @@ import numpy as np
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators._neighbours import Candidate, Neighbourhood, Rule, score_columns
 from pidselect.estimators._orders import Space, distances_from, in_blocks, in_line
-from pidselect.estimators._smooth import MOST_SAMPLES, SHORTEST_LIST, score_smooth_columns
+from pidselect.estimators._smooth import FEW_SAMPLES, SHORTEST_LIST, score_smooth_columns
 from pidselect.estimators._sorting import sorted_neighbours, spatial_order
 from pidselect.estimators._strata import Strata, score_columns_in_strata
 from pidselect.estimators.base import (
@@ -205,8 +205,7 @@ def is_smooth(space: Space) -> bool:
     """
     n_samples = space.values.shape[1]
     return bool(
-        n_samples <= MOST_SAMPLES
-        and np.isinf(space.cap).all()
+        np.isinf(space.cap).all()
         and np.abs(space.values).max() < LARGEST_NARROW
         and all(len(np.unique(axis)) >= MOSTLY * n_samples for axis in space.values)
     )
@@ -269,7 +268,8 @@ class NeighbourScorer:
         elif known.strata is not None:
             score_columns_in_strata(candidate, rows, known.strata, known.around, self.rule, sums)
         elif known.is_smooth and is_smooth(Space(candidate.values.T, candidate.cap)):
-            score_smooth_columns(candidate, rows, known.around, self.rule, sums)
+            places = np.empty(0, dtype=np.uint16 if n_samples <= FEW_SAMPLES else np.uint32)
+            score_smooth_columns(candidate, rows, known.around, self.rule, sums, places)
         else:
             score_columns(candidate, rows, known.around, self.rule, sums)
         return self.offset + sums * self.unit / n_samples
