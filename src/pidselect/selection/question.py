@@ -17,7 +17,7 @@ import numpy as np
 from pidselect.data import FloatArray
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.sheets import Pending, alone, cut, fill
+from pidselect.selection.sheets import Pending, alone, cut, fill, get_ready
 
 
 class Question(Protocol):
@@ -78,8 +78,7 @@ class Information:
     @cached_property
     def ready(self) -> Information:
         """The question with all that is bound, to be sent elsewhere: once for all rounds."""
-        bound = tuple(pending.ready() for pending in self.bound)
-        return replace(self, inquiry=alone(self.inquiry), bound=bound)
+        return replace(self, inquiry=alone(self.inquiry), bound=get_ready(self.inquiry, self.bound))
 
     def score_part(self, places: Sequence[int], draws: range) -> FloatArray:
         """Score candidates that are rearranged alike."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
@@ -147,6 +149,13 @@ class Pending:
 
     def __getstate__(self) -> dict[str, Bound]:
         return {"bound": self.bound}  # how to bind stays here, with all that it holds
+
+
+def get_ready(inquiry: Inquiry, pending: Sequence[Pending]) -> tuple[Pending, ...]:
+    """Bind all that is to be bound, several at a time where there are threads for it."""
+    n_threads = 1 if inquiry.device != "cpu" else effective_n_jobs(inquiry.n_jobs)
+    with ThreadPoolExecutor(max(1, min(n_threads, len(pending)))) as threads:
+        return tuple(threads.map(Pending.ready, pending))
 
 
 def fill(
