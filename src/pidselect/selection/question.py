@@ -19,6 +19,9 @@ from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.sheets import Pending, alone, cut, fill, get_ready
 
+#: Candidates given features of their own for which there is memory at the same time.
+AT_ONCE = 4
+
 
 class Question(Protocol):
     """Candidates that compete, and their values in any draw."""
@@ -56,6 +59,8 @@ class Information:
         One for all candidates, or one for each.
     words : tuple of int
         What the draws are for: the phase and the step.
+    at_once : int, optional
+        For how many candidates there is memory at the same time; None for all.
     """
 
     inquiry: Inquiry
@@ -63,10 +68,15 @@ class Information:
     schemes: tuple[str, ...]
     bound: tuple[Pending, ...]
     words: tuple[int, ...]
+    at_once: int | None = None
 
     def score(self, draws: range) -> FloatArray:
         """Return I(c; y | S) in nats, shape (n_tests, n_candidates, n_members, n_draws)."""
         n_candidates = len(self.candidates)
+        if self.at_once is not None:
+            starts = range(0, n_candidates, self.at_once)
+            parts = (range(n_candidates)[start : start + self.at_once] for start in starts)
+            return np.concatenate([self._of(part).score(draws) for part in parts], axis=1)
         if self.inquiry.shared and len(self.bound) == 1:
             tasks = cut(self.inquiry, n_candidates, draws)
         else:
@@ -74,6 +84,15 @@ class Information:
             tasks = [([place], some) for place in range(n_candidates) for some in ranges]
         shape = (len(self.schemes), n_candidates, len(self.inquiry.members), len(draws))
         return fill(self.inquiry, shape, tasks, draws, Information.score_part, lambda: self.ready)
+
+    def _of(self, places: Sequence[int]) -> Information:
+        """Return the question about some candidates, whose bounds go with it."""
+        return replace(
+            self,
+            candidates=tuple(self.candidates[place] for place in places),
+            bound=tuple(self.bound[place].anew() for place in places),
+            at_once=None,
+        )
 
     @cached_property
     def ready(self) -> Information:
@@ -150,7 +169,11 @@ def given_each(
     # Where only some have anything given, all take the schemes of those: else tests would differ.
     fullest = max(given, key=lambda features: sum(len(f.block) for f in features))
     schemes = inquiry.schemes(fullest)
+    # If all draws are made at once, some candidates after the others have more memory each; the
+    # number does not depend on the workers, so that a checkpoint does not, either.
+    at_once = None if inquiry.n_permutations is None else min(len(given), AT_ONCE)
+    share = at_once or len(given)
     bound = tuple(
-        Pending(partial(inquiry.bind, features, schemes, share=len(given))) for features in given
+        Pending(partial(inquiry.bind, features, schemes, share=share)) for features in given
     )
-    return Information(inquiry, tuple(candidates), schemes, bound, words)
+    return Information(inquiry, tuple(candidates), schemes, bound, words, at_once)

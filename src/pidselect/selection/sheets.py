@@ -142,6 +142,10 @@ class Pending:
         """What is bound; made by whoever asks first."""
         return self._bind()
 
+    def anew(self) -> Pending:
+        """Return the same, but not bound."""
+        return Pending(self._bind)
+
     def ready(self) -> Pending:
         """Bind now, before work is shared out: else every worker would."""
         _ = self.bound
