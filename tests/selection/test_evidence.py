@@ -16,7 +16,7 @@ from systems import PAPER, gates, n_computed, numbers, quick, season
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Discrete
-from pidselect.selection import workers
+from pidselect.selection import question, workers
 from pidselect.selection.evidence import CLOSE, Evidence
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
@@ -74,6 +74,14 @@ def test_any_cut(name, task_size, at_once, monkeypatch):
     expected = plain_record(name)
     monkeypatch.setattr(workers, "TASK_SIZE", task_size)
     monkeypatch.setattr(workers, "DRAWS_AT_ONCE", at_once)
+    assert record(*SYSTEMS[name]) == expected
+
+
+@systems
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_any_number_with_memory_at_once(name, at_once, monkeypatch):
+    expected = plain_record(name)
+    monkeypatch.setattr(question, "AT_ONCE", at_once)
     assert record(*SYSTEMS[name]) == expected
 
 
