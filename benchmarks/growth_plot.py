@@ -33,7 +33,7 @@ def draw(record: dict[str, Any]) -> Figure:
     rows: list[Row] = record["results"]["cells"]
     fewest = {axis: min(row[axis] for row in rows) for axis in ("samples", "columns")}
     with matplotlib.rc_context({"font.size": 11, "text.color": TEXT, "axes.labelcolor": TEXT}):
-        figure = Figure(figsize=(10, 7.4), dpi=100, layout="constrained")
+        figure = Figure(figsize=(10, 7.4), dpi=90, layout="constrained")
         grid = figure.subplots(2, 2, sharex="col", sharey="row")
         for column, (axis, other) in enumerate([("samples", "columns"), ("columns", "samples")]):
             along = [row for row in rows if row[other] == fewest[other]]
