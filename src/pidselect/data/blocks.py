@@ -63,7 +63,7 @@ class Column:
         return self.small_codes().astype(np.int64)
 
     def small_codes(self) -> NDArray[Any]:
-        """Return the codes in the smallest unsigned type that holds them; not to be written to."""
+        """Return the codes in a type as small as holds them; not to be written to."""
         return self.made(to_codes)
 
     def made(self, make: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
@@ -90,6 +90,11 @@ def to_codes(values: FloatArray) -> NDArray[Any]:
     codes = _codes_of_whole_numbers(values)
     if codes is None:
         codes = np.unique(values, return_inverse=True)[1].reshape(-1)
+    return narrowed(codes)
+
+
+def narrowed(codes: IntArray) -> NDArray[Any]:
+    """Return codes as the smallest of uint8, uint16 and int32 that holds them."""
     n_levels = codes.max(initial=0) + 1
     small = np.uint8 if n_levels <= 2**8 else np.uint16 if n_levels <= 2**16 else np.int32
     return codes.astype(small)

@@ -12,6 +12,7 @@ from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, check_choice
+from pidselect.data.blocks import narrowed
 from pidselect.estimators._counts import Cells, Partition, score_codes, score_in_table
 from pidselect.estimators.base import (
     MAX_MEMORY,
@@ -133,5 +134,4 @@ def small_codes(block: Block) -> NDArray[Any]:
     """Return the joint level of each sample in a small type; of one column it may be known."""
     if len(block) == 1:
         return block.columns[0].small_codes()
-    codes = block.codes()
-    return codes.astype(np.uint8 if codes.max() < 2**8 else np.int32)
+    return narrowed(block.codes())
