@@ -324,8 +324,9 @@ def peaks_at(
 
 
 def _differences(larger: Sequence[float], smaller: Sequence[float] | float) -> list[float]:
-    difference = np.subtract(larger, smaller)
-    return [float(value) for value in np.atleast_1d(difference)] if len(larger) else []
+    """Return differences run by run; of runs that only one of them has, none."""
+    others = [smaller] * len(larger) if isinstance(smaller, int | float) else smaller
+    return [float(a - b) for a, b in zip(larger, others, strict=False)]
 
 
 def _judge(agrees: bool, ours: Estimate) -> Verdict:

@@ -85,12 +85,9 @@ class Results:
         return [outcome for _, outcome in sorted(found, key=lambda pair: pair[0])]
 
     def points(self, part: str) -> list[Point]:
-        """Return the points at which a part was run, in the order they were planned."""
-        seen: list[Point] = []
-        for where, _, _ in self._runs.get(part, ()):
-            if where not in seen:
-                seen.append(where)
-        return seen
+        """Return the points at which a part was run, in an order that depends on them alone."""
+        seen = {str(sorted(where.items())): where for where, _, _ in self._runs.get(part, ())}
+        return [seen[text] for text in sorted(seen)]
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def atoms(
     >>> rng = np.random.default_rng(0)
     >>> first, second = rng.integers(0, 2, size=(2, 500))
     >>> round(atoms([first, second], first ^ second)["synergy"], 2)
-    1.0
+    0.99
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few samples a state, as in the paper

@@ -1,0 +1,203 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+try:
+    import typer
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"The command line needs {error.name}: pip install 'pidselect[cli]' brings all it needs."
+    ) from error
+
+from pidselect import __version__
+from pidselect.data import check_choice
+from pidselect.experiments import EXPERIMENTS, Report, redraw, reproduce
+from pidselect.experiments.runner import Plan, State
+from pidselect.selection.progress import in_words
+
+#: Seconds between two lines of progress where there is no terminal.
+BETWEEN_LINES = 15.0
+
+#: Exit status of a wrong call, and of what was interrupted; what failed has 1.
+WRONG_CALL, INTERRUPTED = 2, 130
+
+app = typer.Typer(
+    help="Which of my variables matter, and how.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pidselect {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def general(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Which of my variables matter, and how."""
+
+
+@app.command(name="reproduce")
+def reproduce_command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"Experiments ({', '.join(EXPERIMENTS)}), or parts of them such as "
+            "friedman/selection. All, if none is named."
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="The same as an option; may be given repeatedly.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few runs of everything: minutes instead of hours.")
+    ] = False,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Runs of what the paper repeats 100 times; of the rest in proportion.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the runs that the folder holds.")
+    ] = False,
+    redraw_only: Annotated[
+        bool, typer.Option("--redraw", help="Only draw the page anew, from the numbers there.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the page, numbers and runs.")] = Path(
+        "reproduction"
+    ),
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores unless given.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda, for the largest problems.")] = "cpu",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    r"""Run the paper's experiments, and write a page with its numbers beside ours.
+
+    \b
+    Examples:
+      pidselect reproduce --quick
+      pidselect reproduce friedman runge --runs 100 --out tables
+      pidselect reproduce --resume
+    """
+    wanted = [*(names or []), *(only or [])]
+    plan = Plan(quick=quick, runs=runs, seed=seed, device=device)
+    command = shlex.join(["pidselect", "reproduce", *wanted, *_options(plan)])
+    with _plain_errors(out):
+        check_choice(device, ("cpu", "cuda"), "--device")
+        if redraw_only:
+            report = redraw(out)
+        else:
+            with _progress(quiet) as watch:
+                report = reproduce(
+                    wanted, out, plan, resume=resume, n_jobs=jobs, command=command, watch=watch
+                )
+    _tell(report)
+
+
+def _options(plan: Plan) -> list[str]:
+    """Return the options on which numbers depend, as they are typed."""
+    quick = ["--quick"] if plan.quick else []
+    runs = [] if plan.runs is None else ["--runs", str(plan.runs)]
+    seed = ["--seed", str(plan.seed)] if plan.seed else []
+    device = ["--device", plan.device] if plan.device != "cpu" else []
+    return [*quick, *runs, *seed, *device]
+
+
+@contextmanager
+def _plain_errors(out: Path) -> Iterator[None]:
+    """Turn what a user can mend into one line, and an interruption into how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"\nStopped. The runs so far are in {out}: go on with --resume.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except (ValueError, FileExistsError, FileNotFoundError) as error:
+        if getattr(error, "__notes__", ()):  # a run failed: nothing that another call would mend
+            raise
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(WRONG_CALL) from None
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[State], None]]:
+    """Yield what is told after each run: it moves a bar, or writes a line now and then."""
+    if quiet:
+        yield lambda state: None
+        return
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines()
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None, left="")
+
+        def advance(state: State) -> None:
+            bar.update(
+                task,
+                description=f"{state.task.experiment}/{state.task.part.name}",
+                total=state.total,
+                completed=state.done,
+                left=f"{in_words(state.seconds_left)} left",
+            )
+
+        yield advance
+
+
+class _Lines:
+    """Progress where nobody watches a bar: a line every few seconds."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, state: State) -> None:
+        now = time.monotonic()
+        if now - self._last >= BETWEEN_LINES or state.done == state.total:
+            self._last = now
+            left = in_words(state.seconds_left)
+            typer.echo(f"{state.done} of {state.total} runs, about {left} left", err=True)
+
+
+def _tell(report: Report) -> None:
+    """Say in a few lines what came out, and where it is."""
+    for what, name in (("numbers of tables", "cells"), ("statements", "claims")):
+        counts = report.summary["totals"][name]
+        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+        typer.echo(f"{what}: {told or 'none'}")
+    for experiment in report.summary["experiments"]:
+        for claim in experiment["claims"]:
+            if claim["verdict"] == "differs":
+                typer.echo(f"  differs: {experiment['name']}: {claim['name']}")
+    typer.echo(f"page: {report.page}")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

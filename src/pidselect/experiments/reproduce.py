@@ -1,0 +1,106 @@
+"""The whole way: run what is missing, compare with the paper, write the page and the numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pidselect.experiments.registry import EXPERIMENTS, find, load
+from pidselect.experiments.runner import Plan, State, make, planned
+from pidselect.experiments.store import Store
+from pidselect.experiments.summary import Summary, summarise, to_csv
+
+PAGE, NUMBERS, TABLE, RUNS = "index.html", "numbers.json", "numbers.csv", "runs"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written where.
+
+    Parameters
+    ----------
+    summary : dict
+        Everything that was found.
+    page : Path
+        The page; the numbers lie beside it.
+    """
+
+    summary: Summary
+    page: Path
+
+
+def reproduce(
+    wanted: Sequence[str],
+    out: Path,
+    plan: Plan,
+    *,
+    resume: bool = False,
+    n_jobs: int | None = None,
+    command: str = "pidselect reproduce",
+    watch: Callable[[State], None] = lambda state: None,
+) -> Report:
+    """Run experiments of the paper and write what came out beside what the paper says.
+
+    Parameters
+    ----------
+    wanted : sequence of str
+        Experiments, or parts of them such as "friedman/selection"; none at all for everything.
+    out : Path
+        A folder for ``index.html``, ``numbers.json``, ``numbers.csv`` and the runs in ``runs``.
+    plan : Plan
+        How much is run.
+    resume : bool
+        Go on from the runs that the folder holds already. Without it they are an error.
+    n_jobs : int, optional
+        Processes; None for all cores.
+    command : str
+        What the page says it was made by.
+    watch : callable
+        Is told after each run.
+
+    Returns
+    -------
+    Report
+        On all experiments that the folder has runs of.
+    """
+    import pidselect.report.page  # noqa: F401  what the page needs is missed before hours of runs
+
+    experiments, parts = find(wanted)
+    store = Store(out / RUNS)
+    if not resume and not store.is_empty:
+        raise FileExistsError(
+            f"{str(out)!r} holds runs of an earlier reproduction. Give --resume to go on from "
+            "them, or another folder with --out."
+        )
+    make(planned(experiments, plan, parts), store, n_jobs=n_jobs, watch=watch)
+    shown = [load(name) for name in EXPERIMENTS if name in parts or store.records(name)]
+    summary = summarise(shown, store, plan, command=command)
+    return _write(summary, out)
+
+
+def redraw(out: Path) -> Report:
+    """Write the page anew from the numbers beside it, without any run."""
+    path = out / NUMBERS
+    if not path.exists():
+        raise FileNotFoundError(f"There is no {str(path)!r} to draw from. Leave out --redraw.")
+    return _write(json.loads(path.read_text(encoding="utf-8")), out)
+
+
+def _write(summary: Summary, out: Path) -> Report:
+    from pidselect.report.page import render  # needs libraries that runs do not
+
+    out.mkdir(parents=True, exist_ok=True)
+    _replace(out / NUMBERS, json.dumps(summary, indent=1, allow_nan=False) + "\n")
+    _replace(out / TABLE, to_csv(summary))
+    _replace(out / PAGE, render(summary))
+    return Report(summary, out / PAGE)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a file in its place at once: a page is never seen half written."""
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, path)
