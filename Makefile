@@ -7,13 +7,14 @@ BIN = .venv/bin
 KERNELS = $(sort $(wildcard src/pidselect/*/_[a-z]*.py))
 export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels-$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench reproduce clean
 
 help:
-	@echo "make demo    select features on a bundled problem and print the result"
-	@echo "make test    lint, types, layers, tests and doctests"
-	@echo "make bench   speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel and dit"
-	@echo "make clean   remove the virtual environment and all caches"
+	@echo "make demo       select features on a bundled problem and print the result"
+	@echo "make test       lint, types, layers, tests and doctests"
+	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel and dit"
+	@echo "make reproduce  the paper's experiments, quickly, on one page: reproduction/index.html"
+	@echo "make clean      remove the virtual environment and all caches"
 
 demo: .venv/installed
 	@$(BIN)/python examples/first_selection.py
@@ -31,6 +32,9 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/growth.py --quick
 	$(BIN)/python benchmarks/pid.py
+
+reproduce: .venv/installed
+	$(BIN)/pidselect reproduce --quick --out reproduction
 
 # The stamp is renewed whenever the dependencies may have changed.
 .venv/installed: pyproject.toml

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,9 @@ from joblib import Parallel, delayed
 from scipy.stats import binomtest
 
 from pidselect import PIDSelector
+from pidselect.experiments.environment import environment
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("pidselect", "numpy", "scipy", "scikit-learn", "numba", "joblib", "clarabel")
 
 
 def parser(description: str, *, runs: int, help_runs: str) -> argparse.ArgumentParser:
@@ -41,26 +39,10 @@ def positive(text: str) -> int:
     return number
 
 
-def environment() -> dict[str, Any]:
+def circumstances() -> dict[str, Any]:
     """Return what the numbers depend on besides the code."""
-    return {
-        "cpu": cpu_model(),
-        "logical_cpus": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
-    }
-
-
-def cpu_model() -> str:
-    """Return the processor's name; Python's own answer is often empty on Linux."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
+    load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+    return {**environment(), "load_average": load}
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -131,7 +113,7 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
         "benchmark": name,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "options": {key: value for key, value in vars(options).items() if key != "out"},
-        "environment": environment(),
+        "environment": circumstances(),
         "results": results,
     }
     path.write_text(json.dumps(record, indent=2) + "\n")

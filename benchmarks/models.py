@@ -10,6 +10,7 @@ import numpy as np
 from common import fit
 
 from pidselect import PIDSelector, datasets
+from pidselect.experiments.terms import AS_THE_PAPER as AS_THE_PAPER
 
 Rates = tuple[float, float]  # percent of the relevant features found, and of the others taken
 
@@ -19,17 +20,6 @@ PAPER: dict[str, dict[str, Rates]] = {
     "friedman2": {"cmi": (50.5, 0.2), "mi": (56.8, 0.8)},
     "friedman3": {"cmi": (3.5, 0.0), "mi": (3.3, 0.5)},
     "runge": {"cmi": (99.6, 3.0), "mi": (54.7, 7.5)},
-}
-
-#: How the paper selects.
-AS_THE_PAPER: dict[str, Any] = {
-    "criterion": "cmi",
-    "estimator": "ksg",
-    "alpha": 0.05,
-    "n_permutations": 200,
-    "surrogates": "global",
-    "shared": False,
-    "backward": "minimum",
 }
 
 MAKE: dict[str, Callable[..., datasets.Problem]] = {

@@ -53,13 +53,15 @@ def general(
     """Which of my variables matter, and how."""
 
 
-@app.command(name="reproduce")
+@app.command(
+    name="reproduce",
+    epilog="Experiments: " + "; ".join(f"{name}, {what}" for name, what in EXPERIMENTS.items()),
+)
 def reproduce_command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Experiments ({', '.join(EXPERIMENTS)}), or parts of them such as "
-            "friedman/selection. All, if none is named."
+            help="Experiments, or parts of them such as friedman/selection; all, if none is named."
         ),
     ] = None,
     only: Annotated[

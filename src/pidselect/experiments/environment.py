@@ -9,7 +9,9 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("pidselect", "numpy", "scipy", "scikit-learn", "numba", "joblib", "clarabel")
+from pidselect import __version__
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "clarabel")
 
 Environment = dict[str, str | int]
 
@@ -27,6 +29,7 @@ def environment() -> Environment:
         "logical_cpus": os.cpu_count() or 1,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "pidselect": __version__,
         **{package: version(package) for package in PACKAGES},
     }
 

@@ -37,6 +37,8 @@ class Part:
         Roughly, of one run on one core: longer ones go first, and the time left is told from it.
     on_gpu : bool
         Whether the run also takes ``device="cpu"`` or ``"cuda"``.
+    gpu_seconds : float, optional
+        Roughly, of one run on a GPU.
     cpu_runs : int, optional
         For each point where there is no GPU, if that is fewer.
     """
@@ -49,6 +51,7 @@ class Part:
     quick_runs: int = 3
     seconds: float = 1.0
     on_gpu: bool = False
+    gpu_seconds: float | None = None
     cpu_runs: int | None = None
 
 

@@ -76,6 +76,12 @@ class Task(NamedTuple):
     seed: int
     device: str
 
+    @property
+    def seconds(self) -> float:
+        """How long it takes, roughly."""
+        on_gpu = self.part.gpu_seconds if self.device == "cuda" else None
+        return self.part.seconds if on_gpu is None else on_gpu
+
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value}" for name, value in self.point.items())
         return f"{self.experiment}/{self.part.name}({point}), seed {self.seed}"
@@ -145,7 +151,7 @@ def make(
         for task in tasks
         if key_of(task.part.name, task.point, task.seed) not in store.records(task.experiment)
     ]
-    together = sorted((t for t in missing if not t.part.on_gpu), key=lambda t: -t.part.seconds)
+    together = sorted((t for t in missing if not t.part.on_gpu), key=lambda t: -t.seconds)
     alone = [task for task in missing if task.part.on_gpu]
     workers = count_workers(-1 if n_jobs is None else n_jobs)
     clock = Clock(together, alone, workers)
@@ -197,7 +203,7 @@ class Clock:
         """Seconds until all is done, if the rest goes as what was done so far."""
         if not self._behind:
             return self._ahead
-        return self._ahead * (time.perf_counter() - self._start) / self._behind
+        return max(0.0, self._ahead) * (time.perf_counter() - self._start) / self._behind
 
     def note(self, task: Task) -> None:
         """Count a run that has ended."""
@@ -207,5 +213,5 @@ class Clock:
         self._ahead -= took
 
     def _expected(self, together: Sequence[Task], alone: Sequence[Task]) -> float:
-        shared = sum(task.part.seconds for task in together) * self._share
-        return shared + sum(task.part.seconds for task in alone)
+        shared = sum(task.seconds for task in together) * self._share
+        return shared + sum(task.seconds for task in alone)

@@ -144,8 +144,8 @@ def _tell_estimate(found: Estimate) -> Summary:
 
 
 def _number(value: float) -> float | None:
-    """Return a number that JSON has, to ten digits; None for none."""
-    return float(f"{value:.10g}") if math.isfinite(value) else None
+    """Return a number that JSON has, to seven digits; None for none."""
+    return float(f"{value:.7g}") if math.isfinite(value) else None
 
 
 def _without_nan(value: Any) -> Any:
@@ -165,16 +165,15 @@ def _count(verdicts: Iterator[str]) -> dict[str, int]:
 
 
 def _environments(experiments: Sequence[Experiment], store: Store) -> list[Summary]:
-    """Return every environment with the runs that were made in it."""
-    records = [record for one in experiments for record in store.records(one.name).values()]
+    """Return every environment in which runs were made, with how many and how long they took."""
+    seconds: dict[str, list[float]] = {}
+    for experiment in experiments:
+        for record in store.records(experiment.name).values():
+            seconds.setdefault(record.environment, []).append(record.seconds)
+    known = store.environments()
     return [
-        {
-            "id": name,
-            **found,
-            "runs": sum(record.environment == name for record in records),
-            "seconds": round(sum(r.seconds for r in records if r.environment == name), 1),
-        }
-        for name, found in store.environments().items()
+        {"id": name, **known[name], "runs": len(taken), "seconds": round(sum(taken), 1)}
+        for name, taken in seconds.items()
     ]
 
 

@@ -44,13 +44,13 @@ TERMS = 20
 
 
 def select(problem: Problem, seed: int, settings: dict[str, Any] | None = None) -> Outcome:
-    """Run one selection; without settings, with our defaults.
+    """Run one selection, on one core unless told otherwise; without settings, with our defaults.
 
     Returns
     -------
     dict with "selected", names in the order of inclusion, and "steps", the whole record of tests.
     """
-    selector = PIDSelector(**(settings or {}), n_jobs=1, random_state=seed)
+    selector = PIDSelector(**({"n_jobs": 1} | (settings or {})), random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that nothing is selected is a result here
         selector.fit(problem.X, problem.y)

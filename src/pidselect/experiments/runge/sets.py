@@ -1,0 +1,91 @@
+"""The variables of the model by Runge et al., and what is counted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from pidselect.datasets.problem import numbered
+from pidselect.experiments.agreement import Claim, Verdict, is_about, is_above, is_at_least
+from pidselect.experiments.experiment import Outcome
+
+#: The variables of each set, in the order of columns.
+GROUPS = {"Z": numbered("Z", 3), "W": numbered("W", 4), "X": numbered("X", 2)}
+VARIABLES = tuple(name for names in GROUPS.values() for name in names)
+DRIVERS = (*GROUPS["Z"], *GROUPS["W"])
+
+#: The place of a variable that is not included: after all others.
+LAST = len(VARIABLES) + 1
+
+
+def share(names: Sequence[str], group: Sequence[str]) -> float:
+    """Return how many of a group are among the names, in percent.
+
+    Examples
+    --------
+    >>> share(["Z1", "W2", "W3"], GROUPS["W"])
+    50.0
+    """
+    return 100.0 * len(set(names) & set(group)) / len(group)
+
+
+def place(selected: Sequence[str], group: Sequence[str]) -> float:
+    """Return the mean place of a group in the order of inclusion; what is left out comes last.
+
+    Examples
+    --------
+    >>> place(["Z1", "W1", "X1"], GROUPS["X"])
+    6.5
+    """
+    places = [selected.index(name) + 1 if name in selected else LAST for name in group]
+    return float(np.mean(places))
+
+
+def number_of(names: Sequence[str]) -> int:
+    """Return the number of a set of variables, as `subset_errors` counts them.
+
+    Examples
+    --------
+    >>> number_of(["Z1", "Z3"])
+    5
+    """
+    return sum(1 << VARIABLES.index(name) for name in names)
+
+
+def mean_over(group: str, values: Mapping[str, float]) -> float:
+    """Return the mean value of the variables in a set."""
+    return float(np.mean([values[name] for name in GROUPS[group]]))
+
+
+def shares(outcomes: Sequence[Outcome], group: str, first: int | None = None) -> list[float]:
+    """Return how much of a set each run has selected, or selected first, in percent."""
+    return [share(outcome["selected"][:first], GROUPS[group]) for outcome in outcomes]
+
+
+def paired(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[list[Outcome], ...]:
+    """Keep as many runs of each as there are of the other: run by run they saw the same data."""
+    runs = min(len(first), len(second))
+    return list(first[:runs]), list(second[:runs])
+
+
+# Parts of a claim: the whole has a name and a statement.
+above, at_least, about = (partial(build, "", "") for build in (is_above, is_at_least, is_about))
+
+
+def all_of(name: str, statement: str, parts: Sequence[Claim], remark: str = "") -> Claim:
+    """Join claims that must all hold: the first that does not, or the first, stands for all.
+
+    What is measured also names the others and their numbers.
+    """
+    order = (Verdict.NOT_RUN, Verdict.DIFFERS, Verdict.UNDECIDED, Verdict.AGREES)
+    shown = min(parts, key=lambda claim: order.index(claim.verdict))
+    others = [
+        f"{part.measured}: {part.ours.mean:.3g}"
+        for part in parts
+        if part is not shown and part.ours.runs
+    ]
+    measured = "; ".join([shown.measured, *others])
+    return replace(shown, name=name, statement=statement, measured=measured, remark=remark)

@@ -1,0 +1,162 @@
+"""The command line: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pidselect import __version__
+from pidselect.cli import app
+from pidselect.experiments.registry import EXPERIMENTS
+
+sys.path.append(str(Path(__file__).parent / "experiments"))
+import coins
+
+
+@pytest.fixture
+def known_coins(monkeypatch):
+    monkeypatch.setitem(EXPERIMENTS, "coins", "coins, tossed")
+    monkeypatch.setitem(sys.modules, "pidselect.experiments.coins", coins)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments), "--jobs", "1"])
+
+
+def numbers(out: Path) -> dict:
+    return json.loads((out / "numbers.json").read_text(encoding="utf-8"))
+
+
+def test_version():
+    result = CliRunner().invoke(app, ["--version"])
+    assert (result.exit_code, result.output) == (0, f"pidselect {__version__}\n")
+
+
+def test_the_help_has_examples():
+    result = CliRunner().invoke(app, ["reproduce", "--help"])
+    assert result.exit_code == 0
+    assert "pidselect reproduce --quick" in result.output
+    assert all(name in result.output for name in ("friedman", "--resume", "--only", "--runs"))
+
+
+def test_page_and_numbers_are_written(known_coins, out):
+    result = run("coins", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert "numbers of tables: 1 agrees, 1 differs" in result.output
+    assert "statements: 1 agrees" in result.output
+    assert "51 of 51 runs, about 0 s left" in result.output
+    assert f"page: {out / 'index.html'}" in result.output
+    assert {path.name for path in out.iterdir()} == {
+        "index.html",
+        "numbers.csv",
+        "numbers.json",
+        "runs",
+    }
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "The bent coin shows heads more often." in page
+    assert "Heads &lt;b&gt;" in page
+    assert "Heads <b>" not in page
+    assert numbers(out)["command"] == "pidselect reproduce coins"
+
+
+def test_what_was_run_is_not_run_again(known_coins, out):
+    assert run("--only", "coins/toss", "--quick", "--out", out).exit_code == 0
+    assert len((out / "runs" / "coins.jsonl").read_text().splitlines()) == 3
+    refused = run("coins", "--out", out)
+    assert refused.exit_code == 2
+    assert "Give --resume to go on" in refused.output
+    assert run("coins", "--runs", 16, "--resume", "--out", out).exit_code == 0
+    lines = (out / "runs" / "coins.jsonl").read_text().splitlines()
+    assert len(lines) == 9
+    assert len({(r["part"], str(r["point"]), r["seed"]) for r in map(json.loads, lines)}) == 9
+
+
+def test_redrawing_needs_no_run(known_coins, out):
+    assert run("coins", "--out", out).exit_code == 0
+    page = (out / "index.html").read_bytes()
+    (out / "index.html").unlink()
+    for path in (out / "runs").iterdir():
+        path.unlink()
+    assert run("--redraw", "--out", out).exit_code == 0
+    assert (out / "index.html").read_bytes() == page
+
+
+def test_quiet_says_nothing_of_progress(known_coins, out):
+    assert "left" not in run("coins", "--quiet", "--out", out).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["freedman"], "There is no experiment 'freedman'; did you mean 'friedman'?"),
+        (["toy/select"], "has no part 'select'; did you mean 'selection'?"),
+        (
+            ["--device", "gpu"],
+            "--device='gpu' is unknown; did you mean 'cpu'? Known are 'cpu', 'cuda'",
+        ),
+        (["--redraw"], "to draw from. Leave out --redraw."),
+        (["--runs", "0"], "Invalid value for '--runs'"),
+    ],
+)
+def test_wrong_calls(arguments, said, out):
+    result = run(*arguments, "--out", out)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", "").split())
+
+
+def test_a_run_that_fails_is_no_wrong_call(known_coins, out, monkeypatch):
+    bad = replace(coins.TOSS, run=coins.fail)
+    monkeypatch.setattr(coins, "EXPERIMENT", replace(coins.EXPERIMENT, parts=[bad]))
+    result = run("coins", "--out", out)
+    assert result.exit_code == 1
+    assert "under the table" in str(result.exception)
+
+
+def command(out: Path) -> list[str]:
+    arguments = ["reproduce", "lattice", "redundancy", "--jobs", "2", "--runs", "30"]
+    return [sys.executable, "-m", "pidselect.cli", *arguments, "--out", str(out), "--resume"]
+
+
+def found(out: Path) -> object:
+    """Return all that was found, without what depends on the moment."""
+    summary = numbers(out)
+    for one in summary["experiments"]:
+        for part in one["parts"]:
+            part.pop("seconds")
+    return summary["experiments"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_what_was_ended_goes_on(out, tmp_path, how):
+    """Ended when a few runs are there, it goes on to what an undisturbed reproduction finds."""
+    lines = out / "runs" / "redundancy.jsonl"
+    said = tmp_path / "said.txt"
+    with said.open("wb") as file:
+        going = subprocess.Popen(command(out), stdout=file, stderr=file, start_new_session=True)
+    while not (lines.exists() and lines.stat().st_size) and going.poll() is None:
+        time.sleep(0.01)
+    going.send_signal(how)
+    going.wait(timeout=60)
+    with suppress(ProcessLookupError):
+        os.killpg(going.pid, signal.SIGKILL)  # workers outlive a process that is killed for a while
+    if how == signal.SIGINT and going.returncode == 130:
+        assert "go on with --resume" in said.read_text()
+    subprocess.run(command(out), check=True, capture_output=True)
+    undisturbed = tmp_path / "undisturbed"
+    subprocess.run(command(undisturbed), check=True, capture_output=True)
+    assert found(out) == found(undisturbed)
