@@ -141,8 +141,15 @@ def found(out: Path) -> object:
     return summary["experiments"]
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    out = tmp_path_factory.mktemp("undisturbed")
+    subprocess.run(command(out), check=True, capture_output=True)
+    return found(out)
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_what_was_ended_goes_on(out, tmp_path, how):
+def test_what_was_ended_goes_on(out, tmp_path, undisturbed, how):
     """Ended when a few runs are there, it goes on to what an undisturbed reproduction finds."""
     lines = out / "runs" / "redundancy.jsonl"
     said = tmp_path / "said.txt"
@@ -157,6 +164,4 @@ def test_what_was_ended_goes_on(out, tmp_path, how):
     if how == signal.SIGINT and going.returncode == 130:
         assert "go on with --resume" in said.read_text()
     subprocess.run(command(out), check=True, capture_output=True)
-    undisturbed = tmp_path / "undisturbed"
-    subprocess.run(command(undisturbed), check=True, capture_output=True)
-    assert found(out) == found(undisturbed)
+    assert found(out) == undisturbed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import html
+import json
 import os
 import re
 import subprocess
@@ -11,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from pidselect.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).parents[1]
 LESSONS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -112,3 +116,18 @@ def test_example(path, tmp_path):
 def test_pictures_are_small():
     for picture in (ROOT / "docs" / "images").iterdir():
         assert picture.stat().st_size < 150_000, f"{picture.name} makes the page slow"
+
+
+def test_the_reproduction_is_whole():
+    """The page that is shown is of a full run, and says what the numbers beside it say."""
+    folder = ROOT / "docs" / "reproduction"
+    summary = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
+    page = html.unescape((folder / "index.html").read_text(encoding="utf-8"))
+    assert [one["name"] for one in summary["experiments"]] == list(EXPERIMENTS)
+    assert not summary["quick"]
+    claims = [claim for one in summary["experiments"] for claim in one["claims"]]
+    assert [claim["name"] for claim in claims if claim["verdict"] == "not run"] == []
+    assert [claim["name"] for claim in claims if claim["statement"] not in page] == []
+    unexplained = [c["name"] for c in claims if c["verdict"] == "differs" and not c["remark"]]
+    assert unexplained == []
+    assert summary["made"][:10] in page

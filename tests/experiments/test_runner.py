@@ -71,11 +71,10 @@ def test_the_clock_counts_down():
     short = Task("coins", replace(coins.TOSS, seconds=1.0), {}, 0, "cpu")
     alone = Task("coins", replace(coins.THROW, seconds=10.0), {}, 0, "cpu")
     clock = Clock([short, short], [alone], workers=2)
-    assert clock.seconds_left == 11.0
+    assert clock.seconds_left == pytest.approx(11.0, abs=0.1)
     clock.note(short)
     clock.note(short)
-    ratio = clock.seconds_left
+    assert 9 < clock.seconds_left < 10  # these two took no time at all
     clock.note(alone)
-    assert 0 < ratio < 1  # the first two took no time at all
     assert clock.seconds_left == pytest.approx(0, abs=1e-6)
     assert clock.done == clock.total == 3

@@ -14,6 +14,9 @@ from pidselect.experiments.experiment import Experiment, Outcome, Part, Point
 from pidselect.experiments.store import Record, Store, key_of
 from pidselect.selection.workers import count_workers
 
+#: Seconds of work after which the time taken counts as much as what was expected.
+BELIEVED = 60.0
+
 #: The runs of most parts in the full reproduction; other parts are repeated in proportion.
 FULL_RUNS = 100
 
@@ -200,10 +203,13 @@ class Clock:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until all is done, if the rest goes as what was done so far."""
-        if not self._behind:
-            return self._ahead
-        return max(0.0, self._ahead) * (time.perf_counter() - self._start) / self._behind
+        """Seconds until all is done, if the rest goes as what was done so far.
+
+        What parts say of themselves counts as much as a minute's work: the first runs of all
+        wait for kernels to be compiled.
+        """
+        taken = time.perf_counter() - self._start
+        return max(0.0, self._ahead) * (taken + BELIEVED) / (self._behind + BELIEVED)
 
     def note(self, task: Task) -> None:
         """Count a run that has ended."""
