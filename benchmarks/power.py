@@ -37,7 +37,7 @@ def judge(name: str, options: Namespace) -> dict[str, Any]:
     others = set(range(len(problem.names))) - relevant
     selections = repeat(select, name, SETTINGS[options.settings], options=options)
     found, taken = share(relevant, selections), share(others, selections)
-    asked, (paper_found, paper_taken) = ASKED[name], PAPER[name]["cmi"]
+    asked, (paper_found, paper_taken) = ASKED[name], PAPER[name]
     return {
         "model": name,
         "found": found.mean,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -167,10 +168,12 @@ def make(
         watch(State(task, clock.done, clock.total, clock.seconds_left))
 
     pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    for number, outcome, seconds in pool(
-        delayed(_perform_numbered)(number, task) for number, task in enumerate(together)
-    ):
-        note(together[number], outcome, seconds)
+    calls = (delayed(_perform_numbered)(number, task) for number, task in enumerate(together))
+    with warnings.catch_warnings():
+        # Workers that grow, as they do while they compile kernels, are replaced by new ones.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
+        for number, outcome, seconds in pool(calls):
+            note(together[number], outcome, seconds)
     for task in alone:
         note(task, *perform(task))
 
