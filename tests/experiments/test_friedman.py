@@ -21,6 +21,8 @@ I: MI false positives above alpha
 I: nuisance of low importance
 I: X4 first, then X1 and X2, then X5 and X3
 I: LARS blind to X3
+I: importances low where MI misses
+I: forward selection follows the importances
 I: forest sees X3 a little
 I: forward LARS takes X4, X1/X2, X5
 I: forward forest takes X5 in 60 %, X3 in 30 % as fourth
@@ -48,7 +50,7 @@ CMI's set has the lowest MAE (model I)
 CMI's set has the lowest MAE (model II)
 III: no set predicts well
 I: synergy explains CMI above MI
-II: the same
+II: synergy explains CMI above MI
 II: features with high synergy also carry redundancy
 III: below threshold for most
 III: almost only synergy
@@ -184,7 +186,9 @@ def as_the_text(n_runs=N_RUNS):
         nuisance = [f"Z{1 + (seed + place) % (5 if model == 1 else 6)}" for place in range(3)]
         pair = ["X1", "X2"] if seed % 2 else ["X2", "X1"]
         if model == 1:
-            late = ["X5", *nuisance] if method == "lars" else ["X5", "X3", *nuisance[:2]]
+            spare = ["X3", *(f"Z{place}" for place in range(1, 6))]
+            any_three = [spare[(seed + place) % 6] for place in range(3)]
+            late = ["X5", *any_three] if method == "lars" else ["X5", "X3", *nuisance[:2]]
             if method == "forest" and seed % 5 < 2:
                 late[:2] = ["X3", "X5"]
             return ["X4", *pair, *late]

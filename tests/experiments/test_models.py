@@ -10,7 +10,7 @@ from pidselect.datasets import statistical_model
 from pidselect.experiments.agreement import Verdict
 from pidselect.experiments.experiment import Results
 from pidselect.experiments.models import EXPERIMENT, run_curve, run_others, run_selection
-from pidselect.experiments.models.claims import KINDS
+from pidselect.experiments.models.curves import KINDS
 from pidselect.experiments.terms import term
 
 GRID = [round(0.25 * place, 10) for place in range(9)]
@@ -28,6 +28,7 @@ MANDATORY = {
             "unique X1 highest at alpha 1",
             "noise lowers all terms",
             "same shape for other inputs and noise",
+            "same shape for other inputs",
         )
     ),
     "additive synergy above multiplicative",
@@ -42,7 +43,8 @@ def a_sweep(synergy: list[float], scale: float = 1.0, **curves: list[float]) -> 
     rows = {name: [scale] * len(GRID) for name in NAMES}
     rows |= {"synergy": [scale * value for value in synergy]} | curves
     lines = {name: [0.05] * len(GRID) for name in ("mi1", "mi2", "cmi1", "cmi2")}
-    return {"alpha": GRID, "ksg": rows, "count": rows, "width": rows, "lines": lines}
+    estimates = dict.fromkeys(("ksg", "mixed", "count", "width"), rows)
+    return {"alpha": GRID, **estimates, "lines": lines}
 
 
 PEAKED = [0, 0.5, 1, 0.5, 0, 0.5, 1, 1.5, 2]
@@ -138,6 +140,8 @@ def test_verdicts_on_places() -> None:
             if name.endswith(f"({kind})") and " at alpha " in name:
                 assert found[name] is Verdict.AGREES, name
     assert found["contributions grow beyond alpha 1 (additive)"] is Verdict.AGREES
+    # What is unique to X1 falls from 1 to 0.6.
+    assert found["each contribution grows beyond alpha 1 (additive)"] is Verdict.DIFFERS
     assert found["contributions shrink beyond alpha 1 (multiplicative)"] is Verdict.DIFFERS
     unlike = verdicts_of(curves(a_sweep(FLAT, shared=FLAT), a_sweep(FLAT, shared=FLAT)))
     assert unlike["synergy peaks at alpha 0.5 (additive)"] is Verdict.DIFFERS
@@ -166,16 +170,20 @@ def test_verdicts_on_noise_and_shape(falling: bool) -> None:
     for kind in KINDS:
         assert found[f"noise lowers all terms ({kind})"] is expected
         assert found[f"same shape for other inputs and noise ({kind})"] is expected
+        assert found[f"same shape for other inputs ({kind})"] is expected
 
 
 def test_quick_runs_do_not_mix_with_full_ones() -> None:
     coarse = {**a_sweep([9, 0, 0]), "alpha": [0.0, 1.0, 2.0]}
+    other = {"kind": "multiplicative", "distribution": "uniform from 0", "sigma": 0.1, "step": 1.0}
     results = Results(
         {
             "curve": [
                 ({"kind": "additive", "step": 1.0}, 0, coarse),
                 ({"kind": "additive", "step": 0.25}, 0, a_sweep(PEAKED)),
-            ]
+                ({"kind": "multiplicative", "step": 0.25}, 0, a_sweep(PEAKED)),
+            ],
+            "zero": [(other, 0, coarse)],
         }
     )
     claims = {claim.name: claim for claim in EXPERIMENT.report(results).claims}

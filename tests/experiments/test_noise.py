@@ -20,6 +20,8 @@ MANDATORY = {
     "MacKay: shared and synergy fall for larger a",
     "MacKay: synergy above redundancy",
     "MacKay: joint includes both",
+    "MacKay: signal significant given the distractor",
+    "Haufe: signal significant given the distractor",
     "Haufe: CMI holds both",
     "Haufe: MI misses the synergy",
     "Haufe: no redundancy",
@@ -71,6 +73,17 @@ def test_nearest_neighbours_are_near_the_truth(curve):
     assert curve["curves"]["ksg mi1"][0] == pytest.approx(true_entropy(0.1) - noise, abs=0.15)
     distractor = true_entropy(np.hypot(0.1, 2.0)) - true_entropy(0.1)
     assert curve["curves"]["ksg mi2"][1] == pytest.approx(distractor, abs=0.15)
+
+
+def test_after_haufe_x1_tells_by_itself_what_the_remark_says():
+    signal, places, y = np.linspace(-6, 6, 401), np.linspace(-24, 24, 401), np.linspace(-2, 2, 401)
+    weights = np.exp(-(signal**2) / 2)
+    x1 = np.exp(-((places[:, None] - signal) ** 2) / (2 * 4.0**2))
+    target = np.exp(-((y[:, None] - np.sin(signal)) ** 2) / (2 * 0.1**2))
+    joint = (x1 * weights) @ target.T
+    joint /= joint.sum()
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    assert np.sum(joint * np.log2(joint / independent)) == pytest.approx(0.04, abs=0.005)
 
 
 @pytest.mark.parametrize("binning", ["count", "width"])
@@ -170,6 +183,7 @@ def test_curves_as_the_paper_has_them_agree():
         ("ksg cmi", "MacKay: CMI at least MI from a = 0.5 on"),
         ("width synergy", "MacKay: synergy above redundancy"),
         ("ksg joint", "Haufe: MI misses the synergy"),
+        ("ksg cmi", "Haufe: signal significant given the distractor"),
     ],
 )
 def test_a_curve_that_drops_to_nothing_at_one_strength_differs(key, broken):
@@ -205,3 +219,13 @@ def test_selections_are_counted():
     (claim,) = (one for one in found.claims if one.ours.runs)
     assert claim.ours.mean == 50.0
     assert claim.verdict is Verdict.UNDECIDED
+
+
+def test_the_remark_says_where_curves_cross():
+    found = {claim.name: claim.remark for claim in EXPERIMENT.report(results_of(2)).claims}
+    remark = found["MacKay: I(X2;Y) above the CMI from a = 1 on"]
+    crossing = np.diff(
+        [made_up("mackay", 0)["curves"][f"ksg {name}"] for name in ("cmi", "mi2")], axis=0
+    )[0]
+    last = int(np.flatnonzero(crossing <= 0)[-1])
+    assert remark.startswith(f"The curves cross between a = {GRID[last]:g} and {GRID[last + 1]:g}.")

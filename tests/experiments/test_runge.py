@@ -31,6 +31,7 @@ MANDATORY = {
     "MI takes more X",
     "LARS importance high for W only",
     "LARS gives Z and X the same small importance",
+    "linear methods agree",
     "forest importance high for W and Z, small for X",
     "forward LARS takes W with 4 features",
     "forward forest takes W in about 60 %, with 4",
@@ -231,10 +232,13 @@ def terms(alone: dict[str, float], given: float, synergy: dict[str, float]) -> R
     return repeated("terms", {}, outcome)
 
 
-def importances(lars: dict[str, float], forest: dict[str, float]) -> Runs:
+def importances(
+    lars: dict[str, float], forest: dict[str, float], svr: dict[str, float] | None = None
+) -> Runs:
     linear = {name: lars[name[0]] for name in VARIABLES}
     of_forest = {name: forest[name[0]] for name in VARIABLES}
-    found = dict.fromkeys(("lars", "lasso", "svr"), linear)
+    found = dict.fromkeys(("lars", "lasso"), linear)
+    found["svr"] = {name: (svr or lars)[name[0]] for name in VARIABLES}
     found |= dict.fromkeys(("forest", "forest-training"), of_forest)
     return repeated("methods", {}, {"importances": found, "standardised": found})
 
@@ -270,9 +274,13 @@ def test_results_like_the_papers_agree() -> None:
 
 def test_results_unlike_the_papers_differ() -> None:
     runs = {
-        **selections(cmi=X + Z, mi=W),
+        **selections(cmi=X + Z, mi=W[:3] + Z[:1]),
         **terms({"Z": 0.01, "W": 0.02, "X": 0.09}, 0.005, {"Z": 0.7, "W": 0.1}),
-        **importances({"Z": 0.9, "W": 0.1, "X": 0.1}, {"Z": 0.2, "W": 0.2, "X": 0.9}),
+        **importances(
+            {"Z": 0.9, "W": 0.1, "X": 0.1},
+            {"Z": 0.2, "W": 0.2, "X": 0.9},
+            svr={"Z": 0.1, "W": 0.9, "X": 0.9},
+        ),
         **orders([Z + W], [Z + X[:1] + W[:3]]),
         **errors(W + X),
     }

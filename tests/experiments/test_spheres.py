@@ -24,6 +24,7 @@ MANDATORY = {
     "spheres: no single significant MI",
     "spheres: sets of two raise unique, shared and synergy",
     "spheres: CMI significant given one other",
+    "spheres: CMI significant given both others",
     "spheres: CMI above MI",
     "spheres: CMI highest given both",
 }

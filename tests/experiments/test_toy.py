@@ -22,6 +22,8 @@ def a_selection(extra: bool = False) -> dict[str, Any]:
             "phase": "forward",
             "given": given,
             "candidates": list(p_values),
+            "bits": [0.1 if p_value <= 0.05 else 0.01 for p_value in p_values.values()],
+            "null_line": 0.05,
             "p_values": list(p_values.values()),
             "chosen": min(p_values, key=lambda name: p_values[name]),
             "accepted": accepted,
@@ -76,7 +78,7 @@ def test_atoms_add_up_to_plug_in_terms(terms: dict[str, Any]) -> None:
     assert third["unique2"] + third["synergy"] == pytest.approx(plug_in["I(X2;Y|X1,eta)"]["bits"])
 
 
-def test_x2_adds_to_x1_what_the_note_says() -> None:
+def test_inputs_add_what_the_notes_say() -> None:
     """Given normal inputs the signal is normal, and Y's density an integral over it."""
     problem = toy(20_000, random_state=0)
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -93,6 +95,9 @@ def test_x2_adds_to_x1_what_the_note_says() -> None:
     alone = log_density([0], [[1.01]], [1.0])
     both = log_density([0, 1], [[1.01, 0.801], [0.801, 0.6801]], [1.0, 0.8])
     assert np.mean(both - alone) == pytest.approx(0.027, abs=0.004)
+    second = log_density([1], [[0.6801]], [0.8])
+    with_eta = log_density([1, 2], [[0.6801, 0.01], [0.01, 1.0]], [0.8, 0.0])
+    assert np.mean(with_eta - second) == pytest.approx(0.001, abs=0.001)
 
 
 @pytest.mark.parametrize("n_runs", [0, 1, 2])
@@ -116,6 +121,10 @@ def test_verdicts_on_the_path() -> None:
     typical = claims_of(selections(*[a_selection()] * 19, a_selection(extra=True)))
     assert typical["toy: X1 and eta selected"].ours.mean == 95
     assert typical["toy: X1 and eta selected"].verdict is Verdict.AGREES
+    assert typical["toy: X1 included first, then eta"].verdict is Verdict.AGREES
+    assert not typical["toy: X1 included first, then eta"].remark
+    near = claims_of(selections(*[a_selection()] * 15, *[a_selection(extra=True)] * 5))
+    assert near["toy: X1 and eta selected"].remark == "The limit is within chance of this share."
     assert typical["toy: backward elimination keeps both"].ours.runs == 19
     assert typical["toy: only eta significant at step 2"].verdict is Verdict.AGREES
     rare = claims_of(selections(*[a_selection(extra=True)] * 20))
@@ -130,3 +139,5 @@ def test_table_of_sets() -> None:
     assert shown["as the paper", "exactly X1 and eta"].mean == 50
     assert shown["as the paper", "X2 besides"].mean == 50
     assert shown["our defaults", "exactly X1 and eta"].runs == 0
+    assert "0.0550 bit on average" in table.caption
+    assert "50 % pass" in table.caption

@@ -189,13 +189,19 @@ def test_notes_remarks_parts_and_environments_are_told(long):
         "The number of bins is not stated. Here: Five, of both kinds.",
         "Only with bins of equal width; see the note.",
         "selection 12 20 to 100 12 min 34 s",
-        "seconds 9 min 27 s 2 h 3 min",
+        "time of one core 9 min 27 s 2 h 3 min",
         "the first seed is 0",
         "2026-11-16 05:00 UTC",
         "This was a quick reproduction",
     ):
         assert words in long.text
     assert "quick reproduction:" not in Reader(render({**made_up.summary(1), "quick": False})).text
+
+
+def test_a_filter_without_anything_to_show_is_disabled():
+    summary = {**made_up.summary(1), "totals": {"cells": {"differs": 2}, "claims": {}}}
+    buttons = {button["value"]: button for button in Reader(render(summary)).all("button")}
+    assert [name for name, button in buttons.items() if "disabled" in button] == ["undecided"]
 
 
 def test_an_empty_summary_is_a_page():

@@ -27,7 +27,7 @@ def texts(svg: str) -> str:
 
 def filled(svg: str, role: str) -> int:
     """Count the shapes of the colour of a role that has no hatch."""
-    return svg.lower().count(f"fill: {panels.LOOKS[role].colour.lower()}")
+    return svg.lower().count(f"fill:{panels.LOOKS[role].colour.lower()}")
 
 
 def one(*series: Series, kind: PanelKind = "bars", **more) -> Figure:
@@ -133,16 +133,19 @@ def test_letters_only_where_there_are_several_panels():
 def test_one_legend_if_all_panels_share_it():
     assert texts(draw(made_up.bars(2, n_panels=3))).count("I(X1, X2; Y)") == 1
     other = Panel("Other", "bars", [made_up.series("other", "first", ["a"])])
-    mixed = Figure("mixed", "", "", (*made_up.bars(2, n_panels=2).panels, other))
-    assert texts(draw(mixed)).count("I(X1, X2; Y)") == 2
+    two = made_up.bars(2, n_panels=2).panels
+    for panels_of, number in (((*two, other), 1), ((two[0], other, two[1]), 2)):
+        assert texts(draw(Figure("mixed", "", "", panels_of))).count("I(X1, X2; Y)") == number
 
 
 def test_rows_with_the_same_legend_have_it_once_below_the_last():
     terms, atoms = made_up.bars(1, n_panels=2).panels, made_up.stacked().panels
     rows = [list(terms), list(terms), [*atoms, *atoms], [*terms[:1], *atoms]]
-    legends = plots._legends(rows)
-    assert [len(below) for below in legends] == [0, 1, 1, 2]
-    assert [label for label, _, _ in legends[2][0]] == [label for label, _ in made_up.ATOMS]
+    legends = plots._legends(rows, 3)
+    places = [[(legend.column, legend.span) for legend in below] for below in legends]
+    assert places == [[], [(0, 3)], [(0, 2)], [(0, 1), (1, 1)]]
+    labels = [label for label, _, _ in legends[2][0].entries]
+    assert labels == [label for label, _ in made_up.ATOMS]
 
 
 def test_a_legend_explains_thresholds():
@@ -171,6 +174,29 @@ def test_bars_stand_on_zero_unless_some_are_negative():
     low, high = axes_of(one(Series("MI", "mi", ["a", "b"], [-1.0, 0.5]))).get_ylim()
     assert low < -1
     assert high > 0.5
+
+
+def test_an_error_of_rounding_is_zero():
+    axes = axes_of(one(Series("unique", "unique1", ["a", "b"], [-3e-16, 1.0]), kind="stacked"))
+    assert axes.get_ylim()[0] == 0
+    assert axes.spines["bottom"].get_visible()
+
+
+def test_there_is_room_above_a_stack_with_nothing_on_top():
+    found, wrong = (Series(role, role, ["a"], [y]) for role, y in (("right", 10.0), ("wrong", 0.0)))
+    assert axes_of(one(found, wrong, kind="stacked")).get_ylim()[1] > 10
+
+
+def test_counts_have_whole_numbers_as_ticks():
+    ticks = axes_of(one(Series("found", "right", ["a", "b"], [0.0, 1.0]))).get_yticks()
+    assert all(tick == round(tick) for tick in ticks)
+
+
+@pytest.mark.parametrize("kind", ["bars", "stacked"])
+def test_axes_reach_the_top_asked_for_and_what_is_above(kind):
+    low, high = (Series("found", "right", ["a"], [y]) for y in (6.0, 130.0))
+    assert axes_of(one(low, kind=kind, top=100.0)).get_ylim() == (0.0, 105.0)
+    assert axes_of(one(high, kind=kind, top=100.0)).get_ylim()[1] > 130
 
 
 def test_stacked_bars_add_up_on_either_side_of_zero():

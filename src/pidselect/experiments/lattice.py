@@ -298,11 +298,11 @@ def _figure(outcome: Outcome) -> Figure:
         "lattice",
         "What MI and CMI cover of the lattice of three features",
         "Each node is an atom of the information that three features have about a target; an atom "
-        "is part of every node above it. Dotted ones are not covered, a number tells how often one "
-        "is. B: the atoms of I(Y;F3) (green), and what F2 adds to it (orange). C: the atoms of "
-        "I(Y;F2,F3) (blue), and what F1 adds (yellow). D: MI terms of all three features "
-        "together. E: atoms that MI terms of single features can reach. F: the terms of a "
-        "selection by CMI in the order F3 (green), F2 (orange), F1 (yellow).",
+        "is part of every node above it. Dotted nodes are not covered; a number tells how often "
+        "one is. A: the lattice. B: the atoms of I(Y;F3) (green), and what F2 adds to it (orange). "
+        "C: the atoms of I(Y;F2,F3) (blue), and what F1 adds (yellow). D: I(Y;F1), I(Y;F2) and "
+        "I(Y;F3) together. E: atoms that these can reach. F: the terms of a selection by CMI in "
+        "the order F3 (green), F2 (orange), F1 (yellow). All is counted, nothing estimated.",
         panels,
         n_columns=2,
     )
@@ -378,12 +378,6 @@ EXPERIMENT = Experiment(
             "The caption of the lattice figure (panel B) writes I(Y;F2|F3) as I(Y;F2,F3) less "
             "I(Y;F2).",
             "What is meant, and what the panel colours, is less I(Y;F3). Computed so here.",
-        ),
-        Note(
-            "Appendix B makes surrogates by permuting the target in one sentence, and by permuting "
-            "each candidate in another.",
-            "Candidates are permuted. A permuted target would also lose what it has in common with "
-            "the features selected already, which the null hypothesis of the test keeps.",
         ),
         Note(
             "Section 5.2 says that Dedekind numbers rise much slower than the number of sets of "

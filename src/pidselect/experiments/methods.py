@@ -44,9 +44,7 @@ N_FOLDS = 5
 SVR_WEIGHT = 0.1
 
 
-def importances(
-    problem: Problem, seed: int, *, standardise: bool = False
-) -> dict[str, dict[str, float]]:
+def importances(problem: Problem, seed: int) -> dict[str, dict[str, float]]:
     """Return how important each column is to regressions on all columns.
 
     Parameters
@@ -54,8 +52,6 @@ def importances(
     problem : Problem
     seed : int
         Of the forest, its samples and shuffles, and of a solver.
-    standardise : bool
-        As in `linear_importances`.
 
     Returns
     -------
@@ -70,10 +66,7 @@ def importances(
     >>> {method: max(values, key=values.get) for method, values in found.items()}
     {'lars': 'X4', 'lasso': 'X4', 'svr': 'X4', 'forest': 'X4', 'forest-training': 'X4'}
     """
-    return {
-        **linear_importances(problem, seed, standardise=standardise),
-        **forest_importances(problem, seed),
-    }
+    return {**linear_importances(problem, seed), **forest_importances(problem, seed)}
 
 
 def linear_importances(
@@ -82,7 +75,7 @@ def linear_importances(
     """Return the absolute coefficients of three linear regressions.
 
     The paper describes columns with wide ranges as having coefficients close to zero, beside
-    columns without any influence that have larger ones: it evidently takes coefficients for one
+    columns without any influence that have larger ones: it seems to take coefficients for one
     unit of each column, whatever its range. So they are here, unless `standardise` is set: then
     they are for one standard deviation of each column, which makes them comparable. Either way the
     regressions see standardised columns, so that their penalties treat all columns alike.

@@ -86,6 +86,8 @@ class Panel:
         Of a lattice: its antichains, and pairs of their positions.
     marks : sequence of float
         Numbers on the x axis at which a vertical line stands.
+    top : float, optional
+        What the y axis reaches at least, such as 100 where values are percentages of all.
     """
 
     title: str
@@ -96,6 +98,7 @@ class Panel:
     nodes: Sequence[Node] = ()
     edges: Sequence[tuple[int, int]] = ()
     marks: Sequence[float] = ()
+    top: float | None = None
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,10 @@ Record = Mapping[str, Any]
 MARKS = {"agrees": "✓", "differs": "✗", "undecided": "?", "not run": "–"}
 
 #: Columns of a table that a screen has room for.
-WIDE = 8
+WIDE = 6
+
+#: What is known about an environment, in words.
+_FACTS = {"logical_cpus": "logical CPUs", "cpu": "CPU", "seconds": "time of one core"}
 
 #: Ids that the templates use themselves.
 _TAKEN = ("filter", "top", "answer", "reading", "environments", "open", "contents")
@@ -139,7 +142,8 @@ def _environment_rows(environments: Sequence[Record]) -> list[tuple[str, list[st
     """Return a row for each thing known about the environments, with one value for each of them."""
     keys = dict.fromkeys(key for environment in environments for key in environment)
     return [
-        (key, [_fact(key, environment.get(key)) for environment in environments]) for key in keys
+        (_FACTS.get(key, key), [_fact(key, environment.get(key)) for environment in environments])
+        for key in keys
     ]
 
 

@@ -52,6 +52,9 @@ INK = "#222222"
 #: a picture within the SVG, which is smaller.
 FEW_POINTS, MANY_POINTS = 50, 300
 
+#: Below this a value is an error of rounding, and drawn as zero.
+TINY = 1e-9
+
 
 # ------------------------------------------------------------------------ one kind of panel each
 
@@ -215,12 +218,18 @@ def _name_categories(axes: Axes, names: list[str], values: Sequence[float]) -> N
     axes.set_xlim(-0.6, max(len(names), 1) - 0.4)
     axes.set_xticks(range(len(names)), names)
     axes.tick_params(axis="x", length=0)
-    axes.grid(axis="y")
-    seen = [value for value in _numbers(values) if math.isfinite(value)]
-    if any(value < 0 for value in seen):
+    axes.grid(axis="y", clip_on=False)
+    axes.use_sticky_edges = False  # a block of no height would hold the top of the axes down
+    axes.autoscale_view(scalex=False)
+    seen = _numbers(values)
+    seen = seen[np.isfinite(seen)]
+    if np.all(seen == np.round(seen)):
+        axes.locator_params(axis="y", integer=True)
+    if np.any(seen < -TINY):
         axes.axhline(0.0, color=INK, lw=0.6)
+        axes.spines["bottom"].set_visible(False)
     else:
-        axes.set_ylim(0.0, axes.get_ylim()[1] if any(seen) else 1.0)
+        axes.set_ylim(0.0, axes.get_ylim()[1] if np.any(seen > TINY) else 1.0)
 
 
 def _scale_numbers(axes: Axes, panel: Panel) -> None:

@@ -10,10 +10,10 @@ import io
 import math
 import textwrap
 import zlib
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pidselect.report.figures import Figure, Panel, PanelKind, Role
 from pidselect.report.svg import tidy
@@ -45,6 +45,7 @@ CLOUD_DPI = 110
 # Verdana is as wide as DejaVu Sans: what is laid out for one fits the other.
 _FONTS = ["DejaVu Sans", "Verdana", "Arial"]
 _FAMILY = f"font-family: {', '.join(repr(name) for name in _FONTS)}, sans-serif"
+_SHARED = (_FAMILY, "font-size: 8px", f"fill: {INK}")
 
 _SETTINGS: Any = {
     "font.family": "sans-serif",
@@ -88,7 +89,7 @@ def draw(figure: Figure, *, salt: str = "") -> str:
         written = io.StringIO()
         _compose(figure).savefig(written, format="svg", dpi=CLOUD_DPI, metadata={"Date": None})
     prefix = f"f{zlib.crc32(f'{salt} {figure.name}'.encode()):08x}"
-    return tidy(written.getvalue(), describe(figure), prefix, _FAMILY)
+    return tidy(written.getvalue(), describe(figure), prefix, _SHARED)
 
 
 def save(figure: Figure, path: str | Path) -> None:
@@ -143,6 +144,14 @@ def letters(number: int) -> list[str]:
 _Entry = tuple[str, Role | None, PanelKind]
 
 
+class _Legend(NamedTuple):
+    """What is explained below panels that stand side by side: from which on, and how many."""
+
+    column: int
+    span: int
+    entries: list[_Entry]
+
+
 def _entries(panel: Panel) -> list[_Entry]:
     """Return what the legend of a panel explains: nothing, where its title says it already."""
     if panel.kind == "lattice":
@@ -186,18 +195,11 @@ def _compose(figure: Figure) -> Canvas:
     columns, width = _columns(figure)
     starts = range(0, len(figure.panels), columns)
     rows = [list(figure.panels[start : start + columns]) for start in starts]
-    legends = _legends(rows)
-    # What stands for rows above as well stands in the middle, else below its own panels.
-    spans = [
-        1 if len(below) > 1 else len(row) if place == 0 or legends[place - 1] else columns
-        for place, (row, below) in enumerate(zip(rows, legends, strict=True))
-    ]
+    legends = _legends(rows, columns)
     # Of each row: what lies around its axes, the axes, and the legends below.
     around = [max(_height_around(panel, width) for panel in row) for row in rows]
     axes = [3.4 if _has_lattice(row) else min(max(0.5 * width, 1.45), 2.0) for row in rows]
-    below_axes = [
-        _height_below(below, width * span) for below, span in zip(legends, spans, strict=True)
-    ]
+    below_axes = [_height_below(below, width) for below in legends]
     canvas = Canvas(figsize=(columns * width, sum(around) + sum(axes) + sum(below_axes) + 0.05))
     canvas.set_layout_engine("constrained", w_pad=0.09, h_pad=0.05, hspace=0.0)
     if not rows:
@@ -208,27 +210,34 @@ def _compose(figure: Figure) -> Canvas:
     for place, row in enumerate(rows):
         for column, panel in enumerate(row):
             _draw_panel(canvas.add_subplot(grid[2 * place, column]), panel, next(names), width)
-        for column, entries in enumerate(legends[place]):
-            if entries:
-                where = grid[2 * place + 1, column : column + spans[place]]
-                _write_legend(canvas.add_subplot(where), entries, width * spans[place])
+        for column, span, entries in legends[place]:
+            where = grid[2 * place + 1, column : column + span]
+            _write_legend(canvas.add_subplot(where), entries, width * span)
     return canvas
 
 
-def _legends(rows: Sequence[Sequence[Panel]]) -> list[list[list[_Entry]]]:
-    """Return the legends below each row: one for each panel, one for all, or none.
-
-    There is one for all where they would be alike, and none where the next row has it too.
-    """
-    legends: list[list[list[_Entry]]] = []
-    for row in rows:
-        own = [_entries(panel) for panel in row]
-        different = {_meaning(entries): entries for entries in own if entries}
-        legends.append(own if len(different) > 1 else list(different.values()))
+def _legends(rows: Sequence[Sequence[Panel]], columns: int) -> list[list[_Legend]]:
+    """Return the legends below each row; what stands for rows above as well is in the middle."""
+    legends = [list(_legends_of_row(row)) for row in rows]
     for above, below in pairwise(legends):
-        if len(above) == len(below) == 1 and _meaning(above[0]) == _meaning(below[0]):
+        alike = {_meaning(legend.entries) for legend in (*above, *below)}
+        if len(above) == len(below) == len(alike) == 1:
             above.clear()
+            below[0] = _Legend(0, columns, below[0].entries)
     return legends
+
+
+def _legends_of_row(row: Sequence[Panel]) -> Iterator[_Legend]:
+    """Yield one legend for neighbours that need the same, and for all if none needs another."""
+    own = [_entries(panel) for panel in row]
+    different = {_meaning(entries): entries for entries in own if entries}
+    if len(different) == 1:
+        own = list(different.values()) * len(row)
+    for _, group in groupby(enumerate(own), lambda place: _meaning(place[1])):
+        alike = list(group)
+        column, entries = alike[0]
+        if entries:
+            yield _Legend(column, len(alike), entries)
 
 
 def _meaning(entries: Sequence[_Entry]) -> tuple[tuple[str, Role | None], ...]:
@@ -236,9 +245,11 @@ def _meaning(entries: Sequence[_Entry]) -> tuple[tuple[str, Role | None], ...]:
     return tuple((label, role) for label, role, _ in entries)
 
 
-def _height_below(legends: Sequence[Sequence[_Entry]], width: float) -> float:
-    """Return how high the legends below a row of panels are, each of a width."""
-    lines = [len(entries) / _columns_of_legend(entries, width) for entries in legends if entries]
+def _height_below(legends: Sequence[_Legend], width: float) -> float:
+    """Return how high the legends below a row of panels are, each panel of a width."""
+    lines = [
+        len(entries) / _columns_of_legend(entries, width * span) for _, span, entries in legends
+    ]
     return 0.19 * math.ceil(max(lines)) + 0.06 if lines else 0.0
 
 
@@ -247,7 +258,7 @@ def _write_legend(axes: Axes, entries: Sequence[_Entry], width: float) -> None:
     legend = axes.legend(
         handles=[_handle(entry) for entry in entries],
         ncols=_columns_of_legend(entries, width),
-        handlelength=2.2,
+        handlelength=2.93,  # so that it ends with a whole dash
         columnspacing=1.2,
         loc="upper center",
         borderaxespad=0.0,
@@ -280,6 +291,8 @@ def _draw_panel(axes: Axes, panel: Panel, letter: str, width: float) -> None:
     KINDS[panel.kind](axes, panel)
     if panel.kind in ("bars", "stacked"):
         _turn_names(axes, categories_of(panel), width)
+    if panel.top is not None:
+        axes.set_ylim(top=max(axes.get_ylim()[1], 1.05 * panel.top))
     axes.set_xlabel(_wrap(panel.x_label, width - 0.5))
     axes.set_ylabel(_wrap(panel.y_label, 2.0))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from xml.etree import ElementTree
 
 
-def tidy(svg: str, label: str, prefix: str, style: str) -> str:
+def tidy(svg: str, label: str, prefix: str, shared: Sequence[str]) -> str:
     """Return a smaller SVG element, fit for a page with others.
 
     It brings no styles for the whole page, and keeps only the ids that it refers to itself, by
@@ -22,8 +22,8 @@ def tidy(svg: str, label: str, prefix: str, style: str) -> str:
         Read out to those who do not see it.
     prefix : str
         Of all its ids.
-    style : str
-        One that all texts share: it is said once, for all.
+    shared : sequence of str
+        Styles that most texts have, such as "font-size: 8px": they are said once, for all.
     """
     root = ElementTree.fromstring(svg)
     found = dict.fromkeys(re.findall(r'(?:url\(|href=")#([\w-]+)', svg))
@@ -35,11 +35,12 @@ def tidy(svg: str, label: str, prefix: str, style: str) -> str:
     for element in root.iter():
         _unwrap(element)
         element.tag = element.tag.partition("}")[2]
-        element.attrib = {
-            name.partition("}")[2] or name: _shorten(value, element.tag, ids, style)
+        short = {
+            name.partition("}")[2] or name: _shorten(name, value, ids, shared)
             for name, value in element.attrib.items()
             if name != "id" or value in ids
         }
+        element.attrib = {name: value for name, value in short.items() if value}
         if element.tag != "text":
             element.text = None
         element.tail = None
@@ -47,7 +48,7 @@ def tidy(svg: str, label: str, prefix: str, style: str) -> str:
         "xmlns": "http://www.w3.org/2000/svg",
         "role": "img",
         "aria-label": label,
-        "style": f"stroke-linejoin: round; stroke-linecap: butt; {style}",
+        "style": ";".join(("stroke-linejoin:round", "stroke-linecap:butt", *shared)),
         **{name: root.attrib[name] for name in ("width", "height", "viewBox")},
     }
     return ElementTree.tostring(root, encoding="unicode")
@@ -63,10 +64,25 @@ def _is_idle(element: ElementTree.Element) -> bool:
     return element.tag.endswith("}g") and not element.attrib.keys() - {"id"}
 
 
-def _shorten(value: str, tag: str, ids: Mapping[str, str], style: str) -> str:
-    """Give an attribute the new names, and no more than can be seen."""
-    if tag == "image":
+def _shorten(name: str, value: str, ids: Mapping[str, str], shared: Sequence[str]) -> str:
+    """Give an attribute the new names, and no more than can be seen.
+
+    Examples
+    --------
+    >>> _shorten("d", "M 12.3456 0.1234 L 20 1", {}, ())
+    'M12.3 0.12L20 1'
+    >>> _shorten("style", "font-size: 8px; fill: #ff0000", {}, ("font-size: 8px",))
+    'fill:#ff0000'
+    """
+    if value.startswith("data:"):
         return value
-    link = re.sub(r"#([\w-]+)", lambda found: f"#{ids.get(found[1], found[1])}", value)
-    short = re.sub(r"(\d\.\d\d)\d+", r"\1", ids.get(link, link))
-    return " ".join(short.replace(f"{style};", "").split())
+    if name == "id":
+        return ids[value]
+    value = re.sub(r"#([\w-]+)", lambda found: f"#{ids.get(found[1], found[1])}", value)
+    value = re.sub(r"(\d\d\.\d|\d\.\d\d)\d+", r"\1", " ".join(value.split()))
+    if name == "style":
+        said = (part.strip() for part in value.split(";"))
+        return ";".join(part.replace(": ", ":") for part in said if part and part not in shared)
+    if name == "d":
+        return re.sub(r" ?([A-Za-z]) ?", r"\1", value)
+    return "" if value.startswith("rotate(-0 ") else value

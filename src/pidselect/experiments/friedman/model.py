@@ -163,7 +163,7 @@ def not_above(smaller: Sequence[float], larger: Sequence[float], measured: str) 
     """Decide whether one value is at most another; the first less the second is shown."""
     claim = is_not_below("", "", *paired(larger, smaller), measured=measured)
     rule = "mean difference not more than 2.58 standard errors above 0"
-    return replace(claim, ours=claim.ours._replace(mean=-claim.ours.mean), rule=rule)
+    return replace(claim, ours=claim.ours._replace(mean=0.0 - claim.ours.mean), rule=rule)
 
 
 def at_least(values: Sequence[float], limit: float, measured: str) -> Claim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -14,55 +14,27 @@ from pidselect.experiments.agreement import (
     is_at_most,
     peaks_at,
 )
+from pidselect.experiments.averages import percent
 from pidselect.experiments.experiment import Outcome, Results
-
-KINDS = ("additive", "multiplicative")
-DISTRIBUTIONS = ("uniform", "binomial", "poisson", "exponential")
-SIGMAS = (0.1, 1.0, 10.0)
-
-#: What the paper shows, the only one with lines of significance.
-SHOWN = ("uniform", 0.1)
-
-#: Uniform inputs from 0 to 1 instead of from 1 to 2.
-FROM_ZERO = "uniform from 0"
-
-TERMS = ("mi1", "mi2", "cmi1", "cmi2")
-ATOMS = ("unique1", "unique2", "shared", "synergy")
+from pidselect.experiments.models.curves import (
+    ATOMS,
+    DISCRETE,
+    DISTRIBUTIONS,
+    KINDS,
+    SHOWN,
+    SIGMAS,
+    TERMS,
+    curves_of,
+    finest,
+    in_words,
+    values_at,
+)
 
 #: The grid of the full reproduction.
 GRID = [round(0.1 * place, 10) for place in range(21)]
 
 #: What "all" is taken for, in percent.
 NEARLY_ALL = 90.0
-
-
-# ----------------------------------------------------------------------------------------- curves
-
-
-def finest(runs: Sequence[Outcome]) -> list[Outcome]:
-    """Return the runs on the finest grid: quick runs and full ones may lie in one store."""
-    most = max((len(run["alpha"]) for run in runs), default=0)
-    return [run for run in runs if len(run["alpha"]) == most]
-
-
-def curves_of(results: Results, kind: str, distribution: str, sigma: float) -> list[Outcome]:
-    """Return all sweeps of a model, from whichever part it is in."""
-    if (distribution, sigma) == SHOWN:
-        return finest(results.of("curve", kind=kind))
-    found = results.of("others", kind=kind, distribution=distribution, sigma=sigma)
-    return finest(found)
-
-
-def values_at(
-    runs: Sequence[Outcome], name: str, alpha: float, estimator: str = "count"
-) -> list[float]:
-    """Return a term at one alpha, for each run; none if that is not on the grid."""
-    return [
-        run[estimator][name][run["alpha"].index(alpha)] for run in runs if alpha in run["alpha"]
-    ]
-
-
-# ----------------------------------------------------------------------------------------- claims
 
 
 def make_claims(results: Results) -> list[Claim]:
@@ -74,9 +46,9 @@ def make_claims(results: Results) -> list[Claim]:
             for claim in (
                 *_claim_places(results, kind),
                 _claim_interaction(results, kind),
-                _claim_beyond(results, kind),
+                *_claim_beyond(results, kind),
                 _claim_noise(results, kind),
-                _claim_shape(results, kind),
+                *_claim_shape(results, kind),
             )
         ),
         _claim_shrinking_from_zero(results),
@@ -156,33 +128,49 @@ def _claim_interaction(results: Results, kind: str) -> Claim:
     )
 
 
-def _claim_beyond(results: Results, kind: str) -> Claim:
-    """Decide whether all that both inputs tell grows, or shrinks, from alpha 1 to 2."""
+def _claim_beyond(results: Results, kind: str) -> list[Claim]:
+    """Decide whether what the inputs tell grows, or shrinks, from alpha 1 to 2."""
     runs = finest(results.of("curve", kind=kind))
     at_one, at_two = values_at(runs, "joint", 1.0), values_at(runs, "joint", 2.0)
     if kind == "additive":
-        return is_above(
-            "contributions grow beyond alpha 1 (additive)",
-            "In the additive model all contributions increase for larger alpha.",
-            at_two,
+        statement = "In the additive model all contributions increase for larger alpha"
+        remark = f"{_say_changes(runs)} Signal grows with alpha while noise stays." if runs else ""
+        rises = [
+            np.subtract(values_at(runs, atom, 2.0), values_at(runs, atom, 1.0)) for atom in ATOMS
+        ]
+        return [
+            is_above(
+                "contributions grow beyond alpha 1 (additive)",
+                f"{statement}; here, taken together.",
+                at_two,
+                at_one,
+                measured="what both inputs tell (the sum of the atoms) at alpha 2 less at 1, bit",
+                remark=remark,
+            ),
+            is_above(
+                "each contribution grows beyond alpha 1 (additive)",
+                f"{statement}; here, one by one.",
+                [float(value) for value in np.min(rises, axis=0)],
+                0.0,
+                measured="the smallest rise of an atom from alpha 1 to 2, bit",
+                remark="Not what is unique to X1: beyond alpha 1, more and more of what X1 tells "
+                "needs X2. The numbers stand with the claim before.",
+            ),
+        ]
+    return [
+        is_above(
+            "contributions shrink beyond alpha 1 (multiplicative)",
+            "In the multiplicative model contributions decrease for larger alpha.",
             at_one,
-            measured="what both inputs tell (the sum of the atoms) at alpha 2 less at 1, bit",
-            remark=_say_changes(runs) + " Signal grows with alpha while noise stays. Only the "
-            "unique information of X1 falls: more and more of it needs X2."
+            at_two,
+            measured="what both inputs tell (the sum of the atoms) at alpha 1 less at 2, bit",
+            remark=f"{_say_changes(runs)} With inputs from 1 to 2 the power of X2 has no large "
+            "values, and signal grows with alpha as in the additive model; see the claim for "
+            "inputs from 0."
             if runs
             else "",
         )
-    return is_above(
-        "contributions shrink beyond alpha 1 (multiplicative)",
-        "In the multiplicative model contributions decrease for larger alpha.",
-        at_one,
-        at_two,
-        measured="what both inputs tell (the sum of the atoms) at alpha 1 less at 2, bit",
-        remark=_say_changes(runs) + " With inputs from 1 to 2 the power of X2 has no large values, "
-        "and signal grows with alpha as in the additive model; see the claim for inputs from 0."
-        if runs
-        else "",
-    )
+    ]
 
 
 def _say_changes(runs: Sequence[Outcome]) -> str:
@@ -190,15 +178,14 @@ def _say_changes(runs: Sequence[Outcome]) -> str:
         # Atoms of 0 may come out as tiny negative numbers, which need no sign.
         return f"{abs(np.mean(values_at(runs, atom, alpha, binning))):.2f}"
 
-    said = [
-        f"{atom} {mean(atom, 1.0, binning)} to {mean(atom, 2.0, binning)}"
+    count, width = (
+        ", ".join(
+            f"{label} {mean(atom, 1.0, binning)} to {mean(atom, 2.0, binning)}"
+            for atom, label in ATOMS.items()
+        )
         for binning in ("count", "width")
-        for atom in ATOMS
-    ]
-    return (
-        f"From alpha 1 to 2, in bins of equal counts: {', '.join(said[:4])} bit; of equal width: "
-        f"{', '.join(said[4:])} bit."
     )
+    return f"From alpha 1 to 2, in bins of equal counts: {count} bit; of equal width: {width} bit."
 
 
 def _claim_shrinking_from_zero(results: Results) -> Claim:
@@ -220,12 +207,13 @@ def _claim_noise(results: Results, kind: str) -> Claim:
     falls: dict[str, list[list[bool]]] = {}
     for distribution in DISTRIBUTIONS:
         sweeps = [curves_of(results, kind, distribution, sigma) for sigma in SIGMAS]
+        by = "mixed" if distribution in DISCRETE else "ksg"
+        asked = [(by, *pair) for pair in TERMS.items()] + [("count", *p) for p in ATOMS.items()]
         for quiet, loud in pairwise(sweeps):
-            for estimator, names in (("ksg", TERMS), ("count", ATOMS)):
-                for name in names:
-                    found = _falls(quiet, loud, estimator, name)
-                    if found:
-                        falls.setdefault(name, []).append(found)
+            for estimator, name, label in asked:
+                found = _falls(quiet, loud, estimator, name)
+                if found:
+                    falls.setdefault(label, []).append(found)
     by_run = [held for rows in falls.values() for held in rows]
     said = [
         f"{name} {100 * np.mean([np.mean(r) for r in rows]):.0f}" for name, rows in falls.items()
@@ -237,7 +225,10 @@ def _claim_noise(results: Results, kind: str) -> Claim:
         NEARLY_ALL,
         measured="of all terms, inputs and steps in noise (0.1, 1, 10), those that fall, averaged "
         "over alpha, %",
-        remark=f"By term, in percent: {', '.join(said)}." if said else "",
+        remark=f"By term, in percent: {', '.join(said)}. Where few samples meet many states, bias "
+        "may hide a fall: it stays when the signal is gone."
+        if said
+        else "",
     )
 
 
@@ -256,38 +247,70 @@ def _falls(
     return found
 
 
-def _claim_shape(results: Results, kind: str) -> Claim:
-    """Decide whether synergy rises from both ends towards alpha 0.5 in all other combinations."""
-    held: dict[float, list[list[bool]]] = {}
-    for distribution in DISTRIBUTIONS:
-        for sigma in SIGMAS:
-            if (distribution, sigma) == SHOWN:
-                continue
-            runs = curves_of(results, kind, distribution, sigma)
-            ends, middle = (
-                [values_at(runs, "synergy", alpha) for alpha in alphas]
-                for alphas in ((0.0, 1.0), (0.5,))
-            )
-            if runs:
-                peaks = np.greater(middle[0], np.max(ends, axis=0))
-                held.setdefault(sigma, []).append([bool(value) for value in peaks])
-    by_run = [peaks for rows in held.values() for peaks in rows]
-    said = [
-        f"{100 * np.mean([np.mean(row) for row in rows]):.0f} at noise {sigma:g}"
-        for sigma, rows in sorted(held.items())
+def _claim_shape(results: Results, kind: str) -> list[Claim]:
+    """Decide whether synergy rises from both ends towards alpha 0.5 for other inputs and noise."""
+    held = {
+        (distribution, sigma): _peaks(curves_of(results, kind, distribution, sigma))
+        for sigma in SIGMAS
+        for distribution in DISTRIBUTIONS
+        if (distribution, sigma) != SHOWN
+    }
+    held = {where: peaks for where, peaks in held.items() if peaks}
+    quiet = {where: peaks for where, peaks in held.items() if where[1] == SHOWN[1]}
+    short = [
+        f"{in_words(distribution)} inputs at noise {sigma:g} ({np.mean(peaks):.0f} %)"
+        for (distribution, sigma), peaks in held.items()
+        if np.mean(peaks) < NEARLY_ALL
     ]
-    return is_at_least(
-        f"same shape for other inputs and noise ({kind})",
-        "Other inputs and more noise give curves of the same shape.",
-        [100.0 * float(np.mean(peaks)) for peaks in zip(*by_run, strict=False)],
-        NEARLY_ALL,
-        measured="of the other combinations of inputs and noise, those where synergy at alpha 0.5 "
-        "exceeds that at 0 and at 1, %",
-        remark=f"By noise, in percent: {', '.join(said)}. In much noise hardly any information is "
-        "left, the atoms are mostly bias, and where they peak is chance. The spread of Poisson "
-        "inputs differs, so that they balance beside alpha 0.5."
-        if said
-        else "",
+    return [
+        is_at_least(
+            f"same shape for other inputs and noise ({kind})",
+            "Other inputs and more noise give curves of the same shape.",
+            _over_combinations(held),
+            NEARLY_ALL,
+            measured="of the other combinations of inputs and noise, those where synergy at alpha "
+            "0.5 exceeds that at 0 and at 1, %",
+            remark=f"Short of {NEARLY_ALL:g} % are: {', '.join(short)}. There noise hides the "
+            "signal, the atoms are mostly bias, and where they peak is chance."
+            if short
+            else "",
+        ),
+        is_at_least(
+            f"same shape for other inputs ({kind})",
+            "How the inputs are distributed has no effect on how they interact.",
+            _over_combinations(quiet),
+            NEARLY_ALL,
+            measured="of the other inputs, at noise 0.1, those where synergy at alpha 0.5 exceeds "
+            "that at 0 and at 1, %",
+            remark=_say_sizes(results, kind),
+        ),
+    ]
+
+
+def _peaks(runs: Sequence[Outcome]) -> list[float]:
+    """Return, in percent run by run, whether synergy is higher at alpha 0.5 than at 0 and 1."""
+    start, middle, end = (values_at(runs, "synergy", alpha) for alpha in (0.0, 0.5, 1.0))
+    return percent([b > max(a, c) for a, b, c in zip(start, middle, end, strict=True)])
+
+
+def _over_combinations(held: Mapping[tuple[str, float], Sequence[float]]) -> list[float]:
+    """Return means over inputs and noise, run by run."""
+    return [float(np.mean(values)) for values in zip(*held.values(), strict=False)]
+
+
+def _say_sizes(results: Results, kind: str) -> str:
+    """Say how much synergy there is, which does depend on the inputs."""
+    found = {name: curves_of(results, kind, name, SHOWN[1]) for name in DISTRIBUTIONS}
+    sizes = [
+        f"{np.mean(values_at(runs, 'synergy', 0.5)):.2f} ({in_words(name)})"
+        for name, runs in found.items()
+        if runs
+    ]
+    if not sizes:
+        return ""
+    return (
+        f"That is the shape. How much synergy there is at alpha 0.5 differs, in bit: "
+        f"{', '.join(sizes)}. For Poisson inputs, of different spread, the curve is lopsided."
     )
 
 
@@ -296,12 +319,8 @@ def _claim_both(results: Results) -> list[Claim]:
     added, multiplied = (finest(results.of("curve", kind=kind)) for kind in KINDS)
     size = min(len(added), len(multiplied))
     added, multiplied = added[:size], multiplied[:size]
-
-    def between(runs: Sequence[Outcome], estimator: str = "count") -> list[float]:
-        inner = [alpha for alpha in (runs[0]["alpha"] if runs else ()) if 0 < alpha < 1]
-        rows = [values_at(runs, "synergy", alpha, estimator) for alpha in inner]
-        return [float(value) for value in np.mean(rows, axis=0)] if rows else []
-
+    zero = finest(results.of("zero"))
+    between = [alpha for alpha in (added[0]["alpha"] if added else ()) if 0 < alpha < 1]
     differences = [
         np.abs(np.subtract(values_at(added, atom, 1.0), values_at(multiplied, atom, 1.0)))
         for atom in ("synergy", "shared")
@@ -311,17 +330,26 @@ def _claim_both(results: Results) -> list[Claim]:
         is_above(
             "additive synergy above multiplicative",
             statement,
-            values_at(added, "synergy", 0.5),
-            values_at(multiplied, "synergy", 0.5),
+            _synergy(added, [0.5]),
+            _synergy(multiplied, [0.5]),
             measured="additive less multiplicative synergy at alpha 0.5, bit",
-            remark=_say_other_ways(added, multiplied, finest(results.of("zero"))),
+            remark=f"{_say_other_ways(added, multiplied, zero, [0.5])} The paper does not say it "
+            "outright: it calls its two models in line with these gates. Between 1 and 2 a product "
+            "is nearly a sum, as the logarithm is almost straight there."
+            if added
+            else "",
         ),
         is_above(
             "additive synergy above multiplicative, over the grid",
             statement,
-            between(added),
-            between(multiplied),
+            _synergy(added, between),
+            _synergy(multiplied, between),
             measured="additive less multiplicative synergy, mean over alpha between 0 and 1, bit",
+            remark=f"{_say_other_ways(added, multiplied, zero, between)} Where the weights are not "
+            "equal, a product has slightly more: how much an input counts in it also depends on "
+            "the value of the other."
+            if added
+            else "",
         ),
         is_at_most(
             "similar synergy and redundancy at alpha 1 in both models",
@@ -334,24 +362,29 @@ def _claim_both(results: Results) -> list[Claim]:
     ]
 
 
+def _synergy(
+    runs: Sequence[Outcome], alphas: Sequence[float], binning: str = "count"
+) -> list[float]:
+    """Return the mean synergy over some alphas, run by run."""
+    rows = [values_at(runs, "synergy", alpha, binning) for alpha in alphas]
+    return [float(np.mean(row)) for row in zip(*rows, strict=True)]
+
+
 def _say_other_ways(
-    added: Sequence[Outcome], multiplied: Sequence[Outcome], zero: Sequence[Outcome]
+    added: Sequence[Outcome],
+    multiplied: Sequence[Outcome],
+    zero: Sequence[Outcome],
+    alphas: Sequence[float],
 ) -> str:
     """Say what the difference is in bins of equal width, and for inputs from 0."""
-
-    def difference(others: Sequence[Outcome], binning: str) -> float:
-        sums, products = (
-            values_at(runs[: min(len(added), len(others))], "synergy", 0.5, binning)
-            for runs in (added, others)
-        )
-        return float(np.mean(np.subtract(sums, products)))
-
-    if not added:
-        return ""
-    said = [f"{difference(multiplied, 'width'):+.3f} bit with bins of equal width"]
-    if zero:
-        said += [f"{difference(zero, 'count'):+.3f} bit with inputs from 0 to 1"]
-    return (
-        f"It is {' and '.join(said)}. The paper infers it from gates of two bits. Between 1 and 2 "
-        "a product is nearly a sum: the logarithm is almost straight there."
-    )
+    said = []
+    for others, binning, where in (
+        (multiplied, "width", "with bins of equal width"),
+        (zero, "count", "with inputs from 0 to 1"),
+    ):
+        known = [alpha for alpha in alphas if others and alpha in others[0]["alpha"]]
+        sums, products = (_synergy(runs, known, binning) for runs in (added, others))
+        if products:
+            difference = np.mean([a - b for a, b in zip(sums, products, strict=False)])
+            said.append(f"{difference:+.3f} bit {where}")
+    return f"It is {' and '.join(said)}."

@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from pidselect.decomposition.states import BINNINGS
 from pidselect.experiments.averages import mean_series
 from pidselect.experiments.experiment import Outcome, Results
-from pidselect.experiments.models.claims import DISTRIBUTIONS, KINDS, SIGMAS, curves_of, finest
+from pidselect.experiments.models.curves import (
+    ATOMS,
+    DISTRIBUTIONS,
+    KINDS,
+    SIGMAS,
+    TERMS,
+    curves_of,
+    finest,
+)
 from pidselect.report import Figure, Panel, Series
 from pidselect.report.figures import Role
 
-ATOMS: dict[Role, str] = {
-    "unique1": "unique to X1",
-    "unique2": "unique to X2",
-    "shared": "shared",
-    "synergy": "synergy",
+#: What a term of a run is drawn as.
+ROLES: dict[str, Role] = {
+    "mi1": "mi",
+    "mi2": "mi2",
+    "cmi1": "cmi",
+    "cmi2": "cmi2",
+    "joint": "joint",
 }
-TERMS: dict[Role, str] = {
-    "mi": "I(X1;Y)",
-    "mi2": "I(X2;Y)",
-    "cmi": "I(X1;Y|X2)",
-    "cmi2": "I(X2;Y|X1)",
-    "joint": "I(X1,X2;Y)",
-}
-
-#: What a term is called in the outcome of a run.
-KEYS: dict[Role, str] = {"mi": "mi1", "mi2": "mi2", "cmi": "cmi1", "cmi2": "cmi2", "joint": "joint"}
 
 
 def draw(results: Results) -> list[Figure]:
@@ -46,11 +46,13 @@ def _draw_model(results: Results, kind: str) -> Figure:
         ]
     zero = finest(results.of("zero", kind=kind))
     if zero:
-        panels.append(_draw_atoms(zero, "width", " from inputs between 0 and 1"))
+        panels.append(_draw_atoms(zero, "width", ", inputs from 0 to 1"))
     caption = (
-        f"The {kind} model over alpha, uniform inputs, noise 0.1: atoms by BROJA on five bins, and "
-        "terms, of nearest neighbours with the line of significance of each one's own 200 "
-        "permutations, dashed. Means and standard errors."
+        f"The {kind} model over alpha, uniform inputs, noise 0.1: atoms by BROJA on five bins; "
+        "terms by nearest neighbours, with the line of significance of each one's own 200 "
+        "permutations, dashed (the joint one has none); and terms by plug-in on the same bins, "
+        "without lines. Means of all runs, with standard errors. Vertical lines mark equal "
+        "weights, alpha 0.5, and alpha 1, where X2 does not count."
     )
     return Figure(f"models-{kind}", f"The {kind} model", caption, panels, n_columns=3)
 
@@ -67,11 +69,11 @@ def _draw_atoms(runs: Sequence[Outcome], binning: str, more: str = "") -> Panel:
 def _draw_terms(runs: Sequence[Outcome], estimator: str, title: str) -> Panel:
     grid = runs[0]["alpha"]
     series = []
-    for role, label in TERMS.items():
-        key = KEYS[role]
-        tested = estimator == "ksg" and all(key in run["lines"] for run in runs)
-        lines = [run["lines"][key] for run in runs] if tested else None
-        series.append(mean_series(label, role, grid, [run[estimator][key] for run in runs], lines))
+    for name, label in {**TERMS, "joint": "I(X1,X2;Y)"}.items():
+        tested = estimator == "ksg" and all(name in run["lines"] for run in runs)
+        lines = [run["lines"][name] for run in runs] if tested else None
+        values = [run[estimator][name] for run in runs]
+        series.append(mean_series(label, ROLES[name], grid, values, lines))
     return _over_alpha(title, series)
 
 

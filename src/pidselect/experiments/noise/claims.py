@@ -18,10 +18,7 @@ from pidselect.experiments.agreement import (
     is_at_most,
     is_not_below,
 )
-from pidselect.experiments.experiment import Results
-
-#: Steps between strengths of a curve: of the full reproduction, and of a quick one.
-STEP, QUICK_STEP = 0.25, 0.5
+from pidselect.experiments.noise.curves import QUICK_STEP, Curves
 
 TERMS = {"mi1": "I(X1;Y)", "mi2": "I(X2;Y)", "cmi": "I(X1;Y|X2)", "joint": "I(X1,X2;Y)"}
 ATOMS = {"unique1": "unique X1", "unique2": "unique X2", "shared": "shared", "synergy": "synergy"}
@@ -37,14 +34,15 @@ SAME = 0.05
 #: How far the atoms' solver and rounding may be from an identity, in bits.
 ROUNDING = 1e-6
 
+#: Why the curves cross where they do, by estimator.
 CROSSING = {
     "ksg": (
-        "The curves cross near a = 1.75. In truth I(X1;Y|X2) does not depend on a, being the "
-        "information of S about f(S), 2.5 bit, and I(X2;Y) passes it only at a = 3. Five bins "
-        "cannot hold 2.5 bit, and lose the signal as the distractor stretches the range of Y: "
-        "with bins of equal width, which may be what the paper shows, the curves cross below 1."
+        "In truth I(X1;Y|X2) does not depend on a, being the information of S about f(S), 2.5 bit, "
+        "and I(X2;Y) passes it only near a = 3. Five bins cannot hold 2.5 bit, and lose the signal "
+        "as the distractor stretches the range of Y: with bins of equal width, which may be what "
+        "the paper shows, the curves cross before 1."
     ),
-    "count": "The curves cross between a = 1 and 1.25, with bins of equal width below 1.",
+    "count": "With bins of equal width they do before 1.",
     "width": (
         "Of three ways to estimate it is the one that shows what the paper describes; elsewhere "
         "the paper says that terms shown beside atoms are of binned data."
@@ -52,32 +50,7 @@ CROSSING = {
 }
 
 
-# ---------------------------------------------------------------------------------------- curves
-
-
-class Curves:
-    """The runs of one model as arrays: a row for each run, a column for each strength."""
-
-    def __init__(self, results: Results, kind: str) -> None:
-        fine = results.of("curve", kind=kind, step=STEP)
-        runs = fine or results.of("curve", kind=kind, step=QUICK_STEP)
-        self.grid: list[float] = runs[0]["a"] if runs else [0.0, 0.5, 1.0]
-        self._runs = [run["curves"] for run in runs]
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-    def of(self, estimator: str, name: str) -> FloatArray:
-        """Return the values of a term or an atom, in bits; no rows where nothing was run."""
-        values = [run[f"{estimator} {name}"] for run in self._runs]
-        return np.array(values, dtype=float).reshape(len(values), len(self.grid))
-
-    def lines(self, estimator: str, name: str) -> FloatArray | None:
-        """Return the lines above which a term is significant, where all runs have them."""
-        key = f"{estimator} {name} line"
-        if not self._runs or any(key not in run for run in self._runs):
-            return None
-        return np.array([run[key] for run in self._runs], dtype=float)
+# ----------------------------------------------------------------------------------------- rules
 
 
 def everywhere(
@@ -99,7 +72,7 @@ def everywhere(
         The first strength that is looked at.
     """
     shown: list[float] = []
-    if len(curves):
+    if len(differences):
         inside = [place for place, a in enumerate(curves.grid) if a >= since]
         weakest = min(inside, key=lambda place: _sureness(estimate(differences[:, place].tolist())))
         shown = differences[:, weakest].tolist()
@@ -121,6 +94,7 @@ def nowhere_above(
     limit: float,
     *,
     measured: str,
+    remark: str = "",
 ) -> Claim:
     """Decide whether the mean is at most a limit at every strength; show the largest."""
     shown: list[float] = []
@@ -128,7 +102,7 @@ def nowhere_above(
         largest = int(values.mean(axis=0).argmax())
         shown = values[:, largest].tolist()
         measured += f", at a = {curves.grid[largest]:g}, where it is largest"
-    claim = is_at_most(name, statement, shown, limit, measured=measured)
+    claim = is_at_most(name, statement, shown, limit, measured=measured, remark=remark)
     return replace(claim, rule=f"{claim.rule}, at every a")
 
 
@@ -187,7 +161,7 @@ def mackay_claims(curves: Curves) -> list[Claim]:
     ]
     for by in ("ksg", "width"):
         claims += _mackay_terms(curves, by)
-    claims.append(_crossing(curves, "count"))
+    claims += [_crossing(curves, "count"), _claim_significant(curves, "MacKay")]
     for binning in ("width", "count"):
         claims += _mackay_atoms(curves, binning)
     return claims
@@ -243,14 +217,16 @@ def _mackay_terms(curves: Curves, by: str) -> list[Claim]:
 
 def _crossing(curves: Curves, by: str) -> Claim:
     """Decide from where on the distractor alone tells most: here estimators disagree."""
+    differences = curves.of(by, "mi2") - curves.of(by, "cmi")
+    where = curves.rises_above_zero(differences) if len(curves) else ""
     return everywhere(
         _name("MacKay: I(X2;Y) above the CMI from a = 1 on", by, "ksg"),
         "From a = 1 on, the distractor alone tells more than the signal given the distractor.",
         curves,
-        curves.of(by, "mi2") - curves.of(by, "cmi"),
+        differences,
         since=1.0,
         measured=f"I(X2;Y) less I(X1;Y|X2) by {ESTIMATES[by]}, bit",
-        remark=CROSSING[by],
+        remark=f"The curves cross {where}. {CROSSING[by]}" if where else CROSSING[by],
     )
 
 
@@ -265,8 +241,8 @@ def _mackay_atoms(curves: Curves, by: str) -> list[Claim]:
             values,
             since=1.0,
             measured=f"{name} by {ESTIMATES[by]}",
-            remark="Shown is one of the two, the one that does not fall if there is one. Both "
-            "rise at first, up to a = 0.75.",
+            remark="Shown is one of the two, the one that does not fall if there is one."
+            f"{_say_tops(curves, shared, synergy)}",
         )
         for name, values in (("shared information", shared), ("synergy", synergy))
     ]
@@ -283,6 +259,16 @@ def _mackay_atoms(curves: Curves, by: str) -> list[Claim]:
     ]
 
 
+def _say_tops(curves: Curves, shared: FloatArray, synergy: FloatArray) -> str:
+    """Say up to which strength the two atoms rise."""
+    if not len(curves):
+        return ""
+    first, second = (
+        f"{curves.grid[int(values.mean(axis=0).argmax())]:g}" for values in (shared, synergy)
+    )
+    return f" They rise at first: shared information up to a = {first}, synergy up to {second}."
+
+
 def _identity(curves: Curves, name: str, statement: str, of: Sequence[str], to: str) -> Claim:
     """Decide whether a term on bins, of either kind, is the sum of atoms, to rounding."""
     off = [
@@ -290,7 +276,30 @@ def _identity(curves: Curves, name: str, statement: str, of: Sequence[str], to: 
         for by in BINNINGS
     ]
     measured = f"distance of {TERMS[to]} from {' + '.join(ATOMS[atom] for atom in of)}, bit"
-    return nowhere_above(name, statement, curves, np.maximum(*off), ROUNDING, measured=measured)
+    return nowhere_above(
+        name,
+        statement,
+        curves,
+        np.maximum(*off),
+        ROUNDING,
+        measured=measured,
+        remark="So it is by definition of the atoms: this checks our numbers, not the model.",
+    )
+
+
+def _claim_significant(curves: Curves, model: str) -> Claim:
+    """Decide whether the signal can be told from chance at every strength, given the distractor."""
+    lines = curves.lines("ksg", "cmi")
+    values = curves.of("ksg", "cmi")
+    return everywhere(
+        f"{model}: signal significant given the distractor",
+        "Where the source of the noise is recorded, the signal can be recovered, however strong "
+        "the noise.",
+        curves,
+        values[:0] if lines is None else values - lines,
+        since=0.0,
+        measured="I(X1;Y|X2) less its line of significance by KSG, bit",
+    )
 
 
 # ----------------------------------------------------------------------------------------- Haufe
@@ -301,6 +310,7 @@ def haufe_claims(curves: Curves) -> list[Claim]:
     claims: list[Claim] = []
     for by in ("ksg", "width"):
         claims += _haufe_terms(curves, by)
+    claims.append(_claim_significant(curves, "Haufe"))
     for binning in ("width", "count"):
         claims += _haufe_atoms(curves, binning)
     return claims

@@ -31,7 +31,7 @@ ATOMS: dict[Role, str] = {
     "synergy": "synergy",
 }
 
-#: Criteria that are let loose on the counterexample, and whether they subtract I(F1;F2).
+#: Criteria that select in the counterexample, and whether they subtract I(F1;F2).
 CRITERIA = {"cmi": False, "mi": False, "jmi": False, "mifs": True, "mrmr": True}
 
 
@@ -164,7 +164,7 @@ def sampled_claims(results: Results) -> list[Claim]:
     return [
         is_about(
             "AND: shared 0.311 (sampled)",
-            f"{N_SAMPLES} samples of an AND gate show it, too.",
+            f"{N_SAMPLES:,} samples of an AND gate show it, too.",
             shared("AND"),
             SHARED_BY_AND,
             tolerance=0.02,

@@ -9,7 +9,14 @@ from functools import partial
 import numpy as np
 
 from pidselect.datasets.problem import numbered
-from pidselect.experiments.agreement import Claim, Verdict, is_about, is_above, is_at_least
+from pidselect.experiments.agreement import (
+    Claim,
+    Verdict,
+    is_about,
+    is_above,
+    is_at_least,
+    is_not_below,
+)
 from pidselect.experiments.experiment import Outcome
 
 #: The variables of each set, in the order of columns.
@@ -72,7 +79,9 @@ def paired(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[list[Ou
 
 
 # Parts of a claim: the whole has a name and a statement.
-above, at_least, about = (partial(build, "", "") for build in (is_above, is_at_least, is_about))
+above, not_below, at_least, about = (
+    partial(build, "", "") for build in (is_above, is_not_below, is_at_least, is_about)
+)
 
 
 def all_of(name: str, statement: str, parts: Sequence[Claim], remark: str = "") -> Claim:

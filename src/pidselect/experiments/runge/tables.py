@@ -68,7 +68,9 @@ def comparisons(results: Results) -> list[Comparison]:
             "Percent of the seven drivers that are selected (TP) and missed (FN), and of the two "
             "redundant X that are left (TN) and selected (FP). The backward step takes hardly any "
             "variable away from what MI has selected: unlike in Friedman's second model, the "
-            "paper's row does not tell whether that step was made.",
+            "paper's row does not tell whether that step was made. In 100 runs our defaults find "
+            "all drivers every time, and take two X in all; CMI as the paper has it misses 9 of "
+            "700 drivers, and takes six X.",
             _rates(results),
         ),
         Comparison(
@@ -99,7 +101,10 @@ def comparisons(results: Results) -> list[Comparison]:
         Comparison(
             "forward",
             "Variables taken by sequential forward selection",
-            "Percent of the variables of a set, with four and with seven features.",
+            "Percent of the variables of a set, with four and with seven features. Variables are "
+            "scored by R² in five folds; forests have ten trees. The paper's text has, with four, "
+            "all W for LARS, and 60 % of W, 20 to 25 % of Z and of X for the forest; with seven, "
+            "for both, all W, 70 to 80 % of X, and 50 to 60 % of what we read as Z.",
             _forward(results),
         ),
         Comparison(

@@ -58,10 +58,11 @@ def draw(results: Results) -> list[Figure]:
     if not panels:
         return []
     caption = (
-        f"A slice through one sample (the third coordinate within {SLICE:g} of 0); the atoms of a "
-        "coordinate (source 1) beside one other, and beside both others, by BROJA on classes and "
-        "five bins; and what a coordinate tells, with the lines of significance of its own 200 "
-        "permutations, dashed. Means over coordinates and runs, with standard errors over runs."
+        f"A slice through one sample (the third coordinate within {SLICE:g} of 0), and the atoms "
+        "of a coordinate beside one other and beside both others, by BROJA on classes and five "
+        f"bins: both with {CHOSEN.said}. Then what a coordinate tells with either kind of data, by "
+        "four estimators, with the lines of significance of its own 200 permutations, dashed. "
+        "Means over coordinates and runs, with standard errors over runs."
     )
     return [Figure("spheres", "Nested spheres", caption, panels, n_columns=3)]
 
