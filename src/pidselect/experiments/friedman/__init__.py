@@ -155,16 +155,11 @@ _PARTS = (
         "selection",
         run_selection,
         [{**point, "settings": settings} for settings in SETTINGS for point in _POINTS],
-        quick_points=[
-            {**point, "settings": settings}
-            for settings in ("cmi", "mi", "defaults")
-            for point in _POINTS
-        ],
         quick_runs=2,
         seconds=0.8,
     ),
     Part("terms", run_terms, _POINTS, quick_runs=1, seconds=0.3),
-    Part("methods", run_methods, _POINTS, quick_points=[{"model": 3}], quick_runs=1, seconds=1.6),
+    Part("methods", run_methods, _POINTS, quick_runs=1, seconds=1.6),
     Part(
         "forward-lars",
         run_forward,
@@ -177,7 +172,6 @@ _PARTS = (
         run_forward,
         [{**point, "method": "forest"} for point in _POINTS],
         runs=20,
-        quick_points=[{"model": 2, "method": "forest"}],
         quick_runs=1,
         seconds=4.4,
     ),
@@ -185,7 +179,6 @@ _PARTS = (
         "neighbours",
         run_neighbours,
         [{**point, "k": 5} for point in _POINTS],
-        quick_points=[{"model": 2, "k": 5}],
         quick_runs=1,
         seconds=2.4,
     ),

@@ -152,7 +152,6 @@ EXPERIMENT = Experiment(
             "selection",
             run_selection,
             points=tuple({"settings": name} for name in SETTINGS),
-            quick_points=tuple({"settings": name} for name in ("cmi", "mi", "defaults")),
             quick_runs=2,
             seconds=1.6,
         ),
@@ -164,7 +163,7 @@ EXPERIMENT = Experiment(
             run_forward,
             points=({"method": "forest"},),
             runs=50,  # each takes as long as fifteen of LARS
-            quick_runs=0,
+            quick_runs=1,
             seconds=5.0,
         ),
         Part("neighbours", run_neighbours, quick_runs=2, seconds=1.2),
