@@ -34,7 +34,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/pid.py
 
 reproduce: .venv/installed
-	$(BIN)/pidselect reproduce --quick --out reproduction
+	$(BIN)/pidselect reproduce --quick --resume --out reproduction
 
 # The stamp is renewed whenever the dependencies may have changed.
 .venv/installed: pyproject.toml

@@ -35,7 +35,7 @@ def out(tmp_path):
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments), "--jobs", "1"])
+    return CliRunner().invoke(app, ["reproduce", "--jobs", "1", *map(str, arguments)])
 
 
 def numbers(out: Path) -> dict:
@@ -50,15 +50,30 @@ def test_version():
 def test_the_help_has_examples():
     result = CliRunner().invoke(app, ["reproduce", "--help"])
     assert result.exit_code == 0
-    assert "pidselect reproduce --quick" in result.output
+    lines = [line.strip() for line in result.output.splitlines()]
+    assert "pidselect reproduce --quick" in lines
+    assert "\\b" not in lines
     assert all(name in result.output for name in ("friedman", "--resume", "--only", "--runs"))
+
+
+def test_experiments_and_parts_are_listed(known_coins, out):
+    result = run("coins", "--list", "--out", out)
+    assert (result.exit_code, result.output.splitlines()) == (
+        0,
+        [
+            "coins: coins, tossed",
+            "  coins/toss: 50 runs, about 5 s on one core",
+            "  coins/throw: 1 runs, about 1 s on one core",
+        ],
+    )
+    assert not out.exists()
 
 
 def test_page_and_numbers_are_written(known_coins, out):
     result = run("coins", "--out", out)
     assert result.exit_code == 0, result.output
-    assert "numbers of tables: 1 agrees, 1 differs" in result.output
-    assert "statements: 1 agrees" in result.output
+    assert "numbers compared: 1 agrees, 1 differs" in result.output
+    assert "statements checked: 1 agrees" in result.output
     assert "51 of 51 runs, about 0 s left" in result.output
     assert f"page: {out / 'index.html'}" in result.output
     assert {path.name for path in out.iterdir()} == {
@@ -86,6 +101,24 @@ def test_what_was_run_is_not_run_again(known_coins, out):
     assert len({(r["part"], str(r["point"]), r["seed"]) for r in map(json.loads, lines)}) == 9
 
 
+def test_other_seeds_are_not_mixed_in(known_coins, out):
+    assert run("coins", "--quick", "--seed", "7", "--out", out).exit_code == 0
+    refused = run("coins", "--quick", "--resume", "--out", out)
+    assert refused.exit_code == 2
+    assert "Give --seed 7 to go on" in refused.output
+    assert run("coins", "--quick", "--seed", "7", "--resume", "--out", out).exit_code == 0
+
+
+def test_runs_from_an_environment_that_nobody_wrote_down(known_coins, out):
+    assert run("coins", "--quick", "--out", out).exit_code == 0
+    lines = out / "runs" / "coins.jsonl"
+    here = json.loads(lines.read_text().splitlines()[0])["environment"]
+    lines.write_text(lines.read_text().replace(here, "elsewhere"))
+    (out / "runs" / "environments.json").unlink()
+    assert run("coins", "--quick", "--resume", "--out", out).exit_code == 0
+    assert [found["id"] for found in numbers(out)["environments"]] == ["elsewhere"]
+
+
 def test_redrawing_needs_no_run(known_coins, out):
     assert run("coins", "--out", out).exit_code == 0
     page = (out / "index.html").read_bytes()
@@ -111,12 +144,55 @@ def test_quiet_says_nothing_of_progress(known_coins, out):
         ),
         (["--redraw"], "to draw from. Leave out --redraw."),
         (["--runs", "0"], "Invalid value for '--runs'"),
+        (["lattice", "--jobs", "0"], "Invalid value for '--jobs'"),
     ],
 )
 def test_wrong_calls(arguments, said, out):
     result = run(*arguments, "--out", out)
     assert result.exit_code == 2
     assert said in " ".join(result.output.replace("│", "").split())
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    result = run("lattice", "--out", tmp_path / "file")
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: [Errno")
+    assert len(result.output.splitlines()) == 1
+
+
+def test_a_library_that_is_not_there(out, monkeypatch):
+    monkeypatch.delitem(sys.modules, "pidselect.report.page", raising=False)
+    monkeypatch.delattr("pidselect.report.page", raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = run("lattice", "--out", out)
+    assert result.exit_code == 1
+    assert result.output == "Error: making a page needs jinja2: pip install 'pidselect[cli]'\n"
+    assert not out.exists()
+
+
+def test_numbers_that_are_none(out):
+    out.mkdir()
+    for text in ("{", "{}"):
+        (out / "numbers.json").write_text(text)
+        result = run("--redraw", "--out", out)
+        assert result.exit_code == 2
+        assert "numbers.json' cannot be drawn from" in result.output
+
+
+def test_the_package_is_the_command():
+    said = subprocess.run(
+        [sys.executable, "-m", "pidselect", "--version"], check=True, capture_output=True, text=True
+    )
+    assert said.stdout == f"pidselect {__version__}\n"
+
+
+def test_a_run_without_a_number_is_named(known_coins, out, monkeypatch):
+    bad = replace(coins.TOSS, run=coins.no_number)
+    monkeypatch.setattr(coins, "EXPERIMENT", replace(coins.EXPERIMENT, parts=[bad]))
+    result = run("coins", "--out", out)
+    assert result.exit_code == 1
+    assert result.exception.__notes__ == ["This was coins/toss(coin=fair), seed 0."]
 
 
 def test_a_run_that_fails_is_no_wrong_call(known_coins, out, monkeypatch):
@@ -162,6 +238,7 @@ def test_what_was_ended_goes_on(out, tmp_path, undisturbed, how):
     with suppress(ProcessLookupError):
         os.killpg(going.pid, signal.SIGKILL)  # workers outlive a process that is killed for a while
     if how == signal.SIGINT and going.returncode == 130:
-        assert "go on with --resume" in said.read_text()
+        going_on = f"redundancy --runs 30 --out {out} --resume"
+        assert going_on in said.read_text()
     subprocess.run(command(out), check=True, capture_output=True)
     assert found(out) == undisturbed

@@ -20,15 +20,28 @@ except ModuleNotFoundError as error:
 
 from pidselect import __version__
 from pidselect.data import check_choice
-from pidselect.experiments import EXPERIMENTS, Report, redraw, reproduce
-from pidselect.experiments.runner import Plan, State
+from pidselect.experiments import EXPERIMENTS, Report, find, redraw, reproduce
+from pidselect.experiments.runner import Plan, State, planned
 from pidselect.selection.progress import in_words
 
 #: Seconds between two lines of progress where there is no terminal.
 BETWEEN_LINES = 15.0
 
-#: Exit status of a wrong call, and of what was interrupted; what failed has 1.
-WRONG_CALL, INTERRUPTED = 2, 130
+#: Exit status of what failed, of a wrong call, and of what was interrupted.
+FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
+
+#: What a call can have wrong. A full disk is none of it, nor a library that is not there.
+WRONG = (ValueError, FileExistsError, FileNotFoundError, NotADirectoryError, PermissionError)
+
+#: What the help says; \b keeps the lines of the paragraph that follows.
+HELP = """Run the paper's experiments, and write a page with its numbers beside ours.
+
+\b
+Examples:
+  pidselect reproduce --quick
+  pidselect reproduce friedman runge --runs 100 --out tables
+  pidselect reproduce --resume
+"""
 
 app = typer.Typer(
     help="Which of my variables matter, and how.",
@@ -55,6 +68,7 @@ def general(
 
 @app.command(
     name="reproduce",
+    help=HELP,
     epilog="Experiments: " + "; ".join(f"{name}, {what}" for name, what in EXPERIMENTS.items()),
 )
 def reproduce_command(
@@ -77,6 +91,9 @@ def reproduce_command(
             help="Runs of what the paper repeats 100 times; of the rest in proportion.",
         ),
     ] = None,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Only list experiments and their parts.")
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the runs that the folder holds.")
     ] = False,
@@ -86,24 +103,22 @@ def reproduce_command(
     out: Annotated[Path, typer.Option(help="Folder of the page, numbers and runs.")] = Path(
         "reproduction"
     ),
-    jobs: Annotated[int | None, typer.Option(help="Processes; all cores unless given.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores unless given.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
     device: Annotated[str, typer.Option(help="cpu or cuda, for the largest problems.")] = "cpu",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    r"""Run the paper's experiments, and write a page with its numbers beside ours.
-
-    \b
-    Examples:
-      pidselect reproduce --quick
-      pidselect reproduce friedman runge --runs 100 --out tables
-      pidselect reproduce --resume
-    """
+    """Run the paper's experiments, and write a page with its numbers beside ours."""
     wanted = [*(names or []), *(only or [])]
     plan = Plan(quick=quick, runs=runs, seed=seed, device=device)
     command = shlex.join(["pidselect", "reproduce", *wanted, *_options(plan)])
-    with _plain_errors(out):
+    with _plain_errors(f"{command} {shlex.join(['--out', str(out), '--resume'])}"):
         check_choice(device, ("cpu", "cuda"), "--device")
+        if list_only:
+            _list(wanted, plan)
+            return
         if redraw_only:
             report = redraw(out)
         else:
@@ -112,6 +127,17 @@ def reproduce_command(
                     wanted, out, plan, resume=resume, n_jobs=jobs, command=command, watch=watch
                 )
     _tell(report)
+
+
+def _list(wanted: list[str], plan: Plan) -> None:
+    """Say what experiments are about, and how many runs each part has in this plan."""
+    experiments, _ = find(wanted)
+    for experiment in experiments:
+        typer.echo(f"{experiment.name}: {EXPERIMENTS[experiment.name]}")
+        for part in experiment.parts:
+            tasks = planned([experiment], plan, [name := f"{experiment.name}/{part.name}"])
+            taken = in_words(sum(task.seconds for task in tasks))
+            typer.echo(f"  {name}: {len(tasks)} runs, about {taken} on one core")
 
 
 def _options(plan: Plan) -> list[str]:
@@ -124,18 +150,18 @@ def _options(plan: Plan) -> list[str]:
 
 
 @contextmanager
-def _plain_errors(out: Path) -> Iterator[None]:
+def _plain_errors(going_on: str) -> Iterator[None]:
     """Turn what a user can mend into one line, and an interruption into how to go on."""
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"\nStopped. The runs so far are in {out}: go on with --resume.", err=True)
+        typer.echo(f"\nStopped. The runs so far are kept; go on with\n{going_on}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    except (ValueError, FileExistsError, FileNotFoundError) as error:
+    except (ValueError, OSError, RuntimeError, ModuleNotFoundError) as error:
         if getattr(error, "__notes__", ()):  # a run failed: nothing that another call would mend
             raise
         typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(WRONG_CALL) from None
+        raise typer.Exit(WRONG_CALL if isinstance(error, WRONG) else FAILED) from None
 
 
 @contextmanager
@@ -185,7 +211,7 @@ class _Lines:
 
 def _tell(report: Report) -> None:
     """Say in a few lines what came out, and where it is."""
-    for what, name in (("numbers of tables", "cells"), ("statements", "claims")):
+    for what, name in (("numbers compared", "cells"), ("statements checked", "claims")):
         counts = report.summary["totals"][name]
         told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
         typer.echo(f"{what}: {told or 'none'}")

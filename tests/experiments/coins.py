@@ -22,6 +22,10 @@ def fail(seed: int, *, coin: str) -> Outcome:
     raise ValueError(f"{coin} rolled under the table")
 
 
+def no_number(seed: int, *, coin: str) -> Outcome:
+    return {"heads": float("nan")}
+
+
 def report(results: Results) -> Findings:
     heads = {
         coin: [float(run["heads"]) for run in results.of("toss", coin=coin)]

@@ -7,7 +7,7 @@ import pytest
 
 from pidselect.experiments.experiment import Part
 from pidselect.experiments.runner import Clock, Plan, Task, make, planned
-from pidselect.experiments.store import Store
+from pidselect.experiments.store import Store, results_of
 
 
 def seeds(store: Store, part: str = "toss") -> list[int]:
@@ -52,8 +52,9 @@ def test_only_what_is_missing_is_run(tmp_path, n_jobs):
     again = Store(tmp_path)
     assert seeds(again) == sorted([0, 1, 2, 3] * 2)
     expected = coins.toss(2, coin="bent")
-    assert again.results("coins").of("toss", coin="bent")[2] == expected
-    assert again.results("coins").of("throw") == [{"device": "cpu"}]
+    results = results_of(again.records("coins").values())
+    assert results.of("toss", coin="bent")[2] == expected
+    assert results.of("throw") == [{"device": "cpu"}]
     assert {run.environment for run in again.records("coins").values()} == {again.here()}
 
 
@@ -65,6 +66,18 @@ def test_a_failed_run_is_named_and_the_others_are_kept(tmp_path):
         make(planned([experiment], Plan(quick=True)), store, n_jobs=1)
     assert caught.value.__notes__ == ["This was coins/bad(coin=fair), seed 0."]
     assert seeds(Store(tmp_path)) == [0, 1, 2]
+
+
+def test_a_gpu_is_missed_before_anything_is_run(tmp_path, monkeypatch):
+    def refuse(device: str) -> None:
+        raise RuntimeError(f"no {device}")
+
+    monkeypatch.setattr("pidselect.experiments.runner.check_device", refuse)
+    tasks = planned([coins.EXPERIMENT], Plan(device="cuda"))
+    with pytest.raises(RuntimeError, match="no cuda"):
+        make(tasks, Store(tmp_path), n_jobs=1)
+    assert Store(tmp_path).is_empty
+    make([task for task in tasks if not task.part.on_gpu], Store(tmp_path), n_jobs=1)
 
 
 def test_the_clock_counts_down():

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import json
 
+import coins
 import pytest
 
-from pidselect.experiments.store import Record, Store, key_of
+from pidselect.experiments.store import Record, Store, key_of, results_of
 
 
 def a_run(seed: int = 0, heads: int = 3) -> Record:
@@ -19,7 +20,8 @@ def test_what_is_added_is_there_for_others(tmp_path):
     again = Store(tmp_path / "runs")
     assert not again.is_empty
     assert again.records("toss") == {run.key: run for run in (a_run(1), a_run(0, heads=5))}
-    assert again.results("toss").of("coin", side=1) == [{"heads": 5}, {"heads": 3}]
+    found = results_of(again.records("toss").values())
+    assert found.of("coin", side=1) == [{"heads": 5}, {"heads": 3}]
     assert again.records("throw") == {}
 
 
@@ -54,6 +56,33 @@ def test_no_number_that_json_does_not_have(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         Store(tmp_path).add("toss", Record("coin", {}, 0, {"heads": float("nan")}, 0.1, "here"))
     assert Store(tmp_path).is_empty
+
+
+def test_runs_of_other_points_are_not_shown(tmp_path):
+    store = Store(tmp_path)
+    now = Record("toss", {"coin": "fair"}, 0, {"heads": 1}, 0.1, "here")
+    for run in (
+        now,
+        Record("toss", {"coin": "fair", "height": 2}, 0, {"heads": 2}, 0.1, "here"),
+        Record("spin", {"coin": "fair"}, 0, {"heads": 3}, 0.1, "here"),
+    ):
+        store.add("coins", run)
+    assert store.current(coins.EXPERIMENT) == [now]
+
+
+def test_only_one_writes_at_a_time(tmp_path):
+    pytest.importorskip("fcntl")
+    with Store(tmp_path).alone():
+        other = Store(tmp_path)
+        with pytest.raises(FileExistsError, match="Another reproduction"), other.alone():
+            pass
+    with Store(tmp_path).alone():
+        assert Store(tmp_path).is_empty
+
+
+def test_the_first_seed_is_kept(tmp_path):
+    assert Store(tmp_path).first_seed(7) == 7
+    assert Store(tmp_path).first_seed(0) == 7
 
 
 def test_the_environment_is_written_down_once(tmp_path):

@@ -117,7 +117,10 @@ def test_the_answer_comes_first_and_names_what_differs():
     summary = made_up.summary(1)
     page = Reader(render(summary))
     cells, claims = (summary["totals"][kind] for kind in ("cells", "claims"))
-    assert f"Of {sum(cells.values())} numbers in the paper’s tables, {cells['agrees']}" in page.text
+    assert (
+        f"Of {sum(cells.values())} comparisons with numbers of the paper, {cells['agrees']}"
+        in page.text
+    )
     assert f"Of {sum(claims.values())} checks of the paper’s statements" in page.text
     assert page.text.index("The answer") < page.text.index("How to read this page")
     linked = [link["href"] for link in page.all("a")]
@@ -208,7 +211,7 @@ def test_an_empty_summary_is_a_page():
     empty = {"cells": {}, "claims": {}}
     summary = {**made_up.summary(0), "totals": empty, "environments": [], "general_notes": []}
     text = Reader(render(summary)).text
-    assert "Of 0 numbers in the paper’s tables, none agree." in text
+    assert "Of 0 comparisons with numbers of the paper, none agree." in text
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """When a number agrees with the paper, and when a statement holds: the stated rules.
 
-A number of the paper is one draw and so is ours; two results of equal spread differ at the 1 %
-level beyond 2.58 times the square root of 2 standard errors of one. A statement about an order is
-tested on differences run by run: their mean must lie 2.58 standard errors beyond zero, again the
-1 % level. Other statements name their limit.
+A number of the paper is one draw and so is ours. If its 100 runs spread as our n do, the difference
+has a standard error of ours times the square root of 1 + n / 100; beyond 2.58 of these it is no
+chance, at the 1 % level. A statement about an order is tested on differences run by run: their mean
+must lie 2.58 standard errors beyond zero, again the 1 % level. Other statements name their limit.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ import numpy as np
 #: Standard errors beyond which a difference is no chance, at the 1 % level.
 SURE = 2.58
 
-#: The same for the difference of two results of equal spread.
-AGREEMENT = SURE * math.sqrt(2.0)
+#: The runs behind a number of the paper's tables.
+PAPER_RUNS = 100
 
 #: With fewer runs, a difference within chance says nothing yet.
 FEW_RUNS = 20
-
-TABLE_RULE = "differs from the paper by at most 2.58 · √2 standard errors"
 
 
 class Verdict(StrEnum):
@@ -112,14 +110,17 @@ def cell(row: str, column: str, values: Sequence[float], paper: float | None = N
     """Return a cell with its verdict.
 
     Where all runs are alike there is no spread to measure a difference by; then the spread is that
-    of shares with the paper's mean (all in percent), as it would have had it with as many runs.
+    of shares (all in percent) whose mean is halfway to the paper's, as for two shares that are
+    supposed to be one.
 
     Examples
     --------
-    >>> cell("Friedman I", "CMI: TP", [100.0, 80.0, 100.0], paper=95.0).verdict.value
+    >>> cell("Friedman I", "CMI: TP", [100.0, 80.0, 100.0] * 10, paper=95.0).verdict.value
     'agrees'
-    >>> cell("Friedman I", "CMI: TP", [20.0, 40.0, 20.0], paper=95.0).verdict.value
+    >>> cell("Friedman I", "CMI: TP", [20.0, 40.0, 20.0] * 10, paper=95.0).verdict.value
     'differs'
+    >>> cell("Friedman I", "CMI: TP", [100.0, 80.0, 100.0], paper=95.0).verdict.value
+    'undecided'
     """
     ours = estimate(values)
     if paper is None:
@@ -130,13 +131,20 @@ def cell(row: str, column: str, values: Sequence[float], paper: float | None = N
 def _agrees(ours: Estimate, paper: float) -> Verdict:
     if ours.runs == 0:
         return Verdict.NOT_RUN
-    if ours.runs == 1:
-        return Verdict.AGREES if ours.mean == paper else Verdict.UNDECIDED
+    if ours.runs < FEW_RUNS:
+        is_exact = ours.mean == paper and not ours.standard_error > 0
+        return Verdict.AGREES if is_exact else Verdict.UNDECIDED
     error = ours.standard_error
     if error == 0:
-        error = math.sqrt(max(0.0, paper * (100.0 - paper)) / ours.runs)
-    within = abs(ours.mean - paper) <= AGREEMENT * error
+        share = (ours.mean + paper) / 2.0
+        error = math.sqrt(max(0.0, share * (100.0 - share)) / ours.runs)
+    within = abs(ours.mean - paper) <= _tolerated(error, ours.runs)
     return Verdict.AGREES if within else Verdict.DIFFERS
+
+
+def _tolerated(error: float, runs: int) -> float:
+    """Return the difference from the paper that is chance, if its runs spread as ours do."""
+    return SURE * error * math.sqrt(1.0 + runs / PAPER_RUNS)
 
 
 # ------------------------------------------------------------------------------------ statements
@@ -208,13 +216,14 @@ def is_not_below(
 
     Examples
     --------
-    >>> str(is_not_below("a", "A is B.", [1.0, 1.1, 0.9], 1.0, measured="A less B").verdict)
+    >>> str(is_not_below("a", "A is B.", [1.0, 1.1, 0.9] * 7, 1.0, measured="A less B").verdict)
     'agrees'
     """
     ours = estimate(_differences(larger, smaller))
     rule = "mean difference not more than 2.58 standard errors below 0"
     agrees = ours.mean >= 0 or ours.mean >= -SURE * ours.standard_error
-    return Claim(name, statement, ours, measured, rule, _judge(agrees, ours), remark)
+    verdict = _judge(agrees, ours, by_chance=True)
+    return Claim(name, statement, ours, measured, rule, verdict, remark)
 
 
 def is_at_most(
@@ -228,10 +237,8 @@ def is_at_most(
 ) -> Claim:
     """Decide whether a value is as small as a limit that stands for "none" or "hardly any"."""
     ours = estimate(values)
-    claim_rule = f"mean at most {limit:g}"
-    return Claim(
-        name, statement, ours, measured, claim_rule, _judge(ours.mean <= limit, ours), remark
-    )
+    verdict, said = _judge(ours.mean <= limit, ours), remark + _how_near(ours, limit)
+    return Claim(name, statement, ours, measured, f"mean at most {limit:g}", verdict, said.strip())
 
 
 def is_at_least(
@@ -245,10 +252,14 @@ def is_at_least(
 ) -> Claim:
     """Decide whether a value is as large as a limit that stands for "most" or "nearly all"."""
     ours = estimate(values)
-    claim_rule = f"mean at least {limit:g}"
-    return Claim(
-        name, statement, ours, measured, claim_rule, _judge(ours.mean >= limit, ours), remark
-    )
+    verdict, said = _judge(ours.mean >= limit, ours), remark + _how_near(ours, limit)
+    return Claim(name, statement, ours, measured, f"mean at least {limit:g}", verdict, said.strip())
+
+
+def _how_near(ours: Estimate, limit: float) -> str:
+    """Say where other runs might well decide otherwise."""
+    near = ours.standard_error > 0.0 and abs(ours.mean - limit) <= SURE * ours.standard_error
+    return " The mean is less than 2.58 standard errors from its limit." if near else ""
 
 
 def is_about(
@@ -270,9 +281,10 @@ def is_about(
     """
     ours = estimate(values)
     error = 0.0 if math.isnan(ours.standard_error) else ours.standard_error
-    agrees = abs(ours.mean - paper) <= tolerance + AGREEMENT * error
-    rule = f"within {tolerance:g} + 2.58 · √2 standard errors of {paper:g}"
-    return Claim(name, statement, ours, measured, rule, _judge(agrees, ours), remark)
+    agrees = abs(ours.mean - paper) <= tolerance + _tolerated(error, ours.runs)
+    rule = f"within {tolerance:g} + 2.58 · √(1 + n/{PAPER_RUNS}) standard errors of {paper:g}"
+    verdict = _judge(agrees, ours, by_chance=True)
+    return Claim(name, statement, ours, measured, rule, verdict, remark)
 
 
 def peaks_at(
@@ -329,10 +341,14 @@ def _differences(larger: Sequence[float], smaller: Sequence[float] | float) -> l
     return [float(a - b) for a, b in zip(larger, others, strict=False)]
 
 
-def _judge(agrees: bool, ours: Estimate) -> Verdict:
-    """Return the verdict; with few runs, what does not agree is left open."""
+def _judge(agrees: bool, ours: Estimate, *, by_chance: bool = False) -> Verdict:
+    """Return the verdict; with few runs, what does not agree is left open.
+
+    So is, with few runs, what agrees only since it does not differ by more than chance: the fewer
+    the runs, the easier that would be.
+    """
     if ours.runs == 0:
         return Verdict.NOT_RUN
-    if agrees and ours.runs > 1:
+    if agrees and ours.runs >= (FEW_RUNS if by_chance else 2):
         return Verdict.AGREES
     return Verdict.UNDECIDED if ours.runs < FEW_RUNS else Verdict.DIFFERS

@@ -42,8 +42,8 @@ GENERAL_NOTES: tuple[Note, ...] = (
         "for most bars the paper does not say which. Nor does it say whether bins are of equal "
         "width or hold equally many samples, and with five bins a column this matters.",
         done="Both binnings and, for terms, the nearest-neighbour estimate are shown; title or "
-        "legend says which is which. Verdicts on atoms go by bins of equal counts, unless a "
-        "statement says otherwise.",
+        "legend says which is which. Verdicts on atoms go by bins of equal counts, unless "
+        "an experiment says otherwise.",
     ),
     Note(
         found="With five bins for each of several columns most joint states occur once or never. "

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pidselect.experiments.registry import EXPERIMENTS, find, load
 from pidselect.experiments.runner import Plan, State, make, planned
-from pidselect.experiments.store import Store
+from pidselect.experiments.store import Store, replace_text
 from pidselect.experiments.summary import Summary, summarise, to_csv
 
 PAGE, NUMBERS, TABLE, RUNS = "index.html", "numbers.json", "numbers.csv", "runs"
@@ -75,10 +74,15 @@ def reproduce(
             f"{str(out)!r} holds runs of an earlier reproduction. Give --resume to go on from "
             "them, or another folder with --out."
         )
-    make(planned(experiments, plan, parts), store, n_jobs=n_jobs, watch=watch)
-    shown = [load(name) for name in EXPERIMENTS if name in parts or store.records(name)]
-    summary = summarise(shown, store, plan, command=command)
-    return _write(summary, out)
+    with store.alone():
+        if (first := store.first_seed(plan.seed)) != plan.seed:
+            raise ValueError(
+                f"The runs in {str(out)!r} begin with seed {first}, and not with {plan.seed}. Give "
+                f"--seed {first} to go on from them, or another folder with --out."
+            )
+        make(planned(experiments, plan, parts), store, n_jobs=n_jobs, watch=watch)
+        shown = [load(name) for name in EXPERIMENTS if name in parts or store.records(name)]
+        return _write(summarise(shown, store, plan, command=command), out)
 
 
 def redraw(out: Path) -> Report:
@@ -86,21 +90,20 @@ def redraw(out: Path) -> Report:
     path = out / NUMBERS
     if not path.exists():
         raise FileNotFoundError(f"There is no {str(path)!r} to draw from. Leave out --redraw.")
-    return _write(json.loads(path.read_text(encoding="utf-8")), out)
+    try:
+        return _write(json.loads(path.read_text(encoding="utf-8")), out)
+    except (ValueError, KeyError) as error:
+        raise ValueError(
+            f"{str(path)!r} cannot be drawn from ({error!r}). It is made anew from the runs by "
+            "--resume instead of --redraw."
+        ) from error
 
 
 def _write(summary: Summary, out: Path) -> Report:
     from pidselect.report.page import render  # needs libraries that runs do not
 
     out.mkdir(parents=True, exist_ok=True)
-    _replace(out / NUMBERS, json.dumps(summary, indent=1, allow_nan=False) + "\n")
-    _replace(out / TABLE, to_csv(summary))
-    _replace(out / PAGE, render(summary))
+    replace_text(out / NUMBERS, json.dumps(summary, indent=1, allow_nan=False) + "\n")
+    replace_text(out / TABLE, to_csv(summary))
+    replace_text(out / PAGE, render(summary))
     return Report(summary, out / PAGE)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a file in its place at once: a page is never seen half written."""
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)

@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 
 from pidselect.experiments.experiment import Experiment, Outcome, Part, Point
 from pidselect.experiments.store import Record, Store, key_of
+from pidselect.selection.settings import check_device
 from pidselect.selection.workers import count_workers
 
 #: Seconds of work after which the time taken counts as much as what was expected.
@@ -157,13 +158,19 @@ def make(
     ]
     together = sorted((t for t in missing if not t.part.on_gpu), key=lambda t: -t.seconds)
     alone = [task for task in missing if task.part.on_gpu]
+    if any(task.device == "cuda" for task in alone):
+        check_device("cuda")  # now, and not after hours of other runs
     workers = count_workers(-1 if n_jobs is None else n_jobs)
     clock = Clock(together, alone, workers)
-    here = store.here()
+    here = store.here() if missing else ""
 
     def note(task: Task, outcome: Outcome, seconds: float) -> None:
         record = Record(task.part.name, task.point, task.seed, outcome, seconds, here)
-        store.add(task.experiment, record)
+        try:
+            store.add(task.experiment, record)
+        except ValueError as error:
+            error.add_note(f"This was {task}.")
+            raise
         clock.note(task)
         watch(State(task, clock.done, clock.total, clock.seconds_left))
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pidselect.experiments.environment import Environment, environment, identity
-from pidselect.experiments.experiment import Outcome, Point, Results
+from pidselect.experiments.experiment import Experiment, Outcome, Point, Results
+
+if sys.platform != "win32":
+    import fcntl
 
 #: A run: its part, its point as JSON, its seed.
 Key = tuple[str, str, int]
@@ -61,7 +67,7 @@ class Store:
     >>> with TemporaryDirectory() as folder:
     ...     run = Record("coin", {"side": 1}, 0, {"heads": 3}, seconds=0.1, environment="here")
     ...     Store(Path(folder)).add("toss", run)
-    ...     Store(Path(folder)).results("toss").of("coin", side=1)
+    ...     [found.outcome for found in Store(Path(folder)).records("toss").values()]
     [{'heads': 3}]
     """
 
@@ -75,18 +81,44 @@ class Store:
         """Whether nothing was run yet."""
         return not any(path.stat().st_size for path in self.folder.glob("*.jsonl"))
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from writing here, where the system has such locks.
+
+        The system lets go of it when the process ends, however that ends.
+        """
+        with (self.folder / ".lock").open("w") as file:
+            if sys.platform != "win32":
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise FileExistsError(
+                        f"Another reproduction is writing to {str(self.folder)!r}. Wait for its "
+                        "end, or give another folder."
+                    ) from None
+            yield
+
+    def first_seed(self, wanted: int) -> int:
+        """Return the seed with which the runs here begin: in a new folder, the one wanted."""
+        path = self.folder / "first_seed.txt"
+        if not path.exists():
+            replace_text(path, f"{wanted}\n")
+        return int(path.read_text(encoding="utf-8"))
+
     def records(self, experiment: str) -> dict[Key, Record]:
         """Return all runs of an experiment."""
         if experiment not in self._known:
             self._known[experiment] = {record.key: record for record in self._read(experiment)}
         return self._known[experiment]
 
-    def results(self, experiment: str) -> Results:
-        """Return the outcomes by part."""
-        runs: dict[str, list[tuple[Point, int, Outcome]]] = {}
-        for record in self.records(experiment).values():
-            runs.setdefault(record.part, []).append((record.point, record.seed, record.outcome))
-        return Results(runs)
+    def current(self, experiment: Experiment) -> list[Record]:
+        """Return the runs of an experiment as it is now, none of points that it had once."""
+        known = {
+            key_of(part.name, point, 0)[:2]
+            for part in experiment.parts
+            for point in (*part.points, *(part.quick_points or ()))
+        }
+        return [run for run in self.records(experiment.name).values() if run.key[:2] in known]
 
     def add(self, experiment: str, record: Record) -> None:
         """Write down a run."""
@@ -114,7 +146,7 @@ class Store:
         known = self.environments()
         if (name := identity(found)) not in known:
             path = self.folder / "environments.json"
-            path.write_text(json.dumps({**known, name: found}, indent=2) + "\n", encoding="utf-8")
+            replace_text(path, json.dumps({**known, name: found}, indent=2) + "\n")
         return name
 
     def environments(self) -> dict[str, Environment]:
@@ -141,6 +173,21 @@ class Store:
             _parsed(line, path, number)
             for number, line in enumerate(whole.decode("utf-8").splitlines(), start=1)
         ]
+
+
+def results_of(records: Iterable[Record]) -> Results:
+    """Return the outcomes by part."""
+    runs: dict[str, list[tuple[Point, int, Outcome]]] = {}
+    for record in records:
+        runs.setdefault(record.part, []).append((record.point, record.seed, record.outcome))
+    return Results(runs)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a file in its place at once: it is never seen half written."""
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, path)
 
 
 def _parsed(line: str, path: Path, number: int) -> Record:

@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pidselect.experiments.agreement import (
-    AGREEMENT,
     FEW_RUNS,
+    PAPER_RUNS,
     SURE,
-    TABLE_RULE,
     Cell,
     Claim,
     Estimate,
@@ -24,17 +23,20 @@ from pidselect.experiments.agreement import (
 from pidselect.experiments.experiment import Experiment, Part
 from pidselect.experiments.notes import GENERAL_NOTES
 from pidselect.experiments.runner import Plan
-from pidselect.experiments.store import Record, Store
+from pidselect.experiments.store import Record, Store, results_of
 
 Summary = dict[str, Any]
 
 RULES = (
-    f"A number of a table agrees if it {TABLE_RULE}, of our runs ({AGREEMENT:.2f} of them). Where "
-    "all our runs are alike, the standard error is that of a share as large as the paper's in as "
-    "many runs.",
+    f"A number of a table agrees if it differs from the paper's by at most {SURE} · √(1 + "
+    f"n/{PAPER_RUNS}) standard errors of our n runs: the paper's {PAPER_RUNS} runs are taken to "
+    "spread as ours do. Where all our runs are alike, the standard error is that of a share "
+    "halfway between ours and the paper's in as many runs. Of a hundred numbers that are truly "
+    "alike, one is expected to differ.",
     f"A statement that one value lies above another agrees if the mean difference, run by run, is "
     f"more than {SURE} standard errors above zero. Other statements name their limit.",
-    f"What does not agree differs; with fewer than {FEW_RUNS} runs it is called undecided.",
+    f"What does not agree differs. With fewer than {FEW_RUNS} runs it is called undecided, and so "
+    "is what agrees only since the difference is within chance.",
 )
 
 FIELDS = (
@@ -81,8 +83,8 @@ def summarise(
 
 
 def _tell(experiment: Experiment, store: Store) -> Summary:
-    findings = experiment.report(store.results(experiment.name))
-    records = list(store.records(experiment.name).values())
+    records = store.current(experiment)
+    findings = experiment.report(results_of(records))
     return {
         "name": experiment.name,
         "title": experiment.title,
@@ -168,11 +170,11 @@ def _environments(experiments: Sequence[Experiment], store: Store) -> list[Summa
     """Return every environment in which runs were made, with how many and how long they took."""
     seconds: dict[str, list[float]] = {}
     for experiment in experiments:
-        for record in store.records(experiment.name).values():
+        for record in store.current(experiment):
             seconds.setdefault(record.environment, []).append(record.seconds)
     known = store.environments()
     return [
-        {"id": name, **known[name], "runs": len(taken), "seconds": round(sum(taken), 1)}
+        {"id": name, **known.get(name, {}), "runs": len(taken), "seconds": round(sum(taken), 1)}
         for name, taken in seconds.items()
     ]
 

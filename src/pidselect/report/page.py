@@ -115,12 +115,12 @@ def _answer(totals: Record) -> list[str]:
     Examples
     --------
     >>> _answer({"cells": {"agrees": 3, "differs": 1}, "claims": {"not run": 2}})
-    ['Of 4 numbers in the paper’s tables, 3 agree and 1 differs.',
+    ['Of 4 comparisons with numbers of the paper, 3 agree and 1 differs.',
      'Of 2 checks of the paper’s statements, none agree and 2 were not run.']
     """
     sentences = []
     for kind, what in (
-        ("cells", "numbers in the paper’s tables"),
+        ("cells", "comparisons with numbers of the paper"),
         ("claims", "checks of the paper’s statements"),
     ):
         counts = totals[kind]

@@ -141,7 +141,7 @@ def _terms_table(runs: Runs) -> Comparison:
     cells = [
         cell(
             f"Example {shown_name(example)}",
-            f"{label}, {ESTIMATES[by]}",
+            f"{ESTIMATES[by]}: {label}",
             runs.bits(example, by, name),
         )
         for example in EXAMPLES
@@ -162,7 +162,7 @@ def _atoms_table(runs: Runs) -> Comparison:
     cells = [
         cell(
             f"Example {shown_name(example)}",
-            f"{label}, {ESTIMATES[binning]}",
+            f"{ESTIMATES[binning]}: {label}",
             runs.atom(example, name, binning),
         )
         for example in EXAMPLES

@@ -45,6 +45,7 @@ def _selected(models: Sequence[Model]) -> Figure:
                 _taken("nuisance", "wrong", model.nuisance, model.selected(settings)),
             ),
             y_label="runs with it, %",
+            top=100.0,
         )
         for settings, label in LABELS.items()
         for model in models
@@ -105,6 +106,7 @@ def _forward(models: Sequence[Model]) -> Figure:
                 if model.forward(method)
             ],
             y_label="runs with it, %",
+            top=100.0,
         )
         for model in models
         if any(model.forward(method) for method, _, _ in ways)

@@ -68,6 +68,7 @@ def _hits(problem: str, n_samples: int, runs: Sequence[Outcome]) -> Panel:
             Series("false positives", "wrong", places, [0.0] * len(names) + [false]),
         ),
         y_label="runs",
+        top=float(len(runs)),
     )
 
 
@@ -75,7 +76,7 @@ def _growth(results: Results, problem: str) -> Panel:
     lines = []
     for settings, label in LABELS.items():
         seen = [
-            (math.log10(n_samples), estimate(found))
+            (float(n_samples), estimate(found))
             for n_samples in SIZES
             if (found := numbers_found(results, problem, n_samples, settings))
         ]
@@ -94,6 +95,6 @@ def _growth(results: Results, problem: str) -> Panel:
         f"{problem} columns informative",
         "lines",
         lines,
-        x_label="log10 of the number of samples",
+        x_label="number of samples",
         y_label="informative columns found",
     )

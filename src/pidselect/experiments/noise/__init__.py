@@ -144,13 +144,13 @@ def _terms_table(curves: dict[Kind, Curves]) -> Comparison:
     cells = [
         cell(
             f"{KINDS[kind]}, a = {a:g}",
-            f"{label}, {ESTIMATES[by]}",
+            f"{ESTIMATES[by]}: {label}",
             seen.of(by, name)[:, seen.grid.index(a)].tolist() if a in seen.grid else [],
         )
         for kind, seen in curves.items()
         for a in STRENGTHS
-        for name, label in TERMS.items()
         for by in ESTIMATES
+        for name, label in TERMS.items()
     ]
     return Comparison(
         "terms",

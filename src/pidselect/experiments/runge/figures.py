@@ -101,6 +101,7 @@ def _inclusion(results: Results, settings: str) -> Panel | None:
             _bars("spurious feature", "wrong", {name: included[name] for name in GROUPS["X"]}),
         ],
         y_label="percent of runs",
+        top=100.0,
     )
 
 
@@ -198,6 +199,7 @@ def _steps_panel(results: Results, settings: str) -> Panel | None:
         series,
         x_label="step",
         y_label="percent of runs",
+        top=100.0,
     )
 
 
@@ -222,7 +224,7 @@ def _forward_panel(results: Results, n_select: int) -> Panel | None:
         if results.of(part)
     ]
     title = f"Forward selection of {n_select}"
-    return Panel(title, "bars", series, y_label="percent of runs") if series else None
+    return Panel(title, "bars", series, y_label="percent of runs", top=100.0) if series else None
 
 
 def _neighbours_panel(results: Results) -> Panel | None:

@@ -249,14 +249,11 @@ def _say_alone(runs: Sequence[Outcome], data: Data) -> str:
         return ""
     bits, line = (np.mean([run["ksg"]["alone"][key] for run in runs]) for key in ("bits", "line"))
     alone = f"{nested_information(data.outer):.2f}"
-    share = estimate(_significant(runs, "ksg", "alone"))
-    near = abs(share.mean - HALF) <= SURE * share.standard_error
     return (
         f"On average the MI is {bits:.3f} bit and its line {line:.3f} bit. A coordinate alone does "
         f"tell something, as only the outer sphere reaches beyond the inner radius: {alone} bit "
         "about the class at these radii. So more than the 5 % of chance are significant; how many "
         "depends on the radii and the noise, which the paper does not state."
-        f"{' The limit is within chance of this share.' if near else ''}"
     )
 
 
