@@ -10,7 +10,6 @@ import numpy as np
 from pidselect.datasets import Problem, nested_spheres
 from pidselect.decomposition.states import BINNINGS
 from pidselect.experiments.agreement import (
-    SURE,
     Claim,
     Comparison,
     cell,

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pidselect.datasets import Problem, toy
 from pidselect.decomposition.states import BINNINGS
 from pidselect.experiments.agreement import (
-    SURE,
     Claim,
     Comparison,
     cell,
