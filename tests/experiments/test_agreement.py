@@ -13,6 +13,7 @@ from pidselect.experiments.agreement import (
     PAPER_RUNS,
     SURE,
     Verdict,
+    all_of,
     cell,
     estimate,
     is_about,
@@ -169,3 +170,20 @@ def test_nothing_run():
     assert is_above("n", "s", [], [], measured="m").verdict is NOT_RUN
     assert is_not_below("n", "s", [], 0.0, measured="m").verdict is NOT_RUN
     assert peaks_at("n", "s", GRID, [], 0.5, within=(0.0, 1.0)).verdict is NOT_RUN
+
+
+def test_a_claim_of_parts_shows_the_one_that_does_not_hold():
+    parts = [
+        is_above("", "", [2.0] * 30, 1.0, measured="A less B"),
+        is_above("", "", [0.5] * 30, 1.0, measured="C less B"),
+        is_above("", "", [3.0] * 30, 1.0, measured="D less B"),
+    ]
+    claim = all_of("all above B", "All lie above B.", *parts)
+    assert (claim.name, claim.verdict, claim.ours.mean) == ("all above B", DIFFERS, -0.5)
+    assert claim.measured == "C less B; A less B: 1; D less B: 2"
+    assert all_of("both", "Both.", *parts[::2]).verdict is AGREES
+    not_run = is_above("", "", [], 1.0, measured="E less B")
+    assert all_of("with one not run", "All.", *parts[::2], not_run).verdict is NOT_RUN
+    assert all_of("one differs", "All.", *parts, not_run).verdict is DIFFERS
+    many = all_of("many", "All.", *parts, *parts)
+    assert many.measured == "C less B; one of 6 conditions"

@@ -18,8 +18,6 @@ from pidselect.experiments.runge.sets import (
     DRIVERS,
     GROUPS,
     VARIABLES,
-    above,
-    all_of,
     number_of,
     place,
     share,
@@ -174,20 +172,6 @@ def test_counting() -> None:
     assert place([], GROUPS["X"]) == 10
     assert number_of(VARIABLES) == 511
     assert len({number_of(names) for names in combinations(VARIABLES, 3)}) == 84
-
-
-def test_a_claim_of_parts_shows_the_one_that_does_not_hold() -> None:
-    parts = [
-        above([2.0] * 30, 1.0, measured="A less B"),
-        above([0.5] * 30, 1.0, measured="C less B"),
-        above([3.0] * 30, 1.0, measured="D less B"),
-    ]
-    claim = all_of("all above B", "All lie above B.", parts)
-    assert (claim.name, claim.verdict, claim.ours.mean) == ("all above B", Verdict.DIFFERS, -0.5)
-    assert claim.measured == "C less B; A less B: 1; D less B: 2"
-    assert all_of("both", "Both.", parts[::2]).verdict is Verdict.AGREES
-    not_run = above([], 1.0, measured="E less B")
-    assert all_of("with one not run", "All.", [*parts, not_run]).verdict is Verdict.NOT_RUN
 
 
 # --------------------------------------------------------------------------------- made-up results

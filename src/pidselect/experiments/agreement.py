@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -21,6 +21,9 @@ SURE = 2.58
 
 #: The runs behind a number of the paper's tables.
 PAPER_RUNS = 100
+
+#: So many other parts of a claim are named with their numbers.
+FEW_PARTS = 3
 
 #: With fewer runs, a difference within chance says nothing yet.
 FEW_RUNS = 20
@@ -333,6 +336,35 @@ def peaks_at(
     ours = Estimate(best, estimate(places).standard_error, len(places))
     agrees = abs(best - at) <= step + 1e-9
     return Claim(name, statement, ours, measured, rule, _judge(agrees, ours), remark)
+
+
+def all_of(name: str, statement: str, *parts: Claim, remark: str = "") -> Claim:
+    """Join claims that must all hold: the one that holds least stands for all.
+
+    What is measured also names the others with their numbers, where these are few.
+
+    Examples
+    --------
+    >>> low, high = ([value] * FEW_RUNS for value in (1.0, 3.0))
+    >>> few = is_at_most("", "", low, 2.0, measured="X taken")
+    >>> many = is_at_most("", "", high, 2.0, measured="Z taken")
+    >>> claim = all_of("few taken", "Hardly any are taken.", few, many)
+    >>> claim.verdict.value, claim.measured
+    ('differs', 'Z taken; X taken: 1')
+    """
+    order = (Verdict.DIFFERS, Verdict.NOT_RUN, Verdict.UNDECIDED, Verdict.AGREES)
+    shown = min(parts, key=lambda part: order.index(part.verdict))
+    others = [part for part in parts if part is not shown]
+    said = [f"{part.measured}: {part.ours.mean:.3g}" for part in others if part.ours.runs]
+    if len(others) > FEW_PARTS:
+        said = [f"one of {len(parts)} conditions"]
+    return replace(
+        shown,
+        name=name,
+        statement=statement,
+        measured="; ".join([shown.measured, *said]),
+        remark=remark or shown.remark,
+    )
 
 
 def _differences(larger: Sequence[float], smaller: Sequence[float] | float) -> list[float]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pidselect.experiments.agreement import SURE, Claim, estimate, is_above
+from pidselect.experiments.agreement import SURE, Claim, all_of, estimate, is_above
 from pidselect.experiments.experiment import Results
 from pidselect.experiments.friedman.forward_claims import forward_claims
 from pidselect.experiments.friedman.importance_claims import importance_claims
@@ -21,7 +21,6 @@ from pidselect.experiments.friedman.model import (
     above,
     at_least,
     at_most,
-    claim_of,
     floats,
     how_often,
     not_above,
@@ -62,22 +61,22 @@ def _of_selections(first: Model, second: Model, third: Model) -> list[Claim]:
     pair = ["X2", "X3"]
     taken = first.selected("mi")
     return [
-        claim_of(
+        all_of(
             "I: CMI finds all",
             "In model I the CMI criterion reliably finds the relevant features.",
             at_least(first.found("cmi"), ALWAYS, "relevant features found, %"),
         ),
-        claim_of(
+        all_of(
             "I: false positives below alpha",
             "In model I the CMI criterion takes far fewer nuisance columns than the level allows.",
             at_most(first.false("cmi"), 50.0 * ALPHA, "nuisance columns taken, %"),
         ),
-        claim_of(
+        all_of(
             "I: MI finds fewer",
             "In model I the MI criterion finds fewer relevant features.",
             above(first.found("cmi"), first.found("mi"), "found by CMI less by MI, %"),
         ),
-        claim_of(
+        all_of(
             "I: MI misses X3 and X5",
             "What the MI criterion misses in model I is mostly X3 and X5.",
             above(
@@ -95,14 +94,14 @@ def _of_selections(first: Model, second: Model, third: Model) -> list[Claim]:
             remark="The paper contradicts itself: its table has 0.8 %, far below the level. So is "
             "our rate.",
         ),
-        claim_of(
+        all_of(
             "I: MI has more false positives",
             "In model I the MI criterion takes more nuisance columns than the CMI criterion.",
             above(first.false("mi"), first.false("cmi"), "taken by MI less by CMI, %"),
             remark=RARE[1],
         ),
         *(
-            claim_of(
+            all_of(
                 f"{model.roman}: fewer found than in I",
                 f"Both criteria find fewer relevant features in model {model.roman} than in I.",
                 *(
@@ -112,7 +111,7 @@ def _of_selections(first: Model, second: Model, third: Model) -> list[Claim]:
             )
             for model in (second, third)
         ),
-        claim_of(
+        all_of(
             "II: CMI finds X2 and X3 only",
             "In model II the CMI criterion fails to find X1 and X4.",
             at_least(
@@ -124,7 +123,7 @@ def _of_selections(first: Model, second: Model, third: Model) -> list[Claim]:
                 "runs with X2 and X3 as the only relevant features, %",
             ),
         ),
-        claim_of(
+        all_of(
             "II: both find X2 and X3",
             "In model II both criteria find X2 and X3.",
             *(
@@ -134,7 +133,7 @@ def _of_selections(first: Model, second: Model, third: Model) -> list[Claim]:
         ),
         *_of_mi_beyond_cmi(second, third, "mi", ""),
         *_of_mi_beyond_cmi(second, third, "mi-unpruned", " (no backward)"),
-        claim_of(
+        all_of(
             "III: hardly anything selected",
             "In model III both criteria select almost nothing.",
             *(
@@ -154,7 +153,7 @@ def _of_mi_beyond_cmi(second: Model, third: Model, by: str, added: str) -> list[
         "the statement holds."
     )
     return [
-        claim_of(
+        all_of(
             f"II: MI takes X1 more often than CMI{added}",
             "In model II the MI criterion finds X1 more often than the CMI criterion.",
             above(
@@ -165,7 +164,7 @@ def _of_mi_beyond_cmi(second: Model, third: Model, by: str, added: str) -> list[
             remark="" if added else because,
         ),
         *(
-            claim_of(
+            all_of(
                 f"{model.roman}: MI has more false positives{added}",
                 f"In model {model.roman} the MI criterion takes more nuisance columns than CMI.",
                 above(model.false(by), model.false("cmi"), "taken by MI less by CMI, %"),
@@ -188,7 +187,7 @@ def _no_advantage(*models: Model) -> Claim:
         runs = [([], [])]
     gains = [estimate(cmi).mean - estimate(mi).mean for cmi, mi in runs]
     of_cmi, of_mi = runs[int(np.argmin(gains))], runs[int(np.argmax(gains))]
-    return claim_of(
+    return all_of(
         "no clear advantage of either criterion over all three",
         "Neither criterion is the better one in all three models.",
         not_above(*of_cmi, "found by CMI less by MI where CMI gains least, %"),
@@ -220,23 +219,23 @@ def _of_neighbours(first: Model, second: Model, third: Model) -> list[Claim]:
     runs = third.results.of("neighbours", model=third.number, k=5)
     best = int(third.errors().mean(axis=0).argmin()) if runs else 0
     return [
-        claim_of(
+        all_of(
             "CMI's set has the lowest MAE (model I)",
             "X1 to X5, the set that CMI selects, predict model I better than any other set.",
             _lowest(first, first.relevant),
         ),
-        claim_of(
+        all_of(
             "CMI's set has the lowest MAE (model II)",
             "X2 and X3, the set that CMI selects, predict model II better than any other set.",
             _lowest(second, pair),
         ),
-        claim_of(
+        all_of(
             "best sets hold for other k",
             "Other numbers of neighbours give similar results.",
             *(_lowest(first, first.relevant, k) for k in OTHER_K),
             *(_lowest(second, pair, k) for k in OTHER_K),
         ),
-        claim_of(
+        all_of(
             "II: all inputs are not the best set",
             "In model II two inputs predict better than all four.",
             above(
@@ -245,7 +244,7 @@ def _of_neighbours(first: Model, second: Model, third: Model) -> list[Claim]:
                 "MAE of X1 to X4 less that of X2 and X3",
             ),
         ),
-        claim_of(
+        all_of(
             "III: no set predicts well",
             "In model III no set of columns allows a useful prediction.",
             at_least(
@@ -279,7 +278,7 @@ def _of_terms(first: Model, second: Model, third: Model) -> list[Claim]:
     return [
         _synergy_explains(first, "I: synergy explains CMI above MI", first.relevant),
         _synergy_explains(second, "II: synergy explains CMI above MI", ["X2", "X3"]),
-        claim_of(
+        all_of(
             "II: features with high synergy also carry redundancy",
             "Inputs of high synergy share more with the rest, and have a higher MI.",
             *(
@@ -291,12 +290,12 @@ def _of_terms(first: Model, second: Model, third: Model) -> list[Claim]:
                 for what, label in (("synergy", "synergy"), ("shared", "shared"), ("mi", "MI"))
             ),
         ),
-        claim_of(
+        all_of(
             "III: below threshold for most",
             "What an input of model III tells, alone or given the rest, is mostly not significant.",
             at_least(_not_significant(third), 50.0, "MI and CMI of inputs below threshold, %"),
         ),
-        claim_of(
+        all_of(
             "III: almost only synergy",
             "What an input of model III tells is almost exclusively synergistic.",
             at_least(
@@ -314,7 +313,7 @@ def _of_terms(first: Model, second: Model, third: Model) -> list[Claim]:
 
 def _synergy_explains(model: Model, name: str, features: Sequence[str]) -> Claim:
     listed = ", ".join(features)
-    return claim_of(
+    return all_of(
         name,
         f"In model {model.roman} inputs are highly synergistic, so their CMI exceeds their MI.",
         above(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from pidselect.experiments.agreement import Claim
+from pidselect.experiments.agreement import Claim, all_of
 from pidselect.experiments.friedman.model import (
     ALWAYS,
     CRITERIA,
@@ -14,7 +14,6 @@ from pidselect.experiments.friedman.model import (
     about,
     above,
     at_least,
-    claim_of,
     equally_often,
     how_often,
     not_above,
@@ -59,7 +58,7 @@ def _in_first(model: Model) -> list[Claim]:
     }
     fourth = how_often(lars, lambda selected: selected[3] == "X5")
     return [
-        claim_of(
+        all_of(
             "I: forward selection follows the importances",
             "Forward selection respects the importances of the same regression.",
             *(
@@ -71,18 +70,18 @@ def _in_first(model: Model) -> list[Claim]:
                 for by, method in METHODS.items()
             ),
         ),
-        claim_of(
+        all_of(
             "I: forward LARS takes X4, X1/X2, X5",
             "LARS takes X4, then X1 and X2, then X5, in all cases.",
             at_least(start["lars"], ALWAYS, "runs with X4, then X1 and X2, %"),
             at_least(fourth, ALWAYS, "runs with X5 as fourth, %"),
         ),
-        claim_of(
+        all_of(
             "I: forward forest takes X4, X1/X2",
             "Forests take X4, then X1 and X2, in all cases.",
             at_least(start["forest"], ALWAYS, "runs with X4, then X1 and X2, %"),
         ),
-        claim_of(
+        all_of(
             "I: forward takes X1 and X2 in either order",
             "Both methods take X1 and X2 as second with equal probability.",
             *(
@@ -95,7 +94,7 @@ def _in_first(model: Model) -> list[Claim]:
                 for by, method in METHODS.items()
             ),
         ),
-        claim_of(
+        all_of(
             "I: forward forest takes X5 in 60 %, X3 in 30 % as fourth",
             "As fourth, forests take X5 in about 60 % and X3 in about 30 % of the runs.",
             *(
@@ -108,7 +107,7 @@ def _in_first(model: Model) -> list[Claim]:
                 for name, share in (("X5", 60.0), ("X3", 30.0))
             ),
         ),
-        claim_of(
+        all_of(
             "I: forward forest finds all of X",
             "Among seven columns forests always take X1 to X5.",
             at_least(
@@ -117,12 +116,12 @@ def _in_first(model: Model) -> list[Claim]:
                 "runs with all five, %",
             ),
         ),
-        claim_of(
+        all_of(
             "I: forward forest adds any nuisance",
             "What forests take beyond X1 to X5 is any nuisance column, with equal probability.",
             equally_often(forest, model.nuisance, "Z"),
         ),
-        claim_of(
+        all_of(
             "I: forward LARS takes X3 no more often than Z",
             "LARS takes X3 at random, no more often than a nuisance column.",
             not_above(
@@ -132,7 +131,7 @@ def _in_first(model: Model) -> list[Claim]:
             ),
             equally_often(lars, ["X3", *model.nuisance], "X3 and Z"),
         ),
-        claim_of(
+        all_of(
             "I: both take nuisance when more are asked for",
             "Asked for more columns than matter, both take nuisance columns.",
             *(
@@ -151,7 +150,7 @@ def _in_second(model: Model) -> list[Claim]:
     lars, forest = model.forward("lars"), model.forward("forest")
     others = ["X4", *model.nuisance]
     return [
-        claim_of(
+        all_of(
             "II: forward forest always adds X1",
             "Forests always take X1 too, and before any nuisance column.",
             at_least(
@@ -160,7 +159,7 @@ def _in_second(model: Model) -> list[Claim]:
                 "runs with X1 before any Z, %",
             ),
         ),
-        claim_of(
+        all_of(
             "II: forward LARS X3 then X2",
             "LARS always takes X3 first, and always X2 second.",
             at_least(
@@ -169,19 +168,19 @@ def _in_second(model: Model) -> list[Claim]:
                 "runs in this order, %",
             ),
         ),
-        claim_of(
+        all_of(
             "II: forward LARS then X1 more often than others",
             "Then LARS takes X1 more often than any other column, much as the MI criterion does.",
             above(
                 percent(lars, ["X1"]), percent(lars, others), "runs with X1 less with another, %"
             ),
         ),
-        claim_of(
+        all_of(
             "II: forward LARS takes the others equally often",
             "LARS takes X4 and nuisance columns with equal probability.",
             equally_often(lars, others, "X4 and Z"),
         ),
-        claim_of(
+        all_of(
             "II: forest takes X4 like nuisance",
             "Forests take X4 with the same probability as nuisance columns.",
             equally_often(forest, others, "X4 and Z"),
@@ -192,7 +191,7 @@ def _in_second(model: Model) -> list[Claim]:
 def _in_third(model: Model) -> list[Claim]:
     others = ["X4", *model.nuisance]
     return [
-        claim_of(
+        all_of(
             "III: forward takes X1, X2, X3 first",
             "Both methods take X1, X2 and X3 with higher probability than other columns.",
             *(
@@ -210,7 +209,7 @@ def _in_third(model: Model) -> list[Claim]:
             "of depth 3 it is X3 in 20, X1 and X2 in 17 each, others in 4 to 10 of the same runs: "
             "the paper's forests may have been shallow.",
         ),
-        claim_of(
+        all_of(
             "III: forward LARS takes X1 and X2 after X3",
             "LARS reliably takes X1 and X2 right after X3, unimportant as it finds them.",
             at_least(
@@ -224,7 +223,7 @@ def _in_third(model: Model) -> list[Claim]:
             remark="So in 81 of 100 runs. In 8, X1 or X2 comes before X3; in 11, X4 or a nuisance "
             "column comes before X1 or X2. Among the five columns taken are all three in 96 runs.",
         ),
-        claim_of(
+        all_of(
             "III: others equally likely",
             "Both take X4 and nuisance columns with roughly equal probability.",
             *(
@@ -239,7 +238,7 @@ def _in_sum(model: Model) -> list[Claim]:
     """Judge the summary: forward selection finds more, and takes more that is of no use."""
     ways = [(by, criterion) for by in METHODS for criterion in CRITERIA]
     return [
-        claim_of(
+        all_of(
             f"{model.roman}: three forward steps find more",
             "With few columns to take, forward selection finds more than CMI and MI do.",
             *(
@@ -251,7 +250,7 @@ def _in_sum(model: Model) -> list[Claim]:
                 for by, criterion in ways
             ),
         ),
-        claim_of(
+        all_of(
             f"{model.roman}: five forward steps take more nuisance",
             "With more than three columns to take, it takes far more nuisance columns.",
             *(

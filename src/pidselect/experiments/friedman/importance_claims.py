@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pidselect.experiments.agreement import Claim
+from pidselect.experiments.agreement import Claim, all_of
 from pidselect.experiments.friedman.model import (
     ALWAYS,
     METHODS,
@@ -20,7 +20,6 @@ from pidselect.experiments.friedman.model import (
     alike,
     at_least,
     at_most,
-    claim_of,
     floats,
 )
 
@@ -54,7 +53,7 @@ def _linear_methods_agree(model: Model) -> Claim:
         float(min(np.corrcoef(lars, other)[0, 1] for other in others))
         for lars, *others in zip(*tables, strict=True)
     ]
-    return claim_of(
+    return all_of(
         f"{model.roman}: linear methods agree",
         "Lasso and support vector regression do not differ systematically from LARS.",
         at_least(lowest, 0.9, "correlation of LARS's importances with theirs, the lower one"),
@@ -73,7 +72,7 @@ def _in_first(model: Model) -> list[Claim]:
     groups = (("X4",), ("X1", "X2"), ("X3", "X5"))
     noise = model.importance("lars", *model.nuisance)
     return [
-        claim_of(
+        all_of(
             "I: nuisance of low importance",
             "LARS and forest give nuisance columns very low importance.",
             *(
@@ -81,7 +80,7 @@ def _in_first(model: Model) -> list[Claim]:
                 for by, method in METHODS.items()
             ),
         ),
-        claim_of(
+        all_of(
             "I: X4 first, then X1 and X2, then X5 and X3",
             "Both rank X4 first, then X1 and X2, then X5 and X3.",
             *(
@@ -94,7 +93,7 @@ def _in_first(model: Model) -> list[Claim]:
                 for higher, lower in pairwise(groups)
             ),
         ),
-        claim_of(
+        all_of(
             "I: X4 always highest",
             "With both, X4 always has the highest importance.",
             *(
@@ -106,7 +105,7 @@ def _in_first(model: Model) -> list[Claim]:
                 for by, method in METHODS.items()
             ),
         ),
-        claim_of(
+        all_of(
             "I: LARS blind to X3",
             "LARS gives X3 no more importance than nuisance columns.",
             about(
@@ -116,7 +115,7 @@ def _in_first(model: Model) -> list[Claim]:
                 "importance of X3 less mean of Z",
             ),
         ),
-        claim_of(
+        all_of(
             "I: forest sees X3 a little",
             "The forest gives X3 a small importance that is not negligible.",
             above(
@@ -127,7 +126,7 @@ def _in_first(model: Model) -> list[Claim]:
             at_most(model.importance("forest", "X3"), 0.5, "importance of X3"),
             remark="About a tenth of the largest; nuisance columns have none.",
         ),
-        claim_of(
+        all_of(
             "I: importances low where MI misses",
             "As the MI criterion does, both rate X3 and X5 lowest of the inputs.",
             *(
@@ -147,20 +146,20 @@ def _in_first(model: Model) -> list[Claim]:
 def _in_second(model: Model) -> list[Claim]:
     nuisance = model.importance("forest", *model.nuisance)
     return [
-        claim_of(
+        all_of(
             "II: forest importance X2 and X3",
             "The forest finds X2 and X3 important and all other columns negligible.",
             at_most(model.highest("forest", model.but("X2", "X3")), NEGLIGIBLE, "highest other"),
             at_least(model.importance("forest", "X2"), 0.5, "importance of X2"),
             at_least(model.importance("forest", "X3"), 0.5, "importance of X3"),
         ),
-        claim_of(
+        all_of(
             "II: LARS importance X3 only",
             "LARS finds X3 important and nothing else.",
             at_most(model.highest("lars", model.but("X3")), NEGLIGIBLE, "highest other"),
             remark=PER_UNIT,
         ),
-        claim_of(
+        all_of(
             "II: forest gives X1 as little as nuisance",
             "The forest gives X1 as little importance as nuisance columns.",
             about(
@@ -177,7 +176,7 @@ def _in_third(model: Model) -> list[Claim]:
     wide, others = ["X1", "X2", "X4"], ["X4", *model.nuisance]
     grown = "forest-training"
     return [
-        claim_of(
+        all_of(
             "III: highest importance X3",
             "Both give X3 the highest importance.",
             *(
@@ -190,30 +189,30 @@ def _in_third(model: Model) -> list[Claim]:
                 for name in model.but("X3")
             ),
         ),
-        claim_of(
+        all_of(
             "III: forest gives X1, X2 half",
             "The forest gives X1 and X2 about half of the highest importance.",
             about(model.importance(grown, "X1", "X2"), 0.5, ROUGHLY, "mean of X1 and X2"),
             remark=ON_TRAINING,
         ),
-        claim_of(
+        all_of(
             "III: forest gives X4 and Z a third",
             "The forest gives X4 and nuisance columns about a third of the highest importance.",
             about(model.importance(grown, *others), 1 / 3, ROUGHLY, "mean of X4 and Z"),
             remark=ON_TRAINING,
         ),
-        claim_of(
+        all_of(
             "III: forest gives X4 and Z the same",
             "The forest gives X4 and nuisance columns the same importance.",
             alike(model.importances(grown, others), "highest less lowest mean of X4 and Z"),
         ),
-        claim_of(
+        all_of(
             "III: LARS gives X1, X2, X4 about zero",
             "LARS gives X1, X2 and X4 coefficients close to zero in all runs.",
             at_most(model.highest("lars", wide), NEGLIGIBLE, "highest of the three"),
             remark=PER_UNIT,
         ),
-        claim_of(
+        all_of(
             "III: LARS gives Z a small finite importance",
             "LARS gives nuisance columns a small importance, and more than X1, X2 and X4.",
             above(

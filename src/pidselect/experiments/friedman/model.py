@@ -144,16 +144,6 @@ def percent(selections: Selections, names: Sequence[str]) -> list[float]:
 # ------------------------------------------------------------------------------------ conditions
 
 
-def claim_of(name: str, statement: str, *conditions: Claim, remark: str = "") -> Claim:
-    """Make a claim of conditions that must all hold; the one that holds least is shown."""
-    order = (Verdict.AGREES, Verdict.NOT_RUN, Verdict.UNDECIDED, Verdict.DIFFERS)
-    shown = max(conditions, key=lambda condition: order.index(condition.verdict))
-    among = f" (one of {len(conditions)} conditions)" if len(conditions) > 1 else ""
-    measured = shown.measured + among
-    remark = remark or shown.remark
-    return replace(shown, name=name, statement=statement, measured=measured, remark=remark)
-
-
 def above(larger: Sequence[float], smaller: Sequence[float], measured: str) -> Claim:
     """Decide whether one value lies above another, run by run."""
     return is_above("", "", *paired(larger, smaller), measured=measured)

@@ -6,13 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pidselect.experiments.agreement import Claim, is_about, is_above, is_at_least, is_not_below
+from pidselect.experiments.agreement import (
+    Claim,
+    all_of,
+    is_about,
+    is_above,
+    is_at_least,
+    is_not_below,
+)
 from pidselect.experiments.experiment import Results
 from pidselect.experiments.runge.sets import (
     DRIVERS,
     GROUPS,
     above,
-    all_of,
     paired,
     place,
     share,
@@ -124,16 +130,16 @@ def _on_terms(results: Results) -> list[Claim]:
         all_of(
             "Z tells most alone, X least",
             "Alone, a Z tells more about the target than a W, and a W more than an X.",
-            [
+            *(
                 above(
                     alone[more],
                     alone[less],
                     measured=f"I({more}; Y) less I({less}; Y) by KSG, bit",
                 )
                 for more, less in (("Z", "W"), ("W", "X"))
-            ],
-            "On bins of equal width, too. On bins of equal counts W tells a little more than Z "
-            "(0.059 and 0.055 bit).",
+            ),
+            remark="On bins of equal width, too. On bins of equal counts W tells a little more "
+            "than Z (0.059 and 0.055 bit).",
         ),
         is_above(
             "single Z is significant",
@@ -193,28 +199,28 @@ def _on_order(results: Results) -> list[Claim]:
             all_of(
                 f"order of inclusion Z, W, X ({name.upper()})",
                 "Variables are included in the order of what they tell alone: Z, then W, then X.",
-                [
+                *(
                     above(
                         [place(run["selected"], GROUPS[later]) for run in by[name]],
                         [place(run["selected"], GROUPS[sooner]) for run in by[name]],
                         measured=f"mean place of {later} less that of {sooner}",
                     )
                     for sooner, later in (("Z", "W"), ("W", "X"))
-                ],
+                ),
             )
             for name in by
         ),
         all_of(
             "first three steps are Z",
             "In the first three steps mostly Z are included, by MI and by CMI.",
-            [
+            *(
                 above(
                     [_part_of(run["selected"][:3], "Z") for run in runs],
                     50.0,
                     measured=f"Z among the first three by {name.upper()}, percent, less 50",
                 )
                 for name, runs in by.items()
-            ],
+            ),
         ),
         *(
             is_above(

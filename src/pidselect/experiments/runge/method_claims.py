@@ -7,7 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from pidselect.experiments.agreement import Claim, is_about, is_above, is_at_least, is_not_below
+from pidselect.experiments.agreement import (
+    Claim,
+    all_of,
+    is_about,
+    is_above,
+    is_at_least,
+    is_not_below,
+)
 from pidselect.experiments.experiment import Results
 from pidselect.experiments.runge.sets import (
     DRIVERS,
@@ -15,7 +22,6 @@ from pidselect.experiments.runge.sets import (
     VARIABLES,
     about,
     above,
-    all_of,
     at_least,
     mean_over,
     not_below,
@@ -48,14 +54,14 @@ def _on_importances(results: Results) -> list[Claim]:
         all_of(
             "LARS importance high for W only",
             "LARS finds W important, and neither Z nor X.",
-            [
+            *(
                 above(
                     lars["W"],
                     [2.0 * value for value in lars[other]],
                     measured=f"mean importance of W less twice that of {other}",
                 )
                 for other in ("Z", "X")
-            ],
+            ),
         ),
         is_about(
             "LARS gives Z and X the same small importance",
@@ -77,16 +83,16 @@ def _on_importances(results: Results) -> list[Claim]:
         all_of(
             "forest importance high for W and Z, small for X",
             "To the random forest both W and Z have a high importance and X a very small one.",
-            [
+            *(
                 above(
                     forest[other],
                     [2.0 * value for value in forest["X"]],
                     measured=f"mean importance of {other} less twice that of X",
                 )
                 for other in ("Z", "W")
-            ],
-            "In the samples that the forest has learned from. In others Z is much less important "
-            "than W (0.14 and 0.58 of the largest).",
+            ),
+            remark="In the samples that the forest has learned from. In others Z is much less "
+            "important than W (0.14 and 0.58 of the largest).",
         ),
         is_at_least(
             "X is least important to the forest",
@@ -143,23 +149,23 @@ def _on_forward_selection(results: Results) -> list[Claim]:
         all_of(
             "with 7 both take W",
             "Of seven features forward selection by either method takes all W.",
-            [
+            *(
                 at_least(
                     shares(runs, "W"),
                     95.0,
                     measured=f"W among seven by {name}, percent",
                 )
                 for name, runs in both.items()
-            ],
-            "LARS takes all W. The forest leaves out one or two in 15 of 50 runs; with 50 trees "
-            "instead of 10 it took all in five runs tried.",
+            ),
+            remark="LARS takes all W. The forest leaves out one or two in 15 of 50 runs; with 50 "
+            "trees instead of 10 it took all in five runs tried.",
         ),
         *(
             all_of(
                 f"with 7 {group} in {low} to {high} %",
                 f"Of seven features forward selection by either method takes each {group} in {low} "
                 f"to {high} % of runs.",
-                [
+                *(
                     about(
                         shares(runs, group),
                         (low + high) / 2.0,
@@ -167,19 +173,19 @@ def _on_forward_selection(results: Results) -> list[Claim]:
                         measured=f"{group} among seven by {name}, percent",
                     )
                     for name, runs in both.items()
-                ],
-                "The forest takes 76 % of X and 63 % of Z, LARS 86 and 43 %: neither helps it, and "
-                "a Z does more harm, as the product makes its coefficient vary more. How much more "
-                "depends on the score, which the paper does not name: in the first 20 runs LARS "
-                "took 92 % of X and 38 % of Z by R² in five folds, as here, 80 and 47 % by "
-                "absolute errors, and 60 % of each in the samples that it was fitted to.",
+                ),
+                remark="The forest takes 76 % of X and 63 % of Z, LARS 86 and 43 %: neither helps "
+                "it, and a Z does more harm, as the product makes its coefficient vary more. How "
+                "much more depends on the score, which the paper does not name: in the first 20 "
+                "runs LARS took 92 % of X and 38 % of Z by R² in five folds, as here, 80 and 47 % "
+                "by absolute errors, and 60 % of each in the samples that it was fitted to.",
             )
             for group, low, high in (("X", 70, 80), ("Z", 50, 60))
         ),
         all_of(
             "forward selection takes W first",
             "Forward selection by LARS and by the forest takes W before Z and X.",
-            [
+            *(
                 above(
                     [place(run["selected"], GROUPS[other]) for run in runs],
                     [place(run["selected"], GROUPS["W"]) for run in runs],
@@ -187,28 +193,28 @@ def _on_forward_selection(results: Results) -> list[Claim]:
                 )
                 for name, runs in both.items()
                 for other in ("Z", "X")
-            ],
+            ),
         ),
         all_of(
             "forward selection takes false features and misses true ones",
             "Forward selection of seven features takes X, and so leaves out true features.",
-            [
+            *(
                 above(shares(runs, "X"), 0.0, measured=f"X among seven by {name}, percent")
                 for name, runs in both.items()
-            ],
+            ),
         ),
         all_of(
             "forward selection does not follow the importances",
             "Though X is the least important, forward selection of seven takes it no less often "
             "than Z.",
-            [
+            *(
                 not_below(
                     shares(runs, "X"),
                     shares(runs, "Z"),
                     measured=f"X less Z among seven by {name}, percentage points",
                 )
                 for name, runs in both.items()
-            ],
+            ),
         ),
     ]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from pidselect.datasets.problem import numbered
 from pidselect.experiments.agreement import (
-    Claim,
-    Verdict,
     is_about,
     is_above,
     is_at_least,
@@ -82,19 +79,3 @@ def paired(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[list[Ou
 above, not_below, at_least, about = (
     partial(build, "", "") for build in (is_above, is_not_below, is_at_least, is_about)
 )
-
-
-def all_of(name: str, statement: str, parts: Sequence[Claim], remark: str = "") -> Claim:
-    """Join claims that must all hold: the first that does not, or the first, stands for all.
-
-    What is measured also names the others and their numbers.
-    """
-    order = (Verdict.NOT_RUN, Verdict.DIFFERS, Verdict.UNDECIDED, Verdict.AGREES)
-    shown = min(parts, key=lambda claim: order.index(claim.verdict))
-    others = [
-        f"{part.measured}: {part.ours.mean:.3g}"
-        for part in parts
-        if part is not shown and part.ours.runs
-    ]
-    measured = "; ".join([shown.measured, *others])
-    return replace(shown, name=name, statement=statement, measured=measured, remark=remark)
