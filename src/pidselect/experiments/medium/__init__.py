@@ -170,8 +170,6 @@ PARTS = (
         quick_runs=1,
         seconds=11.0,
     ),
-    # The seconds are those of all cores for the one, which a CPU runs too, and of a GPU for the
-    # other, which only a GPU runs.
     Part("large", run_large, _EACH[:1], cpu_runs=1, seconds=1000.0, **_GPU),
     Part("large-20", run_large, _EACH[1:], cpu_runs=0, seconds=1000.0, **_GPU),
     Part("large-copula", run_large_copula, _EACH, runs=3, quick_runs=0, seconds=15.0),
