@@ -63,7 +63,7 @@ def test_experiments_and_parts_are_listed(known_coins, out):
         [
             "coins: coins, tossed",
             "  coins/toss: 50 runs, about 5 s on one core",
-            "  coins/throw: 1 runs, about 1 s on one core",
+            "  coins/throw: 1 run, about 1 s on one core",
         ],
     )
     assert not out.exists()
@@ -74,7 +74,7 @@ def test_page_and_numbers_are_written(known_coins, out):
     assert result.exit_code == 0, result.output
     assert "numbers compared: 1 agrees, 1 differs" in result.output
     assert "statements checked: 1 agrees" in result.output
-    assert "51 of 51 runs, about 0 s left" in result.output
+    assert "51 of 51 runs, drawing the page" in result.output
     assert f"page: {out / 'index.html'}" in result.output
     assert {path.name for path in out.iterdir()} == {
         "index.html",
@@ -130,7 +130,7 @@ def test_redrawing_needs_no_run(known_coins, out):
 
 
 def test_quiet_says_nothing_of_progress(known_coins, out):
-    assert "left" not in run("coins", "--quiet", "--out", out).output
+    assert "runs" not in run("coins", "--quiet", "--out", out).output
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,8 @@ def _list(wanted: list[str], plan: Plan) -> None:
         for part in experiment.parts:
             tasks = planned([experiment], plan, [name := f"{experiment.name}/{part.name}"])
             taken = in_words(sum(task.seconds for task in tasks))
-            typer.echo(f"  {name}: {len(tasks)} runs, about {taken} on one core")
+            runs = "1 run" if len(tasks) == 1 else f"{len(tasks)} runs"
+            typer.echo(f"  {name}: {runs}, about {taken} on one core")
 
 
 def _options(plan: Plan) -> list[str]:
@@ -184,9 +185,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[State], None]]:
         task = bar.add_task("starting", total=None, left="")
 
         def advance(state: State) -> None:
+            is_last = state.done == state.total
+            name = f"{state.task.experiment}/{state.task.part.name}"
             bar.update(
                 task,
-                description=f"{state.task.experiment}/{state.task.part.name}",
+                description="drawing the page" if is_last else name,
                 total=state.total,
                 completed=state.done,
                 left=f"{in_words(state.seconds_left)} left",
@@ -203,7 +206,9 @@ class _Lines:
 
     def __call__(self, state: State) -> None:
         now = time.monotonic()
-        if now - self._last >= BETWEEN_LINES or state.done == state.total:
+        if state.done == state.total:
+            typer.echo(f"{state.total} of {state.total} runs, drawing the page", err=True)
+        elif now - self._last >= BETWEEN_LINES:
             self._last = now
             left = in_words(state.seconds_left)
             typer.echo(f"{state.done} of {state.total} runs, about {left} left", err=True)
