@@ -24,7 +24,6 @@ from pidselect.experiments.friedman.model import (
     floats,
     how_often,
     not_above,
-    paired,
     percent,
 )
 from pidselect.experiments.terms import ALPHA
@@ -182,8 +181,8 @@ def _missed(selections: Selections, names: Sequence[str]) -> list[float]:
 
 def _no_advantage(*models: Model) -> Claim:
     """Judge whether one criterion finds more in every model."""
-    runs = [paired(model.found("cmi"), model.found("mi")) for model in models]
-    if not all(cmi for cmi, _ in runs):
+    runs = [(model.found("cmi"), model.found("mi")) for model in models]
+    if not all(cmi and mi for cmi, mi in runs):
         runs = [([], [])]
     gains = [estimate(cmi).mean - estimate(mi).mean for cmi, mi in runs]
     of_cmi, of_mi = runs[int(np.argmin(gains))], runs[int(np.argmax(gains))]

@@ -146,12 +146,12 @@ def percent(selections: Selections, names: Sequence[str]) -> list[float]:
 
 def above(larger: Sequence[float], smaller: Sequence[float], measured: str) -> Claim:
     """Decide whether one value lies above another, run by run."""
-    return is_above("", "", *paired(larger, smaller), measured=measured)
+    return is_above("", "", larger, smaller, measured=measured)
 
 
 def not_above(smaller: Sequence[float], larger: Sequence[float], measured: str) -> Claim:
     """Decide whether one value is at most another; the first less the second is shown."""
-    claim = is_not_below("", "", *paired(larger, smaller), measured=measured)
+    claim = is_not_below("", "", larger, smaller, measured=measured)
     rule = "mean difference not more than 2.58 standard errors above 0"
     return replace(claim, ours=claim.ours._replace(mean=0.0 - claim.ours.mean), rule=rule)
 
@@ -206,12 +206,6 @@ def equally_often(selections: Selections, names: Sequence[str], measured: str) -
 def how_often(selections: Selections, holds: Callable[[list[str]], bool]) -> list[float]:
     """Return 100 for each selection of which something holds, and 0 for others."""
     return [100.0 * holds(selected) for selected in selections]
-
-
-def paired(one: Sequence[float], other: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Cut to as many runs as both have: a store may hold more of one part than of the other."""
-    both = min(len(one), len(other))
-    return list(one[:both]), list(other[:both])
 
 
 def floats(values: NDArray[np.float64]) -> list[float]:

@@ -19,7 +19,6 @@ from pidselect.experiments.runge.sets import (
     DRIVERS,
     GROUPS,
     above,
-    paired,
     place,
     share,
     shares,
@@ -52,13 +51,15 @@ def claims_on_information(results: Results) -> list[Claim]:
 
 
 def _on_selection(results: Results) -> list[Claim]:
-    by_cmi, by_mi = (results.of("selection", settings=name) for name in ("cmi", "mi"))
-    cmi, mi = paired(by_cmi, by_mi)
-    found = [share(outcome["selected"], DRIVERS) for outcome in by_cmi]
+    cmi, mi = (results.of("selection", settings=name) for name in ("cmi", "mi"))
+    found = [share(outcome["selected"], DRIVERS) for outcome in cmi]
     missed_by_cmi, missed_by_mi = (
         [100.0 - share(outcome["selected"], DRIVERS) for outcome in runs] for runs in (cmi, mi)
     )
-    lost = {group: list(np.subtract(shares(cmi, group), shares(mi, group))) for group in ("Z", "W")}
+    lost = {
+        group: [a - b for a, b in zip(shares(cmi, group), shares(mi, group), strict=False)]
+        for group in ("Z", "W")
+    }
     return [
         is_at_least(
             "CMI finds true features reliably",
@@ -102,8 +103,8 @@ def _on_selection(results: Results) -> list[Claim]:
             "MI does not fail on Z",
             "MI was expected to fail on the synergistic drivers Z; it finds them, and oftener "
             "than W.",
-            shares(by_mi, "Z"),
-            shares(by_mi, "W"),
+            shares(mi, "Z"),
+            shares(mi, "W"),
             measured="Z found by MI less W found by MI, percentage points",
         ),
     ]
@@ -188,10 +189,9 @@ def _relative(values: Sequence[float], others: Sequence[float]) -> list[float]:
 
 def _on_order(results: Results) -> list[Claim]:
     by = {name: results.of("selection", settings=name) for name in ("cmi", "mi")}
-    cmi, mi = paired(by["cmi"], by["mi"])
     late = {
         (name, group): [float(len(set(run["selected"][3:]) & set(GROUPS[group]))) for run in runs]
-        for name, runs in (("cmi", cmi), ("mi", mi))
+        for name, runs in by.items()
         for group in GROUPS
     }
     return [

@@ -69,12 +69,6 @@ def shares(outcomes: Sequence[Outcome], group: str, first: int | None = None) ->
     return [share(outcome["selected"][:first], GROUPS[group]) for outcome in outcomes]
 
 
-def paired(first: Sequence[Outcome], second: Sequence[Outcome]) -> tuple[list[Outcome], ...]:
-    """Keep as many runs of each as there are of the other: run by run they saw the same data."""
-    runs = min(len(first), len(second))
-    return list(first[:runs]), list(second[:runs])
-
-
 # Parts of a claim: the whole has a name and a statement.
 above, not_below, at_least, about = (
     partial(build, "", "") for build in (is_above, is_not_below, is_at_least, is_about)
