@@ -11,6 +11,7 @@ from pidselect.experiments.registry import EXPERIMENTS, find, load
 from pidselect.experiments.runner import Plan, State, make, planned
 from pidselect.experiments.store import Store, replace_text
 from pidselect.experiments.summary import Summary, summarise, to_csv
+from pidselect.report.page import render
 
 PAGE, NUMBERS, TABLE, RUNS = "index.html", "numbers.json", "numbers.csv", "runs"
 
@@ -65,8 +66,6 @@ def reproduce(
     Report
         On all experiments that the folder has runs of.
     """
-    import pidselect.report.page  # noqa: F401  what the page needs is missed before hours of runs
-
     experiments, parts = find(wanted)
     store = Store(out / RUNS)
     if not resume and not store.is_empty:
@@ -100,8 +99,6 @@ def redraw(out: Path) -> Report:
 
 
 def _write(summary: Summary, out: Path) -> Report:
-    from pidselect.report.page import render  # needs libraries that runs do not
-
     out.mkdir(parents=True, exist_ok=True)
     replace_text(out / NUMBERS, json.dumps(summary, indent=1, allow_nan=False) + "\n")
     replace_text(out / TABLE, to_csv(summary))
