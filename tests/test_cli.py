@@ -162,6 +162,7 @@ def test_a_folder_that_is_a_file(tmp_path):
 
 
 def test_a_library_that_is_not_there(out, monkeypatch):
+    monkeypatch.delitem(sys.modules, "pidselect.experiments.reproduction", raising=False)
     monkeypatch.delitem(sys.modules, "pidselect.report.page", raising=False)
     monkeypatch.delattr("pidselect.report.page", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)

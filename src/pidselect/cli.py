@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 try:
     import typer
@@ -19,10 +19,12 @@ except ModuleNotFoundError as error:
     ) from error
 
 from pidselect import __version__
-from pidselect.data import check_choice
-from pidselect.experiments import EXPERIMENTS, Report, find, redraw, reproduce
-from pidselect.experiments.runner import Plan, State, planned
-from pidselect.selection.progress import in_words
+from pidselect.data.words import check_choice, duration
+from pidselect.experiments.registry import EXPERIMENTS, find
+
+if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
+    from pidselect.experiments.reproduction import Report
+    from pidselect.experiments.runner import Plan, State
 
 #: Seconds between two lines of progress where there is no terminal.
 BETWEEN_LINES = 15.0
@@ -111,6 +113,8 @@ def reproduce_command(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
     """Run the paper's experiments, and write a page with its numbers beside ours."""
+    from pidselect.experiments.runner import Plan
+
     wanted = [*(names or []), *(only or [])]
     plan = Plan(quick=quick, runs=runs, seed=seed, device=device)
     command = shlex.join(["pidselect", "reproduce", *wanted, *_options(plan)])
@@ -119,6 +123,8 @@ def reproduce_command(
         if list_only:
             _list(wanted, plan)
             return
+        from pidselect.experiments.reproduction import redraw, reproduce
+
         if redraw_only:
             report = redraw(out)
         else:
@@ -131,12 +137,14 @@ def reproduce_command(
 
 def _list(wanted: list[str], plan: Plan) -> None:
     """Say what experiments are about, and how many runs each part has in this plan."""
+    from pidselect.experiments.runner import planned
+
     experiments, _ = find(wanted)
     for experiment in experiments:
         typer.echo(f"{experiment.name}: {EXPERIMENTS[experiment.name]}")
         for part in experiment.parts:
             tasks = planned([experiment], plan, [name := f"{experiment.name}/{part.name}"])
-            taken = in_words(sum(task.seconds for task in tasks))
+            taken = duration(sum(task.seconds for task in tasks))
             runs = "1 run" if len(tasks) == 1 else f"{len(tasks)} runs"
             typer.echo(f"  {name}: {runs}, about {taken} on one core")
 
@@ -192,7 +200,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[State], None]]:
                 description="drawing the page" if is_last else name,
                 total=state.total,
                 completed=state.done,
-                left=f"{in_words(state.seconds_left)} left",
+                left=f"{duration(state.seconds_left)} left",
             )
 
         yield advance
@@ -210,7 +218,7 @@ class _Lines:
             typer.echo(f"{state.total} of {state.total} runs, drawing the page", err=True)
         elif now - self._last >= BETWEEN_LINES:
             self._last = now
-            left = in_words(state.seconds_left)
+            left = duration(state.seconds_left)
             typer.echo(f"{state.done} of {state.total} runs, about {left} left", err=True)
 
 

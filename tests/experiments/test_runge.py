@@ -11,6 +11,7 @@ import pytest
 
 from pidselect.experiments import runge as module
 from pidselect.experiments.agreement import Claim, Verdict
+from pidselect.experiments.averages import share
 from pidselect.experiments.experiment import Findings, Point, Results
 from pidselect.experiments.methods import subset_errors
 from pidselect.experiments.runge import EXPERIMENT, SETTINGS, data
@@ -20,7 +21,6 @@ from pidselect.experiments.runge.sets import (
     VARIABLES,
     number_of,
     place,
-    share,
 )
 
 MANDATORY = {

@@ -10,9 +10,10 @@ import pytest
 from rich.progress import Progress
 from systems import gates, n_computed, numbers, quick
 
+from pidselect.data.words import duration
 from pidselect.estimators import Gaussian
 from pidselect.selection import progress
-from pidselect.selection.progress import fewer_samples, in_words
+from pidselect.selection.progress import fewer_samples
 
 
 @pytest.fixture
@@ -223,4 +224,4 @@ def test_never_more_samples_than_there_are(n_samples, seconds):
     [(0.2, "0 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (5400, "1.5 h")],
 )
 def test_durations(seconds, words):
-    assert in_words(seconds) == words
+    assert duration(seconds) == words

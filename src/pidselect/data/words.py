@@ -55,6 +55,19 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     return f"; {question} are {quoted(words)}"
 
 
+def duration(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    Examples
+    --------
+    >>> duration(20), duration(100), duration(9000)
+    ('20 s', '2 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def check_choice(value: object, known: Iterable[object], parameter: str) -> None:
     """Raise a ValueError unless `value` is one of the known ones.
 

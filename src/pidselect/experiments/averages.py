@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from pidselect.experiments.agreement import estimate
 from pidselect.report import Series
 from pidselect.report.figures import Role
@@ -20,6 +18,17 @@ def percent(holds: Sequence[bool]) -> list[float]:
     [100.0, 0.0]
     """
     return [100.0 if value else 0.0 for value in holds]
+
+
+def share(names: Sequence[str], group: Sequence[str]) -> float:
+    """Return how many of a group are among the names, in percent.
+
+    Examples
+    --------
+    >>> share(["Z1", "W2", "W3"], ["W1", "W2", "W3", "W4"])
+    50.0
+    """
+    return 100.0 * len(set(names) & set(group)) / len(group)
 
 
 def mean_series(
@@ -44,7 +53,27 @@ def mean_series(
     >>> mean_series("MI", "mi", ["X1", "X2"], [[1.0, 0.0], [3.0, 0.0]])
     Series(label='MI', role='mi', x=['X1', 'X2'], y=[2.0, 0.0], error=[1.0, 0.0], threshold=None)
     """
-    found = [estimate(values) for values in zip(*runs, strict=True)]
-    error = [value.standard_error for value in found] if len(runs) > 1 else None
-    threshold = None if lines is None else [float(value) for value in np.mean(lines, axis=0)]
-    return Series(label, role, x, [value.mean for value in found], error, threshold)
+    values = list(zip(*runs, strict=True))
+    by_value = None if lines is None else list(zip(*lines, strict=True))
+    return mean_bars(label, role, x, values, by_value)
+
+
+def mean_bars(
+    label: str,
+    role: Role,
+    x: Sequence[str] | Sequence[float],
+    values: Sequence[Sequence[float]],
+    lines: Sequence[Sequence[float]] | None = None,
+) -> Series:
+    """Do the same for values that are given category by category, of as many runs as each has.
+
+    Examples
+    --------
+    >>> mean_bars("MI", "mi", ["X1", "X2"], [[1.0, 3.0], [0.0, 0.0, 0.0]]).y
+    [2.0, 0.0]
+    """
+    found = [estimate(runs) for runs in values]
+    several = all(each.runs > 1 for each in found)
+    error = [each.standard_error for each in found] if several else None
+    threshold = None if lines is None else [estimate(runs).mean for runs in lines]
+    return Series(label, role, x, [each.mean for each in found], error, threshold)

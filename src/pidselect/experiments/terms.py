@@ -39,6 +39,17 @@ AS_THE_PAPER: dict[str, Any] = {
     "backward": "minimum",
 }
 
+#: Ways to select, as points name them. "mi-unpruned" shows what the backward step does to MI.
+WAYS: dict[str, dict[str, Any]] = {
+    "paper": AS_THE_PAPER,
+    "cmi": AS_THE_PAPER,
+    "mi": {**AS_THE_PAPER, "criterion": "mi"},
+    "mi-unpruned": {**AS_THE_PAPER, "criterion": "mi", "backward": None},
+    "defaults": {},
+    "lookahead": {"lookahead": 3},
+    "copula": {"estimator": "copula"},
+}
+
 #: What draws are for: keeps the permutations of terms apart from those of a selection.
 TERMS = 20
 

@@ -11,6 +11,7 @@ from threading import Lock
 
 import numpy as np
 
+from pidselect.data.words import duration
 from pidselect.estimators import KSG, Mixed
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.features import Feature, Line
@@ -73,8 +74,8 @@ def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> Non
         "features are selected. %sn_jobs=-1 uses all cores.",
         len(candidates),
         n_samples,
-        in_words(later),
-        in_words(expected),
+        duration(later),
+        duration(expected),
         n_later,
         fewer_samples(n_samples, expected, growth(inquiry)),
     )
@@ -92,7 +93,7 @@ def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
     fewer = max(FEWEST_SAMPLES, int(float(f"{share * n_samples:.2g}")))
     if fewer >= n_samples:
         return ""
-    shorter = in_words(seconds * (fewer / n_samples) ** power)
+    shorter = duration(seconds * (fewer / n_samples) ** power)
     return f"max_samples={fewer} would take about {shorter}; "
 
 
@@ -130,17 +131,6 @@ def _draws(inquiry: Inquiry) -> int:
     """Return how often each candidate is scored in a step, by each estimator and scheme."""
     n_drawn = USUAL_DRAWS if inquiry.n_permutations is None else inquiry.n_permutations
     return 1 + inquiry.n_pilot + n_drawn
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration as people say it.
-
-    >>> in_words(20), in_words(100), in_words(9000)
-    ('20 s', '2 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pidselect.decomposition.states import BINNINGS
 from pidselect.experiments.agreement import estimate
+from pidselect.experiments.averages import mean_bars
 from pidselect.experiments.examples.claims import NOISES, TERMS, Runs
 from pidselect.experiments.experiment import Outcome, Results
 from pidselect.experiments.terms import N_PERMUTATIONS
@@ -96,24 +97,9 @@ def terms_figure(runs: Runs) -> Figure:
     )
 
 
-def _bars(
-    label: str,
-    role: Role,
-    shown: list[str],
-    values: list[list[float]],
-    lines: list[list[float]] | None = None,
-) -> Series:
-    """Return a bar for each example, which may differ in their number of runs."""
-    found = [estimate(runs) for runs in values]
-    known = all(one.runs > 1 for one in found)
-    error = [one.standard_error for one in found] if known else None
-    threshold = None if lines is None else [estimate(runs).mean for runs in lines]
-    return Series(label, role, shown, [one.mean for one in found], error, threshold)
-
-
 def _terms_panel(runs: Runs, shown: list[str], by: str) -> Panel:
     series = [
-        _bars(
+        mean_bars(
             label,
             ROLES[name],
             shown,
@@ -127,7 +113,7 @@ def _terms_panel(runs: Runs, shown: list[str], by: str) -> Panel:
 
 def _atoms_panel(runs: Runs, shown: list[str], binning: str) -> Panel:
     series = [
-        _bars(label, role, shown, [runs.atom(example, role, binning) for example in shown])
+        mean_bars(label, role, shown, [runs.atom(example, role, binning) for example in shown])
         for role, label in ATOMS.items()
     ]
     title = f"Atoms: BROJA, {ESTIMATES[binning]}"
@@ -140,7 +126,7 @@ def _correlation_panel(runs: Runs, shown: list[str]) -> Panel:
         ("within a class", "second", "within"),
     )
     series = [
-        _bars(label, role, shown, [[run[key] for run in runs.terms(one)] for one in shown])
+        mean_bars(label, role, shown, [[run[key] for run in runs.terms(one)] for one in shown])
         for label, role, key in kinds
     ]
     return Panel("Correlation of X1 and X2", "bars", series, x_label="example", y_label="r")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -28,23 +28,18 @@ from pidselect.experiments.friedman.model import (
     ROMAN,
     Model,
 )
-from pidselect.experiments.terms import AS_THE_PAPER, N_SAMPLES, atoms, select, term
+from pidselect.experiments.terms import N_SAMPLES, WAYS, atoms, select, term
 
 Number = Literal[1, 2, 3]
 
-#: How features are selected: as the paper does, and without any setting.
-SETTINGS: dict[str, dict[str, Any] | None] = {
-    "cmi": AS_THE_PAPER,
-    "mi": {**AS_THE_PAPER, "criterion": "mi"},
-    "mi-unpruned": {**AS_THE_PAPER, "criterion": "mi", "backward": None},
-    "defaults": None,
-}
+#: How features are selected.
+SETTINGS = tuple(LABELS)
 
 
 def run_selection(seed: int, *, model: Number, settings: str) -> Outcome:
     """Select features from fresh data."""
     problem = friedman(N_SAMPLES, model=model, random_state=seed)
-    return {"selected": select(problem, seed, SETTINGS[settings])["selected"]}
+    return {"selected": select(problem, seed, WAYS[settings])["selected"]}
 
 
 def run_terms(seed: int, *, model: Number) -> Outcome:

@@ -21,6 +21,7 @@ from pidselect.experiments.agreement import (
     is_at_most,
     is_not_below,
 )
+from pidselect.experiments.averages import share
 from pidselect.experiments.experiment import Results
 
 #: What "always", "in all cases" and "reliably" must reach, in percent.
@@ -138,7 +139,7 @@ class Model:
 
 def percent(selections: Selections, names: Sequence[str]) -> list[float]:
     """Return how many of these columns each selection has, in percent."""
-    return [100.0 * len(set(names) & set(selected)) / len(names) for selected in selections]
+    return [share(selected, names) for selected in selections]
 
 
 # ------------------------------------------------------------------------------------ conditions

@@ -28,20 +28,16 @@ from pidselect.experiments.medium.outcomes import (
     SMALL,
     outcomes,
 )
-from pidselect.experiments.terms import AS_THE_PAPER, select
+from pidselect.experiments.terms import AS_THE_PAPER, WAYS, select
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "paper": AS_THE_PAPER,
-    "defaults": {},
-    "copula": {"estimator": "copula"},
-}
+SETTINGS = ("paper", "defaults", "copula")
 
 # ------------------------------------------------------------------------------------------- runs
 
 
 def run(seed: int, problem: str, n_samples: int, settings: str) -> Outcome:
     """Select once on one core, and count what was found."""
-    return _select(seed, problem, n_samples, SETTINGS[settings])
+    return _select(seed, problem, n_samples, WAYS[settings])
 
 
 def run_large(seed: int, problem: str, device: str = "cpu") -> Outcome:
@@ -62,7 +58,7 @@ def run_large_copula(seed: int, problem: str) -> Outcome:
     Local ones look for neighbours among all selected columns, which with so many samples takes
     most of the time; here, where columns are independent, they have nothing to guard against.
     """
-    settings = SETTINGS["copula"] | {"surrogates": "global"}
+    settings = WAYS["copula"] | {"surrogates": "global"}
     return _select(seed, problem, LARGE, settings)
 
 
@@ -155,7 +151,7 @@ PARTS = (
     Part(
         "small",
         run,
-        _points(SMALL, tuple(SETTINGS), _BOTH),
+        _points(SMALL, SETTINGS, _BOTH),
         runs=10,
         quick_points=_points(SMALL, ("paper", "copula"), _BOTH),
         quick_runs=2,
@@ -164,7 +160,7 @@ PARTS = (
     Part(
         "middle",
         run,
-        _points(MIDDLE, tuple(SETTINGS), _BOTH),
+        _points(MIDDLE, SETTINGS, _BOTH),
         runs=10,
         quick_points=_points(MIDDLE, ("paper",), ("10 of 50",)),
         quick_runs=1,

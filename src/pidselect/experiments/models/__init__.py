@@ -21,9 +21,11 @@ from pidselect.experiments.models.curves import (
     KINDS,
     SHOWN,
     SIGMAS,
+    Inputs,
+    Kind,
 )
 from pidselect.experiments.models.figures import draw
-from pidselect.experiments.terms import AS_THE_PAPER, N_PERMUTATIONS, N_SAMPLES, atoms, select, term
+from pidselect.experiments.terms import N_PERMUTATIONS, N_SAMPLES, WAYS, atoms, select, term
 
 SETTINGS = {"paper": "as the paper", "defaults": "our defaults"}
 SELECTED_AT = (0.0, 0.25, 0.5, 1.0, 1.5)
@@ -32,25 +34,25 @@ SELECTED_AT = (0.0, 0.25, 0.5, 1.0, 1.5)
 # ------------------------------------------------------------------------------------------- runs
 
 
-def run_curve(seed: int, kind: str, step: float) -> Outcome:
+def run_curve(seed: int, kind: Kind, step: float) -> Outcome:
     """Sweep alpha for uniform inputs and noise 0.1, with lines of significance."""
     return _sweep(seed, kind, *SHOWN, step, N_PERMUTATIONS)
 
 
-def run_others(seed: int, kind: str, distribution: str, sigma: float, step: float) -> Outcome:
+def run_others(seed: int, kind: Kind, distribution: Inputs, sigma: float, step: float) -> Outcome:
     """Sweep alpha for other inputs and noise, without lines."""
     return _sweep(seed, kind, distribution, sigma, step, 0)
 
 
-def run_selection(seed: int, kind: str, alpha: float, settings: str) -> Outcome:
+def run_selection(seed: int, kind: Kind, alpha: float, settings: str) -> Outcome:
     """Select from the two inputs; only the names are kept, beside the right ones."""
-    problem = statistical_model(N_SAMPLES, kind=kind, alpha=alpha, random_state=seed)  # type: ignore[arg-type]
-    found = select(problem, seed, AS_THE_PAPER if settings == "paper" else None)
+    problem = statistical_model(N_SAMPLES, kind=kind, alpha=alpha, random_state=seed)
+    found = select(problem, seed, WAYS[settings])
     return {"selected": found["selected"], "relevant": list(problem.relevant_names)}
 
 
 def _sweep(
-    seed: int, kind: str, distribution: str, sigma: float, step: float, n_permutations: int
+    seed: int, kind: Kind, distribution: Inputs, sigma: float, step: float, n_permutations: int
 ) -> Outcome:
     """Return terms and atoms over the grid of alpha.
 
@@ -109,15 +111,15 @@ def _terms(
 
 
 def _draw_data(
-    seed: int, kind: str, distribution: str, sigma: float, alpha: float
+    seed: int, kind: Kind, distribution: Inputs, sigma: float, alpha: float
 ) -> tuple[FloatArray, NDArray[Any]]:
     """Draw a sample; inputs from 0 to 1 are those from 1 to 2, moved, with the same noise."""
     problem = statistical_model(
         N_SAMPLES,
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         alpha=alpha,
         sigma=sigma,
-        distribution="uniform" if distribution == FROM_ZERO else distribution,  # type: ignore[arg-type]
+        distribution="uniform" if distribution == FROM_ZERO else distribution,
         random_state=seed,
     )
     if distribution != FROM_ZERO:

@@ -24,6 +24,7 @@ from pidselect.experiments.models.curves import (
     SHOWN,
     SIGMAS,
     TERMS,
+    Distribution,
     curves_of,
     finest,
     in_words,
@@ -293,7 +294,7 @@ def _peaks(runs: Sequence[Outcome]) -> list[float]:
     return percent([b > max(a, c) for a, b, c in zip(start, middle, end, strict=True)])
 
 
-def _over_combinations(held: Mapping[tuple[str, float], Sequence[float]]) -> list[float]:
+def _over_combinations(held: Mapping[tuple[Distribution, float], Sequence[float]]) -> list[float]:
     """Return means over inputs and noise, run by run."""
     return [float(np.mean(values)) for values in zip(*held.values(), strict=False)]
 

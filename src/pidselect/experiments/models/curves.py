@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, Literal, get_args
 
 from pidselect.experiments.experiment import Outcome, Results
 from pidselect.report.figures import Role
 
-KINDS = ("additive", "multiplicative")
-DISTRIBUTIONS = ("uniform", "binomial", "poisson", "exponential")
+Kind = Literal["additive", "multiplicative"]
+Distribution = Literal["uniform", "binomial", "poisson", "exponential"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
 SIGMAS = (0.1, 1.0, 10.0)
 
 #: Inputs of whole numbers, for which there is an estimator of mixed data besides.
 DISCRETE = ("binomial", "poisson")
 
 #: What the paper shows, the only one with lines of significance.
-SHOWN = ("uniform", 0.1)
+SHOWN: tuple[Distribution, float] = ("uniform", 0.1)
 
 #: Uniform inputs from 0 to 1 instead of from 1 to 2.
-FROM_ZERO = "uniform from 0"
+FROM_ZERO: Final = "uniform from 0"
+Inputs = Distribution | Literal["uniform from 0"]
 
 #: What terms and atoms of a run are called in words.
 TERMS = {"mi1": "I(X1;Y)", "mi2": "I(X2;Y)", "cmi1": "I(X1;Y|X2)", "cmi2": "I(X2;Y|X1)"}

@@ -17,7 +17,7 @@ from pidselect.experiments.noise.claims import (
     mackay_claims,
 )
 from pidselect.experiments.noise.curves import QUICK_STEP, STEP, Curves
-from pidselect.experiments.terms import AS_THE_PAPER, N_PERMUTATIONS, atoms, select, term
+from pidselect.experiments.terms import N_PERMUTATIONS, WAYS, atoms, select, term
 from pidselect.report import Figure, Panel, Series
 from pidselect.report.figures import Role
 
@@ -86,7 +86,7 @@ def _at_strength(seed: int, kind: Kind, a: float, n_permutations: int) -> dict[s
 def run_selection(seed: int, kind: Kind, a: float, settings: str) -> Outcome:
     """Select, with the settings of the paper or with our defaults."""
     problem = noise_model(kind=kind, a=a, random_state=seed)
-    chosen = select(problem, seed, AS_THE_PAPER if settings == "paper" else None)["selected"]
+    chosen = select(problem, seed, WAYS[settings])["selected"]
     return {"selected": chosen, "exact": set(chosen) == set(problem.relevant_names)}
 
 

@@ -22,16 +22,11 @@ from pidselect.experiments.runge.claims import claims_on_information
 from pidselect.experiments.runge.figures import figures
 from pidselect.experiments.runge.method_claims import claims_on_methods
 from pidselect.experiments.runge.sets import GROUPS
-from pidselect.experiments.runge.tables import comparisons
-from pidselect.experiments.terms import AS_THE_PAPER, N_SAMPLES, atoms, select, term
+from pidselect.experiments.runge.tables import SELECTIONS, comparisons
+from pidselect.experiments.terms import N_SAMPLES, WAYS, atoms, select, term
 
-#: How features are selected. "mi-unpruned" is there to see what the backward step does.
-SETTINGS: Mapping[str, dict[str, Any] | None] = {
-    "cmi": AS_THE_PAPER,
-    "mi": {**AS_THE_PAPER, "criterion": "mi"},
-    "mi-unpruned": {**AS_THE_PAPER, "criterion": "mi", "backward": None},
-    "defaults": None,
-}
+#: How features are selected.
+SETTINGS = tuple(SELECTIONS)
 
 #: As many as there are drivers. The first four are what is taken if only four may be.
 N_SELECT = 7
@@ -47,7 +42,7 @@ def data(seed: int) -> Problem:
 
 def run_selection(seed: int, settings: str) -> Outcome:
     """Select features; they are stored in the order of inclusion."""
-    return {"selected": select(data(seed), seed, SETTINGS[settings])["selected"]}
+    return {"selected": select(data(seed), seed, WAYS[settings])["selected"]}
 
 
 def run_terms(seed: int) -> Outcome:

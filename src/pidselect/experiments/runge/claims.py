@@ -14,13 +14,13 @@ from pidselect.experiments.agreement import (
     is_at_least,
     is_not_below,
 )
+from pidselect.experiments.averages import share
 from pidselect.experiments.experiment import Results
 from pidselect.experiments.runge.sets import (
     DRIVERS,
     GROUPS,
     above,
     place,
-    share,
     shares,
 )
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from pidselect.experiments.agreement import estimate
+from pidselect.experiments.averages import mean_bars, share
 from pidselect.experiments.experiment import Outcome, Results
-from pidselect.experiments.runge.sets import DRIVERS, GROUPS, VARIABLES, number_of, place, share
+from pidselect.experiments.runge.sets import DRIVERS, GROUPS, VARIABLES, number_of, place
 from pidselect.experiments.runge.tables import ATOMS, ESTIMATORS, IMPORTANCES, MARKED, SELECTIONS
 from pidselect.report import Figure, Panel, Series
 from pidselect.report.figures import Role
@@ -69,19 +69,14 @@ def _present(*panels: Panel | None) -> tuple[Panel, ...]:
 
 
 def _bars(
-    label: str, role: Role, values: Mapping[str, Sequence[float]], lines: Sequence[float] = ()
+    label: str,
+    role: Role,
+    values: Mapping[str, Sequence[float]],
+    lines: Mapping[str, Sequence[float]] | None = None,
 ) -> Series:
     """Return the mean and standard error for each category."""
-    found = [estimate(runs) for runs in values.values()]
-    return Series(
-        label,
-        role,
-        list(values),
-        [each.mean for each in found],
-        # Of a single run there is no error to draw.
-        [each.standard_error for each in found] if all(each.runs > 1 for each in found) else None,
-        list(lines) or None,
-    )
+    thresholds = None if lines is None else list(lines.values())
+    return mean_bars(label, role, list(values), list(values.values()), thresholds)
 
 
 def _each(of: Callable[[Outcome, str], float], runs: Sequence[Outcome]) -> dict[str, list[float]]:
@@ -126,8 +121,7 @@ def _alone_panel(results: Results) -> Panel | None:
         of_name = [run["mi"][name] for run in runs]
         values = _each(lambda run, variable: run[variable]["bits"], of_name)
         lines = _each(lambda run, variable: run[variable]["line"], of_name)
-        means = [float(np.mean(line)) for line in lines.values()]
-        series.append(_bars(label, role, values, means))
+        series.append(_bars(label, role, values, lines))
     return Panel("What each variable tells alone", "bars", series, y_label="I(·; Y), bit")
 
 

@@ -14,6 +14,7 @@ from pidselect.experiments.agreement import (
     is_at_least,
     is_not_below,
 )
+from pidselect.experiments.averages import share
 from pidselect.experiments.experiment import Outcome
 
 #: The variables of each set, in the order of columns.
@@ -23,17 +24,6 @@ DRIVERS = (*GROUPS["Z"], *GROUPS["W"])
 
 #: The place of a variable that is not included: after all others.
 LAST = len(VARIABLES) + 1
-
-
-def share(names: Sequence[str], group: Sequence[str]) -> float:
-    """Return how many of a group are among the names, in percent.
-
-    Examples
-    --------
-    >>> share(["Z1", "W2", "W3"], GROUPS["W"])
-    50.0
-    """
-    return 100.0 * len(set(names) & set(group)) / len(group)
 
 
 def place(selected: Sequence[str], group: Sequence[str]) -> float:

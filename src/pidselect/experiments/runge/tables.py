@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pidselect.experiments.agreement import Cell, Comparison, cell
+from pidselect.experiments.averages import share
 from pidselect.experiments.experiment import Outcome, Results
 from pidselect.experiments.runge.sets import (
     DRIVERS,
@@ -14,7 +15,6 @@ from pidselect.experiments.runge.sets import (
     VARIABLES,
     mean_over,
     number_of,
-    share,
     shares,
 )
 from pidselect.report.figures import Role

@@ -29,13 +29,8 @@ from pidselect.experiments.spheres.figures import (
     Data,
     draw,
 )
-from pidselect.experiments.terms import AS_THE_PAPER, N_SAMPLES, atoms, select, term
+from pidselect.experiments.terms import N_SAMPLES, WAYS, atoms, select, term
 
-SELECTIONS: dict[str, dict[str, Any]] = {
-    "paper": AS_THE_PAPER,
-    "defaults": {},
-    "lookahead": {"lookahead": 3},
-}
 #: From what is selected, and how.
 SELECTED = (
     ("labels", "paper"),
@@ -103,7 +98,7 @@ def run_selection(
 ) -> Outcome:
     """Select coordinates, by noisy labels or by classes; only the names are kept."""
     problem = _draw_data(seed, target, outer, label_noise)
-    return {"selected": select(problem, seed, SELECTIONS[settings])["selected"]}
+    return {"selected": select(problem, seed, WAYS[settings])["selected"]}
 
 
 def run_sample(seed: int, outer: float, label_noise: float) -> Outcome:

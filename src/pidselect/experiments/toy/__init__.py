@@ -20,7 +20,7 @@ from pidselect.experiments.agreement import (
 )
 from pidselect.experiments.averages import percent
 from pidselect.experiments.experiment import Experiment, Findings, Note, Outcome, Part, Results
-from pidselect.experiments.terms import AS_THE_PAPER, N_SAMPLES, atoms, select, term
+from pidselect.experiments.terms import N_SAMPLES, WAYS, atoms, select, term
 from pidselect.experiments.toy.figures import DECOMPOSED, ESTIMATES, TERMS, draw, significant
 
 SETTINGS = {"paper": "as the paper", "defaults": "our defaults"}
@@ -35,7 +35,7 @@ TYPICAL = 80.0
 def run_selection(seed: int, settings: str) -> Outcome:
     """Select from the three inputs, as the paper does or with our defaults."""
     problem = toy(N_SAMPLES, random_state=seed)
-    return select(problem, seed, AS_THE_PAPER if settings == "paper" else None)
+    return select(problem, seed, WAYS[settings])
 
 
 def run_terms(seed: int) -> Outcome:
