@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -143,6 +144,17 @@ def test_errors_of_tasks_are_raised(in_turn):
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_errors_of_processes(backend):
     cluster_cases.errors_pass(lambda: joblib.parallel_config(backend=backend, n_jobs=2))
+
+
+def process_of(common, task):
+    return multiprocessing.current_process().name
+
+
+def test_no_process_is_forked():
+    """Forked beside threads, a process may wait for ever; loky's are started clean."""
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        names = list(run(process_of, None, [(0,), (1,)], None))
+    assert all(name.startswith("Loky") for name in names)
 
 
 # --- processes ------------------------------------------------------------------------------------

@@ -85,10 +85,20 @@ def _start(
     # the same type as all others, and kernels need not be compiled for a second one.
     return Parallel(
         n_jobs=n_jobs,
+        backend=serving(backend),
         prefer="threads",
         mmap_mode="c",
         return_as="generator" if in_turn and backend.supports_return_generator else "list",
     )(delayed(function)(common, *task) for task in tasks)
+
+
+def serving(backend: Any) -> str | None:
+    """Return the backend to name to joblib, where the one of its context will not do.
+
+    Processes forked beside running threads may wait for each other for ever; those of loky are
+    started clean, and tell if one of them ends.
+    """
+    return "loky" if type(backend).__name__ == "MultiprocessingBackend" else None
 
 
 def count_workers(n_jobs: int | None) -> int:
