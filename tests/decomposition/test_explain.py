@@ -268,7 +268,8 @@ def test_without_a_selection_candidates_stand_beside_nothing(n):
 def test_nothing_at_all():
     explanation = explain([], line()[2], Approach(KSG()))
     assert len(explanation) == 0
-    assert list(explanation.to_frame().columns) == []
+    assert list(explanation.to_frame().columns)[:3] == ["name", "role", "selected"]
+    assert len(explanation.to_frame()) == len(explanation.pairs.to_frame()) == 0
     assert "0 selected" in str(explanation)
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from mortal import Counted, Failing, Mortal, deaths, notes, within
-from rich.progress import Progress
 from systems import gates, n_computed, numbers, quick, season
+from watchers import Memory
+
+from pidselect.selection.watching import watched_by
 
 SETTINGS = {
     "defaults": (numbers, {}),
@@ -60,16 +62,17 @@ def sent_once(context, folder, n_permutations):
     assert len({process for _, process in used}) == 2
 
 
-def progress_is_told(context, monkeypatch):
+def progress_is_told(context):
     """As results come in, one by one."""
-    counts = []
-    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
+    memory = Memory()
 
     def fit():
-        with context():
-            return quick(verbose=1).fit(*gates()).selection_
+        with context(), watched_by(memory):
+            return quick().fit(*gates()).selection_
 
     selection = within(fit)
+    counts = memory.all("advances")
+    assert tuple(memory.all("took")) == selection.steps
     assert sum(counts) == n_computed(selection)
     assert len(counts) > len(selection.steps)
 

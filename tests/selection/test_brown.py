@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from watchers import Memory
 
 import naive
 from pidselect import PIDSelector, datasets
@@ -30,6 +31,8 @@ from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.question import given_all
+from pidselect.selection.record import Selection
+from pidselect.selection.watching import Watch
 from pidselect.significance import FORWARD
 
 SEED, STEP = 7, 3
@@ -108,9 +111,9 @@ def test_no_cut_of_draws_or_number_of_workers_shows(name):
 
 def test_progress_hears_of_every_value():
     x, y = levels()
-    heard = []
-    rate(JMI(), x, y, 2, range(40), progress=heard.append)
-    assert sum(heard) == 4 * 40
+    memory = Memory()
+    rate(JMI(), x, y, 2, range(40), watch=Watch([memory], Selection((), (), ())))
+    assert sum(memory.all("advances")) == 4 * 40
 
 
 # --- identities ---------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.progress import Progress
 from systems import PAPER, gates, n_computed, numbers, quick, season
+from watchers import Memory
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Discrete
@@ -21,6 +21,7 @@ from pidselect.selection.evidence import CLOSE, Evidence
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
 from pidselect.selection.question import given_all
+from pidselect.selection.watching import watched_by
 from pidselect.significance import FORWARD, maximum_statistic
 
 SYSTEMS = {
@@ -113,15 +114,16 @@ def test_other_processes(backend, system, n_permutations):
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
-def test_progress_under_any_backend(backend, monkeypatch):
+def test_progress_under_any_backend(backend):
     """Task by task where the backend can hand over results one by one, else step by step."""
     X, y = gates()
     expected = quick().fit(X, y).selection_
-    counts = []
-    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        assert quick(verbose=1).fit(X, y).selection_ == expected
-    assert sum(counts) == n_computed(expected)
+    memory = Memory()
+    with joblib.parallel_config(backend=backend, n_jobs=2), watched_by(memory):
+        assert quick().fit(X, y).selection_ == expected
+    assert tuple(memory.all("took")) == expected.steps
+    assert all(count == stage.n_values for stage, count in memory.stages)
+    assert sum(memory.all("advances")) == n_computed(expected)
 
 
 def test_mixed_tables_too():

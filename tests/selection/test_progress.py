@@ -9,11 +9,13 @@ import sys
 import pytest
 from rich.progress import Progress
 from systems import gates, n_computed, numbers, quick
+from watchers import Interrupting
 
 from pidselect.data.words import duration
 from pidselect.estimators import Gaussian
 from pidselect.selection import progress
-from pidselect.selection.progress import fewer_samples
+from pidselect.selection.progress import Lines, Pace, fewer_samples
+from pidselect.selection.watching import Stage, watched_by
 
 
 @pytest.fixture
@@ -29,32 +31,103 @@ def test_silent_by_default(capsys):
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_progress_goes_to_standard_error(capsys, terminal):
+def test_a_bar_goes_to_standard_error(capsys, terminal):
     quick(verbose=1).fit(*gates())
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "information values" in captured.err
+    assert "step 1, forward: 5 candidates" in captured.err
+    assert captured.err.endswith("\x1b[2K")  # the bar is gone, and the cursor is there again
+    assert captured.err.count("\x1b[?25l") == captured.err.count("\x1b[?25h")
 
 
-@pytest.mark.parametrize("system", [gates, numbers])
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"n_permutations": "auto"}, {"surrogates": "local"}, {"estimator": "gaussian"}],
-    ids=["defaults", "auto", "local", "gaussian"],
-)
-def test_progress_counts_every_value(monkeypatch, system, settings):
-    """All candidates of all steps, as observed and in all draws, by all estimators and schemes."""
-    counts = []
-    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
-    selection = quick(verbose=1, **settings).fit(*system()).selection_
-    assert sum(counts) == n_computed(selection)
+def test_a_bar_for_every_stage(monkeypatch, terminal):
+    """It is filled by as many values as it was said to have."""
+    done, resets, advance, reset = [], [], Progress.advance, Progress.reset
+
+    def note_advance(self, task, count):
+        advance(self, task, count)
+        done.append(self.tasks[0].completed)
+
+    def note_reset(self, task, **settings):
+        reset(self, task, **settings)
+        resets.append((settings["description"], settings["total"], len(done)))
+
+    monkeypatch.setattr(Progress, "advance", note_advance)
+    monkeypatch.setattr(Progress, "reset", note_reset)
+    selection = quick(verbose=1).fit(*gates()).selection_
+    assert len(resets) == len(selection.steps)
+    ends = [place for _, _, place in resets[1:]] + [len(done)]
+    for (text, total, _), end, step in zip(resets, ends, selection.steps, strict=True):
+        assert step.phase in text
+        assert done[end - 1] == total
+    assert sum(total for _, total, _ in resets) == n_computed(selection)
 
 
-def test_progress_counts_of_the_plainest_way(monkeypatch):
-    counts = []
-    monkeypatch.setattr(Progress, "advance", lambda self, task, count: counts.append(count))
-    selector = quick(verbose=1, estimator="discrete", surrogates="global").fit(*gates())
-    assert sum(counts) == sum(40 * len(step.candidates) for step in selector.selection_.steps)
+def test_the_bar_is_gone_after_ctrl_c(capsys, terminal):
+    with pytest.raises(KeyboardInterrupt), watched_by(Interrupting("took", 1)):
+        quick(verbose=1).fit(*gates())
+    err = capsys.readouterr().err
+    assert err.count("\x1b[?25l") == err.count("\x1b[?25h")
+    quick(verbose=1).fit(*gates())
+    assert "step 1" in capsys.readouterr().err  # the screen was given back
+
+
+def test_a_short_fit_writes_no_lines(capsys):
+    quick(verbose=1).fit(*gates())
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+class Ticking:
+    """A clock that goes on by so many seconds whenever it is read."""
+
+    def __init__(self, seconds):
+        self.now = 0.0
+        self.seconds = seconds
+
+    def monotonic(self):
+        self.now += self.seconds
+        return self.now
+
+
+def test_plain_lines_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "time", Ticking(1.0))
+    stage = Stage("forward", 2, 28, 1000)
+    lines = Lines()
+    lines.advances(7)  # of nothing that has begun
+    lines.begins(stage)
+    for _ in range(100):
+        lines.advances(10)
+    written = capsys.readouterr()
+    assert written.out == ""
+    said = written.err.splitlines()
+    assert 5 < len(said) < 30
+    pattern = r"step 2, forward: 28 candidates, \d+%, about (\d+ s|\d+ min) left"
+    assert all(re.fullmatch(pattern, line) for line in said)
+
+
+def test_lines_of_a_fit(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "QUIET", 0.0)
+    quick(verbose=1, n_permutations="auto").fit(*numbers())
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("step 1, forward: 4 candidates, ")
+    assert said[-1].startswith("final p-values: 2 candidates, ")
+    assert all(re.search(r"\d%|left$", line) for line in said)
+
+
+@pytest.mark.parametrize(("is_exact", "word"), [(True, "about"), (False, "at most")])
+def test_time_left(monkeypatch, is_exact, word):
+    """By the values that came after the first ones, which may be those of a checkpoint."""
+    clock = Ticking(0.0)
+    monkeypatch.setattr(progress, "time", clock)
+    pace = Pace(Stage("forward", 1, 5, 1000, is_exact))
+    assert pace.left() == ""
+    clock.now += 100.0
+    pace.advances(500)
+    assert pace.left() == ""
+    clock.now += 10.0
+    pace.advances(100)
+    assert pace.left() == f"{word} 40 s left"
 
 
 def test_progress_does_not_change_the_result(capsys):

@@ -49,8 +49,8 @@ def test_sent_once(context, tmp_path, n_permutations):
     cluster_cases.sent_once(context, tmp_path, n_permutations)
 
 
-def test_progress(context, monkeypatch):
-    cluster_cases.progress_is_told(context, monkeypatch)
+def test_progress(context):
+    cluster_cases.progress_is_told(context)
 
 
 def test_errors_pass(context):

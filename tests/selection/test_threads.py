@@ -68,7 +68,7 @@ def test_one_bar_at_a_time(monkeypatch, capsys):
     before = sys.stdout
     same_time([partial(fit, gates, seed, verbose=1) for seed in (1, 2)])
     assert sys.stdout is before
-    assert "information values" in capsys.readouterr().err
+    assert "step 1, forward: 5 candidates" in capsys.readouterr().err
 
 
 COLD = """

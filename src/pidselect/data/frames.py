@@ -197,19 +197,54 @@ def frame_library(X: object) -> str | None:
     return _frame(X).implementation.value if is_frame(X) else None
 
 
-def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
+def library_of(*values: object) -> str | None:
+    """Return the name of the library of the first dataframe or series; None if there is none.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> library_of([1, 2], pl.Series([3, 4]))
+    'polars'
+    """
+    for value in values:
+        if is_frame(value):
+            return frame_library(value)
+        if nw.dependencies.is_into_series(value):
+            return str(nw.from_native(cast(Any, value), series_only=True).implementation.value)
+    return None
+
+
+#: The types of columns that are made here.
+DTYPES = {bool: nw.Boolean, float: nw.Float64, int: nw.Int64, str: nw.String}
+
+
+def make_frame(
+    columns: Mapping[str, Sequence[Any]],
+    library: str | None = None,
+    types: Mapping[str, type] | None = None,
+) -> Any:
     """Return the columns as a dataframe of a library, by default the first that is installed.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+    library : str, optional
+    types : mapping of str to {bool, float, int, str}, optional
+        Of all columns, as nobody could tell them from values of which all are None, or from none.
 
     Examples
     --------
     >>> make_frame({"feature": ["age"], "bits": [0.5]}, "pyarrow").column_names
     ['feature', 'bits']
+    >>> make_frame({"bits": [None]}, "polars", {"bits": float}).dtypes
+    [Float64]
     """
     installed = [name for name in ("pandas", "polars", "pyarrow") if find_spec(name)]
     if library is None and not installed:
         raise ModuleNotFoundError("a frame needs pandas, polars or pyarrow: install one of them")
     backend: Any = library or installed[0]
-    return nw.from_dict(dict(columns), backend=backend).to_native()
+    schema: Any = None if types is None else {name: DTYPES[types[name]] for name in columns}
+    return nw.from_dict(dict(columns), schema, backend=backend).to_native()
 
 
 def unique_names(names: Sequence[Any]) -> tuple[str, ...]:

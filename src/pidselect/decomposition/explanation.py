@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, make_frame
 from pidselect.data.words import align, did_you_mean, shown
+from pidselect.decomposition.short_form import explanation_form
 
 Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]
 
@@ -28,6 +29,20 @@ BY_AMOUNTS = "mmi"
 
 ATOMS = ("unique", "shared", "synergy")
 VALUES = (*ATOMS, "relevance", "information")
+
+#: The columns of the frame of an explanation, and their types.
+FRAME_COLUMNS = {
+    "name": str,
+    "role": str,
+    "selected": bool,
+    **dict.fromkeys((*ATOMS, "total"), float),
+    **dict.fromkeys(("method", "redundant_with", "reason", "sentence"), str),
+    **dict.fromkeys(("relevance", "information"), float),
+    **dict.fromkeys([f"{value}_share" for value in VALUES], float),
+}
+
+#: Those of pairs.
+PAIR_COLUMNS = {"feature": str, "and": str, "redundancy": float, "synergy": float}
 
 HEADER = ("feature", "role", *ATOMS, "relevance", "of I(S;y)", "by itself")
 
@@ -133,6 +148,28 @@ class Pairs:
     synergy: FloatArray
     estimable: NDArray[np.bool_]
     method: str
+    frame_library: str | None = None
+
+    def rows(self) -> list[tuple[str, str, float | None, float | None]]:
+        """Return every two features, what both tell, and what they tell only together."""
+        return [
+            (
+                self.names[i],
+                self.names[j],
+                float(self.redundancy[i, j]) if self.estimable[i, j] else None,
+                float(self.synergy[i, j]) if self.estimable[i, j] else None,
+            )
+            for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True)
+        ]
+
+    def to_frame(self) -> Any:
+        """Return a frame, one row for every two features, in the caller's library.
+
+        What is not estimable is null there.
+        """
+        columns = zip(*self.rows(), strict=True) if len(self.names) > 1 else [[]] * 4
+        frame = dict(zip(PAIR_COLUMNS, map(list, columns), strict=True))
+        return make_frame(frame, self.frame_library, PAIR_COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return lists, ready for JSON."""
@@ -147,10 +184,8 @@ class Pairs:
     def __str__(self) -> str:
         """Return how values were computed, and a line for each pair."""
         rows: list[tuple[str, ...]] = [("feature", "and", "redundancy", "synergy")]
-        for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True):
-            values = (self.redundancy[i, j], self.synergy[i, j])
-            cells = map(number, values if self.estimable[i, j] else (None, None))
-            rows.append((cut(self.names[i]), cut(self.names[j]), *cells))
+        for first, second, *values in self.rows():
+            rows.append((cut(first), cut(second), *map(number, values)))
         return "\n".join([f"In bits, by {self.method}", *align(rows, n_left=2)])
 
 
@@ -214,8 +249,21 @@ class Explanation:
         rows = [feature.to_dict() for feature in self.features]
         for row in rows:
             row["redundant_with"] = ", ".join(map(shown, row["redundant_with"]))
-        keys = rows[0] if rows else {}
-        return make_frame({key: [row[key] for row in rows] for key in keys}, self.frame_library)
+        frame = {key: [row[key] for row in rows] for key in FRAME_COLUMNS}
+        return make_frame(frame, self.frame_library, FRAME_COLUMNS)
+
+    def in_library(self, library: str | None) -> Explanation:
+        """Return the same, whose frames are of a library; None for any that is installed."""
+        pairs = replace(self.pairs, frame_library=library)
+        return replace(self, pairs=pairs, frame_library=library)
+
+    def _repr_html_(self) -> str:
+        return explanation_form(self)
+
+    def methods(self) -> list[str]:
+        """Return how values were computed, of selected features and of others."""
+        keys = dict.fromkeys((f.selected, f.method, f.total) for f in self.features if f.method)
+        return [_caption(*key).removeprefix("- ") for key in keys]
 
     def __repr__(self) -> str:
         return f"Explanation of {len(self.features)} features\n{self}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pidselect.data import make_frame
 from pidselect.data.words import align, shown, to_plain
+from pidselect.decomposition.short_form import decomposition_form
 from pidselect.estimators.information import Unit
 
 #: The plain names of the atoms of two sources.
@@ -93,6 +95,7 @@ class Decomposition:
     intervals: Mapping[str, tuple[float, float]] | None = None
     confidence: float | None = None
     variables: tuple[str, ...] | None = None
+    frame_library: str | None = field(default=None, compare=False)
 
     @property
     def shared(self) -> float:
@@ -124,19 +127,61 @@ class Decomposition:
         they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads. What is not
         known is left out.
         """
-        return {key: to_plain(value) for key, value in vars(self).items() if value is not None}
+        known = {key: value for key, value in vars(self).items() if value is not None}
+        known.pop("frame_library", None)
+        return {key: to_plain(value) for key, value in known.items()}
+
+    def to_frame(self) -> Any:
+        """Return a frame, one row for each atom, in the caller's library.
+
+        What is not known is null there.
+        """
+        labels = list(self.atoms)
+        intervals = {} if self.intervals is None else self.intervals
+
+        def of(values: Mapping[str, float] | None) -> list[float | None]:
+            return [None if values is None else float(values[label]) for label in labels]
+
+        columns: dict[str, list[Any]] = {
+            "atom": labels,
+            "name": [NAMES_OF_TWO[label] if self._is_of_two else label for label in labels],
+            "value": of(self.atoms),
+            "unit": [self.unit] * len(labels),
+            "informative": of(self.informative),
+            "misinformative": of(self.misinformative),
+            "corrected": of(self.corrected),
+            "lower": of({label: low for label, (low, _) in intervals.items()} or None),
+            "upper": of({label: high for label, (_, high) in intervals.items()} or None),
+            "p_value": of(self.p_values),
+        }
+        types = dict.fromkeys(columns, float) | dict.fromkeys(("atom", "name", "unit"), str)
+        return make_frame(columns, self.frame_library, types)
 
     def __repr__(self) -> str:
+        return f"{self.title()}\n{self}"
+
+    def _repr_html_(self) -> str:
+        return decomposition_form(self)
+
+    def title(self) -> str:
+        """Return how much was decomposed, and how."""
         samples = "" if self.n_samples is None else f" from {self.n_samples} samples"
         gap = f", gap {self.gap:.0e}" if self.gap > SHOWN_GAP else ""
-        title = f"{_number(self.information)} {self.unit} decomposed by {self.measure!r}"
-        return f"{title}{samples}{gap}\n{self}"
+        return (
+            f"{_number(self.information)} {self.unit} decomposed by {self.measure!r}{samples}{gap}"
+        )
 
     def __str__(self) -> str:
         """Return a table, one row for each atom; of many atoms, the largest."""
-        labels = self._largest()
-        table = [self._header(), *(self._row(label) for label in labels)]
-        lines = align(table, n_left=2 if len(self.atoms) == len(NAMES_OF_TWO) else 1)
+        return "\n".join([*align(self.cells(), n_left=1 + self._is_of_two), *self.remarks()])
+
+    def cells(self) -> list[list[str]]:
+        """Return the cells of the table, the header first; of many atoms, the largest."""
+        return [self._header(), *(self._row(label) for label in self._largest())]
+
+    def remarks(self) -> list[str]:
+        """Return what to know when reading the table."""
+        labels, lines = self._largest(), []
         if more := len(self.atoms) - len(labels):
             rest = sum(value for label, value in self.atoms.items() if label not in labels)
             lines.append(f"... and {more} smaller ones, {_number(rest)} {self.unit} in all")
@@ -146,7 +191,11 @@ class Decomposition:
             lines.append(f"{', '.join(numbered)}; the target is {target}")
         if self.p_values is not None:
             lines.append(P_VALUES)
-        return "\n".join(lines)
+        return lines
+
+    @property
+    def _is_of_two(self) -> bool:
+        return len(self.atoms) == len(NAMES_OF_TWO)
 
     def _largest(self) -> list[str]:
         """Return the labels to print, in their order."""
@@ -155,7 +204,7 @@ class Decomposition:
 
     def _header(self) -> list[str]:
         percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
-        cells = ["atom"] + [""] * (len(self.atoms) == len(NAMES_OF_TWO)) + [self.unit]
+        cells = ["atom"] + [""] * self._is_of_two + [self.unit]
         columns = {
             "informative": self.informative,
             "misinformative": self.misinformative,
@@ -166,7 +215,7 @@ class Decomposition:
         return cells + [name for name, column in columns.items() if column is not None]
 
     def _row(self, label: str) -> list[str]:
-        name = [NAMES_OF_TWO[label]] if len(self.atoms) == len(NAMES_OF_TWO) else []
+        name = [NAMES_OF_TWO[label]] if self._is_of_two else []
         cells = [label, *name, _number(self.atoms[label])]
         for column in (self.informative, self.misinformative, self.corrected):
             cells += [] if column is None else [_number(column[label])]

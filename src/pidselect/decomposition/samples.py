@@ -23,7 +23,7 @@ from pidselect.data import (
     is_frame,
     warn_caller,
 )
-from pidselect.data.frames import read_vectors
+from pidselect.data.frames import library_of, read_vectors
 from pidselect.data.kinds import to_column, to_target
 from pidselect.data.raw import Raw
 from pidselect.data.words import did_you_mean
@@ -125,7 +125,8 @@ def decompose(
     check_count(bins, "bins", at_least=2)
     check_draws(n_permutations, n_bootstrap, confidence)
     check_jobs(n_jobs)
-    blocks = read_sources(sources, target, kinds)
+    listed = _list(sources)
+    blocks = read_sources(listed, target, kinds)
     subject = to_subject(blocks[:-1], blocks[-1], measure, bins, binning)
     if isinstance(subject, Counted) and subject.samples_per_state < FEWEST_PER_STATE:
         warn_caller(_too_few(subject, bins, blocks))
@@ -135,7 +136,11 @@ def decompose(
         reason = MEASURES[measure].too_large(subject.shape)
         if reason:
             raise ValueError(reason)
-    return replace(describe(subject, measure, unit, request), variables=_names(blocks))
+    return replace(
+        describe(subject, measure, unit, request),
+        variables=_names(blocks),
+        frame_library=library_of(*listed, target),
+    )
 
 
 def _names(blocks: Sequence[Block]) -> tuple[str, ...] | None:

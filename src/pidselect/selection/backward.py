@@ -47,9 +47,9 @@ def backward(
     while remaining:
         words = (BACKWARD,) if phase == "backward" else (MEMBERS, len(kept))
         question = each_given_the_others(inquiry, kept, remaining, (*words, len(steps)))
-        weakest, evidence = find_weakest(question, statistic)
+        weakest, evidence = find_weakest(question, statistic, phase)
         given = tuple(feature.name for feature in (*kept, *remaining))
-        step = evidence.to_step(phase, given, weakest, statistic)
+        step = inquiry.took(evidence.to_step(phase, given, weakest, statistic))
         steps.append(step)
         if step.accepted:
             return remaining, steps, evidence

@@ -23,7 +23,7 @@ from pidselect.selection.evidence import find_weakest
 from pidselect.selection.features import Feature, Line
 from pidselect.selection.forward import Plan, forward
 from pidselect.selection.inquiry import Inquiry, Member
-from pidselect.selection.record import Step
+from pidselect.selection.record import Selection, Step
 from pidselect.selection.relevance import n_draws
 from pidselect.selection.settings import (
     STORE_SHARE,
@@ -187,11 +187,37 @@ def run(
         evidence = None  # and with it go the neighbours that were sorted for it
         settled = replace(inquiry, n_permutations=n_draws(inquiry))
         question = each_given_the_others(settled, line.kept, features, (FINAL, 0))
-        _, evidence = find_weakest(question, maximum_statistic)
+        _, evidence = find_weakest(question, maximum_statistic, "final")
     if evidence is None:
         return features, steps, {}
     names = [feature.name for feature in features]
     return features, steps, dict(zip(names, final_p_values(evidence), strict=True))
+
+
+def blank_record(
+    selector: PIDSelector, problem: Problem, line: Line, inquiry: Inquiry, library: str | None
+) -> Selection:
+    """Return the record of a fit of which no step is decided yet.
+
+    Parameters
+    ----------
+    selector : PIDSelector
+    problem : Problem
+    line : Line
+    inquiry : Inquiry
+    library : str, optional
+        The one that the caller's frames are of.
+    """
+    names = problem.table.names
+    return Selection(
+        features=(),
+        kept=tuple(feature.name for feature in line.kept),
+        steps=(),
+        copies={names[copy]: names[original] for copy, original in line.copies.items()},
+        skipped={names[column]: reason for column, reason in line.skipped.items()},
+        settings=describe(selector, inquiry),
+        frame_library=library,
+    )
 
 
 def describe(selector: PIDSelector, inquiry: Inquiry) -> dict[str, Any]:

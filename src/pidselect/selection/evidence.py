@@ -16,6 +16,7 @@ from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import Every, Question
 from pidselect.selection.record import Phase, Step
 from pidselect.selection.sheets import decode, encode
+from pidselect.selection.watching import Part
 from pidselect.selection.workers import DRAWS_AT_ONCE
 from pidselect.significance import (
     first_largest,
@@ -122,18 +123,21 @@ class Evidence:
         )
 
 
-def find_strongest(question: Question) -> tuple[int, Evidence]:
+def find_strongest(question: Question, part: Part = "forward") -> tuple[int, Evidence]:
     """Draw until it is clear whether the strongest candidate is more than chance."""
-    return _once(question, first_largest, maximum_statistic)
+    return _once(question, part, first_largest, maximum_statistic)
 
 
-def find_weakest(question: Question, statistic: Statistic) -> tuple[int, Evidence]:
+def find_weakest(
+    question: Question, statistic: Statistic, part: Part = "backward"
+) -> tuple[int, Evidence]:
     """Draw until it is clear whether the weakest candidate is more than chance."""
-    return _once(question, first_smallest, statistic, is_whole=True)
+    return _once(question, part, first_smallest, statistic, is_whole=True)
 
 
 def _once(
     question: Question,
+    part: Part,
     choose: Callable[[FloatArray], int],
     statistic: Statistic,
     is_whole: bool = False,
@@ -145,9 +149,11 @@ def _once(
     """
     journal = question.inquiry.journal
     if journal is None:
+        _begin(question, part)
         return examine(question, choose, statistic)
     asked = _digest(question)
     if (page := journal.recall(asked)) is None:
+        _begin(question, part)
         chosen, evidence = examine(question, choose, statistic)
         null = np.stack([statistic(drawn) for drawn in evidence.surrogates])[:, np.newaxis]
         page = {
@@ -164,6 +170,19 @@ def _once(
     observed, bits, members = (decode(page[name]) for name in ("observed", "bits", "members"))
     surrogates = decode(page.get("surrogates", page["null"]))
     return int(page["chosen"]), Evidence(question, observed, bits, members, surrogates)
+
+
+def _begin(question: Question, part: Part) -> None:
+    """Tell whoever watches that a test begins, and how many values it takes at most."""
+    inquiry = question.inquiry
+    if inquiry.watch is None:
+        return
+    *_, last = _rounds(inquiry)
+    n_candidates = len(question.candidates)
+    every = len(question.schemes) * n_candidates * len(inquiry.members)
+    per_draw = int(getattr(question, "n_values_per_draw", every))
+    is_exact = inquiry.n_permutations is not None
+    inquiry.watch.begins(part, n_candidates, per_draw * last.stop, is_exact)
 
 
 def _digest(question: Question) -> str:

@@ -9,7 +9,7 @@ from pidselect.selection.criteria import Criterion
 from pidselect.selection.evidence import Statistic, find_strongest
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.lookahead import Search, joined, look_ahead
+from pidselect.selection.lookahead import Search, can_look_ahead, joined, look_ahead
 from pidselect.selection.record import Step
 from pidselect.significance import FORWARD, maximum_statistic
 
@@ -74,21 +74,18 @@ def forward(
         strongest, evidence = find_strongest(question)
         given = tuple(feature.name for feature in plan.criterion.given(kept, selected))
         step = evidence.to_step("forward", given, strongest, maximum_statistic)
-        steps.append(step)
         del question, evidence  # what is bound there makes room for what comes next
         if step.accepted:
+            steps.append(inquiry.took(step))
             selected.append(remaining[strongest])
             continue
-        found, more = look_ahead(
-            inquiry, [*kept, *selected], remaining, plan.search, plan.room(selected)
-        )
-        if plan.search.n_levels > 1 and not more:
-            why = (
-                "too few candidates"
-                if len(remaining) < 2
-                else "no room for them within max_features"
-            )
-            steps[-1] = replace(step, note=joined(f"no look-ahead: {why}", step.note))
+        ahead = (inquiry, [*kept, *selected], remaining, plan.search, plan.room(selected))
+        if plan.search.n_levels > 1 and not can_look_ahead(*ahead):
+            few = len(remaining) < 2
+            why = "too few candidates" if few else "no room for them within max_features"
+            step = replace(step, note=joined(f"no look-ahead: {why}", step.note))
+        steps.append(inquiry.took(step))
+        found, more = look_ahead(*ahead)
         steps += more
         if not found:
             break

@@ -13,15 +13,21 @@ from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.cuda import CudaScorer, Permutations, bind_on, cuda, cut_draws
 from pidselect.selection.features import Feature
-from pidselect.selection.workers import run, split
+from pidselect.selection.workers import DRAWS_AT_ONCE, run, split
 from pidselect.significance import SURROGATES, Shuffle
 from pidselect.significance.standards import PILOT_DRAWS, Standard
 
 if TYPE_CHECKING:
     from pidselect.selection.checkpoint import Journal
+    from pidselect.selection.record import Step
+    from pidselect.selection.watching import Watch
 
 #: What the row orders of some draws may take; there are more of them in a task where they are many.
 ROW_BYTES = 2**26
+
+#: What a task may take where somebody watches, in samples times values, so that there is something
+#: to be seen every few seconds.
+WATCHED_WORK = 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +68,10 @@ class Inquiry:
         Whether all candidates are rearranged alike in a draw.
     groups : array of int, optional
         The group of every row.
-    seed, n_jobs, max_memory, device, progress
-        See `PIDSelector`; progress is told how many values were computed.
+    seed, n_jobs, max_memory, device
+        See `PIDSelector`.
+    watch : Watch, optional
+        Who is told of what is computed and decided.
     journal : Journal, optional
         What is known already, and where to write it down.
     """
@@ -80,7 +88,7 @@ class Inquiry:
     n_jobs: int | None = None
     max_memory: int = MAX_MEMORY
     device: str = "cpu"
-    progress: Callable[[int], None] | None = None
+    watch: Watch | None = None
     journal: Journal | None = None
 
     @property
@@ -144,22 +152,45 @@ class Inquiry:
             ),
         )
 
+    def took(self, step: Step) -> Step:
+        """Return a step that is decided, and tell whoever watches."""
+        if self.watch is not None:
+            self.watch.took(step)
+        return step
+
     def run(
         self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
     ) -> Iterable[Any]:
         """Return ``function(common, *task)`` of every task, one by one where that is of use."""
-        in_turn = self.progress is not None or self.journal is not None
+        in_turn = self.watch is not None or self.journal is not None
         if self.device != "cpu":  # no other process can use what is bound on a device
             how = "generator" if in_turn else "list"
             calls = (delayed(function)(common, *task) for task in tasks)
             return Parallel(self.n_jobs, require="sharedmem", return_as=how)(calls)
         return run(function, common, tasks, self.n_jobs, in_turn=in_turn)
 
-    def split(self, draws: range, n_parts: int) -> list[range]:
-        """Cut the draws of each of several parts of the work into tasks."""
+    def split(self, draws: range, n_parts: int, n_together: int = 1) -> list[range]:
+        """Cut the draws of each of several parts of the work into tasks.
+
+        Parameters
+        ----------
+        draws : range
+        n_parts : int
+        n_together : int
+            Of how many candidates a task is. Where somebody watches, tasks of many are shorter; no
+            cut shows in the result.
+        """
+        n_samples = self.target.n_samples
         if self.device != "cpu":
-            return cut_draws(draws, self.target.n_samples)
-        return split(draws, self.target.n_samples, n_parts, self.n_jobs)
+            return cut_draws(draws, n_samples)
+        ranges = split(draws, n_samples, n_parts, self.n_jobs)
+        if self.watch is None:
+            return ranges
+        n_batches = WATCHED_WORK // (n_samples * n_together * DRAWS_AT_ONCE)
+        size = DRAWS_AT_ONCE * max(1, n_batches)
+        return [
+            some[start : start + size] for some in ranges for start in range(0, len(some), size)
+        ]
 
 
 @dataclass(frozen=True, eq=False)

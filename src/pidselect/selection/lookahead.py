@@ -114,6 +114,23 @@ def look_ahead(
     return [], steps
 
 
+def can_look_ahead(
+    inquiry: Inquiry,
+    known: Sequence[Feature],
+    candidates: Sequence[Feature],
+    search: Search,
+    room: float,
+) -> bool:
+    """Return whether `look_ahead` has anything to test, which looks at no values."""
+    for order in range(2, search.order + 1):
+        if comb(len(candidates), order) <= MOST_TUPLES:
+            if _fitting_tuples(candidates, order, room):
+                return True
+        elif len(_narrow(candidates, order, room)) >= order:
+            return True
+    return bool(_draw_starts(inquiry, known, candidates, search.n_starts, room)[1])
+
+
 def _prune(
     inquiry: Inquiry, known: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
 ) -> list[Feature]:
@@ -135,8 +152,7 @@ def _try_tuples(
     n_tuples = comb(len(candidates), order)
     words = (LOOKAHEAD, order, len(known))
     if n_tuples <= MOST_TUPLES:
-        tuples = list(combinations(candidates, order))
-        tuples = [members for members in tuples if _width(members) <= room]
+        tuples = _fitting_tuples(candidates, order, room)
         note = f"all {len(tuples)} {_called(order)} searched"
         if len(tuples) < n_tuples:
             note = f"{len(tuples)} of {n_tuples} {_called(order)} searched, the others too wide"
@@ -144,8 +160,7 @@ def _try_tuples(
             return []
         question: Question = given_all(inquiry, [_joined(t) for t in tuples], known, words)
     else:
-        # Those that may not fit are left out beforehand: that choice does not look at the target.
-        fitting = [c for c in candidates if order * len(c.columns) <= room]
+        fitting = _narrow(candidates, order, room)
         if len(fitting) < order:
             return []
         question = screened(inquiry, known, fitting, order, words)
@@ -154,10 +169,25 @@ def _try_tuples(
             f"{len(tuples)} of {n_tuples} {_called(order)} searched, those of the strongest "
             "single candidates, in every draw anew"
         )
-    strongest, evidence = find_strongest(question)
+    strongest, evidence = find_strongest(question, "lookahead")
     step = _to_step(evidence, "lookahead", known, strongest, tuples[strongest])
-    steps.append(replace(step, note=joined(note, step.note)))
+    steps.append(inquiry.took(replace(step, note=joined(note, step.note))))
     return list(tuples[strongest]) if step.accepted else []
+
+
+def _fitting_tuples(
+    candidates: Sequence[Feature], order: int, room: float
+) -> list[tuple[Feature, ...]]:
+    """Return all tuples for which there is room."""
+    return [members for members in combinations(candidates, order) if _width(members) <= room]
+
+
+def _narrow(candidates: Sequence[Feature], order: int, room: float) -> list[Feature]:
+    """Return the candidates of which any tuple has room.
+
+    The others are left out beforehand: that choice does not look at the target.
+    """
+    return [c for c in candidates if order * len(c.columns) <= room]
 
 
 def _try_starts(
@@ -169,24 +199,35 @@ def _try_starts(
     steps: list[Step],
 ) -> list[Feature]:
     """Test every candidate given each of several random subsets of the others."""
-    size = min(START_SIZE, len(candidates) - 1)
-    if size < 1:
-        return []
-    words = (START, len(known))
-    orders = permutations((inquiry.seed, *words, 0), range(1, n_starts + 1), len(candidates))
-    starts = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
-    groups = [[candidates[place] for place in start] for start in starts]
-    pairs = [(c, group) for group in groups for c in candidates if c not in group]
-    pairs = [(c, start) for c, start in pairs if _width([c, *start]) <= room]
+    starts, pairs = _draw_starts(inquiry, known, candidates, n_starts, room)
     if not pairs:
         return []
-    question = _beside_starts(inquiry, known, pairs, (*words, 1))
-    strongest, evidence = find_strongest(question)
+    question = _beside_starts(inquiry, known, pairs, (START, len(known), 1))
+    strongest, evidence = find_strongest(question, "starts")
     candidate, start = pairs[strongest]
     step = _to_step(evidence, "starts", known, strongest, (candidate, *start))
-    note = f"{len(starts)} different random starts of {size} features searched"
-    steps.append(replace(step, note=joined(note, step.note)))
+    note = f"{len(starts)} different random starts of {len(start)} features searched"
+    steps.append(inquiry.took(replace(step, note=joined(note, step.note))))
     return [candidate, *start] if step.accepted else []
+
+
+def _draw_starts(
+    inquiry: Inquiry,
+    known: Sequence[Feature],
+    candidates: Sequence[Feature],
+    n_starts: int,
+    room: float,
+) -> tuple[list[list[Feature]], list[tuple[Feature, list[Feature]]]]:
+    """Return random subsets, and every candidate beside each for which there is room."""
+    size = min(START_SIZE, len(candidates) - 1)
+    if size < 1 or not n_starts:
+        return [], []
+    words = (inquiry.seed, START, len(known), 0)
+    orders = permutations(words, range(1, n_starts + 1), len(candidates))
+    places = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
+    starts = [[candidates[place] for place in start] for start in places]
+    pairs = [(c, start) for start in starts for c in candidates if c not in start]
+    return starts, [(c, start) for c, start in pairs if _width([c, *start]) <= room]
 
 
 def _beside_starts(
@@ -264,11 +305,17 @@ class Screened:
         """The scheme of surrogates of each test."""
         return self.singles.schemes
 
+    @property
+    def n_values_per_draw(self) -> int:
+        """How many values a draw takes, those of single candidates included."""
+        n_scored = len(self.singles.candidates) + len(self.tuples)
+        return len(self.schemes) * n_scored * len(self.inquiry.members)
+
     def score(self, draws: range) -> FloatArray:
         """Return the joint information of each draw's own tuples."""
         ranked = self.strongest(self.singles.score(draws))
         shape = (len(self.schemes), len(self.tuples), len(self.inquiry.members), len(draws))
-        tasks = [(some,) for some in self.inquiry.split(draws, 1)]
+        tasks = [(some,) for some in self.inquiry.split(draws, 1, len(self.tuples))]
         common = partial(self.ready, ranked, draws)
         return fill(self.inquiry, shape, tasks, draws, Ranked.score_part, common)
 
@@ -341,6 +388,9 @@ def screened(
     """Look at single candidates first, and leave room in the budget for all tuples of the best."""
     n_strongest = max(n for n in range(order, len(candidates) + 1) if comb(n, order) <= MOST_TUPLES)
     singles = given_all(inquiry, candidates, known, words)
+    if inquiry.watch is not None:
+        n_values = len(singles.schemes) * len(candidates) * len(inquiry.members)
+        inquiry.watch.begins("lookahead", len(candidates), n_values * (1 + inquiry.n_pilot))
     first = singles.score(range(1 + inquiry.n_pilot))
     question = Screened(singles, inquiry.standard(first[..., 1:]), order, n_strongest, [])
     best = question.strongest(first[..., :1])[0, :, 0]

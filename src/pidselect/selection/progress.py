@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +18,12 @@ from pidselect.estimators import KSG, Mixed
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.features import Feature, Line
 from pidselect.selection.inquiry import Inquiry
+from pidselect.selection.record import Selection
+from pidselect.selection.watching import Stage, Watcher
 from pidselect.selection.workers import DRAWS_AT_ONCE, count_workers
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 logger = logging.getLogger("pidselect")
 
@@ -45,6 +52,9 @@ TIMED_SAMPLES = 2000
 
 #: Fewer samples than this are never advised, however long it takes.
 FEWEST_SAMPLES = 50
+
+#: Where there is no terminal, so many seconds pass between two lines of progress.
+QUIET = 15.0
 
 #: Held by whoever shows a bar.
 _SCREEN = Lock()
@@ -134,34 +144,135 @@ def _draws(inquiry: Inquiry) -> int:
 
 
 @contextmanager
-def progress_bar(inquiry: Inquiry, verbose: int) -> Iterator[Inquiry]:
-    """Show a bar of the scores computed while the selection runs, on standard error.
+def progress_bar(verbose: int) -> Iterator[Watcher | None]:
+    """Show how far each step has come while the selection runs, on standard error.
 
-    How many steps there will be, nobody knows; so the bar counts and gives the rate. Of fits in
-    several threads the first one has the bar: two would write over each other.
+    How many steps there will be, nobody knows. Of fits in several threads the first one has the
+    bar: two would write over each other.
     """
     if not verbose:
-        yield inquiry
+        yield None
         return
     try:
         from rich.console import Console
-        from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "verbose=1 shows progress with rich: pip install 'pidselect[progress]', or verbose=0."
         ) from error
-    columns = (
-        SpinnerColumn(),
-        "[progress.description]{task.description}",
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    console = Console(stderr=True)
     if not _SCREEN.acquire(blocking=False):
-        yield inquiry
+        yield None
         return
     try:
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("information values", total=None)
-            yield replace(inquiry, progress=lambda count: bar.advance(task, count))
+        if not console.is_terminal:
+            yield Lines()
+            return
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[left]}", markup=False),
+        )
+        with Progress(*columns, console=console, transient=True) as progress:
+            yield Bar(progress)
     finally:
         _SCREEN.release()
+
+
+class Pace:
+    """How fast the values of a stage come in.
+
+    Parameters
+    ----------
+    stage : Stage
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.n_done = 0
+        self._n_first = 0
+        self._begun: float | None = None
+
+    def advances(self, count: int) -> None:
+        """Count values that came in."""
+        self.n_done += count
+        if self._begun is None:  # what was prepared before the first ones will not be done again
+            self._begun, self._n_first = time.monotonic(), count
+
+    def left(self) -> str:
+        """Return how long the stage still takes; nothing as long as nobody knows."""
+        passed = 0.0 if self._begun is None else time.monotonic() - self._begun
+        n_timed = self.n_done - self._n_first
+        if not n_timed or passed <= 0:
+            return ""
+        seconds = (self.stage.n_values - self.n_done) * passed / n_timed
+        return f"{'about' if self.stage.is_exact else 'at most'} {duration(seconds)} left"
+
+
+def title(stage: Stage) -> str:
+    """Return what a stage is about, in a few words.
+
+    Examples
+    --------
+    >>> title(Stage("forward", 3, 28, 1000)), title(Stage("final", 5, 1, 1000))
+    ('step 3, forward: 28 candidates', 'final p-values: 1 candidate')
+    """
+    what = "final p-values" if stage.phase == "final" else f"step {stage.step}, {stage.phase}"
+    return f"{what}: {stage.n_candidates} candidate{'s' * (stage.n_candidates != 1)}"
+
+
+class Bar(Watcher):
+    """A bar on a terminal, for each stage anew.
+
+    Parameters
+    ----------
+    progress : rich.progress.Progress
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("preparing", total=None, left="")
+        self._pace: Pace | None = None
+
+    def begins(self, stage: Stage) -> None:
+        """Start from the left again."""
+        self._pace = Pace(stage)
+        self._progress.reset(self._task, total=stage.n_values, description=title(stage), left="")
+
+    def advances(self, count: int) -> None:
+        """Move to the right."""
+        if self._pace is not None:
+            self._pace.advances(count)
+            self._progress.update(self._task, left=self._pace.left())
+        self._progress.advance(self._task, count)
+
+    def stopped(self, selection: Selection) -> None:
+        """Leave the screen to others."""
+        self._progress.stop()
+
+
+class Lines(Watcher):
+    """Plain lines, few of them, for files and for whatever else is no terminal."""
+
+    def __init__(self) -> None:
+        self._pace: Pace | None = None
+        self._due = time.monotonic() + QUIET
+
+    def begins(self, stage: Stage) -> None:
+        """Take note of what the next lines are about."""
+        self._pace = Pace(stage)
+
+    def advances(self, count: int) -> None:
+        """Write a line if the time has come."""
+        if self._pace is None:
+            return
+        self._pace.advances(count)
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + QUIET
+        stage, left = self._pace.stage, self._pace.left()
+        share = f"{self._pace.n_done / stage.n_values:.0%}"
+        sys.stderr.write(", ".join(filter(None, [title(stage), share, left])) + "\n")
+        sys.stderr.flush()

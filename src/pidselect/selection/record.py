@@ -7,26 +7,27 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from pidselect.data import make_frame
-from pidselect.data.words import to_plain
+from pidselect.data.words import shown, to_plain
+from pidselect.selection.short_form import selection_form
 
 Phase = Literal["forward", "backward", "lookahead", "starts", "members"]
 
-FRAME_COLUMNS = (
-    "step",
-    "phase",
-    "candidate",
-    "bits",
-    "estimator",
-    "score",
-    "unit",
-    "p_value",
-    "null_line",
-    "surrogates",
-    "n_drawn",
-    "chosen",
-    "accepted",
-)
-
+#: The columns of the tidy frame, and their types.
+FRAME_COLUMNS = {
+    "step": int,
+    "phase": str,
+    "candidate": str,
+    "bits": float,
+    "estimator": str,
+    "score": float,
+    "unit": str,
+    "p_value": float,
+    "null_line": float,
+    "surrogates": str,
+    "n_drawn": int,
+    "chosen": bool,
+    "accepted": bool,
+}
 
 #: Phases in which candidates come in.
 COMES_IN = ("forward", "lookahead", "starts")
@@ -44,6 +45,9 @@ VERDICTS = {
     ("backward", True): "stays",
     ("backward", False): "removed",
 }
+
+
+STOPPED = "The selection was stopped before its end: this is what was known by then."
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ class Step:
     def __str__(self) -> str:
         note = f"; {self.note}" if self.note else ""
         return (
-            f"{self.phase:9} {self.chosen}: {self.value:.4f} bit ({self.in_words()}), "
+            f"{self.phase:9} {shown(self.chosen)}: {self.value:.4f} bit ({self.in_words()}), "
             f"{VERDICTS[self.phase, self.accepted]}{note}"
         )
 
@@ -248,7 +252,7 @@ class Selection:
         ]
         columns = zip(*rows, strict=True) if rows else ([] for _ in FRAME_COLUMNS)
         frame = {name: list(values) for name, values in zip(FRAME_COLUMNS, columns, strict=True)}
-        return make_frame(frame, self.frame_library)
+        return make_frame(frame, self.frame_library, FRAME_COLUMNS)
 
     def __repr__(self) -> str:
         n_steps = f"{len(self.steps)} step" + "s" * (len(self.steps) != 1)
@@ -257,7 +261,7 @@ class Selection:
     def __str__(self) -> str:
         """Return a table of the selected features: name, step, bits, how they were tested."""
         header = ["feature", "step", "bits", "by", "score", "null line", "p-value", "final p"]
-        lines = [header, *([name, "kept", *[""] * 6] for name in self.kept)]
+        lines = [header, *([shown(name), "kept", *[""] * 6] for name in self.kept)]
         lines += [self._line(name) for name in self.features]
         if all(step.unit == "bit" for step in self.steps):  # then a score is the number of bits
             lines = [[*line[:3], *line[5:]] for line in lines]
@@ -268,12 +272,21 @@ class Selection:
         ]
         if not self.features:
             text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
-        text += self._at_once()
+        return "\n".join([*text, *self.remarks()])
+
+    def _repr_html_(self) -> str:
+        return selection_form(self)
+
+    def remarks(self) -> list[str]:
+        """Return what to know when reading the table, in sentences."""
+        remarks = self._at_once()
+        if self.settings.get("complete") is False:
+            remarks.append(STOPPED)
         if self.settings.get("n_permutations") == "auto":
-            text.append(
+            remarks.append(
                 "Tests ended early: of a p-value, only the side of alpha it is on says much."
             )
-        return "\n".join(text)
+        return remarks
 
     def _at_once(self) -> list[str]:
         """Say which of the selected features came in together, and what their values are."""
@@ -281,10 +294,9 @@ class Selection:
         for step in self.steps:
             names = [n for n in step.together if n in self.features and self.entry(n) is step]
             if step.accepted and len(names) > 1:
-                whose = "all of them" if step.phase == "lookahead" else step.chosen
-                lines.append(
-                    f"{' and '.join(names)} came in together: values are those of {whose}."
-                )
+                whose = "all of them" if step.phase == "lookahead" else shown(step.chosen)
+                listed = " and ".join(map(shown, names))
+                lines.append(f"{listed} came in together: values are those of {whose}.")
         return lines
 
     def _line(self, name: str) -> list[str]:
@@ -292,7 +304,7 @@ class Selection:
         step = self.entry(name)
         digits = 4 if step.unit == "bit" else 1
         return [
-            name,
+            shown(name),
             str(self.steps.index(step) + 1),
             f"{step.value:.4f}",
             step.estimator,

@@ -36,8 +36,8 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.estimators import Estimator
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.course import (
+    blank_record,
     choose_members,
-    describe,
     make_inquiry,
     make_plan,
     members_of,
@@ -56,7 +56,6 @@ from pidselect.selection.explaining import (
 )
 from pidselect.selection.features import ColumnChoice, FeatureGroups, line_up
 from pidselect.selection.progress import announce_long_fit, progress_bar
-from pidselect.selection.record import Selection
 from pidselect.selection.settings import (
     STORE_SHARE,
     RandomState,
@@ -71,6 +70,8 @@ from pidselect.selection.settings import (
     to_bytes,
     to_seed,
 )
+from pidselect.selection.short_form import selection_form
+from pidselect.selection.watching import watching
 from pidselect.significance import check_groups
 
 
@@ -160,7 +161,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     random_state : int, Generator, RandomState or None
         The same number (from 0 to 2**64 - 1), the same result, to the bit.
     verbose : int
-        1 shows progress (with rich installed).
+        1 shows progress on standard error (with rich installed): on a terminal a bar for every
+        step with the time left in it, elsewhere a line every 15 seconds. To be told of progress
+        in code, see `pidselect.selection.watching.watched_by`.
 
     Attributes
     ----------
@@ -275,32 +278,29 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         codes = check_groups(groups, _num_samples(X))
         inquiry = make_inquiry(self, restrict(problem, rows), members, codes, seed)
         journal = None if saved is None else saved.journal(self, problem, line, inquiry)
-        if journal is None or not journal.is_finished:
-            announce_long_fit(inquiry, line, plan.criterion)
+        blank = blank_record(self, problem, line, inquiry, frame_library(X))
         with ExitStack() as stack:
-            watched = stack.enter_context(progress_bar(inquiry, self.verbose))
+            bar = stack.enter_context(progress_bar(self.verbose))
+            watched = stack.enter_context(watching(inquiry, bar, blank))
             if journal is not None:
                 watched = stack.enter_context(journal.kept(watched))
+            if journal is None or not journal.is_finished:
+                announce_long_fit(inquiry, line, plan.criterion)
             features, steps, final = run(watched, line, plan)
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         note_columns(self, X)
         estimators = tuple(member.estimator for member in members)
         self.estimator_ = estimators if inquiry.is_portfolio else estimators[0]
         self._rows, self._target = fingerprint(problem), problem.target.names
-        names = problem.table.names
-        self.kinds_ = dict(zip(names, problem.table.kinds, strict=True))
+        self.kinds_ = dict(zip(problem.table.names, problem.table.kinds, strict=True))
         self.selected_ = np.array(
             [column for feature in (*line.kept, *features) for column in feature.columns], dtype=int
         )
-        self.selection_ = Selection(
+        self.selection_ = replace(
+            blank,
             features=tuple(feature.name for feature in features),
-            kept=tuple(feature.name for feature in line.kept),
             steps=tuple(steps),
             p_values=final,
-            copies={names[copy]: names[original] for copy, original in line.copies.items()},
-            skipped={names[column]: reason for column, reason in line.skipped.items()},
-            settings=describe(self, inquiry),
-            frame_library=frame_library(X),
         )
         if not len(self.selected_):
             warn_caller(self.selection_.why_nothing())
@@ -414,7 +414,18 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         explanation = explain_selection(
             record, problem, self.feature_groups, approach, inquiry, [note]
         )
-        return replace(explanation, frame_library=frame_library(X))
+        return explanation.in_library(frame_library(X))
+
+    def _repr_html_inner(self) -> str:
+        """Return what a notebook shows, unless scikit-learn is set to show text."""
+        if hasattr(self, "selection_"):
+            return selection_form(self.selection_, repr(self))
+        return str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what a notebook shows, as scikit-learn has it, with the short form of a fit."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

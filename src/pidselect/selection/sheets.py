@@ -58,6 +58,10 @@ class Sheet:
         """Return whether all values of a task are known."""
         return bool(self.known[self._places(task), self._columns(task)].all())
 
+    def size(self, *task: Any) -> int:
+        """Return how many values a task has."""
+        return int(self.values[:, self._places(task), :, self._columns(task)].size)
+
     def put(self, found: FloatArray, *task: Any) -> None:
         """Write down the values of a task."""
         places, columns = self._places(task), self._columns(task)
@@ -189,6 +193,8 @@ def fill(
     journal = inquiry.journal
     sheet = Sheet.blank(shape, draws) if journal is None else journal.sheet(shape, draws)
     left = [task for task in tasks if not sheet.knows(*task)]
+    if inquiry.watch is not None and len(left) < len(tasks):
+        inquiry.watch.advances(sheet.values.size - sum(sheet.size(*task) for task in left))
     if not left:
         return sheet.values
     results = inquiry.run(function, common(), left)
@@ -197,8 +203,8 @@ def fill(
             sheet.put(found, *task)
             if journal is not None:
                 journal.pause()
-            if inquiry.progress is not None:
-                inquiry.progress(found.size)
+            if inquiry.watch is not None:
+                inquiry.watch.advances(found.size)
     except BaseException:
         with warnings.catch_warnings():  # joblib's, of tasks that nobody waits for any more
             warnings.simplefilter("ignore")
@@ -209,21 +215,21 @@ def fill(
 
 def alone(inquiry: Inquiry) -> Inquiry:
     """Return the inquiry without what belongs to this process, so that it can be sent elsewhere."""
-    return replace(inquiry, progress=None, journal=None)
+    return replace(inquiry, watch=None, journal=None)
 
 
 def cut(inquiry: Inquiry, n_candidates: int, draws: range) -> list[Task]:
     """Cut the work on candidates that are rearranged alike into tasks.
 
     A task has all of them, as they share their draws; unless there are too few draws to keep all
-    workers busy, or what is known is to be written every minute, so that no task may take much
-    longer than that.
+    workers busy, or what is known is to be written or told every minute, so that no task may take
+    much longer than that.
     """
-    ranges = inquiry.split(draws, 1)
+    ranges = inquiry.split(draws, 1, n_candidates)
     size, n_workers = n_candidates, count_workers(inquiry.n_jobs)
     if n_workers > 1 and len(ranges) < n_workers:
         size = max(1, -(-n_candidates * len(ranges) // (TASKS_PER_WORKER * n_workers)))
-    if inquiry.journal is not None:
+    if inquiry.journal is not None or inquiry.watch is not None:
         work = inquiry.target.n_samples * max(map(len, ranges), default=1)
         size = min(size, max(FEWEST_TOGETHER, WORK // work))
     parts = [

@@ -37,6 +37,7 @@ from pidselect.data import Block, IntArray, frame_library, make_frame
 from pidselect.data.frames import read_columns, read_vectors, select_rows
 from pidselect.data.kinds import TARGET, to_target
 from pidselect.data.words import align, shown, to_plain
+from pidselect.selection.short_form import stability_form
 from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
 
@@ -47,6 +48,15 @@ SHOWN = 20
 TWO_SIDED_95 = 1.959963984540054
 
 HEADER = ("feature", "selected", "frequency", "95 % interval")
+
+#: The columns of the frame, and their types.
+FRAME_COLUMNS = {
+    "feature": str,
+    "selected": int,
+    "frequency": float,
+    "lower": float,
+    "upper": float,
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +150,7 @@ class Stability:
             "lower": [lower for lower, _ in intervals],
             "upper": [upper for _, upper in intervals],
         }
-        return make_frame(columns, self.frame_library)
+        return make_frame(columns, self.frame_library, FRAME_COLUMNS)
 
     def __repr__(self) -> str:
         return f"Stability over {len(self.selections)} subsamples\n{self}"
@@ -156,9 +166,13 @@ class Stability:
         lines = align([HEADER, *rows], n_left=1)
         if more := len(found) - len(rows):
             lines.append(f"... and {more} more, see .to_frame().")
-        return "\n".join([*lines, *self._remarks(len(found))])
+        return "\n".join([*lines, *self.remarks()])
 
-    def _remarks(self, n_found: int) -> list[str]:
+    def _repr_html_(self) -> str:
+        return stability_form(self)
+
+    def remarks(self) -> list[str]:
+        """Return what to say of the sets: how large and how alike they are, in sentences."""
         n, often = len(self.selections), self.selections.count(self.most_frequent)
         sets = "one set" if self.n_sets == 1 else f"{self.n_sets} different sets"
         members = ", ".join(map(shown, self.most_frequent)) or "nothing"
@@ -169,7 +183,7 @@ class Stability:
         ]
         if self.stability is not None:
             remarks.append(f"Stability {self.stability:.2f} (1: always the same; 0: as by chance).")
-        if never := len(self.features) - n_found:
+        if never := list(self.counts.values()).count(0):
             remarks.append(f"Never selected: {never} of {len(self.features)} features.")
         if self.n_empty:
             remarks.append(f"{self.n_empty} of {n} subsamples selected nothing.")

@@ -1,0 +1,148 @@
+"""Results as frames: in the caller's library, with types of their own, what is unknown as null."""
+
+from __future__ import annotations
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from systems import quick, season
+
+from pidselect import decompose, stability
+from pidselect.data.frames import library_of
+from pidselect.decomposition import decompose_distribution
+from pidselect.selection.record import FRAME_COLUMNS, Selection
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
+DTYPES = {bool: nw.Boolean, float: nw.Float64, int: nw.Int64, str: nw.String}
+
+libraries = pytest.mark.parametrize("library", LIBRARIES)
+
+
+def check(frame, library, types):
+    """It is a frame of the library, of these columns and types; return it as one of narwhals."""
+    assert isinstance(frame, KINDS[library])
+    read = nw.from_native(frame, eager_only=True)
+    assert dict(read.schema) == {name: DTYPES[kind] for name, kind in types.items()}
+    return read
+
+
+def unknown(column):
+    """Return how many values are null, or not a number as pandas has it."""
+    return int(column.is_null().sum())
+
+
+@libraries
+@pytest.mark.parametrize("n_permutations", [0, 39])
+def test_selections(library, n_permutations):
+    """Where nothing is tested, there are no p-values, but they are of the same type."""
+    columns, y = season()
+    selector = quick(n_permutations=n_permutations, max_features=2)
+    selection = selector.fit(LIBRARIES[library](columns), y).selection_
+    read = check(selection.to_frame(), library, FRAME_COLUMNS)
+    assert len(read) == sum(len(step.candidates) for step in selection.steps)
+    assert unknown(read["p_value"]) == (0 if n_permutations else len(read))
+    assert read["bits"].to_list() == [bits for step in selection.steps for bits in step.values]
+
+
+@libraries
+def test_an_empty_selection(library):
+    frame = Selection((), (), (), frame_library=library).to_frame()
+    assert len(check(frame, library, FRAME_COLUMNS)) == 0
+
+
+@libraries
+def test_explanations_and_pairs(library):
+    columns, y = season()
+    table = LIBRARIES[library]({**columns, "one": [1] * len(y)})
+    selector = quick().fit(table, y)
+    explanation = selector.explain(table, y)
+    types = {"name": str, "role": str, "selected": bool}
+    types |= dict.fromkeys(["unique", "shared", "synergy", "total"], float)
+    types |= dict.fromkeys(["method", "redundant_with", "reason", "sentence"], str)
+    types |= dict.fromkeys(["relevance", "information"], float)
+    shares = ["unique", "shared", "synergy", "relevance", "information"]
+    types |= dict.fromkeys([f"{value}_share" for value in shares], float)
+    read = check(explanation.to_frame(), library, types)
+    assert read["name"].to_list() == [feature.name for feature in explanation]
+    assert unknown(read["unique"]) == sum(feature.unique is None for feature in explanation)
+    assert unknown(read["unique"]) > 0
+    pairs = check(
+        explanation.pairs.to_frame(),
+        library,
+        {"feature": str, "and": str, "redundancy": float, "synergy": float},
+    )
+    n_selected = len(selector.selection_.features)
+    assert len(pairs) == n_selected * (n_selected - 1) // 2 > 0
+    assert pairs["redundancy"][0] == explanation.pairs.redundancy[0, 1]
+
+
+@libraries
+def test_pairs_that_are_not_estimable_are_null(library):
+    columns, y = season()
+    table = LIBRARIES[library](columns)
+    pairs = quick().fit(table, y).explain(table, y).pairs
+    object.__setattr__(pairs, "estimable", np.zeros_like(pairs.estimable))
+    read = nw.from_native(pairs.to_frame(), eager_only=True)
+    assert unknown(read["synergy"]) == len(read) > 0
+
+
+@libraries
+def test_stabilities(library):
+    columns, y = season()
+    found = stability(quick(estimator="mixed"), LIBRARIES[library](columns), y, n=2, random_state=0)
+    types = {"feature": str, "selected": int, "frequency": float, "lower": float, "upper": float}
+    assert check(found.to_frame(), library, types)["feature"].to_list() == list(columns)
+
+
+ATOM_TYPES = {
+    **dict.fromkeys(["atom", "name"], str),
+    "value": float,
+    "unit": str,
+    **dict.fromkeys(
+        ["informative", "misinformative", "corrected", "lower", "upper", "p_value"], float
+    ),
+}
+
+
+@libraries
+def test_decompositions(library):
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, size=(2, 200))
+    frame = LIBRARIES[library]({"a": bits[0], "b": bits[1], "y": bits[0] & bits[1]})
+    sources = [frame[["a"]], frame[["b"]]] if library != "pyarrow" else [frame["a"], frame["b"]]
+    plain = decompose(sources, frame["y"])
+    read = check(plain.to_frame(), library, ATOM_TYPES)
+    assert read["atom"].to_list() == list(plain.atoms)
+    assert read["name"].to_list() == ["shared", "unique 1", "unique 2", "synergy"]
+    assert read["value"].to_list() == list(plain.atoms.values())
+    assert all(unknown(read[name]) == 4 for name in ("corrected", "lower", "upper", "p_value"))
+    doubted = decompose(sources, frame["y"], n_permutations=20, n_bootstrap=40, random_state=0)
+    read = check(doubted.to_frame(), library, ATOM_TYPES)
+    assert read["p_value"].to_list() == list(doubted.p_values.values())
+    ends = zip(read["lower"].to_list(), read["upper"].to_list(), strict=True)
+    assert list(ends) == list(doubted.intervals.values())
+    assert "frame_library" not in doubted.to_dict()
+
+
+def test_decompositions_of_three_sources():
+    pmf = np.full((2, 2, 2, 2), 1 / 16)
+    found = decompose_distribution(pmf, measure="sx")
+    read = nw.from_native(found.to_frame(), eager_only=True)
+    assert read["name"].to_list() == read["atom"].to_list() == list(found.atoms)
+    assert unknown(read["informative"]) == 0
+
+
+def test_the_library_of_the_first_that_has_one():
+    array = np.zeros(3)
+    assert library_of(array, [1, 2]) is None
+    assert library_of(array, pd.Series(array), pl.Series(array)) == "pandas"
+    assert library_of(pl.Series(array)) == "polars"
+    assert library_of(pa.chunked_array([array])) == "pyarrow"
+    assert library_of(pa.table({"a": array}), pd.Series(array)) == "pyarrow"
+    both = [np.tile([0, 1], 50), np.tile([0, 0, 1, 1], 25)]
+    assert isinstance(decompose(both, pl.Series(both[0])).to_frame(), pl.DataFrame)
+    assert decompose(both, pl.Series(both[0])) == decompose(both, both[0])
