@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pidselect.experiments.environment import Environment, environment, identity
+from pidselect.report.environment import Environment, environment, identity
 from pidselect.experiments.experiment import Experiment, Outcome, Point, Results
 
 if sys.platform != "win32":
