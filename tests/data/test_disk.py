@@ -101,17 +101,19 @@ def test_missing_values_of_a_file(tmp_path):
 
 
 def test_unknown_and_empty_files(tmp_path):
-    with pytest.raises(ValueError, match=r"table\.csv.*must end in \.parquet"):
-        Table.open(tmp_path / "table.csv")
+    with pytest.raises(ValueError, match=r"table\.dta.*must end in \.csv.*\.parquet.*\.gz"):
+        Table.open(tmp_path / "table.dta")
     write_parquet(pa.table({"a": pa.array([], pa.float64())}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="holds no rows"):
         Table.open(tmp_path / "t.parquet")
 
 
-def test_without_pyarrow(monkeypatch):
+def test_without_pyarrow(monkeypatch, tmp_path):
+    path = tmp_path / "table.parquet"
+    path.touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'pidselect\[arrow\]'"):
-        read_file("table.parquet", Store(0))
+        read_file(path, Store(0))
 
 
 @pytest.fixture

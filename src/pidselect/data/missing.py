@@ -37,8 +37,9 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     Traceback (most recent call last):
     ...
     ValueError: Input X contains NaN: 'a' (1 missing). Either fill in the missing values first
-    (for example with sklearn.impute.SimpleImputer), or use missing='drop' to leave out the rows
-    that have any, or missing='category' to treat them as a level of their own.
+    (for example with sklearn.impute.SimpleImputer), or use missing='drop' (--missing drop) to
+    leave out the rows that have any, or missing='category' (--missing category) to treat them as
+    a level of their own.
     """
     check_choice(missing, POLICIES, "missing")
     for argument, raws in inputs.items():
@@ -52,8 +53,9 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     if missing == "error":
         raise ValueError(
             f"{found} Either fill in the missing values first (for example with "
-            "sklearn.impute.SimpleImputer), or use missing='drop' to leave out the rows that have "
-            "any, or missing='category' to treat them as a level of their own."
+            "sklearn.impute.SimpleImputer), or use missing='drop' (--missing drop) to leave out "
+            "the rows that have any, or missing='category' (--missing category) to treat them as "
+            "a level of their own."
         )
     complete = np.ones(len(everything), dtype=bool)
     for raw in columns:

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from .blocks import Block, Columns, IntArray, Kind, is_constant
+from .choice import Choice
 from .disk import read_file
 from .frames import keep, read_columns
 from .kinds import Kinds, identifier, stated_kinds, to_column
 from .missing import Missing, kept_rows
 from .raw import Raw
 from .store import Store
+from .text_format import TextFormat
 from .words import did_you_mean, warn_caller
 
 MEMORY_OF_A_FILE = 2**28  # what the columns of a file take before they go to temporary files
@@ -92,20 +94,42 @@ class Table(Columns):
         kinds: Kinds | None = None,
         missing: Missing = "error",
         max_memory: int = MEMORY_OF_A_FILE,
+        columns: str | Iterable[str] | None = None,
+        without: str | Iterable[str] = (),
+        text: TextFormat | None = None,
     ) -> Table:
-        """Read a file that may be larger than memory, column by column.
+        r"""Read a file that may be larger than memory: a CSV, JSON lines, Parquet, Arrow or NumPy.
+
+        Of a text, only a block is in memory at a time, and the different texts of columns that
+        hold texts. What a column holds is told from all of its values:
+
+        - numbers: as Python writes them, blanks around them are fine. ``1_000`` is a text; ``007``
+          is the number 7, as for pandas: kinds={"zip": "nominal"} takes such codes as labels.
+        - truth values: ``true`` and ``false``, also in capital letters.
+        - times: ISO dates, with or without a time (UTC unless it says otherwise), or times of day.
+        - texts: everything else, as it is written, also numbers with words among them.
 
         Parameters
         ----------
         path : str or path
-            A Parquet file (.parquet), an Arrow or Feather file (.arrow, .feather, .ipc), or an
-            array saved by NumPy (.npy).
+            A file of delimited fields (.csv, .tsv, .txt) with the columns' names in its first
+            line, or of JSON lines (.jsonl, .ndjson), and each packed by gzip (.csv.gz); a Parquet
+            file (.parquet), an Arrow or Feather file (.arrow, .feather, .ipc), or an array saved
+            by NumPy (.npy). Names have no blanks around them; a column without a name is called
+            "column 1" if it is the first, and so on.
         kinds, missing
             See `read`.
         max_memory : int
             The bytes that columns take in memory. Those for which there is no room lie in
             temporary files (see the environment variable ``TMPDIR``), from which the system reads
             what is needed; they are gone with the table.
+        columns : str or iterable of str, optional
+            Only the columns of these names, in the order of the file. The others are not parsed.
+        without : str or iterable of str
+            All columns but those of these names.
+        text : TextFormat, optional
+            The delimiter, the encoding, the decimal mark and the words for missing values of a
+            text file, where they are not found out or are not the usual ones.
 
         Returns
         -------
@@ -117,14 +141,14 @@ class Table(Columns):
         >>> import tempfile
         >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "table.npy"
-        ...     np.save(path, np.array([[0, 1.5, 7], [1, 2.5, 3], [0, 0.5, 2], [1, 4.5, 9]]))
-        ...     X, y = Table.open(path).split("x2")
+        ...     path = Path(folder, "people.csv")
+        ...     _ = path.write_text("age,city,size\n31,Rome,1.6\n44,Oslo,1.8\n27,Rome,1.7\n")
+        ...     X, y = Table.open(path, kinds={"city": "nominal"}).split("size")
         >>> X.names, y.names
-        (('x0', 'x1'), ('x2',))
+        (('age', 'city'), ('size',))
         """
         store = Store(max_memory)
-        raws = read_file(path, store)
+        raws = read_file(path, store, Choice.of(columns, without), text)
         rows = kept_rows({str(path): raws}, missing)
         return build_table(take_rows(raws, rows, store), kinds)
 

@@ -1,0 +1,152 @@
+"""Text files of any size -> named raw columns; of the text, only a block is in memory at a time.
+
+What a column holds is known when all of it was seen. A first reading takes every column for what
+its first values are. Columns that turn out to hold something else, too, are texts, and are read
+once more from the beginning, as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from .cells import whole_number
+from .choice import Choice
+from .delimited import DelimitedFile
+from .frames import keep
+from .growing import Growing, GrowingTyped, Spool
+from .json_lines import JsonLinesFile
+from .lines import PACKED
+from .raw import Raw, from_objects
+from .store import Store
+from .text_format import TextFormat
+from .words import quoted, warn_caller
+
+DELIMITED = (".csv", ".tsv", ".txt")
+JSON_LINES = (".jsonl", ".ndjson")
+
+_WITH_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)*\s*", re.ASCII)
+
+#: The part of the memory for columns that is used until they are whole.
+SPOOL_SHARE = 4
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a file is one of text, by its name.
+
+    Examples
+    --------
+    >>> is_text(Path("table.csv.gz")), is_text(Path("table.parquet"))
+    (True, False)
+    """
+    return text_suffix(path) in (*DELIMITED, *JSON_LINES)
+
+
+def text_suffix(path: Path) -> str:
+    """Return the end of the name that says what a file holds once it is unpacked.
+
+    Examples
+    --------
+    >>> text_suffix(Path("table.CSV.gz"))
+    '.csv'
+    """
+    is_packed = path.suffix.lower() == PACKED
+    return (Path(path.stem).suffix if is_packed else path.suffix).lower()
+
+
+def open_text(path: Path, text: TextFormat | None) -> DelimitedFile | JsonLinesFile:
+    """Return the file with what its beginning says: names, delimiter, decimal mark."""
+    text = text or TextFormat()
+    if text_suffix(path) in JSON_LINES:
+        return JsonLinesFile(path, replace(text, delimiter=None, decimal="."))
+    return DelimitedFile.open(path, text)
+
+
+def read_text(path: Path, store: Store, choice: Choice, text: TextFormat | None) -> tuple[Raw, ...]:
+    """Read columns of a text file into the store.
+
+    Parameters
+    ----------
+    path : Path
+    store : Store
+    choice : Choice
+    text : TextFormat, optional
+    """
+    file = open_text(path, text)
+    spool = Store(store.max_bytes // SPOOL_SHARE)
+    columns = grow(file, choice, spool)
+    doubtful = [name for name, column in columns.items() if column.is_mixed or column.has_merged]
+    texts = grow(file, Choice.of(doubtful), spool, as_text=True) if doubtful else {}
+    raws = []
+    for name, column in columns.items():
+        if column.is_mixed:
+            column = texts[name]
+        elif column.has_merged:  # this warns where different numbers become equal
+            labels = texts[name].finish().labels or ()
+            from_objects(name, [whole_number(label.replace(",", ".")) for label in labels])
+        raws.append(keep(column.finish(), store))
+    if text is None or text.decimal is None:
+        _warn_commas(file, raws)
+    return tuple(raws)
+
+
+def grow(
+    file: DelimitedFile | JsonLinesFile,
+    choice: Choice,
+    spool: Store | None = None,
+    as_text: bool = False,
+) -> dict[str, Growing]:
+    """Read the wanted columns from beginning to end.
+
+    Parameters
+    ----------
+    file : DelimitedFile or JsonLinesFile
+    choice : Choice
+    spool : Store, optional
+        Where values lie meanwhile. Without one it is only found out what the columns hold.
+    as_text : bool
+        Whether all columns hold texts, whatever they look like.
+    """
+    kind = GrowingTyped if isinstance(file, JsonLinesFile) else Growing
+    columns: dict[str, Growing] = {}
+    n_rows = 0
+    for block in file.blocks(choice, as_text):
+        for name in block.names:
+            if name not in columns:  # JSON lines may bring new ones at any time
+                place = Spool(spool, len(block.names)) if spool is not None else None
+                columns[name] = kind(name, file.text, place, as_text)
+                columns[name].add_missing(n_rows)
+        for name, values in zip(block.names, block.columns, strict=True):
+            columns[name].add(values, block.is_plain)
+        n_rows += block.n_rows
+    if not columns:
+        raise ValueError(f"{str(file.path)!r} has no rows{file.hint_if_empty}")
+    _check_marks(file.path, columns.values())
+    return columns
+
+
+def _check_marks(path: Path, columns: Iterable[Growing]) -> None:
+    """Refuse a file in which both the point and the comma are decimal marks."""
+    marked = {mark: [c.name for c in columns if c.mark == mark and not c.is_mixed] for mark in ",."}
+    if marked[","] and marked["."]:
+        raise ValueError(
+            f"{str(path)!r} has numbers with a decimal comma (column {marked[','][0]!r}) and with "
+            f"a decimal point (column {marked['.'][0]!r}). Say which it is: decimal=',' "
+            "(--decimal ,) or decimal='.' (--decimal .); columns with the other one are texts then"
+        )
+
+
+def _warn_commas(file: DelimitedFile | JsonLinesFile, raws: Sequence[Raw]) -> None:
+    """Warn of texts that are all numbers if a comma is taken for the decimal mark."""
+    if isinstance(file, JsonLinesFile) or file.text.decimal != ".":
+        return
+    texts = [raw for raw in raws if raw.form == "text" and raw.labels]
+    alike = [raw for raw in texts if all(map(_WITH_COMMA.fullmatch, raw.labels or ()))]
+    if alike:
+        warn_caller(
+            f"columns of texts that look like numbers with a comma: "
+            f"{quoted(raw.name for raw in alike)}. If it is the decimal mark, give decimal=',' "
+            "(--decimal ,); if it stands between thousands, take it out"
+        )
