@@ -1,32 +1,47 @@
 # Every target sets up what it needs: python3 (3.11 or later) and make are enough.
 PYTHON ?= python3
 BIN = .venv/bin
+# Python compiles what it imports, which is far less than pip would.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+
+# How many processes run the tests. Four at most unless asked for: each takes a gigabyte of memory,
+# and some tests start processes of their own.
+WORKERS ?= auto --maxprocesses 4
 
 # Compiled kernels are kept on disk. They are looked up by the file of the outermost function alone,
 # so here they are kept apart for every state of the kernels' sources.
 KERNELS = $(sort $(wildcard src/pidselect/*/_[a-z]*.py))
 export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels-$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
 
-.PHONY: help demo test lint bench reproduce clean
+.PHONY: help demo test lint docs bench reproduce clean
 
 help:
-	@echo "make demo       select features on a bundled problem and print the result"
-	@echo "make test       lint, types, layers, tests and doctests"
+	@echo "make demo       a first selection, with a report to look at: pidselect-demo.html"
+	@echo "make test       lint, types, layers, tests and doctests, in a browser, too, if there is"
+	@echo "                Chromium; WORKERS=0 runs tests one by one, WORKERS=8 in eight processes"
+	@echo "make docs       the documentation with its gallery: docs/_build/html/index.html"
 	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel and dit"
 	@echo "make reproduce  the paper's experiments, quickly, on one page: reproduction/index.html"
 	@echo "make clean      remove the virtual environment and all caches"
 
-demo: .venv/installed
-	@$(BIN)/python examples/first_selection.py
+# Kernels are compiled at the first run. Those that take features apart are compiled by a second
+# process, while the first one selects.
+demo: .venv/demo
+	@$(BIN)/python -c "from pidselect import decompose; decompose([[0, 0, 1, 1] * 9, [0, 1] * 18], [0, 0, 0, 1] * 9)" & \
+	$(BIN)/pidselect demo; status=$$?; wait; exit $$status
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -rs -n $(WORKERS) --dist loadfile
 
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Warnings are errors. What was built before is kept, so that only changed examples run again.
+docs: .venv/docs-installed
+	$(BIN)/sphinx-build -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/speed.py
@@ -36,12 +51,23 @@ bench: .venv/installed
 reproduce: .venv/installed
 	$(BIN)/pidselect reproduce --quick --resume --out reproduction
 
-# The stamp is renewed whenever the dependencies may have changed.
-.venv/installed: pyproject.toml
+# Stamps are renewed whenever the dependencies may have changed. The demo needs few of them: a
+# newcomer should not wait for the rest.
+.venv/demo: pyproject.toml | $(BIN)/pip
+	$(INSTALL) '.[cli]'
+	@touch $@
+
+.venv/installed: pyproject.toml | $(BIN)/pip
+	$(INSTALL) '.[dev]'
+	@touch .venv/demo $@
+
+$(BIN)/pip:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+.venv/docs-installed: .venv/installed
+	$(INSTALL) '.[docs]'
 	@touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

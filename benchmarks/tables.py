@@ -1,0 +1,373 @@
+"""Write the tables of docs/numbers.md from the files of results, so that no number is typed.
+
+Each table stands between two markers in the page, ``<!-- table: NAME -->`` and ``<!-- end -->``;
+what is around them is prose and stays. ``python benchmarks/tables.py`` writes the page anew,
+``--check`` says whether it is what would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+REPRODUCTION = ROOT / "docs" / "reproduction" / "numbers.json"
+PAGE = ROOT / "docs" / "numbers.md"
+
+PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+#: The parts of a library's name that readers look for, in this order.
+VERSIONS = ("python", "numpy", "scipy", "scikit-learn", "numba", "clarabel")
+
+#: The models of power.py by the names in its files.
+MODELS = {
+    "friedman1": "Friedman I",
+    "friedman2": "Friedman II",
+    "friedman3": "Friedman III",
+    "runge": "Runge",
+    "toy": "toy system",
+}
+
+#: The columns that tell something in the tables of large.py.
+RELEVANT_OF_LARGE = 4
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Records:
+    """What was measured: the files of results by their names, and the paper's experiments."""
+
+    results: dict[str, dict[str, Any]]
+    reproduction: dict[str, Any]
+
+    @classmethod
+    def read(cls, results: Path = RESULTS, reproduction: Path = REPRODUCTION) -> Records:
+        """Read all files."""
+        found = {path.stem: _read(path) for path in sorted(results.glob("*.json"))}
+        return cls(found, _read(reproduction))
+
+    def of(self, name: str) -> Any:
+        """Return the numbers of a benchmark."""
+        return self.results[name]["results"]
+
+    def cells(self, experiment: str, comparison: str) -> dict[tuple[str, str], dict[str, Any]]:
+        """Return the cells of one of the paper's tables, by row and column."""
+        by_name = {one["name"]: one for one in self.reproduction["experiments"]}
+        tables = {one["name"]: one for one in by_name[experiment]["comparisons"]}
+        return {(cell["row"], cell["column"]): cell for cell in tables[comparison]["cells"]}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def markdown(header: Row, rows: Iterable[Row]) -> str:
+    """Return a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """Return a number with its thousands set apart, halves rounded up; nothing for None."""
+    return "" if value is None else f"{value + 1e-9:,.{digits}f}"
+
+
+def short(value: float | None) -> str:
+    """Return a number with about three digits that count; nothing for None."""
+    if value is None:
+        return ""
+    digits = 3 if abs(value) < 1 else 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return number(value, digits)
+
+
+def mean(cell: dict[str, Any] | None, digits: int = 1) -> str:
+    """Return the mean of our runs."""
+    return "" if cell is None else number(cell["ours"]["mean"], digits)
+
+
+def power(records: Records) -> str:
+    """Found and falsely taken features of the paper's models, the paper's numbers beside ours."""
+    friedman, runge = records.cells("friedman", "rates"), records.cells("runge", "rates")
+    rows = []
+    for model in ("Friedman I", "Friedman II", "Friedman III", "Runge"):
+        row = [model]
+        for way in ("CMI", "MI", "MI, no backward", "our defaults"):
+            found, taken = (
+                runge[way, rate] if model == "Runge" else friedman[model, f"{way}: {rate}"]
+                for rate in ("TP", "FP")
+            )
+            row.append(f"{mean(found)} / {mean(taken)}")
+            if way in ("CMI", "MI"):
+                row.append(f"{number(found['paper'])} / {number(taken['paper'])}")
+        rows.append(row)
+    header = ["model", '`"cmi"`', "paper", '`"mi"`', "paper", '`"mi"`, no backward', "defaults"]
+    return markdown(header, rows)
+
+
+def each_column(records: Records) -> str:
+    """How often the defaults select each column of the paper's models."""
+    rows = []
+    for name, title in MODELS.items():
+        found = records.of(f"power-{name}")
+        model = found["toy"] if name == "toy" else found["models"][0]
+        shares = [f"{column} {one['percent']:.0f}" for column, one in model["features"].items()]
+        rows.append([title, ", ".join(shares)])
+    return markdown(["model", "percent of 100 data sets in which each column was selected"], rows)
+
+
+def shares(records: Records, experiment: str, comparison: str, digits: int = 1) -> str:
+    """One of the tables of the paper's experiments that has only our numbers."""
+    cells = records.cells(experiment, comparison)
+    rows, columns = (list(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
+    table = [[row, *(mean(cells.get((row, column)), digits) for column in columns)] for row in rows]
+    return markdown(["", *columns], table)
+
+
+def calibration(records: Records) -> str:
+    """How often anything is selected where nothing is relevant."""
+    rows = []
+    pairs = zip(
+        records.of("calibration")["tables"],
+        records.of("calibration-lookahead2")["tables"],
+        strict=True,
+    )
+    for alone, ahead in pairs:
+        row = [alone["table"].replace("_", " "), f"{alone['runs']:,}"]
+        for one in (alone, ahead):
+            row += [str(one["alarms"]), f"{one['low']:.1f} to {one['high']:.1f} %"]
+        rows.append(row)
+    header = ["columns", "runs", "alarms", "95 % interval", "with `lookahead=2`", "95 % interval"]
+    return markdown(header, rows)
+
+
+def conditional_nulls(records: Records) -> str:
+    """How often a column that adds nothing, or something, to a known one is included."""
+    found = records.of("conditional_nulls")["rows"]
+    targets = list(dict.fromkeys(row["target"] for row in found))
+    rows = []
+    for size in dict.fromkeys(row["n_samples"] for row in found):
+        for x in dict.fromkeys(row["x"] for row in found):
+            same = [row for row in found if row["x"] == x and row["n_samples"] == size]
+            by_target = {row["target"]: number(row["percent"]) for row in same}
+            sets = str(same[0]["data sets"])
+            rows.append([x, f"{size:,}", sets, *(by_target[target] for target in targets)])
+    return markdown(["x", "samples", "data sets", *(f"y = {one}" for one in targets)], rows)
+
+
+def epistasis(records: Records) -> str:
+    """Features that act only together."""
+    rows = []
+    for name in sorted(name for name in records.results if name.startswith("epistasis-")):
+        for case in records.of(name)["cases"]:
+            interval = f"{case['low']:.0f} to {case['high']:.0f} %"
+            right = f"{case['right']} of {case['runs']}"
+            time = f"{short(case['median_seconds'])} s"
+            told = case["case"].replace("_", " ")
+            rows.append([told, str(case["lookahead"]), case["wanted"], right, interval, time])
+    header = ["case", "`lookahead`", "right is", "right", "95 % interval", "median time"]
+    return markdown(header, rows)
+
+
+def draws(records: Records) -> str:
+    """Tests that stop early, and what the defaults cost."""
+    one = records.of("sequential-friedman1")["models"][0]
+    rows = [
+        ["draws, 200 a test", f"{one['draws_fixed']:,} in {one['runs']} data sets"],
+        ["draws, until decided", f"{one['draws_auto']:,}, {one['percent']:.0f} %"],
+        ["the same columns selected", f"{one['same']} of {one['runs']}"],
+    ]
+    for settings in records.of("defaults_cost")["settings"]:
+        ratio = settings["times the paper's"]
+        times = f"{settings['seconds']:.1f} s, {ratio:.1f} times the paper's"
+        rows.append([f"one fit: {settings['settings']}", times])
+    return markdown(["Friedman I, 1,000 samples", ""], rows)
+
+
+def estimates(records: Records) -> str:
+    """The time of one estimate beside other packages."""
+    found = records.of("speed")["estimate"]
+    peers = list(dict.fromkeys(row["by"] for row in found))
+    rows = []
+    for (samples, given), group in groupby(found, lambda row: (row["samples"], row["given"])):
+        times = {row["by"]: short(row["ms"]) for row in group}
+        rows.append([f"{samples:,}", str(given), *(times.get(peer, "") for peer in peers)])
+    return markdown(["samples", "columns given", *(f"{peer}, ms" for peer in peers)], rows)
+
+
+def selections(records: Records) -> str:
+    """The time of whole selections."""
+    rows = [
+        [one["problem"], one["settings"], f"{short(one['seconds'])} s", one["found"]]
+        for one in records.of("speed")["selection"]
+    ]
+    appendix = records.of("appendix_c-auto")["selections"][0]
+    options = records.results["appendix_c-auto"]["options"]
+    name = f"10 of 50 columns, {options['n_samples']:,} samples"
+    right = f"{appendix['relevant_selected']} of {appendix['relevant']}"
+    settings = f"paper, draws until decided, {options['jobs']} threads"
+    rows.append([name, settings, f"{appendix['seconds']:,.0f} s", right])
+    gpu = records.of("gpu")["appendix"]
+    right = f"{len(set(gpu['selected']) & set(gpu['informative']))} of {len(gpu['informative'])}"
+    rows.append([name, "paper, on a GPU", f"{gpu['seconds']:.0f} s", right])
+    for label, one in records.of("large-some").items():
+        size = f"{one['n_samples']:,} rows of {one['n_columns']} columns"
+        rows.append(
+            [
+                size,
+                label,
+                f"{one['seconds']:.0f} s",
+                f"{len(one['selected'])} of {RELEVANT_OF_LARGE}",
+            ]
+        )
+    return markdown(["problem", "settings", "time", "relevant found"], rows)
+
+
+def growth(records: Records) -> str:
+    """The time and memory of a selection over samples and columns."""
+    cells = [one for one in records.of("growth")["cells"] if one["part"] == "selection"]
+    sizes = sorted({(one["samples"], one["columns"]) for one in cells})
+    names = list(dict.fromkeys(one["estimator"] for one in cells))
+    rows = []
+    for samples, columns in sizes:
+        row = [f"{samples:,}", f"{columns:,}"]
+        for name in names:
+            wanted = (name, samples, columns)
+            same = [x for x in cells if (x["estimator"], x["samples"], x["columns"]) == wanted]
+            known = bool(same) and same[0].get("seconds") is not None
+            row.append(
+                f"{short(same[0]['seconds'])} s, {same[0]['peak_mb']:.0f} MB" if known else ""
+            )
+        rows.append(row)
+    return markdown(["samples", "columns", *names], rows)
+
+
+def decompositions(records: Records) -> str:
+    """The time of decompositions beside other solvers."""
+    found = records.of("pid")
+    rows = [
+        [
+            f"BROJA, {one['size']}",
+            f"{short(one['pidselect_ms'])} ms",
+            f"{short(one['clarabel_ms'])} ms",
+            f"{short(one['dit_ms'])} ms",
+        ]
+        for one in found["broja"]
+    ]
+    for one in found["imin"]:
+        ours, theirs = f"{short(one['pidselect_ms'])} ms", f"{short(one['dit_ms'])} ms"
+        rows.append([f"I_min, {one['sources']} sources, {one['atoms']} atoms", ours, "", theirs])
+    one = found["bootstrap"]
+    rows.append(
+        [f"{one['resamples']:,} resamples, {one['size']}", f"{one['seconds']:.2f} s", "", ""]
+    )
+    return markdown(["work", "pidselect", "Clarabel, `solve()` alone", "dit"], rows)
+
+
+def stress(records: Records) -> str:
+    """Nasty distributions decomposed by BROJA."""
+    found = records.of("broja_stress")
+    rows = []
+    for name, one in {**found["kinds"], "all": found["all"]}.items():
+        sure = [str(one["failures"]), f"{one['largest_gap_bit']:.1e}"]
+        times = [f"{one['median_ms']:.2f}", f"{one['slowest_ms']:.1f}"]
+        rows.append([name, f"{one['distributions']:,}", *sure, *times])
+    header = ["kind", "distributions", "failures", "largest gap, bit", "median, ms", "slowest, ms"]
+    return markdown(header, rows)
+
+
+def classes(records: Records) -> str:
+    """Selections for class targets."""
+    rows = []
+    for one in records.of("classification")["tables"]:
+        accuracy = [number(one.get(f"accuracy_{which}"), 3) for which in ("selected", "all")]
+        size = f"{one['n_samples']:,} x {one['n_features']}"
+        rows.append([one["table"].replace("_", " "), size, str(len(one["selected"])), *accuracy])
+    header = ["table", "rows x columns", "selected", "accuracy with these", "with all"]
+    return markdown(header, rows)
+
+
+def circumstances(records: Records) -> str:
+    """When and on what every file was measured."""
+    rows = []
+    for name, record in records.results.items():
+        options, about = record.get("options", {}), record["environment"]
+        cpu = about.get("gpu") or f"{about['cpu']}, {about['logical_cpus']} threads"
+        runs = f"{options['runs']:,}" if "runs" in options else ""
+        rows.append([f"`{name}.json`", _day(record["date"]), runs, cpu, _versions(about)])
+    made = _day(records.reproduction["made"])
+    for about in records.reproduction["environments"]:
+        cpu = f"{about['cpu']}, {about['logical_cpus']} threads"
+        rows.append(["`numbers.json`", made, f"{about['runs']:,}", cpu, _versions(about)])
+    return markdown(["file", "date", "runs", "machine", "versions"], rows)
+
+
+def _day(date: str) -> str:
+    day = datetime.fromisoformat(date)
+    return f"{day.day} {day:%B %Y}"
+
+
+def _versions(about: dict[str, Any]) -> str:
+    known = [f"{name} {about[name]}" for name in VERSIONS if name in about]
+    return ", ".join(known)
+
+
+TABLES: dict[str, Callable[[Records], str]] = {
+    "power": power,
+    "columns": each_column,
+    "toy": partial(shares, experiment="toy", comparison="sets"),
+    "medium-found": partial(shares, experiment="medium", comparison="found"),
+    "medium-others": partial(shares, experiment="medium", comparison="false positives"),
+    "calibration": calibration,
+    "conditional-nulls": conditional_nulls,
+    "epistasis": epistasis,
+    "draws": draws,
+    "estimates": estimates,
+    "selections": selections,
+    "growth": growth,
+    "decompositions": decompositions,
+    "stress": stress,
+    "classes": classes,
+    "circumstances": circumstances,
+}
+
+
+def filled(page: str, records: Records) -> str:
+    """Return the page with every table between its markers written anew."""
+
+    def fill(found: re.Match[str]) -> str:
+        if found[2] not in TABLES:
+            raise ValueError(f"There is no table {found[2]!r}. Known are: {', '.join(TABLES)}.")
+        return f"{found[1]}\n{TABLES[found[2]](records)}\n{found[3]}"
+
+    return PLACE.sub(fill, page)
+
+
+def main() -> int:
+    """Write the page, or say whether it is up to date."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--check", action="store_true", help="write nothing; fail if it differs")
+    check = options.parse_args().check
+    page = PAGE.read_text(encoding="utf-8")
+    written = filled(page, Records.read())
+    if check:
+        print(f"{PAGE.name} is {'as the results are' if page == written else 'out of date'}")
+        return int(page != written)
+    PAGE.write_text(written, encoding="utf-8")
+    print(f"written to {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
