@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it writes, and how it ends."""
+"""Reproducing from the command line: what it prints, what it writes, and how it ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pidselect import __version__
 from pidselect.cli import app
 from pidselect.experiments.registry import EXPERIMENTS
 
-sys.path.append(str(Path(__file__).parent / "experiments"))
+sys.path.append(str(Path(__file__).parents[1] / "experiments"))
 import coins
 
 
@@ -163,8 +163,9 @@ def test_a_folder_that_is_a_file(tmp_path):
 
 def test_a_library_that_is_not_there(out, monkeypatch):
     monkeypatch.delitem(sys.modules, "pidselect.experiments.reproduction", raising=False)
-    monkeypatch.delitem(sys.modules, "pidselect.report.page", raising=False)
-    monkeypatch.delattr("pidselect.report.page", raising=False)
+    for name in ("pidselect.report.page", "pidselect.report.html"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.delattr(name, raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = run("lattice", "--out", out)
     assert result.exit_code == 1

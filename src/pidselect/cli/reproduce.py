@@ -1,4 +1,4 @@
-"""The command line."""
+"""``pidselect reproduce``: the paper's experiments."""
 
 from __future__ import annotations
 
@@ -9,31 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-try:
-    import typer
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-except ModuleNotFoundError as error:
-    raise SystemExit(
-        f"The command line needs {error.name}: pip install 'pidselect[cli]' brings all it needs."
-    ) from error
+import typer
 
-from pidselect import __version__
+from pidselect.cli.errors import INTERRUPTED, exit_code, is_expected
+from pidselect.cli.progress import BETWEEN_LINES
 from pidselect.data.words import check_choice, duration
 from pidselect.experiments.registry import EXPERIMENTS, find
 
 if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
     from pidselect.experiments.reproduction import Report
     from pidselect.experiments.runner import Plan, State
-
-#: Seconds between two lines of progress where there is no terminal.
-BETWEEN_LINES = 15.0
-
-#: Exit status of what failed, of a wrong call, and of what was interrupted.
-FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
-
-#: What a call can have wrong. A full disk is none of it, nor a library that is not there.
-WRONG = (ValueError, FileExistsError, FileNotFoundError, NotADirectoryError, PermissionError)
 
 #: What the help says; \b keeps the lines of the paragraph that follows.
 HELP = """Run the paper's experiments, and write a page with its numbers beside ours.
@@ -45,34 +30,9 @@ Examples:
   pidselect reproduce --resume
 """
 
-app = typer.Typer(
-    help="Which of my variables matter, and how.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+EPILOG = "Experiments: " + "; ".join(f"{name}, {what}" for name, what in EXPERIMENTS.items())
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"pidselect {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def general(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
-    ] = False,
-) -> None:
-    """Which of my variables matter, and how."""
-
-
-@app.command(
-    name="reproduce",
-    help=HELP,
-    epilog="Experiments: " + "; ".join(f"{name}, {what}" for name, what in EXPERIMENTS.items()),
-)
 def reproduce_command(
     names: Annotated[
         list[str] | None,
@@ -167,10 +127,10 @@ def _plain_errors(going_on: str) -> Iterator[None]:
         typer.echo(f"\nStopped. The runs so far are kept; go on with\n{going_on}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except (ValueError, OSError, RuntimeError, ModuleNotFoundError) as error:
-        if getattr(error, "__notes__", ()):  # a run failed: nothing that another call would mend
+        if not is_expected(error):  # a run failed: nothing that another call would mend
             raise
         typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(WRONG_CALL if isinstance(error, WRONG) else FAILED) from None
+        raise typer.Exit(exit_code(error)) from None
 
 
 @contextmanager
@@ -179,10 +139,14 @@ def _progress(quiet: bool) -> Iterator[Callable[[State], None]]:
     if quiet:
         yield lambda state: None
         return
+    from rich.console import Console
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _Lines()
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -233,12 +197,3 @@ def _tell(report: Report) -> None:
             if claim["verdict"] == "differs":
                 typer.echo(f"  differs: {experiment['name']}: {claim['name']}")
     typer.echo(f"page: {report.page}")
-
-
-def main() -> None:
-    """Run the command line."""
-    app()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,45 @@
-"""Results in, something to look at out: figures and pages."""
+"""Results in, something to look at out: figures, displays and pages.
+
+Names are loaded when first used: only what draws needs matplotlib, only pages need jinja2.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from pidselect.report.figures import Figure, Node, Panel, Series
 
-__all__ = ["Figure", "Node", "Panel", "Series"]
+if TYPE_CHECKING:
+    from pidselect.report.displays import AtomBarsDisplay as AtomBarsDisplay
+    from pidselect.report.displays import LatticeDisplay as LatticeDisplay
+    from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
+    from pidselect.report.displays import StabilityDisplay as StabilityDisplay
+    from pidselect.report.displays import SynergyMatrixDisplay as SynergyMatrixDisplay
+    from pidselect.report.selection_page import write_report as write_report
+
+_HOME = {
+    "AtomBarsDisplay": "pidselect.report.displays",
+    "LatticeDisplay": "pidselect.report.displays",
+    "SelectionPathDisplay": "pidselect.report.displays",
+    "StabilityDisplay": "pidselect.report.displays",
+    "SynergyMatrixDisplay": "pidselect.report.displays",
+    "write_report": "pidselect.report.selection_page",
+}
+
+__all__ = [
+    "AtomBarsDisplay",
+    "Figure",
+    "LatticeDisplay",
+    "Node",
+    "Panel",
+    "SelectionPathDisplay",
+    "Series",
+    "StabilityDisplay",
+    "SynergyMatrixDisplay",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'pidselect.report' has no attribute {name!r}")

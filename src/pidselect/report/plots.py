@@ -1,4 +1,4 @@
-"""Draws a figure as SVG or PNG; this and `panels` are the only places that know matplotlib.
+"""Draws a figure as SVG or PNG; only this, `panels` and `displays` know matplotlib.
 
 Everything is drawn into matplotlib's own objects, without pyplot: no window, no current figure, and
 the same numbers give the same file again.
@@ -45,13 +45,16 @@ CLOUD_DPI = 110
 # Verdana is as wide as DejaVu Sans: what is laid out for one fits the other.
 _FONTS = ["DejaVu Sans", "Verdana", "Arial"]
 _FAMILY = f"font-family: {', '.join(repr(name) for name in _FONTS)}, sans-serif"
-_SHARED = (_FAMILY, "font-size: 8px", f"fill: {INK}")
+#: Styles that most texts have.
+SHARED_STYLES = (_FAMILY, "font-size: 8px", f"fill: {INK}")
 
-_SETTINGS: Any = {
+#: Of matplotlib, while something is drawn and at no other time.
+SETTINGS: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": _FONTS,
     "font.size": 8.0,
     "text.parse_math": False,  # a name with dollars is a name
+    "text.usetex": False,
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -85,11 +88,11 @@ def draw(figure: Figure, *, salt: str = "") -> str:
     salt : str
         Makes the ids inside differ from those of other figures on the same page.
     """
-    with matplotlib.rc_context({**_SETTINGS, "svg.hashsalt": f"{salt} {figure.name}"}):
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": f"{salt} {figure.name}"}):
         written = io.StringIO()
         _compose(figure).savefig(written, format="svg", dpi=CLOUD_DPI, metadata={"Date": None})
     prefix = f"f{zlib.crc32(f'{salt} {figure.name}'.encode()):08x}"
-    return tidy(written.getvalue(), describe(figure), prefix, _SHARED)
+    return tidy(written.getvalue(), describe(figure), prefix, SHARED_STYLES)
 
 
 def save(figure: Figure, path: str | Path) -> None:
@@ -98,7 +101,7 @@ def save(figure: Figure, path: str | Path) -> None:
     if path.suffix == ".svg":
         path.write_text(draw(figure), encoding="utf-8")
     elif path.suffix == ".png":
-        with matplotlib.rc_context(_SETTINGS):
+        with matplotlib.rc_context(SETTINGS):
             _compose(figure).savefig(path, format="png", dpi=150)
     else:
         raise ValueError(

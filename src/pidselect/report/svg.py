@@ -8,7 +8,7 @@ from itertools import chain
 from xml.etree import ElementTree
 
 
-def tidy(svg: str, label: str, prefix: str, shared: Sequence[str]) -> str:
+def tidy(svg: str, label: str, prefix: str, shared: Sequence[str], description: str = "") -> str:
     """Return a smaller SVG element, fit for a page with others.
 
     It brings no styles for the whole page, and keeps only the ids that it refers to itself, by
@@ -24,6 +24,8 @@ def tidy(svg: str, label: str, prefix: str, shared: Sequence[str]) -> str:
         Of all its ids.
     shared : sequence of str
         Styles that most texts have, such as "font-size: 8px": they are said once, for all.
+    description : str
+        Read out after the label, if there is more to say.
     """
     root = ElementTree.fromstring(svg)
     found = dict.fromkeys(re.findall(r'(?:url\(|href=")#([\w-]+)', svg))
@@ -51,7 +53,19 @@ def tidy(svg: str, label: str, prefix: str, shared: Sequence[str]) -> str:
         "style": ";".join(("stroke-linejoin:round", "stroke-linecap:butt", *shared)),
         **{name: root.attrib[name] for name in ("width", "height", "viewBox")},
     }
+    if description:
+        _describe(root, label, description, prefix)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _describe(root: ElementTree.Element, label: str, description: str, prefix: str) -> None:
+    """Say what is seen in two elements, which screen readers read one after the other."""
+    del root.attrib["aria-label"]
+    root.attrib["aria-labelledby"] = f"{prefix}-title {prefix}-desc"
+    for place, (tag, words) in enumerate((("title", label), ("desc", description))):
+        element = ElementTree.Element(tag, {"id": f"{prefix}-{tag}"})
+        element.text = words
+        root.insert(place, element)
 
 
 def _unwrap(element: ElementTree.Element) -> None:

@@ -1,0 +1,118 @@
+"""``pidselect decompose``: what a few columns share, and tell only together."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pidselect.cli.columns import complete_column, split_kinds, split_names
+from pidselect.cli.commands import command
+from pidselect.cli.errors import WrongCallError, as_options, plain_errors
+from pidselect.cli.options import WRITING, TableOptions
+from pidselect.cli.reading import part_of, refuse_missing
+from pidselect.cli.saying import say, warnings_as_notes
+from pidselect.cli.writing import save
+
+#: What the help says; \b keeps the lines of the paragraph that follows.
+HELP = """Split what a few columns tell about a target into unique, shared and synergistic bits.
+
+Sources are columns, or several columns as one, separated by commas.
+
+\b
+Examples:
+  pidselect decompose bikes.csv --target rides --source market --source ferry
+  pidselect decompose bikes.csv --target rides --source lat,lon --source hour
+  pidselect decompose bikes.csv --target rides --source market --source ferry \\\\
+    --permutations 200 --bootstrap 200
+"""
+
+HOW = "How it is split"
+
+MISSING = (
+    "--missing category does not go with decompose, which counts states of what is there: give "
+    "--missing drop, or fill in the values first."
+)
+
+
+def _option(**more: Any) -> Any:
+    return typer.Option(rich_help_panel=HOW, **more)
+
+
+@command
+def decompose_command(
+    table: TableOptions,
+    source: Annotated[
+        list[str],
+        typer.Option(
+            show_default=False,
+            autocompletion=complete_column,
+            help="A column, or several as one variable (lat,lon). Give it for each source.",
+        ),
+    ],
+    measure: Annotated[
+        str, _option(help="broja or ccs (two sources), imin, mmi, sx, gaussian or sx-ksg.")
+    ] = "broja",
+    bins: Annotated[int, _option(help="Bins of a continuous column.")] = 5,
+    permutations: Annotated[int, _option(help="Draws for p-values; 0 for none.")] = 0,
+    bootstrap: Annotated[int, _option(help="Resamples for intervals; 0 for none.")] = 0,
+    unit: Annotated[str, _option(metavar="bit|nat", help="Of all amounts.")] = "bit",
+    seed: Annotated[int, _option(help="The same seed, the same result.")] = 0,
+    jobs: Annotated[int, _option(help="Threads; -1 stands for all cores.")] = -1,
+    json: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=WRITING, metavar="FILE", help="All numbers; - for standard output."
+        ),
+    ] = None,
+) -> None:
+    """Split what a few columns tell about a target into unique, shared and synergistic bits."""
+    with plain_errors(), warnings_as_notes(lambda text: say(f"Note: {as_options(text)}", err=True)):
+        variables, kinds = _read(table, source)
+        from pidselect.decomposition import decompose
+
+        result = decompose(
+            variables[:-1],
+            variables[-1],
+            measure=measure,
+            bins=bins,
+            unit=unit,  # type: ignore[arg-type]
+            kinds=kinds,
+            n_permutations=permutations,
+            n_bootstrap=bootstrap,
+            n_jobs=jobs,
+            random_state=seed,
+        )
+        if json != "-":
+            say(repr(result))
+        if json is not None:
+            text = json_text.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n"
+            if json == "-":
+                typer.echo(text, nl=False)
+            else:
+                save(Path(json), text)
+                say(f"\nRecord: {json}")
+
+
+def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
+    """Return the sources and, last, the target, as tables; and the kinds that are stated."""
+    from pidselect.data import Table
+    from pidselect.data.disk import header
+
+    if table.missing == "category":
+        raise WrongCallError(MISSING)
+    text = table.text_format()
+    known = header(table.table, text)
+    names = [split_names([one], known, "--source") for one in sources]
+    names.append(split_names(table.target, known, "--target"))
+    used = [name for some in names for name in some]
+    for name in used:
+        if used.count(name) > 1:
+            raise WrongCallError(f"{name!r} is named twice: a column can be one source, or target.")
+    kinds: Any = {k: v for k, v in split_kinds(table.kinds or (), known).items() if k in used}
+    policy: Any = "drop" if table.missing == "drop" else "category"
+    opened = Table.open(table.table, kinds=kinds, missing=policy, columns=used, text=text)
+    refuse_missing(opened, table)
+    return [part_of(opened, some) for some in names], kinds

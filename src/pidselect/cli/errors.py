@@ -1,0 +1,141 @@
+"""How a command ends: exit codes, errors in one line, and library words as options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from pidselect.cli.saying import say
+
+#: Exit status of what failed, of a wrong call, and of what was interrupted.
+FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
+
+#: What a call can have wrong. A full disk is none of it, nor a library that is not there.
+WRONG = (
+    ValueError,
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+
+#: What is told in one line; anything else is a bug, and is shown with all that led to it.
+EXPECTED = (ValueError, OSError, RuntimeError, ModuleNotFoundError, MemoryError)
+
+#: Parameters that the command line calls otherwise than by their name with dashes.
+RENAMED = {
+    "n_permutations": "permutations",
+    "n_bootstrap": "bootstrap",
+    "n_jobs": "jobs",
+    "random_state": "seed",
+}
+
+#: Parameters that are options, as messages of the library name them: ``max_samples=2500``.
+PARAMETERS = (
+    "criterion",
+    "estimator",
+    "alpha",
+    "lookahead",
+    "max_features",
+    "max_samples",
+    "max_memory",
+    "missing",
+    "device",
+    "checkpoint",
+    "measure",
+    "bins",
+    "unit",
+    "encoding",
+    "delimiter",
+    "decimal",
+    *RENAMED,
+)
+
+SETTING = re.compile(rf"\b({'|'.join(PARAMETERS)})=('[^']*'|\"[^\"]*\"|[\w.+-]*\w)")
+KINDS = re.compile(r"\bkinds=\{([^{}]*)\}")
+TEXT_FORMAT = re.compile(r"TextFormat\((--[^()]*)\)")
+GROUPS = re.compile(r"\bfeature_groups\b")
+
+
+class WrongCallError(ValueError):
+    """A call that makes no sense, in words that need no translation."""
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit status of a command that ends by an error.
+
+    Examples
+    --------
+    >>> exit_code(ValueError("no such column")), exit_code(OSError(28, "No space left on device"))
+    (2, 1)
+    """
+    return WRONG_CALL if isinstance(error, WRONG) else FAILED
+
+
+def is_expected(error: BaseException) -> bool:
+    """Return whether an error is told in one line: what has notes comes from within a run."""
+    return isinstance(error, EXPECTED) and not getattr(error, "__notes__", ())
+
+
+def as_options(text: str) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> as_options("max_samples=2500 takes 30 s; kinds={'id': 'nominal'} keeps it")
+    "--max-samples 2500 takes 30 s; --kinds 'id=nominal' keeps it"
+    >>> as_options("use missing='drop' or n_jobs=-1")
+    'use --missing drop or --jobs -1'
+    """
+    text = SETTING.sub(lambda found: _option(found[1], found[2]), text)
+    text = KINDS.sub(lambda found: _kinds(found[1]), text)
+    text = TEXT_FORMAT.sub(r"\1", text)
+    return GROUPS.sub("--feature-groups", text)
+
+
+def _option(name: str, value: str) -> str:
+    return f"--{RENAMED.get(name, name).replace('_', '-')} {value.strip(chr(39) + chr(34))}"
+
+
+def _kinds(pairs: str) -> str:
+    """Return ``'a': 'nominal', 'b': 'ordinal'`` as options."""
+    named = re.findall(r"('[^']*'|\"[^\"]*\"): '(\w+)'", pairs)
+    return " ".join(f"--kinds {name[0]}{name[1:-1]}={kind}{name[0]}" for name, kind in named)
+
+
+def one_line(error: BaseException) -> str:
+    """Return what an error says, in one line and in the words of the command line.
+
+    Examples
+    --------
+    >>> one_line(MemoryError())
+    'There is not enough memory. A smaller --max-memory or --max-samples takes less.'
+    """
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. A smaller --max-memory or --max-samples takes less."
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:  # whose number says nothing to anybody
+        text = error.strerror + (f": {error.filename!r}" if error.filename else "")
+    words = " ".join(text.split())
+    return words if isinstance(error, WrongCallError) else as_options(words)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what a user can mend into one line and an exit status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("\nStopped.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except (typer.Exit, BrokenPipeError):  # the end is decided, or whoever read has seen enough
+        raise
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        say(f"Error: {one_line(error)}", err=True)
+        raise typer.Exit(exit_code(error)) from None

@@ -1,0 +1,143 @@
+"""``pidselect info``: what is installed, and what the machine has."""
+
+from __future__ import annotations
+
+import json as json_text
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pidselect.cli.errors import as_options, plain_errors
+from pidselect.cli.saying import say
+from pidselect.data.words import align
+
+#: What the help says; \b keeps the lines of the paragraph that follows.
+HELP = """Say what is installed: versions, threads, memory, GPU.
+
+\b
+Examples:
+  pidselect info
+  pidselect info --json - | jq .gpu
+"""
+
+#: Libraries that are of use where they are there, and how to get them.
+OPTIONAL = {
+    "typer": "pip install 'pidselect[cli]'",
+    "rich": "pip install 'pidselect[cli]'",
+    "jinja2": "pip install 'pidselect[cli]'",
+    "matplotlib": "pip install 'pidselect[cli]'",
+    "pyarrow": "pip install 'pidselect[arrow]'",
+    "pandas": "pip install pandas",
+    "polars": "pip install polars",
+    "dask": "pip install 'pidselect[dask]'",
+    "ray": "pip install 'pidselect[ray]'",
+    "cupy": "pip install 'pidselect[cuda]'",
+}
+
+#: Names under which a library may be installed.
+ALSO = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
+
+
+def info_command(
+    json: Annotated[
+        str | None, typer.Option(metavar="FILE", help="As JSON; - for standard output.")
+    ] = None,
+) -> None:
+    """Say what is installed: versions, threads, memory, GPU."""
+    with plain_errors():
+        found = find_out()
+        if json is None:
+            say(_text(found))
+            return
+        text = json_text.dumps(found, indent=2) + "\n"
+        if json == "-":
+            typer.echo(text, nl=False)
+        else:
+            from pidselect.cli.writing import save
+
+            save(Path(json), text)
+            say(f"Record: {json}")
+
+
+def find_out() -> dict[str, Any]:
+    """Return what is installed and what the machine has."""
+    from pidselect.report.environment import environment
+
+    known = environment()
+    machine = {name: known.pop(name) for name in ("cpu", "logical_cpus", "system")}
+    return {
+        "pidselect": known.pop("pidselect"),
+        "python": known.pop("python"),
+        "libraries": known,
+        "optional": {name: _version(name) for name in OPTIONAL},
+        **machine,
+        "threads": _threads(),
+        "memory_bytes": _memory(),
+        "kernels": _kernels(),
+        "gpu": _gpu(),
+    }
+
+
+def _version(name: str) -> str | None:
+    for package in (name, *ALSO.get(name, ())):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+def _threads() -> int:
+    """Return how many threads this process may use at a time."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _memory() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # no such question on this system
+        return None
+
+
+def _kernels() -> str:
+    """Return where compiled kernels are kept."""
+    from numba import config
+
+    import pidselect
+
+    return config.CACHE_DIR or f"{Path(pidselect.__file__).parent}, in folders __pycache__"
+
+
+def _gpu() -> dict[str, Any]:
+    """Return the GPU's name, or why there is none; whatever fails is no error here."""
+    from pidselect.estimators.cuda import cuda
+
+    try:
+        device: Any = cuda()
+        return {"name": device.name, "free_bytes": int(device.free_bytes())}
+    except Exception as error:
+        return {"name": None, "reason": as_options(" ".join(str(error).split()))}
+
+
+def _text(found: dict[str, Any]) -> str:
+    rows: list[tuple[str, str]] = [("pidselect", found["pidselect"]), ("Python", found["python"])]
+    rows += list(found["libraries"].items())
+    rows += [
+        (name, known or f"not installed ({OPTIONAL[name]})")
+        for name, known in found["optional"].items()
+    ]
+    memory, gpu = found["memory_bytes"], found["gpu"]
+    rows += [
+        ("system", found["system"]),
+        ("CPU", found["cpu"]),
+        ("threads", f"{found['threads']} of {found['logical_cpus']} logical CPUs"),
+        ("memory", "unknown" if memory is None else f"{memory / 2**30:.1f} GiB"),
+        ("compiled kernels", found["kernels"]),
+        ("GPU", gpu["name"] or f"none ({gpu['reason'].partition(':')[0]})"),
+    ]
+    return "\n".join(align([(name, str(value)) for name, value in rows], n_left=2))

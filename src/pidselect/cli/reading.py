@@ -1,0 +1,128 @@
+"""From a file and options to what is fitted: features, target and row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pidselect.cli.errors import WrongCallError
+from pidselect.cli.options import SelectionOptions, TableOptions
+from pidselect.cli.roles import Roles, find_roles
+from pidselect.data.words import check_choice
+
+if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
+    from pidselect.data import IntArray, Table
+
+#: Of the memory that may be taken, what the columns of the file take before they go to the disk.
+TABLE_SHARE = 4
+
+#: Columns with missing values that are named.
+MOST_NAMED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What a selection is made from.
+
+    Parameters
+    ----------
+    X, y : Table
+    groups : array of int64, optional
+        The group of every row.
+    roles : Roles
+    n_rows : int
+        Of the file.
+    """
+
+    X: Table
+    y: Table
+    groups: IntArray | None
+    roles: Roles
+    n_rows: int
+
+    @property
+    def target(self) -> str:
+        """What the target is called."""
+        return ", ".join(self.y.names)
+
+    @property
+    def kinds(self) -> dict[str, Any] | None:
+        """The kind stated for the target, which its own column cannot say."""
+        stated = {self.roles.kinds.get(name) for name in self.y.names}
+        if len(stated) != 1 or None in stated or "target" in self.X.names:
+            return None
+        return {"target": stated.pop()}
+
+
+def read_roles(table: TableOptions, how: SelectionOptions) -> Roles:
+    """Read the names of the columns alone, and find those that options name."""
+    from pidselect.data.disk import header
+
+    check_choice(table.missing, ("error", "drop", "category"), "missing")
+    return find_roles(table, how, header(table.table, table.text_format()))
+
+
+def read_data(table: TableOptions, roles: Roles, max_memory: str) -> Data:
+    """Read the columns that take part."""
+    from pidselect.data import Table
+    from pidselect.selection.settings import to_bytes
+
+    stated: dict[str, Any] = {k: v for k, v in roles.kinds.items() if k not in roles.drop}
+    everything = Table.open(
+        table.table,
+        kinds=stated,
+        missing="category",  # decided upon below, by what takes part
+        max_memory=max(1, to_bytes(max_memory) // TABLE_SHARE),
+        without=roles.drop,
+        text=table.text_format(),
+    )
+    n_rows = everything.n_samples
+    refuse_missing(everything, table, ", or leave out such columns with --drop")
+    if table.missing == "drop" and roles.groups is not None:
+        everything = _without_gaps(everything, roles.groups)
+    rest, y = everything.split(roles.targets)
+    if roles.groups is None:
+        return Data(rest, y, None, roles, n_rows)
+    X, of_rows = rest.split(roles.groups)
+    return Data(X, y, of_rows.columns[0].codes(), roles, n_rows)
+
+
+def refuse_missing(table: Table, options: TableOptions, way_out: str = "") -> None:
+    """Refuse missing values unless it was said what to do with them, with all ways out."""
+    if options.missing != "error":
+        return
+    import numpy as np
+
+    gaps = {column.name: np.isnan(column.values) for column in table.columns}
+    counts = {name: int(np.count_nonzero(gap)) for name, gap in gaps.items() if gap.any()}
+    if not counts:
+        return
+    n_rows = int(np.count_nonzero(np.logical_or.reduce([gaps[name] for name in counts])))
+    raise WrongCallError(
+        f"{str(options.table)!r} has missing values: {_counted(counts)}; they are in {n_rows} of "
+        f"{table.n_samples} rows. Ways out: --missing drop leaves out these rows; --missing "
+        "category takes missing values as a level of their own; --missing error, the default, "
+        f"refuses them, so fill them in first{way_out}."
+    )
+
+
+def _counted(counts: dict[str, int]) -> str:
+    named = [f"{name!r} ({count})" for name, count in list(counts.items())[:MOST_NAMED]]
+    more = len(counts) - len(named)
+    return ", ".join(named) + (f" and {more} more columns" if more > 0 else "")
+
+
+def _without_gaps(table: Table, name: str) -> Table:
+    """Return the table without the rows of which nobody knows where they belong."""
+    import numpy as np
+
+    values = table.columns[table.index(name)].values
+    return table.take(np.flatnonzero(~np.isnan(values))) if np.isnan(values).any() else table
+
+
+def part_of(table: Table, names: Sequence[str]) -> Table:
+    """Return some columns of a table, in this order."""
+    from pidselect.data import Table
+
+    return Table(tuple(table.columns[table.index(name)] for name in names))

@@ -1,0 +1,195 @@
+"""What all displays share: where they draw, and how they are written."""
+
+from __future__ import annotations
+
+import io
+import warnings
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.text import Text
+
+from pidselect.report.panels import INK
+from pidselect.report.plots import CLOUD_DPI, SETTINGS, SHARED_STYLES
+from pidselect.report.svg import tidy
+
+#: Of pictures in notebooks and files, in dots per inch.
+PICTURE_DPI = 150
+
+#: Of all that stands beside the axes, in points.
+LABEL_SIZE = 8.0
+
+#: What files can be written, by their suffix.
+SUFFIXES = (".svg", ".png", ".pdf")
+
+
+class Display(ABC):
+    """Numbers that can be looked at: drawn into axes, written to a file, or told in words.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn into last; there is none before the first `plot`.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    """
+
+    ax_: Axes
+    figure_: Any
+
+    #: What the picture is called by those who do not see it.
+    title: ClassVar[str] = ""
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the numbers.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. Only these axes are touched; nothing else of their figure is, nor its
+            layout. Without them a figure of a fitting size is made.
+
+        Returns
+        -------
+        The display itself, with `ax_` and `figure_`.
+        """
+        with _settings():
+            if ax is None:
+                _, ax = self._compose()
+            else:
+                self._draw(ax)
+                self._label(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def to_svg(self, salt: str = "") -> str:
+        """Return one SVG element that needs nothing else, with a description in words.
+
+        Parameters
+        ----------
+        salt : str
+            Makes the ids inside differ from those of the same picture on the same page.
+        """
+        name = f"{salt} {type(self).__name__}"
+        with _settings({"svg.hashsalt": name}):
+            written = io.StringIO()
+            figure = self._compose()[0]
+            figure.savefig(written, format="svg", dpi=CLOUD_DPI, metadata={"Date": None})
+        svg = written.getvalue()
+        prefix = f"d{zlib.crc32(f'{name} {svg}'.encode()):08x}"
+        return tidy(svg, self.title, prefix, SHARED_STYLES, self.describe())
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as .svg, .png or .pdf, by the suffix of the path."""
+        path = Path(path)
+        if path.suffix == ".svg":
+            path.write_text(self.to_svg(), encoding="utf-8")
+        elif path.suffix in SUFFIXES:
+            path.write_bytes(self._written(path.suffix[1:]))
+        else:
+            raise ValueError(
+                f"a display is written as {', '.join(SUFFIXES)}, not as {path.suffix!r} "
+                f"({path.name})"
+            )
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what is seen, with the main numbers, in sentences."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._short()}>"
+
+    def _repr_png_(self) -> bytes:
+        return self._written("png")
+
+    def _written(self, form: str) -> bytes:
+        # A date within the file would make it another one at every run.
+        metadata = {"pdf": {"CreationDate": None}}.get(form)
+        with _settings():
+            written = io.BytesIO()
+            figure = self._compose()[0]
+            figure.savefig(written, format=form, dpi=PICTURE_DPI, metadata=metadata)
+        return written.getvalue()
+
+    def _compose(self) -> tuple[Canvas, Axes]:
+        """Draw into a figure of its own, whose layout settles before labels find their places."""
+        wide, high = self._size()
+        figure = Canvas(figsize=(wide, high), layout="constrained")
+        left, right = self._sides()
+        figure.subplotpars.update(left=left / wide, right=1.0 - right / wide)
+        ax = figure.add_subplot()
+        self._draw(ax)
+        figure.draw_without_rendering()
+        self._label(ax)
+        return figure, ax
+
+    @abstractmethod
+    def _short(self) -> str:
+        """Return a few words for the repr."""
+
+    @abstractmethod
+    def _size(self) -> tuple[float, float]:
+        """Return width and height of a figure of its own, in inches."""
+
+    def _sides(self) -> tuple[float, float]:
+        """Return about how much room is needed left and right of the axes, in inches."""
+        return 0.75, 0.1
+
+    @abstractmethod
+    def _draw(self, ax: Axes) -> None:
+        """Draw everything that has an influence on the layout."""
+
+    def _label(self, ax: Axes) -> None:  # noqa: B027, most have nothing to write
+        """Write what must find its place within the axes, whose size is known by now."""
+
+
+@contextmanager
+def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
+    """Hold the settings of matplotlib for as long as something is drawn.
+
+    A letter that the font lacks is no reason to warn: in an SVG the reader's own font has it.
+    """
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        matplotlib.rcdefaults()  # a reader's own settings would make it another picture
+        matplotlib.rcParams.update({**SETTINGS, **(more or {})})
+        yield
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the axes as they are now, in inches."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    return box.width / dpi, box.height / dpi
+
+
+def as_text(*texts: Text) -> None:
+    """Let names be names: what matplotlib makes of dollars depends on when it looks at them.
+
+    Labels of ticks are made anew when a figure is drawn, by the settings of that time.
+    """
+    for text in texts:
+        text.set_parse_math(False)
+        text.set_usetex(False)
+
+
+def name_axes(ax: Axes, x: str = "", y: str = "") -> None:
+    """Name the axes in the type of the picture, whatever the settings they were made by."""
+    for axis, words in ((ax.xaxis, x), (ax.yaxis, y)):
+        if words:
+            axis.set_label_text(words, fontsize=LABEL_SIZE, color=INK)
+            as_text(axis.label)
+
+
+def say_empty(ax: Axes, words: str) -> None:
+    """Write that there is nothing to show, instead of leaving the axes bare."""
+    ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, wrap=True)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)

@@ -1,0 +1,94 @@
+"""What the tests of the command line share: calls, made tables, and a real terminal."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pexpect
+from typer.testing import CliRunner, Result
+
+from pidselect.cli import app
+
+#: Quick, and the same everywhere.
+QUICK = ("--estimator", "gaussian", "--permutations", "20", "--jobs", "1")
+
+ESCAPE = "\x1b"
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def write(path: Path, columns: Mapping[str, Sequence[Any]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def made(n_samples: int = 120) -> dict[str, list[Any]]:
+    """y = 2 length + width, an exact copy of length, a label, noise, a constant, and a target."""
+    rng = np.random.default_rng(3)
+    length, width, noise, more = rng.normal(size=(4, n_samples)).round(4)
+    return {
+        "length": length.tolist(),
+        "noise": noise.tolist(),
+        "width": width.tolist(),
+        "length_mm": (10 * length).round(3).tolist(),
+        "colour": rng.choice(["red", "green"], n_samples).tolist(),
+        "planet": ["earth"] * n_samples,
+        "y": (2 * length + width + 0.3 * more).round(4).tolist(),
+    }
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+class Terminal:
+    """A command in a terminal of 40 lines and 120 columns."""
+
+    def __init__(self, arguments: Sequence[str], folder: Path, **environment: str) -> None:
+        inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "pidselect", *arguments],
+            cwd=str(folder),
+            env={**inherited, "TERM": "xterm-256color", "PYTHONUTF8": "1", **environment},
+            dimensions=(40, 120),
+            encoding="utf-8",
+            timeout=120,
+        )
+        self.said = ""
+
+    def until(self, pattern: str) -> str:
+        """Wait for a text, and return what came before it, and it."""
+        self.child.expect(pattern)
+        new = str(self.child.before) + str(self.child.after)
+        self.said += new
+        return new
+
+    def ended(self) -> int:
+        """Wait for the end, and return the exit status."""
+        self.child.expect(pexpect.EOF)
+        self.said += str(self.child.before)
+        self.child.close()
+        return int(self.child.exitstatus)
+
+    @property
+    def text(self) -> str:
+        """All that was said, without colours and moves."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said).replace("\r", "\n")

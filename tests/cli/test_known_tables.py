@@ -1,0 +1,71 @@
+"""Tables of scikit-learn as CSV, with a text column and missing values added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from calling import QUICK, call, read_json, write
+from sklearn import datasets
+
+#: Columns, and rows of each in which values are missing.
+GAPS = {0: (3, 10), 1: (10, 40, 41)}
+
+
+def as_csv(name: str, folder: Path) -> tuple[Path, list[str]]:
+    """Write a table with gaps in its first two columns, and return its columns' names."""
+    known = getattr(datasets, f"load_{name}")()
+    names = [str(one) for one in known.feature_names]
+    cells = {label: [str(v) for v in known.data[:, i]] for i, label in enumerate(names)}
+    for column, rows in GAPS.items():
+        for row in rows:
+            cells[names[column]][row] = ""
+    rng = np.random.default_rng(0)
+    label = known.get("target_names")
+    target = known.target if label is None else [str(label[code]) for code in known.target]
+    site = rng.choice(["north", "south", "west"], len(known.target))
+    columns = {"site": site, **cells, "outcome": target}
+    return write(folder / f"{name}.csv", columns), names
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("breast_cancer", {"mean radius": "continuous", "worst texture": "continuous"}),
+        ("diabetes", {"bmi": "continuous", "sex": "ordinal"}),
+        ("wine", {"alcohol": "continuous", "proline": "continuous"}),
+    ],
+)
+def test_kinds_and_missing_values(name, kinds, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path, names = as_csv(name, tmp_path)
+    n_rows = len(path.read_text().splitlines()) - 1
+    some = ("--max-features", "1", "--json", "r.json", "--quiet", *QUICK)
+
+    for refused in (
+        call("select", path.name, "--target", "outcome", *some),
+        call("select", path.name, "--target", "outcome", *some, "--missing", "error"),
+    ):
+        assert refused.exit_code == 2
+        counts = f"{names[0]!r} (2), {names[1]!r} (3); they are in 4 of {n_rows} rows."
+        assert counts in refused.stderr
+        ways = ("--missing drop leaves out", "--missing category takes", "--missing error, the")
+        assert all(way in refused.stderr for way in ways)
+
+    for way, n_samples in (("drop", n_rows - 4), ("category", n_rows)):
+        result = call("select", path.name, "--target", "outcome", *some, "--missing", way)
+        assert result.exit_code == 0, result.output
+        summary = read_json(Path("r.json"))
+        assert summary["settings"]["n_samples"] == n_samples
+        assert len(summary["selected"]) == 1
+        assert summary["about"]["kinds"]["site"] == "nominal"
+        assert {one: summary["about"]["kinds"][one] for one in kinds} == kinds
+        assert summary["settings"]["target"] == ("nominal" if name != "diabetes" else "ordinal")
+
+    complete = [word for gap in GAPS for word in ("--drop", names[gap])]
+    result = call(
+        "select", path.name, "--target", "outcome", *some, "--missing", "error", *complete
+    )
+    assert result.exit_code == 0, result.output
+    assert read_json(Path("r.json"))["settings"]["n_samples"] == n_rows

@@ -1,0 +1,93 @@
+"""The command line in a real terminal: bar, Ctrl-C, going on, and errors."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from calling import ESCAPE, QUICK, Terminal, made, read_json, words, write
+
+#: Slow enough to be stopped on the way: each step has thousands of values.
+SLOW = ("--estimator", "ksg", "--permutations", "6000", "--max-features", "2", "--jobs", "1")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "made.csv", made())
+    rng = np.random.default_rng(0)
+    columns = {f"x{i}": rng.normal(size=250).round(4) for i in range(5)}
+    y = columns["x1"] + 0.7 * columns["x3"] + 0.5 * rng.normal(size=250)
+    write(tmp_path / "slow.csv", {**columns, "y": y.round(4)})
+    return tmp_path
+
+
+def test_ctrl_c_leaves_a_partial_result_and_the_very_command_goes_on(folder):
+    arguments = ["select", "slow.csv", "--target", "y", *SLOW, "--json", "part.json"]
+    terminal = Terminal(arguments, folder)
+    terminal.until("step 2, 4 candidates, 1 feature so far")
+    assert "━" in terminal.said  # the bar
+    assert "%" in terminal.said
+    terminal.child.sendintr()
+    assert terminal.ended() == 130
+    assert "Stopped. So far:" in terminal.text
+    assert "Record: part.json" in terminal.text
+    part = read_json(folder / "part.json")
+    assert part["is_complete"] is False
+    assert [one["name"] for one in part["selected"]] == ["x1"]
+
+    after = terminal.text.partition("Go on with")[2]
+    command = shlex.split(words(after))
+    assert command[:3] == ["pidselect", "select", "slow.csv"]
+    assert command[-1] == "--resume"
+    going_on = Terminal(command[1:], folder)
+    assert going_on.ended() == 0
+    assert not (folder / "slow.csv.pidselect-run.json").exists()
+    resumed = read_json(folder / "part.json")
+
+    undisturbed = Terminal([*arguments[:-1], "whole.json"], folder)
+    assert undisturbed.ended() == 0
+    whole = read_json(folder / "whole.json")
+    assert resumed["is_complete"] is True
+    assert resumed["selection"] == whole["selection"]
+    assert [one["name"] for one in whole["selected"]] == ["x1", "x3"]
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> Terminal:
+    terminal = Terminal(list(arguments), folder, **environment)
+    terminal.status = terminal.ended()
+    return terminal
+
+
+def test_quiet(folder):
+    terminal = run(folder, "select", "made.csv", "--target", "y", "--quiet", *QUICK)
+    assert terminal.status == 0
+    assert ESCAPE not in terminal.said
+    assert terminal.text.split()[:2] == ["feature", "step"]
+
+
+def test_no_colour(folder):
+    terminal = run(folder, "select", "made.csv", "--target", "y", *QUICK, NO_COLOR="1")
+    assert terminal.status == 0
+    assert f"{ESCAPE}[38;5" not in terminal.said
+    assert f"{ESCAPE}[35m" not in terminal.said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "said"),
+    [
+        ("made.csv", None, ["--target", "Y"], "there is no column 'Y'; did you mean 'y'?"),
+        ("maed.csv", None, ["--target", "y"], "there is no file 'maed.csv'; did you mean"),
+        ("broken.csv", "a,y\n1,2\n3,4,5\n", ["--target", "y"], "line 3"),
+        ("empty.csv", "", ["--target", "y"], "'empty.csv' is empty"),
+    ],
+)
+def test_errors_are_one_line(folder, name, content, arguments, said):
+    if content is not None:
+        (folder / name).write_text(content)
+    terminal = run(folder, "select", name, *arguments)
+    assert terminal.status == 2
+    assert said in words(terminal.text)
+    assert "Traceback" not in terminal.text
+    assert "Error: " in words(terminal.text)

@@ -1,0 +1,97 @@
+"""Made-up results of a chosen size, as their ``to_dict`` gives them, for displays to draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "$x^2$", "a\nb\x00c", "x" * 200, "高さ", " "]
+
+
+def names_of(n_features: int) -> list[str]:
+    return [f"feature_{place}" for place in range(n_features)]
+
+
+def selection(
+    n_features: int = 6, n_steps: int = 4, removed: int = 0, names: list[str] | None = None
+) -> dict[str, Any]:
+    """Return a path whose last step includes nothing, after which the first few are removed."""
+    names = names or names_of(n_features)
+    rng = np.random.default_rng(n_features)
+    given: list[str] = []
+    steps = []
+    for number in range(n_steps):
+        left = [name for name in names if name not in given]
+        accepted = number < n_steps - 1
+        scores = rng.uniform(-2.0, 2.0, size=len(left))
+        place = int(rng.integers(len(left)))
+        scores[place] = 30.0 - number / 2 if accepted else 2.5
+        steps.append(step(left, scores, left[place], accepted, given))
+        given += [left[place]] if accepted else []
+    steps += [
+        {**step([name], [0.1], name, False, given), "phase": "backward"} for name in given[:removed]
+    ]
+    return {"features": given[removed:], "kept": [], "steps": steps, "settings": {}}
+
+
+def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) -> dict[str, Any]:
+    return {
+        "phase": "forward",
+        "given": list(given),
+        "candidates": list(candidates),
+        "values": [float(score) / 30 for score in scores],
+        "scores": [float(score) for score in scores],
+        "unit": "sd",
+        "chosen": chosen,
+        "null_line": 4.0,
+        "p_value": 0.01,
+        "alpha": 0.05,
+        "accepted": accepted,
+        "together": [],
+        "note": "",
+    }
+
+
+def explanation(n_features: int = 4, names: list[str] | None = None) -> dict[str, Any]:
+    """Return features of falling strength, the last one not estimable, and their pairs."""
+    names = names or names_of(n_features)
+    rng = np.random.default_rng(n_features)
+    features = [
+        {
+            "name": name,
+            "role": "strongly relevant",
+            "unique": 0.5 / (place + 1),
+            "shared": -0.1 if place == 1 else 0.25 / (place + 1),
+            "synergy": 0.125,
+        }
+        for place, name in enumerate(names)
+    ]
+    features[-1] |= {"role": "skipped", "unique": None, "shared": None, "synergy": None}
+    values = rng.uniform(0.0, 0.5, size=(2, len(names), len(names)))
+    redundancy, synergy = (values + values.transpose(0, 2, 1)) / 2
+    estimable = np.ones((len(names), len(names)), dtype=bool)
+    estimable[0, -1] = estimable[-1, 0] = len(names) == 1
+    pairs = {
+        "names": list(names),
+        "redundancy": redundancy.tolist(),
+        "synergy": synergy.tolist(),
+        "estimable": estimable.tolist(),
+        "method": "mmi",
+    }
+    return {"features": features, "pairs": pairs}
+
+
+def stability(n_features: int = 4, names: list[str] | None = None) -> dict[str, Any]:
+    """Return ten selections of ever fewer features, the last two alike."""
+    names = names or names_of(n_features)
+    sizes = [max(1, len(names) * place // 10) for place in (10, 9, 8, 7, 6, 5, 4, 3, 1, 1)]
+    selections = [names[:size] for size in sizes]
+    shares = {name: sum(name in one for one in selections) / 10 for name in names}
+    return {
+        "frequencies": shares,
+        "intervals": {name: [share / 2, (1 + share) / 2] for name, share in shares.items()},
+        "selections": selections,
+        "most_frequent": selections[-1],
+        "stability": 0.25,
+    }

@@ -1,0 +1,256 @@
+"""What holds for every display: it is drawn where it is told to, and nothing else changes."""
+
+import builtins
+import importlib
+import json
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import made_up_results
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from pidselect import decompose
+from pidselect.report.displays import (
+    AtomBarsDisplay,
+    LatticeDisplay,
+    SelectionPathDisplay,
+    StabilityDisplay,
+    SynergyMatrixDisplay,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def decomposition(names=None):
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 2, size=(2, 100))
+    record = decompose([first, second], first | second).to_dict()
+    return record | ({} if names is None else {"variables": names})
+
+
+DISPLAYS = {
+    "path": lambda names=None: SelectionPathDisplay.from_dict(
+        made_up_results.selection(removed=1, names=names)
+    ),
+    "atoms": lambda names=None: AtomBarsDisplay.from_dict(made_up_results.explanation(names=names)),
+    "matrix": lambda names=None: SynergyMatrixDisplay.from_dict(
+        made_up_results.explanation(names=names)
+    ),
+    "stability": lambda names=None: StabilityDisplay.from_dict(
+        made_up_results.stability(names=names)
+    ),
+    "atoms of two": lambda names=None: AtomBarsDisplay.from_dict(
+        decomposition(names and names[:3])
+    ),
+    "lattice": lambda names=None: LatticeDisplay.from_dict(decomposition(names and names[:3])),
+}
+
+
+@pytest.fixture(params=DISPLAYS, ids=str)
+def make(request):
+    return DISPLAYS[request.param]
+
+
+def test_svg_is_one_element_that_says_what_it_shows_and_the_same_again(make):
+    display = make()
+    svg = display.to_svg()
+    root = ElementTree.fromstring(svg)
+    assert (root.tag, root.get("role")) == (f"{SVG}svg", "img")
+    told = {element.get("id"): element.text for element in root[:2]}
+    assert [element.tag for element in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
+    assert root.get("aria-labelledby").split() == list(told)
+    assert list(told.values()) == [display.title, display.describe()]
+    with matplotlib.rc_context({"font.size": 20, "axes.grid": True, "text.color": "red"}):
+        before = dict(matplotlib.rcParams)
+        assert svg == make().to_svg()  # whatever settings the reader has
+        assert dict(matplotlib.rcParams) == before
+    assert len(svg.encode()) < 60_000
+    tags = {element.tag for element in root.iter()}
+    assert not tags & {f"{SVG}style", f"{SVG}script", f"{SVG}metadata"}
+
+
+def test_salt_gives_other_ids():
+    ids = []
+    for salt in "ab":
+        root = ElementTree.fromstring(DISPLAYS["path"]().to_svg(salt))
+        ids.append({element.get("id") for element in root.iter() if element.get("id")})
+    assert ids[0]
+    assert not ids[0] & ids[1]
+
+
+def test_without_axes_a_figure_is_made_and_can_be_made_again(make):
+    display = make()
+    assert not hasattr(display, "ax_")
+    assert display.plot() is display
+    first = display.figure_
+    assert display.ax_.figure is first
+    assert display.plot().figure_ is not first
+    assert repr(display).startswith(f"<{type(display).__name__}: ")
+    assert len(repr(display)) < 90
+
+
+def test_only_the_given_axes_are_touched(make):
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    own, other = figure.subplots(1, 2)
+    engine = figure.get_layout_engine()
+    places = [axes.get_position(original=True).bounds for axes in (own, other)]
+    before = len(other.get_children())
+    display = make().plot(ax=own)
+    assert display.ax_ is own
+    assert display.figure_ is figure
+    assert figure.axes == [own, other]
+    assert figure.get_layout_engine() is engine
+    assert len(other.get_children()) == before
+    assert [axes.get_position(original=True).bounds for axes in (own, other)] == places
+    assert len(own.get_children()) > before
+    figure.draw_without_rendering()
+
+
+def test_axes_of_a_subfigure_will_do():
+    part, _ = Figure(figsize=(9, 4)).subfigures(1, 2)
+    assert DISPLAYS["path"]().plot(part.add_subplot()).figure_ is part
+
+
+def test_names_are_text_whatever_is_in_them(make):
+    display = make(made_up_results.HOSTILE)
+    root = ElementTree.fromstring(display.to_svg())
+    assert not {element.tag for element in root.iter()} & {f"{SVG}script", f"{SVG}img"}
+    seen = " ".join(element.text or "" for element in root.iter(f"{SVG}text"))
+    told = f"{seen} {display.describe()}"
+    if made_up_results.HOSTILE[2] in str(vars(display)):
+        assert r"'a\nb\x00c'" in told
+    assert "\x00" not in told
+    assert "x" * 61 not in told
+
+
+def test_dollars_are_text_even_when_drawn_by_other_settings(tmp_path):
+    names = ["$a$", "$b_1$", "$$", "$", "$e"]
+    for make in DISPLAYS.values():
+        figure = Figure(figsize=(12, 6), layout="constrained")
+        make(names).plot(figure.subplots())
+        path = tmp_path / "picture.svg"
+        with matplotlib.rc_context({"svg.fonttype": "none"}):
+            figure.savefig(path)
+        root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+        texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+        assert any(name in text for name in names[:2] for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")]
+)
+def test_it_is_written_by_the_suffix_and_the_same_again(suffix, start, tmp_path):
+    display = DISPLAYS["atoms"]()
+    paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for path in paths:
+        display.save(path)
+    assert paths[0].read_bytes().startswith(start)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"\.svg, \.png, \.pdf, not as '\.doc' \(a\.doc\)"):
+        DISPLAYS["atoms"]().save(tmp_path / "a.doc")
+
+
+def test_a_notebook_shows_it():
+    assert DISPLAYS["path"]()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_pyplot_is_never_loaded():
+    record = json.dumps(
+        {
+            "SelectionPathDisplay": made_up_results.selection(),
+            "AtomBarsDisplay": made_up_results.explanation(),
+            "SynergyMatrixDisplay": made_up_results.explanation(),
+            "StabilityDisplay": made_up_results.stability(),
+            "LatticeDisplay": decomposition(),
+        }
+    )
+    program = (
+        "import json, sys, pidselect\n"
+        "for name, record in json.load(sys.stdin).items():\n"
+        "    display = getattr(pidselect, name).from_dict(record).plot()\n"
+        "    assert display.to_svg() and display._repr_png_()\n"
+        "print([name for name in sys.modules if 'pyplot' in name])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=record, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+    find = builtins.__import__
+
+    def refuse(name, *rest):
+        if name.partition(".")[0] == "matplotlib":
+            raise ModuleNotFoundError(name)
+        return find(name, *rest)
+
+    for name in [name for name in sys.modules if name.startswith("pidselect.report.displays")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "pidselect.report.plots")
+    monkeypatch.delattr("pidselect.report.plots")
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'pidselect\[cli\]'"):
+        importlib.import_module("pidselect.report.displays")
+
+
+# ------------------------------------------------------------------- few features, and very many
+
+
+def overlapping(ax):
+    """Return the texts of axes that lie over each other."""
+    ax.figure.draw_without_rendering()
+    texts = [
+        *ax.texts,
+        *ax.get_xticklabels(),
+        *ax.get_yticklabels(),
+        ax.xaxis.label,
+        ax.yaxis.label,
+    ]
+    shown = [text for text in texts if text.get_text() and text.get_visible()]
+    # A box around a slanted text says nothing of where it lies.
+    shown = [text for text in shown if text.get_rotation() in (0.0, 90.0)]
+    boxes = [text.get_window_extent().padded(-1.0) for text in shown]
+    return [
+        (shown[i].get_text(), shown[j].get_text())
+        for i in range(len(shown))
+        for j in range(i)
+        if boxes[i].overlaps(boxes[j])
+    ]
+
+
+SIZES = {
+    "path 3": lambda: SelectionPathDisplay.from_dict(made_up_results.selection(3, 3)),
+    "path 12": lambda: SelectionPathDisplay.from_dict(made_up_results.selection(12, 9, removed=2)),
+    "path 100": lambda: SelectionPathDisplay.from_dict(made_up_results.selection(100, 40)),
+    "path 1": lambda: SelectionPathDisplay.from_dict(made_up_results.selection(1, 1)),
+    "atoms 3": lambda: AtomBarsDisplay.from_dict(made_up_results.explanation(3)),
+    "atoms 300": lambda: AtomBarsDisplay.from_dict(made_up_results.explanation(300)),
+    "matrix 3": lambda: SynergyMatrixDisplay.from_dict(made_up_results.explanation(3)),
+    "matrix 60": lambda: SynergyMatrixDisplay.from_dict(made_up_results.explanation(60)),
+    "stability 3": lambda: StabilityDisplay.from_dict(made_up_results.stability(3)),
+    "stability 300": lambda: StabilityDisplay.from_dict(made_up_results.stability(300)),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_no_text_lies_over_another(size):
+    display = SIZES[size]().plot()
+    assert overlapping(display.ax_) == []
+
+
+@pytest.mark.parametrize("size", ["path 100", "matrix 60", "atoms 300", "stability 300"])
+def test_in_small_axes_names_are_thinned_out(size):
+    figure = Figure(figsize=(4, 3))
+    display = SIZES[size]().plot(figure.subplots())
+    names = [label.get_text() for label in display.ax_.get_xticklabels()]
+    names += [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert 3 <= sum("feature" in name for name in names) <= 60
+    assert overlapping(display.ax_) == []

@@ -1,0 +1,239 @@
+"""Bars, lattices, matrices and frequencies: their lengths, colours and words are the numbers."""
+
+import made_up_results
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from pidselect import decompose
+from pidselect.decomposition.lattice import lattice
+from pidselect.report.displays import (
+    AtomBarsDisplay,
+    LatticeDisplay,
+    StabilityDisplay,
+    SynergyMatrixDisplay,
+)
+from pidselect.report.displays.atoms import PARTS
+from pidselect.report.displays.lattice import layout
+from pidselect.selection.stability import Stability
+
+
+def texts(display):
+    return [text.get_text() for text in display.ax_.texts]
+
+
+def rows(display):
+    return [label.get_text() for label in display.ax_.get_yticklabels()]
+
+
+def atoms(n_sources, values):
+    labels = lattice(n_sources).labels
+    return {
+        "atoms": dict(zip(labels, values, strict=True)),
+        "unit": "bit",
+        "measure": "sx",
+        "variables": [f"s{place}" for place in range(n_sources)] + ["t"],
+    }
+
+
+# ------------------------------------------------------------------------------------------ bars
+
+
+def test_bars_are_as_long_as_the_parts_and_negative_ones_go_left():
+    display = AtomBarsDisplay.from_dict(made_up_results.explanation(4)).plot()
+    ends = {
+        (round(bar.get_y() + 0.36), to_rgb(bar.get_facecolor())): (bar.get_x(), bar.get_width())
+        for bar in display.ax_.patches
+    }
+    colours = {name: to_rgb(look.colour) for name, look in PARTS.items()}
+    assert ends[0, colours["unique"]] == (0.0, 0.5)
+    assert ends[0, colours["shared"]] == (0.5, 0.25)
+    assert ends[0, colours["synergy"]] == (0.75, 0.125)
+    assert ends[1, colours["shared"]] == (0.0, -0.1)
+    assert ends[1, colours["synergy"]] == (0.25, 0.125)
+
+
+def test_parts_differ_by_hatch_as_well():
+    assert len({look.hatch for look in PARTS.values()}) == len(PARTS)
+
+
+def test_roles_stand_beside_and_what_is_not_estimable_is_a_dash():
+    display = AtomBarsDisplay.from_dict(made_up_results.explanation(4)).plot()
+    assert rows(display) == made_up_results.names_of(4)
+    assert texts(display).count("–") == 1
+    assert texts(display).count("strongly relevant") == 3
+    assert "feature_3 (skipped): not estimable." in display.describe()
+
+
+@pytest.mark.parametrize(("most", "more"), [(30, 270), (2, 298)])
+def test_of_many_features_the_first_are_drawn(most, more):
+    record = made_up_results.explanation(300)
+    display = AtomBarsDisplay.from_dict(record, max_features=most).plot()
+    assert rows(display) == made_up_results.names_of(300)[:most]
+    assert f"and {more} more" in texts(display)
+    assert display.describe().endswith(f"And {300 - min(12, most)} more.")
+
+
+@pytest.mark.parametrize("wrong", [0, 2.5, True])
+@pytest.mark.parametrize("display", [AtomBarsDisplay, StabilityDisplay])
+def test_a_number_of_rows_is_needed(display, wrong):
+    make = {
+        AtomBarsDisplay: made_up_results.explanation,
+        StabilityDisplay: made_up_results.stability,
+    }[display]
+    with pytest.raises(ValueError, match=f"max_features={wrong}"):
+        display.from_dict(make(), max_features=wrong)
+
+
+def test_infinite_parts_come_last_and_are_marked():
+    record = made_up_results.explanation(3)
+    record["features"][0]["unique"] = "inf"
+    display = AtomBarsDisplay.from_dict(record).plot()
+    widths = [bar.get_width() for bar in display.ax_.patches[:3]]
+    assert np.isfinite(widths).all()
+    assert widths[2] == max(widths)
+    assert "inf" in texts(display)
+
+
+def test_nothing_to_explain():
+    display = AtomBarsDisplay.from_dict({"features": []}).plot()
+    assert texts(display) == ["There is no feature to explain."]
+    assert display.describe() == "0 bars, in bit."
+
+
+def test_atoms_of_two_sources_have_plain_names_and_their_intervals():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 2, size=(2, 100))
+    found = decompose([first, second], first & second, n_bootstrap=40, random_state=0)
+    display = AtomBarsDisplay.from_decomposition(found)
+    assert rows(display) == ["shared", "unique 1", "unique 2", "synergy"]
+    drawn = [tuple(line.get_xdata()) for line in display.ax_.lines if line.get_marker() == "|"]
+    assert drawn == [pytest.approx(ends) for ends in found.intervals.values()]
+    assert f"synergy: {found.synergy:.3f}, from" in display.describe()
+
+
+def test_of_four_sources_the_largest_atoms_come_first():
+    values = np.linspace(-0.5, 0.4, 166)
+    display = AtomBarsDisplay.from_dict(atoms(4, values)).plot()
+    assert rows(display)[0] == lattice(4).labels[0]
+    assert "and 136 more" in texts(display)
+    assert "1 is s0, 2 is s1, 3 is s2, 4 is s3; the target is t" in display.ax_.get_xlabel()
+
+
+# --------------------------------------------------------------------------------------- lattice
+
+
+@pytest.mark.parametrize("n_sources", [2, 3, 4])
+def test_edges_join_neighbours_of_the_lattice(n_sources):
+    place = layout(n_sources)
+    # Upwards, one member of an antichain is taken from its up-set; but at the top nothing is left.
+    n_edges = sum(map(len, lattice(n_sources).antichains)) - 1
+    upsets = lattice(n_sources).upsets
+    assert len(place.edges) == len(set(place.edges)) == n_edges
+    for low, high in place.edges:
+        assert place.level[high] == place.level[low] + 1
+        assert not (upsets[high] & ~upsets[low]).any()
+    assert len(set(zip(place.x, place.level, strict=True))) == len(upsets)
+
+
+@pytest.mark.parametrize("n_sources", [2, 3])
+def test_all_atoms_of_few_sources_are_written(n_sources):
+    labels = lattice(n_sources).labels
+    values = np.arange(len(labels)) / 100 - 0.02
+    display = LatticeDisplay.from_dict(atoms(n_sources, values)).plot()
+    for label, value in zip(labels, values, strict=True):
+        text = next(text for text in texts(display) if text.startswith(f"{label}\n"))
+        assert text.endswith(f"\n{round(value, 3) + 0.0:.3f}")
+    faces = [text.get_bbox_patch().get_facecolor() for text in display.ax_.texts]
+    assert faces[0][0] > faces[0][2]  # below zero it is red, above it blue
+    assert faces[-1][0] < faces[-1][2]
+
+
+def test_of_four_sources_the_largest_are_named():
+    values = np.zeros(166)
+    values[[5, 50, 100]] = (0.5, -0.3, 0.2)
+    display = LatticeDisplay.from_dict(atoms(4, values)).plot()
+    labels = lattice(4).labels
+    named = {text.split("\n")[0] for text in texts(display)}
+    assert named == {labels[0], labels[5], labels[50], labels[100], labels[-1]}
+    (nodes,) = [found for found in display.ax_.collections if len(found.get_offsets()) == 166]
+    assert nodes.get_array().tolist() == values.tolist()
+    told = f"The largest: {labels[5]} 0.500, {labels[50]} -0.300, {labels[100]} 0.200."
+    assert told in display.describe()
+
+
+def test_infinite_atoms_are_written_as_such():
+    display = LatticeDisplay.from_dict(atoms(2, ["inf", 0.0, 0.0, 0.1])).plot()
+    assert texts(display)[0].endswith("\ninf")
+
+
+def test_five_sources_are_too_many():
+    with pytest.raises(ValueError, match="2 to 4 sources"):
+        LatticeDisplay.from_dict(
+            {"atoms": dict.fromkeys(map(str, range(7579)), 0.0), "unit": "bit", "measure": "sx"}
+        )
+
+
+# ---------------------------------------------------------------------------------------- matrix
+
+
+def test_redundancy_lies_below_the_diagonal_and_synergy_above():
+    record = made_up_results.explanation(4)
+    display = SynergyMatrixDisplay.from_dict(record).plot()
+    below, above = (image.get_array() for image in display.ax_.images)
+    assert below[2, 1] == record["pairs"]["redundancy"][2][1]
+    assert above[1, 2] == record["pairs"]["synergy"][1][2]
+    assert below.mask[np.triu_indices(4)].all()
+    assert above.mask[np.tril_indices(4)].all()
+    assert below.mask[3, 0]
+    assert above.mask[0, 3]
+    hatched = [cell.get_xy() for cell in display.ax_.patches if cell.get_hatch()]
+    assert sorted(hatched) == [(-0.5, 2.5), (2.5, -0.5)]
+    assert "1 pair not estimable." in display.describe()
+
+
+def test_values_are_printed_where_there_is_room():
+    few = SynergyMatrixDisplay.from_dict(made_up_results.explanation(12)).plot()
+    assert len(texts(few)) == 144 - 2
+    many = SynergyMatrixDisplay.from_dict(made_up_results.explanation(60)).plot()
+    assert texts(many) == []
+    assert len(rows(many)) == 30
+
+
+@pytest.mark.parametrize("n_features", [0, 1])
+def test_one_feature_has_no_pair(n_features):
+    record = {"pairs": {"names": ["a"][:n_features]}}
+    record["pairs"] |= {key: [[0.0]][:n_features] for key in ("redundancy", "synergy", "estimable")}
+    display = SynergyMatrixDisplay.from_dict(record).plot()
+    assert texts(display) == ["No pair: fewer than two features are selected."]
+    assert "0 pairs" in display.describe()
+
+
+# ------------------------------------------------------------------------------------- stability
+
+
+def test_frequencies_are_sorted_and_those_of_the_most_frequent_set_filled():
+    found = Stability(("a", "b", "c"), (("b",), ("b",), ("b", "c"), ("b", "c", "a")))
+    display = StabilityDisplay.from_stability(found)
+    assert rows(display) == ["b", "c", "a"]
+    dots = [line for line in display.ax_.lines if line.get_marker() == "o"]
+    assert [dot.get_xdata()[0] for dot in dots] == [1.0, 0.5, 0.25]
+    assert [dot.get_markerfacecolor() == "white" for dot in dots] == [False, True, True]
+    spans = [tuple(line.get_xdata()) for line in display.ax_.lines if line.get_marker() == "None"]
+    assert spans == [found.intervals[name] for name in "bca"]
+    assert "Most often, 2 times: b." in display.describe()
+
+
+def test_where_no_set_comes_up_twice_all_are_filled():
+    display = StabilityDisplay.from_stability(Stability(("a", "b"), (("a",), ("b",))))
+    dots = [line for line in display.ax_.lines if line.get_marker() == "o"]
+    assert not any(dot.get_markerfacecolor() == "white" for dot in dots)
+    assert "Most often" not in display.describe()
+
+
+def test_of_many_features_the_most_frequent_are_drawn():
+    display = StabilityDisplay.from_dict(made_up_results.stability(300)).plot()
+    assert len(rows(display)) == 30
+    assert "and 270 more, selected in at most 80 %" in texts(display)
+    few = StabilityDisplay.from_stability(Stability(("a", "b"), (("a",), ("a",))), max_features=1)
+    assert "and 1 more, never selected" in texts(few)
