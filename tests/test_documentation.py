@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import html
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from pidselect.decomposition import MEASURES
+from pidselect.decomposition.subjects import CONTINUOUS
+from pidselect.estimators import ESTIMATORS
 from pidselect.experiments import EXPERIMENTS
+from pidselect.selection.criteria import CRITERIA
+from pidselect.significance import SURROGATES
 
 ROOT = Path(__file__).parents[1]
-LESSONS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES = sorted({*LESSONS, *ROOT.glob("*.md"), *(ROOT / "benchmarks").glob("*.md")})
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+DOCS = ROOT / "docs"
+LESSONS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+FOLDERS = [ROOT, ROOT / "benchmarks", ROOT / "examples", DOCS / "project"]
+PAGES = sorted({*LESSONS, *(page for folder in FOLDERS for page in folder.glob("*.md"))})
+
+#: The lessons of the gallery run where it is built, with warnings as errors.
+GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
+EXAMPLES = sorted({*(ROOT / "examples").glob("*.py")} - {*GALLERY})
 
 #: Something each example must print. A new example needs a line here.
 PRINTED = {
-    "first_selection.py": "temperature says the same as temperature_fahrenheit",
+    "draw_atoms.py": "synergy in bits: RDN 0.00, COPY 0.00, XOR 1.00, AND 0.5",
+    "draw_displays.py": "drawn: path, atoms, matrix, stability, lattice; selected power",
     "draw_continuous_convergence.py": "sx-ksg: at most 0.02 bit off with 3200 samples",
     "draw_selection_path.py": "selected X4, X1, X2, X5, X3",
 }
@@ -95,9 +110,10 @@ def test_every_example_is_known():
 @pytest.mark.parametrize("path", EXAMPLES, ids=shown)
 def test_example(path, tmp_path):
     arguments = []
-    if "matplotlib" in path.read_text(encoding="utf-8"):
+    text = path.read_text(encoding="utf-8")
+    if "matplotlib" in text:
         pytest.importorskip("matplotlib")
-        arguments = [str(tmp_path / "picture.png")]
+        arguments = [str(tmp_path / ("pictures" if "[FOLDER]" in text else "picture.png"))]
     done = subprocess.run(
         [sys.executable, path, *arguments],
         cwd=tmp_path,
@@ -109,18 +125,110 @@ def test_example(path, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert PRINTED[path.name] in done.stdout
-    for name in arguments:
-        assert Path(name).stat().st_size > 0
+    for picture in tmp_path.rglob("*.png"):
+        assert picture.stat().st_size > 0
+    assert bool(arguments) == any(tmp_path.rglob("*.png"))
+
+
+def public_names(module: str) -> set[str]:
+    """Return what may be imported from a module of ours."""
+    return set(import_module(module).__all__)
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=shown)
+def test_lesson_of_the_gallery(path):
+    """It has a title and a text, uses public names only, can be repeated, and shows something."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text, filename=str(path))
+    title, line, *rest = ast.get_docstring(tree).splitlines()
+    assert line == "=" * len(title)
+    assert len(" ".join(rest).split()) > 10
+    assert "\n# %%\n# " in text
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            assert [alias.name for alias in node.names if alias.name.startswith("pidselect.")] == []
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "pidselect":
+            assert {alias.name for alias in node.names} <= public_names(node.module)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "PIDSelector":
+            settings = [keyword.arg for keyword in node.keywords]
+            assert not settings or "random_state" in settings
+    assert "pyplot" not in text
+    assert re.search(r"Display\.from_|write_report\(", text)
+
+
+def test_every_lesson_of_the_gallery_is_listed():
+    listed = re.findall(
+        r"\]\((plot_\w+\.py)\)", (ROOT / "examples" / "README.md").read_text("utf-8")
+    )
+    assert listed == [path.name for path in GALLERY]
+
+
+def test_every_page_is_in_the_contents():
+    links = {link for link, _ in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
+    assert {path.name for path in DOCS.glob("*.md")} - {"index.md"} <= links
+
+
+def test_every_public_name_is_in_the_reference():
+    reference = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+    described = set(re.findall(r"^   ([\w.]+)$", reference, re.MULTILINE))
+    assert public_names("pidselect") - {"datasets"} <= described
+    generators = public_names("pidselect.datasets") - {"GATES"}
+    assert {f"datasets.{name}" for name in generators} <= described
+    for name in described - {"names"}:
+        parent, _, last = f"pidselect.{name}".rpartition(".")
+        assert hasattr(import_module(parent), last), f"there is no {parent}.{last}"
+
+
+def test_every_name_to_pass_is_in_the_reference():
+    names = (DOCS / "api" / "names.rst").read_text(encoding="utf-8")
+    tables = [re.findall(r"^``([\w-]+)``", part, re.MULTILINE) for part in names.split("\n---")]
+    assert tables[1:] == [
+        ["auto", *ESTIMATORS],
+        list(CRITERIA),
+        list(SURROGATES),
+        [*MEASURES, *CONTINUOUS],
+    ]
+
+
+@pytest.fixture(scope="module")
+def contents() -> ModuleType:
+    """Return what turns the links of pages when they are built."""
+    spec = importlib.util.spec_from_file_location("contents", DOCS / "_ext" / "contents.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_links_of_built_pages(contents):
+    text = (
+        "[a](guide.md#b) [c](../CHANGELOG.md) [d](../benchmarks) [e](https://example.org)\n"
+        "[**f**](reproduction/index.html) [g](../examples/README.md) [h](#i)\n"
+        "```python\nx = [0](../CHANGELOG.md)\n```\n"
+    )
+    assert contents.turn_links(text, "docs/a.md", "docs/a.md") == (
+        "[a](guide.md#b) [c](project/changelog.md) [d](project/benchmarks.md) "
+        "[e](https://example.org)\n"
+        '<a href="reproduction/index.html">**f**</a> [g](gallery/index.rst) [h](#i)\n'
+        "```python\nx = [0](../CHANGELOG.md)\n```\n"
+    )
+    from_root = contents.turn_links("[a](docs/guide.md)", "README.md", "docs/project/a.md")
+    assert from_root == "[a](../guide.md)"
+
+
+def test_contents_of_the_first_page(contents):
+    text = "# A\n\n- [b](b.md)\n\n## C\n\n- [d](d.md): e\n- [f](g/f.rst)\n\n## H\n"
+    added = contents.add_contents(text).removeprefix(text)
+    assert added == "\n```{toctree}\n:hidden:\n:caption: C\n\nd.md\ng/f.rst\n```\n"
 
 
 def test_pictures_are_small():
-    for picture in (ROOT / "docs" / "images").iterdir():
+    for picture in (DOCS / "images").iterdir():
         assert picture.stat().st_size < 150_000, f"{picture.name} makes the page slow"
 
 
 def test_the_reproduction_is_whole():
     """The page that is shown is of a full run, and says what the numbers beside it say."""
-    folder = ROOT / "docs" / "reproduction"
+    folder = DOCS / "reproduction"
     summary = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
     page = html.unescape((folder / "index.html").read_text(encoding="utf-8"))
     assert [one["name"] for one in summary["experiments"]] == list(EXPERIMENTS)

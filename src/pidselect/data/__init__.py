@@ -8,6 +8,7 @@ from .missing import Missing, check_complete
 from .problem import Problem, read_block, read_problem
 from .store import Store
 from .table import Table
+from .text_format import TextFormat
 from .words import check_choice, warn_caller
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Problem",
     "Store",
     "Table",
+    "TextFormat",
     "check_choice",
     "check_complete",
     "find_copies",

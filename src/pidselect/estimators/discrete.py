@@ -31,8 +31,8 @@ Correction = Literal["miller-madow"] | None
 class Discrete(BaseEstimator):
     r"""Plug-in estimator: the information of the observed relative frequencies.
 
-    .. math:: I(x;y|S) = \frac1N \Big( \sum_{xyS} n \ln n + \sum_S n \ln n
-              - \sum_{xS} n \ln n - \sum_{yS} n \ln n \Big),
+    .. math:: I(x;y|S) = \frac1N \left( \sum_{xyS} n \ln n + \sum_S n \ln n
+              - \sum_{xS} n \ln n - \sum_{yS} n \ln n \right),
 
     sums over the occupied cells, n samples in each. It is never negative, and on average too
     large, the more so the more cells there are for N samples. The Miller-Madow correction adds

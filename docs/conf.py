@@ -1,0 +1,96 @@
+"""How Sphinx builds the documentation: ``make docs``."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+from sphinx.application import Sphinx
+
+import pidselect
+
+project = "pidselect"
+author = "The pidselect developers"
+copyright = author
+version = release = pidselect.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "contents",
+    "mathml",
+]
+exclude_patterns = ["_build", "api/generated/README*"]
+templates_path = ["_templates"]
+nitpicky = True
+nitpick_ignore_regex = [("py:class|py:obj", ".*")]  # many are words, or names inside
+default_role = "autolink"  # names in docstrings lead to what they name
+
+# Pages are plain Markdown that also reads well where it is stored.
+myst_enable_extensions = ["dollarmath", "html_image"]
+myst_dmath_allow_digits = False
+myst_dmath_allow_space = False
+myst_fence_as_directive = ["math"]
+myst_heading_anchors = 4
+
+# Docstrings say the types in words, so signatures need not repeat them.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False
+autosummary_ignore_module_all = False
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_param = False
+napoleon_use_rtype = False
+python_use_unqualified_type_names = True
+add_module_names = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/plot_",
+    "ignore_pattern": r"^(?!plot_)",
+    "image_scrapers": ("pictures.scrape",),
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "copyfile_regex": "^$",
+    "within_subsection_order": "FileNameSortKey",
+    "doc_module": ("pidselect",),
+    "backreferences_dir": "gallery/backreferences",
+    "reference_url": {"pidselect": None},
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_signature": False,
+    "show_memory": False,
+    "min_reported_time": 60,
+    "write_computation_times": False,
+    "ignore_repr_types": "Display",
+    "abort_on_example_error": True,
+}
+
+html_theme = "furo"
+html_title = "pidselect"
+html_static_path = ["_static"]
+html_css_files = ["pidselect.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+
+
+def skip_member(app: Sphinx, what: str, name: str, value: object, skip: bool, options: Any) -> bool:
+    """Leave out what scikit-learn writes into the class by itself."""
+    return skip or name == "set_fit_request"
+
+
+def drop_signature(app: Sphinx, what: str, name: str, value: object, *rest: Any) -> Any:
+    """Leave out the arguments of a protocol: nobody calls it."""
+    return ("", None) if getattr(value, "_is_protocol", False) else None
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx when to call these functions."""
+    app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-signature", drop_signature)

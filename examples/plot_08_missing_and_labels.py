@@ -1,0 +1,44 @@
+"""
+Missing values and labels
+=========================
+
+Real tables have gaps and words in them. Gaps are an error by default, and there are three ways out.
+"""
+
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+
+from pidselect import PIDSelector, SelectionPathDisplay, datasets
+
+# %%
+# The island once more. The thermometer fails on hot days, so that a gap says something by itself;
+# the seagulls were sometimes not counted, for no reason.
+island = datasets.mixed_table(300, random_state=0)
+X, y = pd.DataFrame(island.columns).drop(columns="temperature_fahrenheit"), island.y
+rng = np.random.default_rng(0)
+X.loc[(X["temperature"] > 24) & (rng.random(300) < 0.5), "temperature"] = np.nan
+X["seagulls_counted"] = X["seagulls_counted"].where(rng.random(300) < 0.9)
+
+try:
+    PIDSelector().fit(X, y)
+except ValueError as error:
+    print(fill(str(error), 90))
+
+# %%
+# ``missing="drop"`` leaves out rows with a gap anywhere, in this table many.
+dropped = PIDSelector(n_permutations=50, n_jobs=-1, missing="drop", random_state=0).fit(X, y)
+print(dropped.selection_.settings["n_samples"], "rows of 300 are left")
+print(", ".join(dropped.selection_.features))
+
+# %%
+# ``missing="category"`` keeps all rows: a gap is a value of its own, near to other gaps and far
+# from all else. Or fill in the gaps yourself, before.
+kept = PIDSelector(n_permutations=50, n_jobs=-1, missing="category", random_state=0).fit(X, y)
+SelectionPathDisplay.from_selection(kept.selection_)
+
+# %%
+# Kinds are read from the values: texts are labels, counts are ordered. Where this is wrong, say so:
+# ``kinds={"seagulls_counted": "continuous"}``.
+print(pd.Series(kept.kinds_).to_string())
