@@ -17,7 +17,7 @@ from jinja2 import UndefinedError
 
 from pidselect.report.page import MARKS, _digits, render
 
-VOID = {"meta", "link", "br", "img", "hr", "input"}
+VOID = {"meta", "link", "br", "img", "hr", "input", "wbr"}
 
 
 class Reader(HTMLParser):
@@ -250,7 +250,8 @@ def test_without_jinja_the_way_out_is_named(monkeypatch):
             raise ModuleNotFoundError(name)
         return find(name, *rest)
 
-    monkeypatch.delitem(sys.modules, "pidselect.report.page")
+    for module in ("pidselect.report.page", "pidselect.report.html"):
+        monkeypatch.delitem(sys.modules, module)
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'pidselect\[cli\]'"):
         importlib.import_module("pidselect.report.page")

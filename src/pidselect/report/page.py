@@ -6,25 +6,15 @@ templates, which put every text in escaped.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pidselect.report.figures import Figure
+from pidselect.report.html import Markup, fill, ids, number
 from pidselect.report.plots import draw
-
-try:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        "making a page needs jinja2: pip install 'pidselect[cli]'"
-    ) from missing
 
 Record = Mapping[str, Any]
 
@@ -49,26 +39,12 @@ def render(summary: Record) -> str:
     summary : mapping
         As `pidselect.experiments.summary` makes it; a number that is missing is None.
     """
-    environment = Environment(
-        loader=PackageLoader("pidselect.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    script = environment.get_template("filter.js").render()
-    digest = hashlib.sha256(script.encode()).digest()
-    return environment.get_template("page.html").render(
-        _view(summary),
-        marks=MARKS,
-        script=Markup(script),
-        script_hash=base64.b64encode(digest).decode(),
-    )
+    return fill("page.html", "filter.js", {**_view(summary), "marks": MARKS})
 
 
 def _view(summary: Record) -> dict[str, Any]:
     """Return what the templates show."""
-    name_id = _ids(_TAKEN)
+    name_id = ids(_TAKEN)
     experiments = [_experiment(record, name_id) for record in summary["experiments"]]
     totals = summary["totals"]
     return {
@@ -81,29 +57,6 @@ def _view(summary: Record) -> dict[str, Any]:
         "environment_rows": _environment_rows(summary["environments"]),
         "experiments": experiments,
     }
-
-
-def _ids(taken: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that makes ids of names, no two alike.
-
-    Examples
-    --------
-    >>> name_id = _ids(["top"])
-    >>> name_id("I: CMI finds all"), name_id("I, CMI finds all!"), name_id("top")
-    ('i-cmi-finds-all', 'i-cmi-finds-all-2', 'top-2')
-    """
-    seen = set(taken)
-
-    def name_id(name: str) -> str:
-        stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x"
-        found, number = stem, 1
-        while found in seen:
-            number += 1
-            found = f"{stem}-{number}"
-        seen.add(found)
-        return found
-
-    return name_id
 
 
 # ----------------------------------------------------------------------------------- the answer
@@ -269,19 +222,6 @@ def _figure(record: Record, place: str, name_id: Callable[[str], str]) -> dict[s
 
 
 # ------------------------------------------------------------------------------------- numbers
-
-
-def number(value: float | None, digits: int) -> str:
-    """Return a number as it is printed, with a true minus and none before zero.
-
-    Examples
-    --------
-    >>> number(-1234.56, 1), number(-0.001, 1), number(None, 1)
-    ('−1,234.6', '0.0', '–')
-    """
-    if value is None:
-        return "–"
-    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,190 @@
+"""Sentences of a report: what was selected, how sure that is, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isinf
+from typing import TYPE_CHECKING
+
+from pidselect.data.kinds import TARGET
+from pidselect.data.words import shown
+from pidselect.decomposition.explanation import Explanation
+from pidselect.selection.record import Selection
+from pidselect.selection.stability import Stability
+from pidselect.significance import is_significant
+
+if TYPE_CHECKING:
+    from pidselect.report.summary import About
+
+#: Names listed in the answer; a longer list is cut short, as the table below has all of them.
+MOST_NAMED = 8
+
+#: Letters of a name in a list.
+LONG_NAME = 60
+
+
+def answer(
+    selection: Selection, explanation: Explanation | None, about: About, is_complete: bool
+) -> list[str]:
+    """Return the answer in one or two sentences: which features, and how much they tell."""
+    target, names = named(about.target), selection.features
+    columns = f"{about.n_columns:,} column{'s' * (about.n_columns != 1)}"
+    start = ""
+    if kept := selection.kept:
+        start = f"Beyond {listed(kept)}, which {'was' if len(kept) == 1 else 'were'} kept, "
+    if not names and not is_complete:
+        return [f"No feature was selected before the run was stopped, of {columns} given."]
+    if not names:
+        none = "none" if start else "None"
+        return [f"{start}{none} of the {columns} was found to tell something about {target}."]
+    count = f"{len(names)} of {columns}"
+    if any(name not in about.kinds for name in names) and about.kinds:  # groups of columns
+        count = f"{len(names)} feature{'s' * (len(names) != 1)}, out of {columns},"
+    tell = "tells" if len(names) == 1 else "tell"
+    if selection.settings.get("n_permutations") == 0:
+        said = f"{count} were taken, untested, for what they tell about {target}"
+    else:
+        said = f"{count} {tell} something{' more' * bool(start)} about {target}"
+    so_far = "" if is_complete else "So far, "
+    return [f"{so_far}{start}{said}: {listed(names)}.", *_together(selection, explanation, about)]
+
+
+def _together(selection: Selection, explanation: Explanation | None, about: About) -> list[str]:
+    """Say how much all selected features tell together."""
+    if explanation is None:
+        return []
+    n_features = len(selection.features) + len(selection.kept)
+    they = "It tells" if n_features == 1 else "Together they tell"
+    bits = explanation.information
+    if bits is None:
+        they = "it tells" if n_features == 1 else "they tell together"
+        return [f"How much {they} cannot be estimated from these samples."]
+    if isinf(bits):
+        return [f"{they} it exactly, as far as the estimate goes."]
+    known = "" if about.entropy is None else f" of the {about.entropy:.2f} bit there is to know"
+    return [f"{they} {max(bits, 0.0):.2f} bit{known}."]
+
+
+def certainty(selection: Selection, stability: Stability | None, n_rows: int) -> list[str]:
+    """Return what p-values say, and how far that can be trusted."""
+    settings = selection.settings
+    draws, alpha = settings.get("n_permutations"), settings.get("alpha", 0.05)
+    if draws == 0:
+        said = ["Nothing was tested, as n_permutations is 0: this is a ranking, cut off."]
+    else:
+        said = [*_of_tests(selection, draws, alpha), *_of_final(selection, alpha)]
+    if (n_samples := settings.get("n_samples", n_rows)) < n_rows:
+        said.append(f"The tests went by {n_samples:,} of {n_rows:,} rows.")
+    if stability is not None:
+        said += _of_stability(stability)
+    return said
+
+
+def _of_tests(selection: Selection, draws: object, alpha: float) -> list[str]:
+    once = f"In a step where there is nothing to find, chance passes in {100 * alpha:g} % of cases."
+    tested = [step for step in selection.steps if step.p_value is not None]
+    if not tested:
+        return []
+    if draws == "auto":
+        most = max(step.n_drawn for step in tested)
+        return [
+            f"Every step was tested at level {alpha:g} against shuffled data, of which as many "
+            f"were drawn as it took, at most {most:,}. Tests ended early: of a p-value, only the "
+            "side of the level it is on says much.",
+            once,
+        ]
+    return [
+        f"Every step was tested at level {alpha:g} against {draws:,} sets of shuffled data. The "
+        "p-value is the share of them in which the luckiest candidate did at least as well; "
+        f"{1 / (1 + int(str(draws))):.3f} is the smallest that so many can give.",
+        once,
+    ]
+
+
+def _of_final(selection: Selection, alpha: float) -> list[str]:
+    if not selection.p_values:
+        return []
+    final = (
+        "The final p-value tests each feature once more, beside all the others that were selected, "
+        "and is adjusted for their number."
+    )
+    doubtful = [n for n, p in selection.p_values.items() if not is_significant(p, alpha)]
+    if doubtful:
+        do = "does" if len(doubtful) == 1 else "do"
+        final += f" By it, {listed(doubtful)} {do} not surely add something to the others."
+    return [final]
+
+
+def _of_stability(stability: Stability) -> list[str]:
+    n_parts = len(stability.selections)
+    said = (
+        f"The frequency is how often a feature is selected again from random parts of the rows: "
+        f"{n_parts} parts, each {100 * stability.share:g} % of the rows."
+    )
+    if stability.stability is not None:
+        said += f" Their stability is {stability.stability:.2f} (1: always the same; 0: by chance)."
+    return [said]
+
+
+def untold(name: str, selection: Selection) -> str:
+    """Say what the record alone knows of a feature.
+
+    Parameters
+    ----------
+    name : str
+        One that took part.
+    selection : Selection
+    """
+    subject = shown(name)
+    if name in selection.kept:
+        return f"{subject} was kept from the start, untested."
+    if name not in selection.features:
+        removed = any(s.chosen == name and s.phase == "backward" for s in selection.steps)
+        if removed:
+            return f"{subject} was selected, but removed again, as the others tell the same."
+        return f"{subject} was not selected."
+    step = selection.entry(name)
+    others = [other for other in step.together if other != name]
+    who = f"{subject} and {listed(others)} together" if others else subject
+    tell = "tell" if others else "tells"
+    beyond = " beyond what was selected before" if step.given else ""
+    return f"{who} {tell} {step.value:.2f} bit{beyond}."
+
+
+def named(target: str) -> str:
+    """Return what the target is called; one without a name of its own is the target.
+
+    Examples
+    --------
+    >>> named("rentals"), named("target")
+    ('rentals', 'the target')
+    """
+    return "the target" if target == TARGET else cut(shown(target), LONG_NAME)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in words, a long one cut short.
+
+    Examples
+    --------
+    >>> listed(["wind"]), listed(["wind", "rain", "day"])
+    ('wind', 'wind, rain and day')
+    >>> listed([f"x{i}" for i in range(20)])
+    'x0, x1, x2, x3, x4, x5, x6, x7 and 12 more'
+    """
+    words = [cut(shown(name), LONG_NAME) for name in names]
+    if len(words) > MOST_NAMED:
+        words = [*words[:MOST_NAMED], f"{len(words) - MOST_NAMED} more"]
+    *first, last = words or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most so many letters.
+
+    Examples
+    --------
+    >>> cut("temperature", 5)
+    'temp…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"

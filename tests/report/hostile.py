@@ -1,0 +1,159 @@
+"""Made-up selections, small and large, of features whose names mean harm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pidselect.data.quality import Remark
+from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
+from pidselect.report.summary import About, summarise
+from pidselect.selection.record import Selection, Step
+from pidselect.selection.stability import Stability
+
+IMAGE = "<img src=x onerror=alert(1)>"
+NAMES = (
+    IMAGE,
+    "</script><script>alert(2)</script>",
+    "{{7*7}}",
+    "abc\u202edcba\u202c",
+    "two\nlines\tand\x00nothing",
+    "W" * 300,
+    "many words " * 30,
+    "\U0001f321\ufe0f warm",
+    "<!-- ]]> &amp; \"quotes\" 'too' $x_1$",
+    "half \ud83d of a pair",
+    "</style><style>*{display:none}",
+    "#feature-1",
+    "",
+    " ",
+    "טמפרטורה",
+)
+TARGET = "<b onmouseover=alert(3)>rentals</b>"
+
+
+def plain_names(count: int) -> tuple[str, ...]:
+    return tuple(f"column {place}" for place in range(count))
+
+
+def step(
+    names: Sequence[str], given: Sequence[str], accepted: bool, seed: int, phase: Any = "forward"
+) -> Step:
+    """Return a test of the first of the names, which has the largest value."""
+    values = np.sort(np.random.default_rng(seed).normal(0.05, 0.02, len(names)))
+    ordered = values if phase == "backward" else values[::-1]
+    first = [float(ordered[0]) + (0.4 if accepted else 0.0), *map(float, ordered[1:])]
+    p_values = [0.005 if accepted else 0.4, *[0.6] * (len(names) - 1)]
+    return Step(
+        phase=phase,
+        given=tuple(given),
+        candidates=tuple(names),
+        values=tuple(first),
+        scores=tuple(60 * value for value in first),
+        unit="sd",
+        estimators=("ksg-rank",) * len(names),
+        p_values=tuple(p_values),
+        chosen=names[0],
+        null_line=7.5,
+        p_value=p_values[0],
+        alpha=0.05,
+        surrogates="global",
+        n_drawn=200,
+        accepted=accepted,
+    )
+
+
+SETTINGS = {
+    "criterion": "cmi",
+    "estimator": {"ksg-rank": "KSG(scale='rank')", "copula": "Copula()"},
+    "alpha": 0.05,
+    "n_permutations": 200,
+    "surrogates": ("global", "local"),
+    "shared": True,
+    "n_groups": None,
+    "backward": "minimum",
+    "lookahead": 1,
+    "seed": 7,
+    "n_samples": 400,
+    "target": "continuous",
+}
+
+
+def selection(names: Sequence[str] = NAMES, n_selected: int = 3, **more: Any) -> Selection:
+    """Return the record of a selection of the first few names."""
+    steps = [step(names[place:], names[:place], True, place) for place in range(n_selected)]
+    if n_selected < len(names):
+        steps.append(step(names[n_selected:], names[:n_selected], False, n_selected))
+    if n_selected > 1:
+        back = names[n_selected - 1 :: -1]
+        steps.append(step(back, names[:n_selected], True, n_selected + 1, "backward"))
+    record: dict[str, Any] = {
+        "features": tuple(names[:n_selected]),
+        "kept": (),
+        "steps": tuple(steps),
+        "p_values": dict.fromkeys(names[:n_selected], 0.005),
+        "settings": SETTINGS,
+    }
+    return Selection(**{**record, **more})
+
+
+def explanation(names: Sequence[str] = NAMES, n_selected: int = 3) -> Explanation:
+    """Return roles of all kinds, and values of which some are negative, infinite or unknown."""
+    rng = np.random.default_rng(0)
+    features = []
+    for place, name in enumerate(names):
+        is_selected = place < n_selected
+        role: Any = "strongly relevant"
+        if not is_selected:
+            role = ("irrelevant", "weakly relevant", "copy", "skipped")[place % 4]
+        atoms = [float(value) for value in rng.normal(0.2, 0.2, 3)]
+        known = role not in ("copy", "skipped")
+        features.append(
+            FeatureExplanation(
+                name,
+                role,
+                is_selected,
+                *(atoms if known else (None, None, None)),
+                1.2 if known else None,
+                "broja, 5 bins" if known else "",
+                sentence=f"{name} is {role}, as far as anybody can tell.",
+            )
+        )
+    shape = (n_selected, n_selected)
+    redundancy, synergy = rng.normal(0.1, 0.1, shape), rng.normal(0.1, 0.1, shape)
+    estimable = np.ones(shape, dtype=bool)
+    if n_selected > 1:
+        estimable[1, 0] = estimable[0, 1] = False
+    pairs = Pairs(tuple(names[:n_selected]), redundancy, synergy, estimable, "broja, 5 bins")
+    return Explanation(tuple(features), 1.2, pairs, 400, TARGET, (f"a note on {names[0]}.",))
+
+
+def stability(names: Sequence[str] = NAMES, n_selected: int = 3) -> Stability:
+    found = tuple(names[:n_selected])
+    return Stability(tuple(names), (found, found, found[:-1], found))
+
+
+def about(names: Sequence[str] = NAMES, **more: Any) -> About:
+    kinds = ("continuous", "ordinal", "nominal")
+    facts: dict[str, Any] = {
+        "target": TARGET,
+        "n_rows": 400,
+        "n_columns": len(names),
+        "kinds": {name: kinds[place % 3] for place, name in enumerate(names)},
+        "source": f"{IMAGE}.csv",
+        "command": f"pidselect select '{IMAGE}.csv' --target '{TARGET}'\n  --seed 7",
+    }
+    return About(**{**facts, **more})
+
+
+def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]:
+    """Return a summary with all there can be in one; names repeat if there are too few of them."""
+    return summarise(
+        selection(names, n_selected),
+        explanation=explanation(names, n_selected),
+        stability=stability(names, n_selected),
+        remarks=[Remark(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
+        about=about(names),
+    )

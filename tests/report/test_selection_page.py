@@ -1,0 +1,271 @@
+"""The report of a selection says what its summary says, in HTML that stands alone and is safe."""
+
+import base64
+import hashlib
+import json
+import re
+import sys
+from itertools import pairwise
+
+import hostile
+import numpy as np
+import pytest
+from jinja2 import UndefinedError
+from test_page import Reader
+
+from pidselect import PIDSelector, datasets, write_report
+from pidselect.data.words import shown
+from pidselect.report import selection_page
+from pidselect.report.html import save
+from pidselect.report.selection_page import MOST_NAMES, _bars, _matrices, render_selection
+from pidselect.report.summary import MOST_CANDIDATES, MOST_PAIRED, summarise
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render_selection(hostile.summary())
+
+
+@pytest.fixture(scope="module")
+def reader(page) -> Reader:
+    return Reader(page)
+
+
+@pytest.fixture
+def no_picture(monkeypatch):
+    """Most tests are about the words around the drawing, which takes a while."""
+    monkeypatch.setattr(selection_page, "_picture", lambda summary: None)
+
+
+def plain(n_features: int = 5, n_selected: int = 2, **more):
+    names = hostile.plain_names(n_features)
+    return {**hostile.summary(names, n_selected), **more}
+
+
+# ------------------------------------------------------------------------------------- structure
+
+
+def test_the_same_summary_gives_the_same_page_also_after_json(no_picture):
+    summary = hostile.summary()
+    assert render_selection(summary) == render_selection(json.loads(json.dumps(summary)))
+
+
+def test_ids_are_unique_and_every_link_leads_somewhere(reader):
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for attributes in reader.all("a")]
+    assert "#feature-1" in links
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+
+
+def test_nothing_is_fetched_and_one_script_may_run(page, reader):
+    for tag, attributes in reader.elements:
+        for name in ("src", "href", "srcset", "data", "action"):
+            if tag != "a" and name in attributes:
+                assert attributes[name].startswith(("#", "data:"))
+    (policy,) = [meta["content"] for meta in reader.all("meta") if "http-equiv" in meta]
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy == (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{digest}'"
+    )
+
+
+def test_headings_go_down_one_by_one(reader):
+    levels = [int(tag[1]) for tag, _ in reader.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_have_captions_headers_have_scopes_and_controls_have_labels(reader):
+    assert len(reader.all("table")) == len(reader.all("caption"))
+    assert all(attributes.get("scope") for attributes in reader.all("th"))
+    labelled = {attributes["for"] for attributes in reader.all("label")}
+    assert labelled == {a["id"] for a in (*reader.all("input"), *reader.all("select"))}
+    assert [svg["role"] for svg in reader.all("svg")] == ["img"]
+
+
+def test_controls_are_hidden_until_the_script_shows_them(reader):
+    assert "hidden" in reader.all("button")[0]
+    (controls,) = [a for a in reader.all("div") if a.get("class") == "controls"]
+    assert "hidden" in controls
+    assert len(reader.all("button")) == 1  # headers become buttons by the script
+
+
+# -------------------------------------------------------------------------------------- contents
+
+
+def test_the_answer_comes_first_with_its_table(no_picture):
+    text = Reader(render_selection(plain())).text
+    assert "2 of 5 columns tell something about" in text
+    assert "column 0 and column 1. Together they tell 1.20 bit." in text
+    assert "1 column 0 continuous 0.4" in text
+    assert text.index("The answer") < text.index("How sure is this?") < text.index("The path")
+
+
+def test_every_feature_has_a_row_with_its_role_and_values(no_picture):
+    summary = plain(9, 2)
+    page = Reader(render_selection(summary))
+    rows = [row for row in page.all("tr") if row.get("id", "").startswith("feature-")]
+    assert [row["data-role"] for row in rows] == [f["role"] for f in summary["features"]]
+    sortable = [th for th in page.all("th") if "data-sort" in th]
+    assert len(sortable) == 11
+    assert "continuous strongly relevant 0.225 0.174 0.328 0.553 0.399" in page.text
+
+
+def test_a_negative_value_is_shown_but_not_drawn():
+    row = {"unique": -0.1, "shared": 0.3, "synergy": 0.1, "order": 1}
+    (bar,) = _bars([row])
+    assert bar["bar"] == [("shared", "75.0"), ("synergy", "25.0")]
+    (unknown,) = _bars([{**row, "unique": None, "shared": None, "synergy": None}])
+    assert (unknown["bar"], unknown["altogether"]) == ([], None)
+    (endless,) = _bars([{**row, "unique": "inf"}])
+    assert [part for part, _ in endless["bar"]] == ["shared", "synergy"]
+
+
+def test_bounds_are_marked(no_picture):
+    summary = plain()
+    for feature in summary["features"]:
+        feature["has_bounds"] = True
+    assert "≥ 0.225 ≤ 0.174 ≤ 0.328 0.553" in Reader(render_selection(summary)).text
+
+
+def test_matrices_are_halves_with_shades(no_picture):
+    pairs = {
+        "names": ["a", "b"],
+        "n_features": 2,
+        "method": "broja",
+        "redundancy": [[0.4, -0.1], [-0.1, 0.2]],
+        "synergy": [[0.0, 0.3], [0.3, 0.0]],
+        "estimable": [[True, True], [True, True]],
+    }
+    synergy, shared = _matrices(pairs)
+    texts = [[cell["text"] for cell in row["cells"]] for row in synergy["rows"]]
+    assert texts == [["", ""], ["0.300", ""]]
+    cells = [[(c["text"], c["level"]) for c in row["cells"]] for row in shared["rows"]]
+    assert cells == [[("0.400", 45), ("", 0)], [("−0.100", 0), ("0.200", 22)]]
+    pairs["estimable"] = [[True, False], [False, True]]
+    assert _matrices(pairs)[0]["rows"][1]["cells"][0]["text"] == "–"
+
+
+def test_many_features_are_cut_where_they_would_fill_the_page(no_picture):
+    page = Reader(render_selection(plain(120, MOST_PAIRED + 5)))
+    assert f"the strongest {MOST_CANDIDATES} shown" in page.text
+    assert f"These are the first {MOST_PAIRED} of {MOST_PAIRED + 5} selected features" in page.text
+    assert f"{120 - MOST_NAMES} more" in page.text
+    assert len([row for row in page.all("tr") if row.get("id")]) == 120
+
+
+def test_a_partial_run_says_so_and_an_empty_one_what_may_help(no_picture):
+    names = hostile.plain_names(4)
+    stopped = hostile.selection(names, 1, settings={**hostile.SETTINGS, "complete": False})
+    text = Reader(render_selection(summarise(stopped, about=hostile.about(names)))).text
+    assert "Incomplete. The selection was stopped before its end." in text
+    assert "So far, 1 of 4 columns tells something" in text
+    nothing = hostile.selection(names, 0)
+    text = Reader(render_selection(summarise(nothing, about=hostile.about(names)))).text
+    assert "None of the 4 columns was found to tell something" in text
+    assert "What may help: more samples" in text
+    assert "Incomplete" not in text
+
+
+def test_without_an_explanation_there_are_roles_and_no_parts(no_picture):
+    names = hostile.plain_names(4)
+    summary = summarise(hostile.selection(names, 2), about=hostile.about(names))
+    page = Reader(render_selection(summary))
+    assert "How features tell was not asked for" in page.text
+    assert "Synergy" not in page.text
+    assert len([row for row in page.all("tr") if row.get("id")]) == 4
+
+
+def test_parts_that_cannot_be_estimated_are_left_out(no_picture):
+    summary = plain()
+    unknown = dict.fromkeys(("unique", "shared", "synergy", "relevance", "information"))
+    features = [{**feature, **unknown} for feature in summary["features"]]
+    page = Reader(render_selection({**summary, "features": features, "has_atoms": False}))
+    assert "In which parts they tell it cannot be estimated here" in page.text
+    assert "not asked for" not in page.text
+
+
+def test_settings_versions_and_the_command_are_there(no_picture):
+    text = Reader(render_selection(plain())).text
+    for words in (
+        "The seed is 7 .",
+        "estimator ksg-rank: KSG(scale='rank'); copula: Copula()",
+        "n_groups none",
+        "--seed 7",
+        "scikit-learn",
+    ):
+        assert words in text
+
+
+def test_without_matplotlib_the_table_stands_alone(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pidselect.report.displays", None)
+    page = Reader(render_selection(plain()))
+    assert page.all("svg") == []
+    assert "in numbers" in page.text
+
+
+# ---------------------------------------------------------------------------------------- safety
+
+
+def test_hostile_names_stay_text(page, reader):
+    assert reader.all("img") == []
+    assert len(reader.all("script")) == len(reader.all("style")) == 1
+    assert not any(name.startswith("on") for _, found in reader.elements for name in found)
+    squeezed = reader.text.replace(" ", "")  # names may be broken where words meet
+    for name in hostile.NAMES[:12]:
+        assert shown(name).replace(" ", "") in squeezed
+    assert "49" not in reader.words
+    assert reader.text.count(hostile.IMAGE) >= 8
+
+
+def test_the_page_can_be_written_whatever_names_hold(page):
+    assert page.encode().decode() == page
+    assert not re.search("[\x00-\x08\u202e\ud800-\udfff]", page)
+
+
+def test_a_missing_key_is_an_error(no_picture):
+    summary = plain()
+    del summary["features"][0]["kind"]
+    with pytest.raises(UndefinedError, match="kind"):
+        render_selection(summary)
+
+
+# ---------------------------------------------------------------------------------------- writing
+
+
+def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
+    toy = datasets.toy(120, random_state=1)
+    selector = PIDSelector(n_permutations=20, max_features=1).fit(toy.X, toy.y)
+    path = write_report(selector, toy.X, toy.y, tmp_path / "new" / "r.html", title="<Toy>")
+    text = Reader(path.read_text("utf-8")).text
+    assert text.startswith("<Toy>")
+    seed = selector.selection_.settings["seed"]
+    assert "PIDSelector(max_features=1, n_permutations=20," in text
+    assert f"random_state={seed}" in text
+    assert [file.name for file in path.parent.iterdir()] == ["r.html"]
+
+
+def test_a_file_is_replaced_at_once_or_left_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    save("old", path)
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        save("new", path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        save("new", tmp_path)
+
+
+def test_rows_left_out_are_counted(tmp_path, no_picture):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    X[-3:, 1] = np.nan
+    selector = PIDSelector(n_permutations=20, missing="drop", random_state=0).fit(X, y)
+    page = write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")
+    assert "3 of 60 rows were left out for missing values." in Reader(page).text
