@@ -1,8 +1,8 @@
-"""Write the tables of docs/numbers.md from the files of results, so that no number is typed.
+"""Write the tables of docs/numbers.md and others from the results, so that no number is typed.
 
-Each table stands between two markers in the page, ``<!-- table: NAME -->`` and ``<!-- end -->``;
-what is around them is prose and stays. ``python benchmarks/tables.py`` writes the page anew,
-``--check`` says whether it is what would be written.
+Each table stands between two markers in a page, ``<!-- table: NAME -->`` and ``<!-- end -->``;
+what is around them is prose and stays. ``python benchmarks/tables.py`` writes the pages anew,
+``--check`` says whether they are what would be written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCTION = ROOT / "docs" / "reproduction" / "numbers.json"
-PAGE = ROOT / "docs" / "numbers.md"
+PAGES = [ROOT / "docs" / name for name in ("numbers.md", "limits.md", "estimators.md")]
 
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -298,6 +298,36 @@ def classes(records: Records) -> str:
     return markdown(header, rows)
 
 
+def dimensions(records: Records) -> str:
+    """How often a column is found beside so many others."""
+    found = records.of("neighbours")["dimensions"]
+    given = list(dict.fromkeys(row["n_given"] for row in found))
+    rows = []
+    for (name, size), group in groupby(found, lambda row: (row["estimator"], row["n_samples"])):
+        rows.append([f'`"{name}"`', f"{size:,}", *(str(row["included"]) for row in group)])
+    return markdown(["estimator", "samples", *(f"d = {one}" for one in given)], rows)
+
+
+def followers(records: Records) -> str:
+    """How often a second reading of what is known is included, though it tells nothing new."""
+    found = records.of("neighbours")["followers"]
+    noise = list(dict.fromkeys(row["noise"] for row in found))
+    rows = [
+        [f"{name} + noise", *(str(row["included"]) for row in group)]
+        for name, group in groupby(found, lambda row: row["followed"])
+    ]
+    return markdown(["x and y are each", *(f"noise {one:g}" for one in noise)], rows)
+
+
+def more_neighbours(records: Records) -> str:
+    """How often a weak line is found with few and with many neighbours."""
+    rows = [
+        [str(row["k"]), f"{row['included']} of {row['data sets']}"]
+        for row in records.of("neighbours")["k"]
+    ]
+    return markdown(["k", "y = 0.25 x + noise is found, 500 samples"], rows)
+
+
 def circumstances(records: Records) -> str:
     """When and on what every file was measured."""
     rows = []
@@ -340,6 +370,9 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "stress": stress,
     "classes": classes,
     "circumstances": circumstances,
+    "dimensions": dimensions,
+    "followers": followers,
+    "more-neighbours": more_neighbours,
 }
 
 
@@ -355,18 +388,21 @@ def filled(page: str, records: Records) -> str:
 
 
 def main() -> int:
-    """Write the page, or say whether it is up to date."""
+    """Write the pages, or say whether they are up to date."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    options.add_argument("--check", action="store_true", help="write nothing; fail if it differs")
+    options.add_argument("--check", action="store_true", help="write nothing; fail if one differs")
     check = options.parse_args().check
-    page = PAGE.read_text(encoding="utf-8")
-    written = filled(page, Records.read())
-    if check:
-        print(f"{PAGE.name} is {'as the results are' if page == written else 'out of date'}")
-        return int(page != written)
-    PAGE.write_text(written, encoding="utf-8")
-    print(f"written to {PAGE}")
-    return 0
+    records, is_old = Records.read(), False
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        written = filled(page, records)
+        is_old |= page != written
+        if check:
+            print(f"{path.name} is {'as the results are' if page == written else 'out of date'}")
+        else:
+            path.write_text(written, encoding="utf-8")
+            print(f"written to {path}")
+    return int(check and is_old)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """How Sphinx builds the documentation: ``make docs``."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,16 @@ def drop_signature(app: Sphinx, what: str, name: str, value: object, *rest: Any)
     return ("", None) if getattr(value, "_is_protocol", False) else None
 
 
+def keep_underscores(app: Sphinx, what: str, name: str, value: object, *rest: Any) -> None:
+    """Let the last letter of names such as ``selection_`` be a letter: else it is markup."""
+    lines: list[str] = rest[-1]
+    for place, line in enumerate(lines):
+        if head := re.match(r":(?:ivar|vartype) [^:]*:", line):
+            lines[place] = re.sub(r"_(?=[,:])", r"\\_", head[0]) + line[head.end() :]
+
+
 def setup(app: Sphinx) -> None:
     """Tell Sphinx when to call these functions."""
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", drop_signature)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=900)  # after napoleon

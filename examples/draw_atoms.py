@@ -15,11 +15,11 @@ from pidselect import datasets, decompose
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "atoms.png"
 
-# Colours by Okabe and Ito, which people with any colour vision can tell apart.
+# Those of all displays: by Okabe and Ito, which people with any colour vision can tell apart.
 COLOURS = {
-    "unique 1": "#E69F00",
-    "shared": "#0072B2",
-    "unique 2": "#D55E00",
+    "unique 1": "#0072B2",
+    "shared": "#E69F00",
+    "unique 2": "#56B4E9",
     "synergy": "#009E73",
 }
 
@@ -55,7 +55,7 @@ def draw_parts(axes: Axes) -> None:
     for x, colour in ((-0.6, COLOURS["unique 1"]), (0.6, COLOURS["unique 2"])):
         axes.add_patch(Circle((x, -0.1), 1.1, facecolor="white", edgecolor="none"))
         axes.add_patch(Circle((x, -0.1), 1.1, facecolor=colour + "59", edgecolor="none"))
-    lens = Circle((0.6, -0.1), 1.1, facecolor="#B8D4E6", edgecolor="none")
+    lens = Circle((0.6, -0.1), 1.1, facecolor="#F5D899", edgecolor="none")
     axes.add_patch(lens)
     lens.set_clip_path(Circle((-0.6, -0.1), 1.1, transform=axes.transData))
     for x in (-0.6, 0.6):
@@ -84,7 +84,7 @@ def draw_cases(axes: Axes, found: dict[str, dict[str, float]]) -> None:
             if bits > 0.1:
                 middle = start + bits / 2
                 label = f"{name}\n{bits:.2f}" if bits > 0.3 else f"{bits:.2f}"
-                ink = "white" if name == "shared" else "black"  # the one that can be read
+                ink = "white" if name == "unique 1" else "black"  # the one that can be read
                 axes.text(middle, place, label, ha="center", va="center", size=10, color=ink)
             start += bits
     axes.set_yticks(range(len(found)), list(found), size=10)

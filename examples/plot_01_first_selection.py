@@ -47,3 +47,7 @@ AtomBarsDisplay.from_explanation(explanation)
 # %%
 # ``transform`` keeps the selected columns, as every selector of scikit-learn does.
 selector.set_output(transform="pandas").transform(X).head(3)
+
+# %%
+# **To take home:** pass the table as it is. A column comes in if it adds more than chance to those
+# already there, and ``explain`` says how each one matters.

@@ -29,7 +29,12 @@ for step in selection.steps:
     print(step)
 
 # %%
-# and as a table with a row for each candidate of each step. X2 is worth more once X1 is known:
-# they act together.
+# and as a table with a row for each candidate of each step.
 frame = selection.to_frame()
 frame[frame["candidate"] == "X2"][["step", "candidate", "bits", "score", "p_value", "chosen"]]
+
+# %%
+# X2 is worth more once X1 is known: they act together.
+#
+# **To take home:** what a column is worth depends on what is known already, and how far a dot lies
+# above the line says more than its p-value.

@@ -30,9 +30,9 @@ for axes, (name, parts) in zip(figure.subplots(2, 2).flat, gates.items(), strict
     axes.set_title(name, pad=24)
 
 # %%
-# From samples the atoms are estimated. In the paper's toy system X1 carries a signal and a noise
-# eta; X2 is a noisy copy of X1. So X1 and X2 share what they tell, while eta, which tells
-# nothing by itself, cleans X1 of its noise: synergy.
+# From samples the atoms are estimated. In this toy system, of Wollstadt et al. (2023), X1 carries a
+# signal and a noise eta; X2 is a noisy copy of X1. So X1 and X2 share what they tell, while eta,
+# which tells nothing by itself, cleans X1 of its noise: synergy.
 toy = datasets.toy(random_state=1)
 columns = dict(zip(toy.names, toy.X.T, strict=True))
 pair = decompose([columns["X1"], columns["X2"]], toy.y, n_permutations=100, random_state=0)
@@ -45,3 +45,7 @@ AtomBarsDisplay.from_decomposition(cleaned)
 # %%
 # Beside each value stands the one corrected for the bias of counting, and a p-value.
 print(cleaned)
+
+# %%
+# **To take home:** a column that tells nothing alone can be worth much beside another, and one that
+# tells much alone can be worth nothing beside its copy.

@@ -43,3 +43,7 @@ print(fill(str(explanation["switch 2"]), 90))
 # %%
 # Pairs beside each other: what two columns tell together beyond what each tells alone.
 SynergyMatrixDisplay.from_explanation(explanation)
+
+# %%
+# **To take home:** "nothing selected" may mean that columns act only together. If you suspect it,
+# set ``lookahead=2``, or name the pair in ``feature_groups``.

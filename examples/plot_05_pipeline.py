@@ -42,5 +42,10 @@ SelectionPathDisplay.from_selection(selector.selection_)
 AtomBarsDisplay.from_explanation(selector.explain(X, y))
 
 # %%
-# Whether these are the causes of anything, no selection can say. It says what is told, not why.
+# What came in, and when:
 selector.selection_
+
+# %%
+# **To take home:** put the selector inside the pipeline, and do not mind that folds select
+# different ones of columns that tell nearly the same. None of them need be a cause: a selection
+# says what is told, not why.

@@ -42,3 +42,7 @@ print("true by construction:", ", ".join(problem.names[i] for i in problem.relev
 
 # %%
 SelectionPathDisplay.from_selection(selector.selection_)
+
+# %%
+# **To take home:** a ranking needs a number from you and takes copies. A test given what is
+# selected needs no number, and leaves them.

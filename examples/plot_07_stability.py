@@ -24,6 +24,9 @@ StabilityDisplay.from_stability(report)
 
 # %%
 # Four columns come back nearly always, and noise hardly ever. X3 never does: it enters as a square,
-# for which the estimator ``"copula"`` has no eye, as it sees monotone relations. So a set can be
-# stable and not whole: stability says what a method finds again, not what it cannot see.
+# for which the estimator ``"copula"`` has no eye, as it sees monotone relations.
 report.to_frame().round(2)
+
+# %%
+# **To take home:** a set can be stable and not whole. Stability says what a method finds again, not
+# what it cannot see.

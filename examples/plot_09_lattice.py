@@ -28,7 +28,11 @@ for name, value in parity.atoms.items():
 print(round(sum(parity.atoms.values()), 6), round(parity.information, 6))
 
 # %%
-# Another measure divides the same bit otherwise. By that of the smallest information, all of it
-# takes three.
+# Another measure divides the same bit otherwise. By ``"mmi"``, where sets share what the least
+# informed of them tells, all of it takes three.
 smallest = decompose_distribution(datasets.gate("XOR", n_sources=3), measure="mmi")
 LatticeDisplay.from_decomposition(smallest)
+
+# %%
+# **To take home:** the sum of all parts is a fact, how it is divided depends on the measure. So say
+# which one you used.

@@ -23,5 +23,8 @@ page = write_report(selector, X, y, Path(mkdtemp()) / "wine.html", title="Three 
 # %%
 # On the command line the same page comes with
 # ``pidselect select wine.csv --target grower --report wine.html``.
+#
+# **To take home:** one line makes a page that anybody can open, read and sort, and that says how to
+# get the same result again.
 
-# sphinx_gallery_thumbnail_path = 'images/display_atoms.png'
+# sphinx_gallery_thumbnail_path = 'images/report_page.png'

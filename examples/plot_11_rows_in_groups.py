@@ -12,8 +12,8 @@ import pandas as pd
 from pidselect import PIDSelector, SelectionPathDisplay
 
 # %%
-# Thirty patients come ten times each. Pain depends on the dose of that day. Each patient has a
-# level of pain of their own, and so has the number of their room, by chance.
+# Thirty patients come ten times each. Pain depends on the dose of that day, and each patient has a
+# level of pain of their own. The rooms differ between patients, too, and do nothing.
 rng = np.random.default_rng(0)
 patient = np.repeat(np.arange(30), 10)
 level, room = rng.normal(size=(2, 30))
@@ -40,3 +40,7 @@ SelectionPathDisplay.from_selection(selector.fit(X, pain, groups=patient).select
 # Where the target is the same for all rows of a group, ``surrogates="blocks"`` exchanges whole
 # groups; for rows in the order of time there is ``surrogates="shift"``.
 print(selector.selection_)
+
+# %%
+# **To take home:** if rows come in groups, pass ``groups``. Otherwise ten rows of one patient count
+# as ten patients, and chance is taken for less than it is.

@@ -137,7 +137,7 @@ def public_names(module: str) -> set[str]:
 
 @pytest.mark.parametrize("path", GALLERY, ids=shown)
 def test_lesson_of_the_gallery(path):
-    """It has a title and a text, uses public names only, can be repeated, and shows something."""
+    """It has a title, a text and a conclusion, public names only, a seed, and something to see."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text, filename=str(path))
     title, line, *rest = ast.get_docstring(tree).splitlines()
@@ -154,6 +154,7 @@ def test_lesson_of_the_gallery(path):
             assert not settings or "random_state" in settings
     assert "pyplot" not in text
     assert re.search(r"Display\.from_|write_report\(", text)
+    assert "# **To take home:** " in text.rpartition("# %%")[2]
 
 
 def test_every_lesson_of_the_gallery_is_listed():

@@ -1,4 +1,4 @@
-"""The page of numbers says what was measured: its tables are written from the results."""
+"""Pages say what was measured: their tables are written from the results."""
 
 from __future__ import annotations
 
@@ -28,19 +28,27 @@ def records(tables):
 
 
 @pytest.fixture(scope="module")
-def page(tables):
-    return tables.PAGE.read_text(encoding="utf-8")
+def pages(tables):
+    return {path.name: path.read_text(encoding="utf-8") for path in tables.PAGES}
 
 
-def test_the_page_is_what_the_script_writes(tables, records, page):
-    assert tables.filled(page, records) == page, "run python benchmarks/tables.py"
+def test_pages_are_what_the_script_writes(tables, records, pages):
+    for page in pages.values():
+        assert tables.filled(page, records) == page, "run python benchmarks/tables.py"
 
 
-def test_every_table_is_on_the_page_once(tables, page):
-    assert sorted(name for _, name, _ in tables.PLACE.findall(page)) == sorted(tables.TABLES)
+def test_every_table_is_on_some_page_once(tables, pages):
+    places = [name for page in pages.values() for _, name, _ in tables.PLACE.findall(page)]
+    assert sorted(places) == sorted(tables.TABLES)
 
 
-def test_a_changed_result_changes_the_page(tables, records, page):
+def test_no_other_page_has_places_for_tables(tables):
+    others = {*(ROOT / "docs").glob("*.md")} - {*tables.PAGES}
+    assert [path.name for path in others if tables.PLACE.search(path.read_text("utf-8"))] == []
+
+
+def test_a_changed_result_changes_the_page(tables, records, pages):
+    page = pages["numbers.md"]
     record = records.results["calibration"]
     rows = [{**row, "alarms": 987} for row in record["results"]["tables"]]
     results = {**records.results, "calibration": {**record, "results": {"tables": rows}}}
