@@ -95,6 +95,11 @@ def test_what_cannot_be_seen_in_a_name_is_told():
     assert name(" a") == "&#x27; a&#x27;"
 
 
+def test_half_a_letter_is_written_as_its_number():
+    for form in FORMS.values():
+        assert b"caf\\udce9" in form("caf\udce9").encode("utf-8")
+
+
 def test_html_is_not_escaped_twice():
     assert text(text("<")) == "&lt;"
     assert joined(["<", text("<"), paragraph("<")], " & ") == "&lt; &amp; &lt; &amp; <p>&lt;</p>"

@@ -129,7 +129,7 @@ def test_more_sources(n_sources):
     html = body(found._repr_html_())
     assert len(rows(html)) == 1 + 18
     assert ("smaller ones" in html) == (n_sources == 4)
-    assert "pidselect-plain" in html
+    assert '<span class="pidselect-key pidselect-plain" aria-hidden="true"></span>mixed' in html
 
 
 def test_negative_atoms_are_printed_as_they_are():

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import typeof
 
 from pidselect.data import Block, Column
-from pidselect.estimators import KSG, Batch, Mixed
+from pidselect.estimators import KSG, Batch, Mixed, nearest
 from pidselect.estimators._neighbours import score_columns
 from pidselect.estimators._orders import Space, in_blocks
 from pidselect.estimators._rulers import stretch, to_ruler
@@ -44,10 +45,23 @@ def both(estimator, columns, rows, max_memory=2**30, places=np.uint16):
     candidate = scorer.to_candidate(Block((column(x),)))
     quick, exact = np.empty((2, len(rows)), dtype=np.int64)
     around, rule = scorer.known.around, scorer.rule
-    rows = rows[:, scorer.known.order]
+    rows = np.take(rows, scorer.known.order, axis=1)
     score_smooth_columns(candidate, rows, around, rule, quick, np.empty(0, dtype=places))
     score_columns(candidate, rows, around, rule, exact)
     return quick, exact
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns, monkeypatch):
+    rng, seen = np.random.default_rng(0), []
+    for name in ("score_columns", "score_smooth_columns"):
+        monkeypatch.setattr(nearest, name, lambda candidate, rows, *_: seen.append(typeof(rows)))
+    scorer = KSG().bind(Block((column(rng.normal(size=50)),)), Block())
+    block = Block(tuple(column(values) for values in rng.normal(size=(n_columns, 50))))
+    for n_rows in (1, 16):
+        scorer.score(Batch(block, permutations((7,), range(n_rows), 50)))
+    assert len(seen) == 2
+    assert len(set(seen)) == 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from pidselect.decomposition.lattice import lattice
+
 HOSTILE = ["<img src=x onerror=alert(1)>", "$x^2$", "a\nb\x00c", "x" * 200, "高さ", " "]
 
 
@@ -80,6 +82,17 @@ def explanation(n_features: int = 4, names: list[str] | None = None) -> dict[str
         "method": "mmi",
     }
     return {"features": features, "pairs": pairs}
+
+
+def decomposition(values: Any, names: list[str] | None = None) -> dict[str, Any]:
+    """Return as many atoms as there are values: 4 for two sources, 18 for three, 166 for four."""
+    n_sources = {4: 2, 18: 3, 166: 4}[len(values)]
+    return {
+        "atoms": dict(zip(lattice(n_sources).labels, values, strict=True)),
+        "unit": "bit",
+        "measure": "sx",
+        "variables": names or [f"s{place}" for place in range(n_sources)] + ["t"],
+    }
 
 
 def stability(n_features: int = 4, names: list[str] | None = None) -> dict[str, Any]:

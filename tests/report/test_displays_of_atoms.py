@@ -4,6 +4,7 @@ import made_up_results
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from pidselect import decompose
 from pidselect.decomposition.lattice import lattice
@@ -15,6 +16,7 @@ from pidselect.report.displays import (
 )
 from pidselect.report.displays.atoms import PARTS
 from pidselect.report.displays.lattice import layout
+from pidselect.report.displays.matrix import SMALLEST
 from pidselect.selection.stability import Stability
 
 
@@ -24,16 +26,6 @@ def texts(display):
 
 def rows(display):
     return [label.get_text() for label in display.ax_.get_yticklabels()]
-
-
-def atoms(n_sources, values):
-    labels = lattice(n_sources).labels
-    return {
-        "atoms": dict(zip(labels, values, strict=True)),
-        "unit": "bit",
-        "measure": "sx",
-        "variables": [f"s{place}" for place in range(n_sources)] + ["t"],
-    }
 
 
 # ------------------------------------------------------------------------------------------ bars
@@ -114,7 +106,7 @@ def test_atoms_of_two_sources_have_plain_names_and_their_intervals():
 
 def test_of_four_sources_the_largest_atoms_come_first():
     values = np.linspace(-0.5, 0.4, 166)
-    display = AtomBarsDisplay.from_dict(atoms(4, values)).plot()
+    display = AtomBarsDisplay.from_dict(made_up_results.decomposition(values)).plot()
     assert rows(display)[0] == lattice(4).labels[0]
     assert "and 136 more" in texts(display)
     assert "1 is s0, 2 is s1, 3 is s2, 4 is s3; the target is t" in display.ax_.get_xlabel()
@@ -140,7 +132,7 @@ def test_edges_join_neighbours_of_the_lattice(n_sources):
 def test_all_atoms_of_few_sources_are_written(n_sources):
     labels = lattice(n_sources).labels
     values = np.arange(len(labels)) / 100 - 0.02
-    display = LatticeDisplay.from_dict(atoms(n_sources, values)).plot()
+    display = LatticeDisplay.from_dict(made_up_results.decomposition(values)).plot()
     for label, value in zip(labels, values, strict=True):
         text = next(text for text in texts(display) if text.startswith(f"{label}\n"))
         assert text.endswith(f"\n{round(value, 3) + 0.0:.3f}")
@@ -152,7 +144,7 @@ def test_all_atoms_of_few_sources_are_written(n_sources):
 def test_of_four_sources_the_largest_are_named():
     values = np.zeros(166)
     values[[5, 50, 100]] = (0.5, -0.3, 0.2)
-    display = LatticeDisplay.from_dict(atoms(4, values)).plot()
+    display = LatticeDisplay.from_dict(made_up_results.decomposition(values)).plot()
     labels = lattice(4).labels
     named = {text.split("\n")[0] for text in texts(display)}
     assert named == {labels[0], labels[5], labels[50], labels[100], labels[-1]}
@@ -163,7 +155,7 @@ def test_of_four_sources_the_largest_are_named():
 
 
 def test_infinite_atoms_are_written_as_such():
-    display = LatticeDisplay.from_dict(atoms(2, ["inf", 0.0, 0.0, 0.1])).plot()
+    display = LatticeDisplay.from_dict(made_up_results.decomposition(["inf", 0.0, 0.0, 0.1])).plot()
     assert texts(display)[0].endswith("\ninf")
 
 
@@ -193,11 +185,46 @@ def test_redundancy_lies_below_the_diagonal_and_synergy_above():
 
 
 def test_values_are_printed_where_there_is_room():
-    few = SynergyMatrixDisplay.from_dict(made_up_results.explanation(12)).plot()
-    assert len(texts(few)) == 144 - 2
+    few = SynergyMatrixDisplay.from_dict(made_up_results.explanation(7)).plot()
+    assert len(texts(few)) == 49 - 2
     many = SynergyMatrixDisplay.from_dict(made_up_results.explanation(60)).plot()
     assert texts(many) == []
     assert len(rows(many)) == 30
+
+
+def test_values_fit_their_cells_however_the_axes_shrink():
+    display = SynergyMatrixDisplay.from_dict(made_up_results.explanation(6))
+    figure = Figure(figsize=(4, 4))
+    ax = display.plot(figure.add_axes((0.2, 0.2, 0.7, 0.7))).ax_
+    seen = []
+    for share in (0.7, 0.35, 0.1):
+        ax.set_position((0.2, 0.2, share, share))
+        figure.draw_without_rendering()
+        cell = ax.get_window_extent().width / 6
+        text = ax.texts[0]
+        seen.append(text.get_fontsize())
+        assert share == 0.1 or text.get_window_extent().width < cell
+    assert seen[0] > seen[1] >= SMALLEST
+    assert seen[2] == seen[1]  # it was not drawn at all
+
+
+def test_values_can_be_read_on_their_colours():
+    display = SynergyMatrixDisplay.from_dict(made_up_results.explanation(9)).plot()
+    below, above = display.ax_.images
+    for text in display.ax_.texts:
+        column, row = map(int, text.get_position())
+        if row != column:
+            half = below if row > column else above
+            face = half.to_rgba(half.get_array()[row, column])
+            assert contrast(face[:3], text.get_color()) > 3.5
+
+
+def contrast(*colours):
+    """Return how well two colours can be told apart, as web pages are judged by it."""
+    parts = np.array([to_rgb(colour) for colour in colours])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    dark, light = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("n_features", [0, 1])

@@ -113,6 +113,29 @@ def test_infinite_scores_stand_at_the_edge():
     assert "feature_0 at infinity" in display.describe()
 
 
+def test_a_name_at_the_edge_is_not_struck_through():
+    record = made_up_results.selection(4, 2)
+    record["steps"][0]["scores"] = ["inf", 1.0, 1.0, 1.0]
+    record["steps"][0]["chosen"] = "feature_0"
+    display = draw(record)
+    display.figure_.draw_without_rendering()
+    (name,) = [text for text in display.ax_.texts if text.get_text() == "feature_0"]
+    edge = display.ax_.transData.transform((1.0, marks(display, "D")[0].get_ydata()[0]))[1]
+    box = name.get_window_extent()
+    assert not box.y0 < edge < box.y1
+
+
+def test_a_dot_above_the_mark_is_explained():
+    record = made_up_results.selection(4, 2)
+    assert "another test" not in draw(record).ax_.get_xlabel()
+    chosen = record["steps"][0]["candidates"].index(record["steps"][0]["chosen"])
+    record["steps"][0]["scores"][chosen - 1] = 31.0
+    display = draw(record)
+    assert "stands lower in another test of that step" in display.ax_.get_xlabel()
+    assert display.describe().endswith("scores lower in another test.")
+    assert not any("best" in words for words in legend(display))
+
+
 def test_many_steps_have_their_names_below():
     display = draw(made_up_results.selection(50, 40, removed=1))
     assert texts(display) == []
@@ -125,7 +148,7 @@ def test_many_steps_have_their_names_below():
 
 def test_very_many_dots_become_a_picture():
     few = SelectionPathDisplay.from_dict(made_up_results.selection(20, 3)).to_svg()
-    many = SelectionPathDisplay.from_dict(made_up_results.selection(300, 10)).to_svg()
+    many = SelectionPathDisplay.from_dict(made_up_results.selection(300, 3)).to_svg()
     assert "data:image/png" not in few
     assert "data:image/png" in many
     assert len(many) < 150_000

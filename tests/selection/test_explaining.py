@@ -222,7 +222,8 @@ def test_several_targets():
     selector = quick().fit(X, np.column_stack([y, X[:, 2]]))
     explanation = selector.explain(X, np.column_stack([y, X[:, 2]]))
     assert explanation["x2"].role == "strongly relevant"
-    assert explanation.target == "y"
+    assert explanation.target == "the target"
+    assert "about the target" in explanation["x2"].sentence
     mixed = quick().fit(X, pd.DataFrame({"number": y, "class": X[:, 2] > 0}))
     assert mixed.selection_.settings["target"] == "continuous, nominal"
     frame = pd.DataFrame({"number": y, "class": X[:, 2] > 0})
@@ -276,7 +277,7 @@ def test_nothing_selected():
     explanation = selector.explain(X, y)
     assert explanation.information == 0
     assert set(roles(explanation).values()) == {"irrelevant"}
-    assert "none found it to tell anything about y." in explanation["x0"].sentence
+    assert "none found it to tell anything about the target." in explanation["x0"].sentence
 
 
 def step(phase, candidates, p_values, chosen, accepted):
@@ -408,7 +409,7 @@ def test_beside_kept_features_nothing_was_tested_alone():
     X = pd.DataFrame({"c": c, "b": c ^ (rng.random(200) < 0.1)})
     explanation = quick(keep=["c"]).fit(X, c).explain(X, c)
     assert explanation["b"].sentence.endswith(
-        "none found it to tell anything about y that c would not."
+        "none found it to tell anything about the target that c would not."
     )
 
 

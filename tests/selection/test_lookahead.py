@@ -17,7 +17,8 @@ from pidselect.selection import lookahead
 from pidselect.selection.evidence import CLOSE
 from pidselect.selection.features import Feature
 from pidselect.selection.inquiry import Inquiry, Member
-from pidselect.selection.lookahead import Search, look_ahead, screened
+from pidselect.selection.lookahead import Search, look_ahead
+from pidselect.selection.screening import screened
 from pidselect.significance import LOOKAHEAD, START, permutations
 from pidselect.significance.standards import PILOT_DRAWS
 
@@ -358,7 +359,7 @@ def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed, monkey
     )
     candidates, room = [wide, *features_of(X)], 2
     inquiry = inquiry_of(y, n_permutations=99, alpha=0.05, shared=True)
-    strongest = screened(inquiry, (), candidates, 2, (LOOKAHEAD, 2, 0)).tuples
+    strongest = screened(inquiry, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
     assert any(wide in members for members in strongest)
     found, steps = look_ahead(inquiry, (), candidates, Search(2), room)
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
@@ -375,12 +376,11 @@ def test_the_selector_keeps_to_the_budget(monkeypatch):
 
 
 @pytest.mark.parametrize("portfolio", [False, True])
-def test_the_screen_is_repeated_in_every_draw(portfolio, monkeypatch):
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 6)
+def test_the_screen_is_repeated_in_every_draw(portfolio):
     X, y = bits(60, seed=1), bits(60, seed=2)[:, 0]
     inquiry = inquiry_of(y, shared=True, is_portfolio=portfolio, seed=3)
     words = (LOOKAHEAD, 2, 0)
-    question = screened(inquiry, (), features_of(X), 2, words)
+    question = screened(inquiry, (), features_of(X), 2, words, most=6)
     rows = naive_selection.orders("global", None, (3, *words), 60, 70)
     rules = naive_selection.Rules(("discrete",), 20, PILOT_DRAWS if portfolio else 0)
     expected = naive_selection.screened(list(X.T), y, rows, 4, rules)
@@ -395,9 +395,8 @@ def test_the_screen_is_repeated_in_every_draw(portfolio, monkeypatch):
 
 
 @pytest.mark.parametrize("order", [2, 3])
-def test_in_the_data_as_observed_places_are_the_tuples_on_record(order, monkeypatch):
+def test_in_the_data_as_observed_places_are_the_tuples_on_record(order):
     """In every test: what one rejects and what another rejects must be the same tuple."""
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 6)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 10))
     X[:, 1:5] += 1.5 * X[:, [0]]
@@ -411,7 +410,7 @@ def test_in_the_data_as_observed_places_are_the_tuples_on_record(order, monkeypa
         shared=True,
     )
     known, *candidates = features_of(X, "continuous")
-    question = screened(inquiry, [known], candidates, order, (LOOKAHEAD, order, 1))
+    question = screened(inquiry, [known], candidates, order, (LOOKAHEAD, order, 1), most=6)
     found = question.score(range(1))
     bound = inquiry.bind([known])
     rows = bound.rows((0,), range(1))

@@ -149,7 +149,10 @@ def test_nothing_selected():
         selection = quick().fit(*noise()).selection_
     html = body(selection._repr_html_())
     assert "<strong>No feature was selected.</strong>" in html
+    assert html.count("No feature was selected") == 1
     assert "What may help" in html
+    none = Selection((), (), ())._repr_html_()
+    assert "<strong>No feature was selected: there was no candidate.</strong>" in none
     assert ["feature", "step", "bits", "p", "final p"] not in rows(html)
 
 

@@ -27,11 +27,11 @@ from systems import noise, numbers, quick
 from pidselect.selection.stability import (
     SHOWN,
     Stability,
-    Subsamples,
     nogueira,
     stability,
     wilson,
 )
+from pidselect.selection.subsamples import Subsamples
 
 
 class Watcher(SelectorMixin, BaseEstimator):

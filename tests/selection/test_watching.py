@@ -14,6 +14,7 @@ from watchers import Interrupting, Memory
 
 from pidselect.selection import inquiry, lookahead, selector, sheets
 from pidselect.selection.record import Selection
+from pidselect.selection.stability import stability
 from pidselect.selection.watching import Stage, Watch, included, so_far, watched_by
 
 SETTINGS = {
@@ -168,12 +169,46 @@ def test_the_bar_and_a_watcher_hear_the_same(capsys):
     assert (memory.heard, found) == (silent.heard, expected)
 
 
-def test_explanations_are_not_watched():
-    X, y = gates()
-    fitted, memory = quick().fit(X, y), Memory()
+# --- what follows a fit ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_held_out", [False, True])
+@pytest.mark.parametrize("system", [gates, numbers])
+def test_an_explanation_is_watched_and_the_same(system, is_held_out):
+    X, y = system()
+    half = len(y) // 2 if is_held_out else None
+    fitted, memory = quick().fit(X[:half], y[:half]), Memory()
+    expected = fitted.explain(X, y)
     with watched_by(memory):
-        fitted.explain(X, y)
-    assert memory.heard == []
+        assert fitted.explain(X, y).to_dict() == expected.to_dict()
+    *roles, (atoms, n_apart) = memory.stages
+    assert {stage.phase for stage, _ in roles} == {"roles"}
+    for stage, n_values in roles:
+        assert n_values == stage.n_values if stage.is_exact else 0 < n_values <= stage.n_values
+    assert (atoms.phase, atoms.n_values, n_apart) == ("atoms", X.shape[1], X.shape[1])
+    assert {stage.step for stage, _ in memory.stages} == {len(fitted.selection_.steps) + 1}
+    assert memory.all("took") == memory.all("stopped") == []
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_selections_on_parts_are_watched_as_a_whole(n_jobs):
+    X, y = gates()
+    expected = stability(quick(), X, y, 4, random_state=0)
+    memory = Memory()
+    with watched_by(memory):
+        assert stability(quick(), X, y, 4, random_state=0, n_jobs=n_jobs) == expected
+        quick().fit(X, y)
+    first, *rest = memory.heard[:5]
+    assert first == ("begins", Stage("stability", 1, X.shape[1], 4))
+    assert rest == [("advances", 1)] * 4
+    assert memory.heard[5][1].phase == "forward"  # the watcher is told of what comes next
+
+
+def test_ctrl_c_between_selections_on_parts():
+    watcher = Interrupting("advances", 2)
+    with pytest.raises(KeyboardInterrupt), watched_by(watcher):
+        stability(quick(), *gates(), 50, random_state=0, n_jobs=2)
+    assert watcher.all("stopped") == []
 
 
 # --- the end before the end -----------------------------------------------------------------------

@@ -34,7 +34,7 @@ STYLE = """
 .pidselect-card table.pidselect-table .pidselect-name { text-align: left; white-space: normal;
   min-width: 8em; max-width: 20em; overflow-wrap: anywhere; }
 .pidselect-card table.pidselect-table .pidselect-wide {
-  text-align: left; white-space: normal; min-width: 18em; }
+  text-align: left; white-space: normal; min-width: 18em; overflow-wrap: anywhere; }
 .pidselect-card .pidselect-bar { display: flex; width: 9em; height: 0.9em; margin-top: 0.25em; }
 .pidselect-card .pidselect-part { display: block; box-sizing: border-box; height: 100%; }
 .pidselect-card .pidselect-key {
@@ -61,7 +61,9 @@ class Markup(str):
 
 
 def text(value: str) -> Markup:
-    """Return text, such as a sentence, as HTML.
+    r"""Return text, such as a sentence, as HTML that any file can hold.
+
+    Half a letter, as of a file name that is no UTF-8, is written as its number.
 
     Examples
     --------
@@ -69,8 +71,12 @@ def text(value: str) -> Markup:
     'x &lt; 3 &amp; y'
     >>> text(text("x < 3"))
     'x &lt; 3'
+    >>> text("caf\udce9")
+    'caf\\udce9'
     """
-    return value if isinstance(value, Markup) else Markup(escape(value))
+    if isinstance(value, Markup):
+        return value
+    return Markup(escape(value).encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def name(value: str) -> Markup:
@@ -177,15 +183,13 @@ def bar(parts: Sequence[tuple[str, float | None]], full: float) -> Markup:
     <span class="pidselect-part pidselect-unique" style="width:50.0%"></span></span>
     """
     known = [(kind, amount) for kind, amount in parts if amount is not None]
-    said = ", ".join(f"{kind} {amount:.3f}" for kind, amount in known) or "not known"
+    said = text(", ".join(f"{kind} {amount:.3f}" for kind, amount in known) or "not known")
     drawn = "".join(
         f'<span class="pidselect-part {_look(kind)}" style="width:{width:.1f}%"></span>'
         for kind, amount in known
         if (width := 100 * _share(amount, full)) > 0
     )
-    return Markup(
-        f'<span class="pidselect-bar" role="img" aria-label="{escape(said)}">{drawn}</span>'
-    )
+    return Markup(f'<span class="pidselect-bar" role="img" aria-label="{said}">{drawn}</span>')
 
 
 def longest(bars: Iterable[Sequence[tuple[str, float | None]]]) -> float:

@@ -25,6 +25,9 @@ MOST_NAMES = 3
 
 NOT_ESTIMABLE = "not estimable"
 
+#: What sentences call a target without a name of its own, or of several columns.
+THE_TARGET = "the target"
+
 #: Bits by which estimates may contradict each other before a note says so.
 THIN = 0.05
 
@@ -241,8 +244,8 @@ def _pairs(selected: Sequence[Verdict], target: Block, approach: Approach) -> Pa
 
 
 def _target_name(target: Block) -> str:
-    """Return a single target's name; y, if it has none or if there are several."""
-    return "y" if len(target) > 1 or target.names == (TARGET,) else target.names[0]
+    """Return a single target's name, unless it has none or the one that stands for none."""
+    return THE_TARGET if len(target) > 1 or target.names == (TARGET,) else target.names[0]
 
 
 def _notes(features: Sequence[FeatureExplanation]) -> list[str]:

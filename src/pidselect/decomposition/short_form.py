@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Parts = list[tuple[str, float | None]]
 
+#: What atoms of three sources and more may be besides.
+MIXED = "mixed"
+
 
 def explanation_form(explanation: Explanation) -> Markup:
     """Return how each feature tells about the target: its role, a bar, numbers, and a sentence."""
@@ -94,7 +97,8 @@ def decomposition_form(decomposition: Decomposition) -> Markup:
     titles = [header[0], "size", *(title or "name" for title in header[1:])]
     n_left = 2 + ("name" in titles)
     aligned = "l" * n_left + "r" * (len(header) + 1 - n_left)
-    kinds = [one for one in ATOMS if any(kind(label) == one for label in labels)]
+    there = set(map(kind, labels))
+    kinds = [one for one in (*ATOMS, MIXED) if one in there]
     return card(
         strong(f"{decomposition.title()}."),
         legend(kinds),
@@ -113,7 +117,7 @@ def kind(label: str) -> str:
     """
     several, together = "}{" in label, "," in label
     if several and together:
-        return "mixed"
+        return MIXED
     if several:
         return "shared"
     return "synergy" if together else "unique"

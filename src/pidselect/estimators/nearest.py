@@ -261,7 +261,10 @@ class NeighbourScorer:
         known = self.known
         n_samples = len(known.order)
         check_same_length(batch, n_samples)
-        candidate, rows = self.to_candidate(batch.block), batch.rows[:, known.order]
+        candidate = self.to_candidate(batch.block)
+        # An index would lay out many rows column by column but a single one not, and kernels would
+        # be compiled for both.
+        rows = np.take(batch.rows, known.order, axis=1)
         sums = np.empty(len(batch), dtype=np.int64)
         if len(batch.block) > 1:
             score_columns(candidate, rows, known.around, self.rule, sums)

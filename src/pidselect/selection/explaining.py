@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from pidselect.data import (
     Block,
@@ -16,6 +17,8 @@ from pidselect.data import (
     Missing,
     Problem,
     Table,
+    check_choice,
+    frame_library,
     is_constant,
     read_problem,
 )
@@ -24,11 +27,19 @@ from pidselect.data.kinds import TARGET
 from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explain import Verdict, explain
 from pidselect.decomposition.explanation import Explanation, Role
+from pidselect.decomposition.measures import MEASURES
+from pidselect.selection.columns import check_columns
+from pidselect.selection.course import make_inquiry, members_of, sample_rows
 from pidselect.selection.features import Feature, FeatureGroups, read_groups
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.record import Selection, Step
 from pidselect.selection.relevance import assess
-from pidselect.significance import is_significant
+from pidselect.selection.settings import check_count, to_bytes
+from pidselect.selection.watching import after_fit
+from pidselect.significance import check_groups, is_significant
+
+if TYPE_CHECKING:
+    from pidselect.selection.selector import PIDSelector
 
 NO_ROOM = "never tested, as there was no room for it within max_features"
 
@@ -50,6 +61,42 @@ BY_RECORD = (
     "roles are the verdicts of the tests on the way: a feature is weakly relevant if it passed one "
     "beside what was selected then, and irrelevant if it never did; no other subsets were tried."
 )
+
+
+def explain_fit(
+    selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int
+) -> Explanation:
+    """Explain what a fitted selector has selected; see `PIDSelector.explain`."""
+    check_choice(measure, ("auto", *MEASURES), "measure")
+    bins = check_count(bins, "bins", at_least=2)
+    check_columns(selector, X)
+    record = selector.selection_
+    problem = read_again(X, y, selector.kinds_, record.settings["target"], selector.missing)
+    check_same_target(problem.target.names, selector._target)
+    seed = record.settings["seed"]
+    rows = sample_rows(selector.max_samples, problem.target, seed)
+    fitted = selector.estimator_
+    approach = Approach(
+        fitted[0] if isinstance(fitted, tuple) else fitted,
+        measure,
+        bins,
+        seed,
+        selector.n_jobs,
+        to_bytes(selector.max_memory),
+    )
+    is_same = fingerprint(problem) == selector._rows
+    note = SAME_ROWS if is_same else OTHER_ROWS
+    problem, inquiry = restrict(problem, rows), None
+    if groups is not None or record.settings["n_groups"] is None:
+        codes = check_groups(groups, _num_samples(X))
+        inquiry = make_inquiry(selector, problem, members_of(selector), codes, seed)
+        inquiry = replace(inquiry, watch=after_fit(record))
+        if not is_same:
+            record = replace(record, p_values={})  # selected ones are tested on these rows, too
+    explanation = explain_selection(
+        record, problem, selector.feature_groups, approach, inquiry, [note]
+    )
+    return explanation.in_library(frame_library(X))
 
 
 def read_again(
@@ -142,7 +189,13 @@ def explain_selection(
     ]
     verdicts += aside(selection, problem.table, groups, features)
     notes = [how, *notes, *([FULL] if _ended_early(selection) else [])]
-    return explain(verdicts, problem.target, approach, notes)
+    watch = None if inquiry is None else inquiry.watch
+    if watch is not None:
+        watch.begins("atoms", len(features), len(features))
+    explanation = explain(verdicts, problem.target, approach, notes)
+    if watch is not None:
+        watch.advances(len(features))
+    return explanation
 
 
 def line_up_again(

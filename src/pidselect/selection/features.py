@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pidselect.data import Block, IntArray, Table, find_copies
@@ -34,6 +34,20 @@ class Feature:
     def take(self, rows: IntArray) -> Feature:
         """Return the feature restricted to `rows`."""
         return Feature(self.name, self.columns, self.block.take(rows))
+
+
+def as_one(features: Sequence[Feature]) -> Feature:
+    """Return several features as one."""
+    return Feature(
+        name=listed(features),
+        columns=tuple(column for feature in features for column in feature.columns),
+        block=Block(tuple(column for feature in features for column in feature.block.columns)),
+    )
+
+
+def listed(features: Sequence[Feature]) -> str:
+    """Return what several features are called together, such as "width & height"."""
+    return " & ".join(feature.name for feature in features)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,18 +20,15 @@ from functools import partial
 from itertools import combinations
 from math import comb
 
-import numpy as np
-
-from pidselect.data import Block, FloatArray, IntArray
 from pidselect.selection.backward import backward
 from pidselect.selection.evidence import Evidence, find_strongest
-from pidselect.selection.features import Feature
+from pidselect.selection.features import Feature, as_one, listed
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import Information, Question, given_all
 from pidselect.selection.record import Phase, Step
-from pidselect.selection.sheets import Pending, fill
+from pidselect.selection.screening import screened
+from pidselect.selection.sheets import Pending
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
-from pidselect.significance.standards import Standard
 
 #: The most tuples that are searched at a step.
 MOST_TUPLES = 2000
@@ -158,12 +155,12 @@ def _try_tuples(
             note = f"{len(tuples)} of {n_tuples} {_called(order)} searched, the others too wide"
         if not tuples:
             return []
-        question: Question = given_all(inquiry, [_joined(t) for t in tuples], known, words)
+        question: Question = given_all(inquiry, [as_one(t) for t in tuples], known, words)
     else:
         fitting = _narrow(candidates, order, room)
         if len(fitting) < order:
             return []
-        question = screened(inquiry, known, fitting, order, words)
+        question = screened(inquiry, known, fitting, order, words, MOST_TUPLES)
         tuples = question.tuples
         note = (
             f"{len(tuples)} of {n_tuples} {_called(order)} searched, those of the strongest "
@@ -244,7 +241,7 @@ def _beside_starts(
     }
     return Information(
         inquiry,
-        tuple(replace(c, name=f"{c.name} beside {_listed(start)}") for c, start in pairs),
+        tuple(replace(c, name=f"{c.name} beside {listed(start)}") for c, start in pairs),
         inquiry.surrogates,
         tuple(bound[id(start)] for _, start in pairs),
         words,
@@ -261,157 +258,6 @@ def _to_step(
     given = tuple(feature.name for feature in known)
     step = evidence.to_step(phase, given, chosen, maximum_statistic)
     return replace(step, together=tuple(feature.name for feature in members))
-
-
-@dataclass(frozen=True, eq=False)
-class Screened:
-    """The tuples of the strongest single candidates, chosen anew in every draw.
-
-    A place among the candidates of this question is not a tuple but a combination of ranks, such
-    as the first and the third: which tuple that is differs from draw to draw.
-
-    Parameters
-    ----------
-    singles : Information
-        About the candidates one by one.
-    standard : Standard or None
-        What makes them comparable.
-    order : int
-        The size of a tuple.
-    n_strongest : int
-        How many of the strongest make tuples.
-    tuples : list of tuples of Feature
-        In the data as observed.
-    """
-
-    singles: Information
-    standard: Standard | None
-    order: int
-    n_strongest: int
-    tuples: list[tuple[Feature, ...]]
-
-    @property
-    def inquiry(self) -> Inquiry:
-        """How to test."""
-        return self.singles.inquiry
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """The tuples in the data as observed."""
-        return tuple(_joined(members) for members in self.tuples)
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """The scheme of surrogates of each test."""
-        return self.singles.schemes
-
-    @property
-    def n_values_per_draw(self) -> int:
-        """How many values a draw takes, those of single candidates included."""
-        n_scored = len(self.singles.candidates) + len(self.tuples)
-        return len(self.schemes) * n_scored * len(self.inquiry.members)
-
-    def score(self, draws: range) -> FloatArray:
-        """Return the joint information of each draw's own tuples."""
-        ranked = self.strongest(self.singles.score(draws))
-        shape = (len(self.schemes), len(self.tuples), len(self.inquiry.members), len(draws))
-        tasks = [(some,) for some in self.inquiry.split(draws, 1, len(self.tuples))]
-        common = partial(self.ready, ranked, draws)
-        return fill(self.inquiry, shape, tasks, draws, Ranked.score_part, common)
-
-    def ready(self, ranked: IntArray, draws: range) -> Ranked:
-        """Return what is to be done with ranked candidates, so that it can be sent elsewhere."""
-        return Ranked(self.singles.ready, ranked, draws, self.order)
-
-    def strongest(self, values: FloatArray) -> IntArray:
-        """Return the places of the strongest single candidates in each draw, strongest first."""
-        best = values.max(axis=2)
-        if self.standard is not None:
-            # By the standards of all tests alike: else the data as observed would have other
-            # tuples in each test.
-            every = replace(
-                self.standard,
-                centre=self.standard.centre[:, np.newaxis],
-                scale=self.standard.scale[:, np.newaxis],
-            )
-            best = every.apply(values).max(axis=3).min(axis=0)
-        return np.argsort(-best, axis=1, kind="stable")[:, : self.n_strongest].astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """Each draw's own tuples.
-
-    Parameters
-    ----------
-    singles : Information
-    ranked : array of int64, shape (n_tests, n_strongest, n_draws)
-        The strongest of its candidates, in each draw.
-    draws : range
-        The numbers of the draws.
-    order : int
-        The size of a tuple.
-    """
-
-    singles: Information
-    ranked: IntArray
-    draws: range
-    order: int
-
-    def score_part(self, draws: range) -> FloatArray:
-        """Return the joint information of the tuples of some draws."""
-        ranked = self.ranked[..., draws.start - self.draws.start : draws.stop - self.draws.start]
-        ranks = np.array(list(combinations(range(ranked.shape[1]), self.order)))
-        bound, inquiry = self.singles.bound[0].bound, self.singles.inquiry
-        rows = bound.rows((inquiry.seed, *self.singles.words), draws)
-        values = np.empty((len(rows), len(ranks), len(inquiry.members), len(draws)))
-        for test, orders in enumerate(rows):
-            members = np.sort(ranked[test][ranks], axis=1)  # (n_tuples, order, n_draws)
-            flat = members.transpose(0, 2, 1).reshape(-1, self.order)
-            tuples, which, counts = np.unique(flat, axis=0, return_inverse=True, return_counts=True)
-            cells = np.split(np.argsort(which, axis=None, kind="stable"), np.cumsum(counts)[:-1])
-            for places, cell in zip(tuples, cells, strict=True):
-                slot, draw = np.divmod(cell, len(draws))
-                block = _joined([self.singles.candidates[place] for place in places]).block
-                only = replace(bound, shuffles=bound.shuffles[test : test + 1])
-                values[test, slot, :, draw] = only.score(block, [orders[draw]])[0].T
-        return values
-
-
-def screened(
-    inquiry: Inquiry,
-    known: Sequence[Feature],
-    candidates: Sequence[Feature],
-    order: int,
-    words: tuple[int, ...],
-) -> Screened:
-    """Look at single candidates first, and leave room in the budget for all tuples of the best."""
-    n_strongest = max(n for n in range(order, len(candidates) + 1) if comb(n, order) <= MOST_TUPLES)
-    singles = given_all(inquiry, candidates, known, words)
-    if inquiry.watch is not None:
-        n_values = len(singles.schemes) * len(candidates) * len(inquiry.members)
-        inquiry.watch.begins("lookahead", len(candidates), n_values * (1 + inquiry.n_pilot))
-    first = singles.score(range(1 + inquiry.n_pilot))
-    question = Screened(singles, inquiry.standard(first[..., 1:]), order, n_strongest, [])
-    best = question.strongest(first[..., :1])[0, :, 0]
-    tuples = [
-        tuple(candidates[place] for place in sorted(best[list(ranks)]))
-        for ranks in combinations(range(n_strongest), order)
-    ]
-    return replace(question, tuples=tuples)
-
-
-def _joined(features: Sequence[Feature]) -> Feature:
-    """Return several features as one."""
-    return Feature(
-        name=_listed(features),
-        columns=tuple(column for feature in features for column in feature.columns),
-        block=Block(tuple(column for feature in features for column in feature.block.columns)),
-    )
-
-
-def _listed(features: Sequence[Feature]) -> str:
-    return " & ".join(feature.name for feature in features)
 
 
 def joined(*notes: str) -> str:

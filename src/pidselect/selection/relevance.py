@@ -205,6 +205,12 @@ class BesideSubsets:
         """The scheme of surrogates of each test."""
         return self.inquiry.surrogates
 
+    @property
+    def n_values(self) -> int:
+        """How many values a draw takes."""
+        n_tests = sum(len(self.inquiry.schemes(given)) for given in self.given)
+        return n_tests * len(self.features) * len(self.inquiry.members)
+
     def score(self, draws: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_subsets * n_features, n_members, n_draws)."""
         return np.concatenate([self._score_given(given, draws) for given in self.given], axis=1)
@@ -232,7 +238,8 @@ class Scored:
     def inquiry(self) -> Inquiry:
         """How to test, with the draws that there are."""
         inquiry = self.question.inquiry
-        return replace(inquiry, n_permutations=self.values.shape[-1] - 1 - inquiry.n_pilot)
+        n_permutations = self.values.shape[-1] - 1 - inquiry.n_pilot
+        return replace(inquiry, n_permutations=n_permutations, watch=None)  # all was told
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -254,6 +261,9 @@ def _examine(question: BesideSubsets) -> Evidence:
     inquiry = question.inquiry
     n = n_draws(inquiry)
     first, end = 1 + inquiry.n_pilot + min(FIRST_DRAWS, n), 1 + inquiry.n_pilot + n
+    if inquiry.watch is not None:
+        is_exact = first == end
+        inquiry.watch.begins("roles", len(question.features), question.n_values * end, is_exact)
     values = question.score(range(first))
     _, evidence = find_strongest(Scored(question, values))
     if first == end:
@@ -276,7 +286,7 @@ def _judge_selected(
     is_known = all(feature.name in final for feature in selected)
     asked = replace(inquiry, n_permutations=0) if is_known else inquiry
     question = each_given_the_others(asked, kept, selected, (RELEVANCE, OF_SELECTED))
-    _, evidence = find_strongest(question)
+    _, evidence = find_strongest(question, "roles")
     names = [feature.name for feature in selected]
     p_values = final if is_known else dict(zip(names, final_p_values(evidence), strict=True))
     found = {}

@@ -21,7 +21,6 @@ from pidselect.data import (
     Missing,
     Store,
     Table,
-    check_choice,
     check_complete,
     frame_library,
     read_problem,
@@ -29,37 +28,25 @@ from pidselect.data import (
     to_matrix,
     warn_caller,
 )
-from pidselect.data.words import quoted
-from pidselect.decomposition.contrast import Approach
 from pidselect.decomposition.explanation import Explanation
-from pidselect.decomposition.measures import MEASURES
 from pidselect.estimators import Estimator
 from pidselect.selection.checkpoint import Checkpoint
+from pidselect.selection.columns import check_columns, note_columns
 from pidselect.selection.course import (
     blank_record,
     choose_members,
     make_inquiry,
     make_plan,
-    members_of,
     run,
     sample_rows,
 )
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.explaining import (
-    OTHER_ROWS,
-    SAME_ROWS,
-    check_same_target,
-    explain_selection,
-    fingerprint,
-    read_again,
-    restrict,
-)
+from pidselect.selection.explaining import explain_fit, fingerprint, restrict
 from pidselect.selection.features import ColumnChoice, FeatureGroups, line_up
 from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.settings import (
     STORE_SHARE,
     RandomState,
-    check_count,
     check_device,
     check_flag,
     check_jobs,
@@ -197,8 +184,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     >>> print(selector.selection_.steps[1])
     forward   x2: ... bit (... sd by ksg-rank, null line ..., p = 0.0050), included
     >>> print(selector.explain(toy.X, toy.y)["x2"])
-    x2 is strongly relevant: it tells 0.08 bit about y that x0 does not (only together with it),
-    and shares ... with it.
+    x2 is strongly relevant: it tells 0.08 bit about the target that x0 does not (only together
+    with it), and shares ... with it.
     """
 
     def __init__(
@@ -387,34 +374,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             In bits. It prints as a table, a sentence for each feature, and notes.
         """
         check_is_fitted(self)
-        check_choice(measure, ("auto", *MEASURES), "measure")
-        bins = check_count(bins, "bins", at_least=2)
-        check_columns(self, X)
-        record = self.selection_
-        problem = read_again(X, y, self.kinds_, record.settings["target"], self.missing)
-        check_same_target(problem.target.names, self._target)
-        seed = record.settings["seed"]
-        rows = sample_rows(self.max_samples, problem.target, seed)
-        approach = Approach(
-            self.estimator_[0] if isinstance(self.estimator_, tuple) else self.estimator_,
-            measure,
-            bins,
-            seed,
-            self.n_jobs,
-            to_bytes(self.max_memory),
-        )
-        is_same = fingerprint(problem) == self._rows
-        note = SAME_ROWS if is_same else OTHER_ROWS
-        problem, inquiry = restrict(problem, rows), None
-        if groups is not None or record.settings["n_groups"] is None:
-            codes = check_groups(groups, _num_samples(X))
-            inquiry = make_inquiry(self, problem, members_of(self), codes, seed)
-            if not is_same:
-                record = replace(record, p_values={})  # selected ones are tested on these rows, too
-        explanation = explain_selection(
-            record, problem, self.feature_groups, approach, inquiry, [note]
-        )
-        return explanation.in_library(frame_library(X))
+        return explain_fit(self, X, y, groups, measure, bins)
 
     def _repr_html_inner(self) -> str:
         """Return what a notebook shows, unless scikit-learn is set to show text."""
@@ -442,26 +402,3 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
-
-
-def note_columns(selector: PIDSelector, X: Any) -> None:
-    """Note the number and the names of the columns, as scikit-learn does."""
-    if not isinstance(X, Table):
-        validate_data(selector, X, skip_check_array=True)
-        return
-    selector.n_features_in_ = len(X)
-    selector.feature_names_in_ = np.array(X.names, dtype=object)
-
-
-def check_columns(selector: PIDSelector, X: Any) -> None:
-    """Refuse other columns than those of the fit."""
-    if not isinstance(X, Table):
-        validate_data(selector, X, skip_check_array=True, reset=False)
-        return
-    fitted = list(getattr(selector, "feature_names_in_", X.names))
-    if len(X) != selector.n_features_in_ or list(X.names) != fitted:
-        raise ValueError(
-            f"the table has {len(X)} columns, {quoted(X.names)}, but the selection was made from "
-            f"{selector.n_features_in_}, {quoted(fitted)}. Pass the same columns in the same "
-            "order, without the target (see Table.split)."
-        )

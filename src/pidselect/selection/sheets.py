@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
 from pidselect.selection.inquiry import Bound, Inquiry
-from pidselect.selection.workers import TASKS_PER_WORKER, count_workers
+from pidselect.selection.workers import TASKS_PER_WORKER, abandon, count_workers
 
 #: What a task may take, in samples times values, so that it is done within about a minute:
 #: neighbours take about half a microsecond for each, two estimators and two tests four times that.
@@ -206,9 +205,7 @@ def fill(
             if inquiry.watch is not None:
                 inquiry.watch.advances(found.size)
     except BaseException:
-        with warnings.catch_warnings():  # joblib's, of tasks that nobody waits for any more
-            warnings.simplefilter("ignore")
-            getattr(results, "close", lambda: None)()
+        abandon(results)
         raise
     return sheet.values
 

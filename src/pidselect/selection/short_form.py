@@ -50,15 +50,15 @@ def selection_form(selection: Selection, estimator: str = "") -> Markup:
     """
     names = (*selection.kept, *selection.features)
     parts = [strong(_answer(selection))]
+    if not names and selection.settings.get("complete", True):
+        answer, _, why = selection.why_nothing().partition(". ")
+        parts = [strong(f"{answer}."), paragraph(why)]
     if names:
         rows = [[name(kept), "kept", "", "", ""] for kept in selection.kept]
         rows += [_row(selection, feature) for feature in selection.features]
         parts.append(table(["feature", "step", "bits", "p", "final p"], rows))
         parts.append(paragraph(COLUMNS))
-    remarks = selection.remarks()
-    if not names and selection.settings.get("complete", True):
-        remarks = [selection.why_nothing(), *remarks]
-    parts += [paragraph(remark) for remark in remarks]
+    parts += map(paragraph, selection.remarks())
     parts += _more(selection, estimator)
     return card(*parts)
 

@@ -28,17 +28,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pidselect.data import Block, IntArray, frame_library, make_frame
-from pidselect.data.frames import read_columns, read_vectors, select_rows
-from pidselect.data.kinds import TARGET, to_target
+from pidselect.data import frame_library, make_frame
+from pidselect.data.frames import read_columns
 from pidselect.data.words import align, shown, to_plain
 from pidselect.selection.short_form import stability_form
-from pidselect.significance import STABILITY, check_groups, permutations
+from pidselect.selection.subsamples import Subsamples, Task, classes_of, select_on_all
+from pidselect.significance import check_groups
 from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
 
 #: Of features that were selected at least once, so many are printed.
@@ -259,13 +257,11 @@ def stability(
     columns = read_columns(X)
     n_samples = len(columns[0].values)
     codes = check_groups(groups, n_samples)
-    parts = Subsamples.of(_classes(y, n_samples), codes, float(share), seed)
+    parts = Subsamples.of(classes_of(y, n_samples), codes, float(share), seed)
     task = Task(selector, X, y, codes if has_fit_parameter(selector, "groups") else None)
     with warnings.catch_warnings():  # here, not in each thread: filters are common to all of them
         warnings.filterwarnings("ignore", message="No features? (was|were) selected")
-        supports = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(task.select)(parts, number) for number in range(1, n + 1)
-        )
+        supports = select_on_all(task, parts, n, n_jobs, len(columns))
     names = tuple(column.name for column in columns)
     return Stability(
         features=names,
@@ -273,80 +269,6 @@ def stability(
         share=float(share),
         frame_library=frame_library(X),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Subsamples:
-    """Random parts of the rows, each a pure function of the seed and its number.
-
-    Parameters
-    ----------
-    units : array of int64, shape (n_samples,)
-        What each row belongs to and is drawn with: itself, or its group.
-    strata : array of int64, shape (n_units,)
-        Each of these gets its share.
-    share : float
-    seed : int
-    """
-
-    units: IntArray
-    strata: IntArray
-    share: float
-    seed: int
-
-    @classmethod
-    def of(cls, classes: IntArray, groups: IntArray | None, share: float, seed: int) -> Subsamples:
-        """Draw rows class by class; with groups, whole ones, by class if each has only one."""
-        units = np.arange(len(classes)) if groups is None else groups
-        _, first = np.unique(units, return_index=True)
-        strata = classes[first]
-        if (strata[units] != classes).any():
-            strata = np.zeros_like(strata)
-        return cls(units, strata, share, seed)
-
-    def rows(self, number: int) -> IntArray:
-        """Return the rows of a part, in order.
-
-        Examples
-        --------
-        >>> Subsamples.of(np.array([0, 0, 0, 0, 1, 1]), None, 0.5, seed=0).rows(1)
-        array([0, 2, 5])
-        """
-        draws = range(number, number + 1)
-        order = permutations((self.seed, STABILITY), draws, len(self.strata))[0]
-        drawn = np.zeros(len(self.strata), dtype=bool)
-        for stratum in np.unique(self.strata):
-            members = order[self.strata[order] == stratum]
-            drawn[members[: max(1, round(self.share * len(members)))]] = True
-        return np.flatnonzero(drawn[self.units]).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A selector and the data of which it gets a part."""
-
-    selector: Any
-    X: Any
-    y: Any
-    groups: IntArray | None
-
-    def select(self, parts: Subsamples, number: int) -> list[int]:
-        """Return the columns that a copy of the selector takes on one part of the rows."""
-        rows = parts.rows(number)
-        one = clone(self.selector)
-        if "random_state" in one.get_params(deep=False):
-            words = np.random.SeedSequence((parts.seed, STABILITY, number)).generate_state(1)
-            one.set_params(random_state=int(words[0]))
-        if "checkpoint" in one.get_params(deep=False):  # it is for one fit, of all rows
-            one.set_params(checkpoint=None)
-        y = None if self.y is None else select_rows(self.y, rows)
-        more = {} if self.groups is None else {"groups": self.groups[rows]}
-        try:
-            one.fit(select_rows(self.X, rows), y, **more)
-        except Exception as error:
-            error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
-            raise
-        return np.flatnonzero(one.get_support()).tolist()
 
 
 def nogueira(chosen: NDArray[np.bool_]) -> float | None:
@@ -380,20 +302,6 @@ def wilson(count: int, n: int) -> tuple[float, float]:
     middle = (count + square / 2) / (n + square)
     half = TWO_SIDED_95 / (n + square) * sqrt(count * (n - count) / n + square / 4)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def _classes(y: Any, n_samples: int) -> IntArray:
-    """Return the class of every row; all the same where there are none."""
-    if y is None:
-        return np.zeros(n_samples, dtype=np.int64)
-    target = Block(tuple(map(to_target, read_vectors(y, TARGET))))
-    if target.n_samples != n_samples:
-        raise ValueError(
-            f"X has {n_samples} rows, but y has {target.n_samples}: give y one value per row of X."
-        )
-    if any(kind != "nominal" for kind in target.kinds):
-        return np.zeros(n_samples, dtype=np.int64)
-    return target.codes()
 
 
 def _range(interval: tuple[float, float]) -> str:

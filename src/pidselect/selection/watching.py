@@ -1,5 +1,7 @@
 """Watching a fit: what it is at, how far it has come, and what is known if it is stopped.
 
+What comes after a fit is watched in the same way: `PIDSelector.explain`, and `stability`.
+
 A fit is watched from outside, by whoever calls it, and not by a parameter of the selector: those
 are a contract with scikit-learn, which copies, compares and searches over them, and a watcher is
 no setting of a selection. So there is a context variable, of which every thread has its own: fits
@@ -19,23 +21,28 @@ from pidselect.selection.record import COMES_IN, Phase, Selection, Step
 if TYPE_CHECKING:
     from pidselect.selection.inquiry import Inquiry
 
-#: What a test is for: a step of the record, or final p-values, which come after the last of them.
-Part = Phase | Literal["final"]
+#: What is done: a step of the record, final p-values after the last of them, or what follows a fit.
+Part = Phase | Literal["final", "roles", "atoms", "stability"]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A test that begins.
+    """A test that begins, or another part of the work.
 
     Parameters
     ----------
-    phase : {"forward", "backward", "lookahead", "starts", "members", "final"}
-        That of the step which it decides; "final" for the p-values of all selected features.
+    phase : {"forward", "backward", "lookahead", "starts", "members", "final", "roles", "atoms", \
+"stability"}
+        That of the step which it decides; "final" for the p-values of all selected features. Of
+        `explain`, "roles" are its tests, and then come the "atoms" of every feature. "stability"
+        is all of `pidselect.stability`.
     step : int
-        The number of that step, from 1 on. A step may have several stages.
+        The number of that step, from 1 on; where none is decided, that of the next one. A step may
+        have several stages, and so may "roles".
     n_candidates : int
     n_values : int
-        How many values it computes.
+        How many values it computes. Of "atoms", how many features are taken apart, told at the end;
+        of "stability", how many selections are made, whose own stages are not told.
     is_exact : bool
         False if it may end earlier, as a test does that draws until it is decided.
     """
@@ -48,7 +55,10 @@ class Stage:
 
 
 class Watcher(Protocol):
-    """Who is told of a fit, in its own thread. To leave out some of these, make a subclass."""
+    """Who is told of a fit, in its own thread. To leave out some of these, make a subclass.
+
+    Of what follows a fit, `begins` and `advances` tell.
+    """
 
     def begins(self, stage: Stage) -> None:
         """Take note that a test begins.
@@ -83,8 +93,10 @@ _WATCHER: ContextVar[Watcher | None] = ContextVar("pidselect_watcher", default=N
 
 
 @contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
+def watched_by(watcher: Watcher | None) -> Iterator[None]:
     """Tell a watcher of all fits in this block and this thread; no other one is told meanwhile.
+
+    None is nobody.
 
     Examples
     --------
@@ -169,6 +181,18 @@ def included(steps: Sequence[Step]) -> tuple[str, ...]:
         elif not step.accepted and step.phase not in COMES_IN:
             names.remove(step.chosen)
     return tuple(names)
+
+
+def after_fit(known: Selection | None = None) -> Watch | None:
+    """Return what tells of the work that follows a fit; None if nobody watches.
+
+    Parameters
+    ----------
+    known : Selection, optional
+        The record of the fit.
+    """
+    watcher = _WATCHER.get()
+    return None if watcher is None else Watch([watcher], known or Selection((), (), ()))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -99,6 +100,13 @@ def serving(backend: Any) -> str | None:
     started clean, and tell if one of them ends.
     """
     return "loky" if type(backend).__name__ == "MultiprocessingBackend" else None
+
+
+def abandon(results: Iterable[Any]) -> None:
+    """End what nobody waits for any more, without joblib's warnings of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(results, "close", lambda: None)()
 
 
 def count_workers(n_jobs: int | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from pidselect.decomposition.result import NAMES_OF_TWO
-from pidselect.report.displays.base import Display, inches, name_axes, say_empty
+from pidselect.decomposition.short_form import kind
+from pidselect.report.displays.base import GROUND, QUIET, Display, inches, name_axes, say_empty
 from pidselect.report.displays.rows import (
     MAX_FEATURES,
-    QUIET,
     check_max_features,
     explain_above,
     height,
@@ -194,7 +193,6 @@ class AtomBarsDisplay(Display):
         name_rows(ax, [written(bar.name) for bar in drawn], [bar.note for bar in drawn], more)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
-        ax.grid(axis="x")
         ax.use_sticky_edges = False
         ax.margins(x=0.03)
         if ax.dataLim.width == 0.0:
@@ -225,21 +223,7 @@ def _atom_bar(label: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar
         ends = to_float(low), to_float(high)
     value = atoms[label]
     shown = number(value, 3) if np.isfinite(value) else str(value)
-    return AtomBar(name, {part_of(label): value}, note=shown, interval=ends)
-
-
-def part_of(label: str) -> str:
-    """Return what an atom is, by its antichain.
-
-    Examples
-    --------
-    >>> [part_of(label) for label in ("{1}", "{1}{2}", "{1,2}", "{1}{2,3}")]
-    ['unique', 'shared', 'synergy', 'mixed']
-    """
-    sets = re.findall(r"\{([^}]*)\}", label)
-    if all("," not in one for one in sets):
-        return "unique" if len(sets) == 1 else "shared"
-    return "synergy" if len(sets) == 1 else "mixed"
+    return AtomBar(name, {kind(label): value}, note=shown, interval=ends)
 
 
 def _told(bar: AtomBar) -> str:
@@ -277,7 +261,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
             (5.0, 0.0),
             textcoords="offset points",
             va="center_baseline",
-            color=QUIET,
+            alpha=QUIET,
         )
         return
     ends = {-1: 0.0, 1: 0.0}
@@ -291,7 +275,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
             left=ends[side],
             color=look.colour,
             hatch=look.hatch,
-            edgecolor="white",
+            edgecolor=GROUND,
             linewidth=0.3,
             zorder=2,
         )
@@ -306,7 +290,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
                 textcoords="offset points",
                 ha="right" if side > 0 else "left",
                 va="center_baseline",
-                bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "lw": 0.0},
+                bbox={"boxstyle": "square,pad=0.15", "facecolor": GROUND, "lw": 0.0},
                 zorder=4,
             )
     if bar.interval is not None and np.isfinite(bar.interval).all():
@@ -315,4 +299,4 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
 
 def _patch(name: str) -> Patch:
     look = PARTS[name]
-    return Patch(facecolor=look.colour, hatch=look.hatch, edgecolor="white", label=name)
+    return Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=GROUND, label=name)

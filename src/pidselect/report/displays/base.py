@@ -13,7 +13,10 @@ from typing import Any, ClassVar, Self
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure as Canvas
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
 from pidselect.report.panels import INK
@@ -25,6 +28,12 @@ PICTURE_DPI = 150
 
 #: Of all that stands beside the axes, in points.
 LABEL_SIZE = 8.0
+
+#: Of all axes.
+GROUND = "white"
+
+#: How much of its colour is left of what is said beside the numbers.
+QUIET = 0.75
 
 #: What files can be written, by their suffix.
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -54,7 +63,8 @@ class Display(ABC):
         ----------
         ax : matplotlib Axes, optional
             Where to draw. Only these axes are touched; nothing else of their figure is, nor its
-            layout. Without them a figure of a fitting size is made.
+            layout. They get a white ground; what stands around them has the colour of their own
+            labels. Without axes a figure of a fitting size is made.
 
         Returns
         -------
@@ -64,6 +74,7 @@ class Display(ABC):
             if ax is None:
                 _, ax = self._compose()
             else:
+                ax.set_facecolor(GROUND)  # all colours are chosen for it
                 self._draw(ax)
                 self._label(ax)
         self.ax_, self.figure_ = ax, ax.figure
@@ -121,12 +132,14 @@ class Display(ABC):
     def _compose(self) -> tuple[Canvas, Axes]:
         """Draw into a figure of its own, whose layout settles before labels find their places."""
         wide, high = self._size()
-        figure = Canvas(figsize=(wide, high), layout="constrained")
+        engine = ConstrainedLayoutEngine()
+        figure = Canvas(figsize=(wide, high), layout=engine)
         left, right = self._sides()
         figure.subplotpars.update(left=left / wide, right=1.0 - right / wide)
         ax = figure.add_subplot()
         self._draw(ax)
-        figure.draw_without_rendering()
+        engine.execute(figure)
+        ax.apply_aspect()
         self._label(ax)
         return figure, ax
 
@@ -169,6 +182,35 @@ def inches(ax: Axes) -> tuple[float, float]:
     return box.width / dpi, box.height / dpi
 
 
+def around(ax: Axes) -> Any:
+    """Return the colour of what stands around the axes, where a dark figure may be."""
+    return ax.yaxis.label.get_color()
+
+
+def ink_on(face: Any) -> str:
+    """Return the colour of letters that can be read on a colour.
+
+    Examples
+    --------
+    >>> ink_on((0.9, 0.62, 0.0)), ink_on((0.0, 0.45, 0.7))
+    ('#222222', 'white')
+    """
+    red, green, blue = (part**2.2 for part in face[:3])
+    # The lightness by which web pages are judged; at 0.21 both have the same contrast.
+    return INK if 0.21 * red + 0.72 * green + 0.07 * blue > 0.21 else "white"
+
+
+def colour_bar(
+    ax: Axes, box: tuple[float, float, float, float], colours: ScalarMappable, words: str
+) -> Axes:
+    """Draw a colour bar into axes that belong to others, at a box in units of those."""
+    side = ax.inset_axes(box)
+    Colorbar(side, colours).outline.set_visible(False)
+    side.tick_params(length=2.0, labelsize=LABEL_SIZE, colors=around(ax))
+    side.set_ylabel(words, color=around(ax))
+    return side
+
+
 def as_text(*texts: Text) -> None:
     """Let names be names: what matplotlib makes of dollars depends on when it looks at them.
 
@@ -180,16 +222,21 @@ def as_text(*texts: Text) -> None:
 
 
 def name_axes(ax: Axes, x: str = "", y: str = "") -> None:
-    """Name the axes in the type of the picture, whatever the settings they were made by."""
+    """Name the axes in the size of the picture, whatever the settings they were made by."""
     for axis, words in ((ax.xaxis, x), (ax.yaxis, y)):
         if words:
-            axis.set_label_text(words, fontsize=LABEL_SIZE, color=INK)
+            axis.set_label_text(words, fontsize=LABEL_SIZE)
             as_text(axis.label)
 
 
 def say_empty(ax: Axes, words: str) -> None:
     """Write that there is nothing to show, instead of leaving the axes bare."""
     ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, wrap=True)
+    bare(ax)
+
+
+def bare(ax: Axes) -> None:
+    """Leave out what belongs to numbers along the axes."""
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)

@@ -12,13 +12,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from numpy.typing import NDArray
 
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.result import NAMES_OF_TWO
-from pidselect.report.displays.base import LABEL_SIZE, Display, inches, name_axes
+from pidselect.report.displays.base import (
+    GROUND,
+    Display,
+    bare,
+    colour_bar,
+    inches,
+    ink_on,
+    name_axes,
+)
 from pidselect.report.displays.placing import Room, Spot, boxes_around
 from pidselect.report.displays.wording import (
     counted,
@@ -165,18 +172,13 @@ class LatticeDisplay(Display):
         half = max(1.0, float(np.abs(place.x).max())) + 0.55
         ax.set_xlim(-half, half)
         ax.set_ylim(-0.6, place.level.max() + 0.6)
-        ax.set_xticks([])
-        ax.set_yticks([])
-        ax.spines[:].set_visible(False)
+        bare(ax)
         if self.variables:
             words = sources_in_words(self.variables)
             told = textwrap.wrap(words, max(30, int(inches(ax)[0] / LETTER)))
             name_axes(ax, x="\n".join(told))
-        side = ax.inset_axes((1.02, 0.1, 0.02, 0.8))
-        bar = Colorbar(side, ScalarMappable(self._norm(), COLOURS))
-        bar.outline.set_visible(False)
-        side.tick_params(length=2.0, labelsize=LABEL_SIZE)
-        side.set_ylabel(f"atom, {self.unit}")
+        colours = ScalarMappable(self._norm(), COLOURS)
+        colour_bar(ax, (1.02, 0.1, 0.02, 0.8), colours, f"atom, {self.unit}")
 
     def _norm(self) -> Normalize:
         known = np.abs(self.values[np.isfinite(self.values)])
@@ -211,7 +213,7 @@ class LatticeDisplay(Display):
                 level,
                 text,
                 fontsize=SMALL + 0.5,
-                color=_ink_on(face),
+                color=ink_on(face),
                 bbox=box,
                 ha="center",
                 va="center",
@@ -259,7 +261,7 @@ class LatticeDisplay(Display):
             ha=spot.ha,
             va=spot.va,
             zorder=4,
-            bbox={"boxstyle": "square,pad=0.05", "facecolor": (1, 1, 1, 0.8), "lw": 0.0},
+            bbox={"boxstyle": "square,pad=0.05", "facecolor": GROUND, "lw": 0.0},
         )
 
 
@@ -277,12 +279,6 @@ def _spots(size: float) -> list[Spot]:
 
 def _short(value: float) -> str:
     return number(value, 3) if np.isfinite(value) else str(float(value))
-
-
-def _ink_on(face: Any) -> str:
-    """Return a colour of letters that can be read on a colour."""
-    red, green, blue = face[:3]
-    return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
 
 
 @cache

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from pidselect.report.displays.base import (
+    GROUND,
     LABEL_SIZE,
     Display,
     as_text,
+    colour_bar,
     inches,
+    ink_on,
     name_axes,
     say_empty,
 )
@@ -47,6 +50,12 @@ MAPS = {
 
 #: So many pairs are told in words.
 TOLD = 3
+
+#: Numbers in cells are not written smaller than this, in points.
+SMALLEST = 4.5
+
+#: A colour bar's share of the height.
+BAR = 0.47
 
 
 @dataclass(eq=False, repr=False)
@@ -184,8 +193,8 @@ class SynergyMatrixDisplay(Display):
                 )
         if n <= 60:
             between = np.arange(n + 1) - 0.5
-            ax.hlines(between, -0.5, n - 0.5, color="white", lw=0.8, zorder=2)
-            ax.vlines(between, -0.5, n - 0.5, color="white", lw=0.8, zorder=2)
+            ax.hlines(between, -0.5, n - 0.5, color=GROUND, lw=0.8, zorder=2)
+            ax.vlines(between, -0.5, n - 0.5, color=GROUND, lw=0.8, zorder=2)
         ax.set_xlim(-0.5, n - 0.5)
         ax.set_ylim(n - 0.5, -0.5)
         ax.spines[:].set_visible(False)
@@ -209,43 +218,56 @@ class SynergyMatrixDisplay(Display):
 
     def _draw_bars(self, ax: Axes, norm: Normalize, low: float) -> None:
         """Draw a colour bar for each half, in axes that belong to these."""
+        has_room = BAR * min(inches(ax)) > 0.8 * width("(below the diagonal)")
         for place, (name, colours) in enumerate(MAPS.items()):
-            side = ax.inset_axes((1.04, 0.53 * place, 0.045, 0.47))
-            bar = Colorbar(side, ScalarMappable(norm, colours))
-            bar.ax.set_ylim(low, norm.vmax)
-            bar.outline.set_visible(False)
-            side.tick_params(length=2.0, labelsize=LABEL_SIZE)
             where = "below" if name == "redundancy" else "above"
-            side.set_ylabel(f"{name}, {self.unit}\n({where} the diagonal)")
+            long, short = f"{name}, {self.unit}\n({where} the diagonal)", f"{name}\n({where})"
+            box = (1.04, (1.0 - BAR) * place, 0.045, BAR)
+            side = colour_bar(ax, box, ScalarMappable(norm, colours), long if has_room else short)
+            side.set_ylim(low, norm.vmax)
 
     def _label(self, ax: Axes) -> None:
         """Print values where cells are large enough to hold them."""
         n = len(self.names)
         if n < 2:
             return
-        cell = min(inches(ax)) / n
-        size = min(8.0, 8.0 * (cell - 0.03) / width("0.00"))
-        if size < 4.5:
+        if size_in(min(inches(ax)) / n) < SMALLEST:
             return
         name_axes(ax, x=f"on the diagonal: what each tells by itself, {self.unit}")
+        most = self._largest()
+        norm = Normalize(-most, most, clip=True)
         for row in range(n):
             for column in range(n):
-                values = self.synergy if column > row else self.redundancy
-                self._print(ax, row, column, float(values[row, column]), size)
+                kind = "synergy" if column > row else "redundancy"
+                value = float(getattr(self, kind)[row, column])
+                ink = INK if row == column else ink_on(MAPS[kind](norm(value)))
+                if not np.isnan(value):
+                    ax.add_artist(CellText(column, row, value, ink))
 
-    def _print(self, ax: Axes, row: int, column: int, value: float, size: float) -> None:
-        if np.isnan(value):
-            return
-        text = number(value) if np.isfinite(value) else ("inf" if value > 0 else "-inf")
-        deep = abs(value) > 0.62 * self._largest() and row != column
-        ax.text(
-            column,
-            row,
-            text,
-            fontsize=size,
-            color="white" if deep else INK,
-            ha="center",
-            va="center",
-            zorder=3,
-            in_layout=False,
-        )
+
+class CellText(Text):
+    """A number as large as its cell has room for, which is known only when all is drawn."""
+
+    def __init__(self, column: int, row: int, value: float, colour: str) -> None:
+        text = number(value) if np.isfinite(value) else str(value)
+        super().__init__(column, row, text, color=colour, ha="center", va="center", zorder=3)
+        self.set_in_layout(False)
+
+    def draw(self, renderer: Any) -> None:
+        """Draw it, unless it would be too small to read."""
+        corners = self.get_transform().transform([(0.0, 0.0), (1.0, 1.0)])
+        size = size_in(np.abs(np.diff(corners, axis=0)).min() / renderer.points_to_pixels(72.0))
+        if size >= SMALLEST:
+            self.set_fontsize(size)
+            super().draw(renderer)
+
+
+def size_in(cell: float) -> float:
+    """Return how large numbers are, in points, in a cell of a width in inches.
+
+    Examples
+    --------
+    >>> round(size_in(0.5), 1), round(size_in(0.25), 1)
+    (8.0, 6.1)
+    """
+    return min(8.0, 8.0 * (cell - 0.03) / width("0.00"))

@@ -64,6 +64,11 @@ class PathStep:
         """Of the chosen one."""
         return self.scores[self.candidates.index(self.chosen)]
 
+    @property
+    def is_topped(self) -> bool:
+        """Whether another candidate has a higher score: then it has a lower one in another test."""
+        return any(score > self.score for score in self.scores)
+
 
 @dataclass(eq=False, repr=False)
 class SelectionPathDisplay(Display):
@@ -71,6 +76,8 @@ class SelectionPathDisplay(Display):
 
     A bar across the column is the null line of the step. The strongest candidate is a diamond with
     its name: filled if it was included, open if not, crossed out if it was removed again later.
+    Where there are several tests, a candidate is as strong as in the one that speaks least for it.
+    Scores are those of the test that decided, in which another candidate may stand higher.
 
     Parameters
     ----------
@@ -135,6 +142,11 @@ class SelectionPathDisplay(Display):
         gone = dict.fromkeys(name for step in self.steps for name in step.removed)
         return tuple(name for name in gone if name not in self.features)
 
+    @property
+    def is_topped(self) -> bool:
+        """Whether somewhere a dot stands above the mark of its step."""
+        return any(step.is_topped for step in self.steps)
+
     def describe(self) -> str:
         """Return what is seen, with the main numbers, in sentences."""
         if not self.steps:
@@ -147,6 +159,8 @@ class SelectionPathDisplay(Display):
             said.append(f"And {counted(more, 'more step')}.")
         if self.removed:
             said.append(f"Removed again: {listed(self.removed)}.")
+        if self.is_topped:
+            said.append("What scores higher than the strongest scores lower in another test.")
         return " ".join(said)
 
     def _told(self, place: int) -> str:

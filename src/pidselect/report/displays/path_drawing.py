@@ -12,7 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from pidselect.report.displays.base import LABEL_SIZE, as_text, inches, name_axes
+from pidselect.report.displays.base import (
+    GROUND,
+    LABEL_SIZE,
+    QUIET,
+    around,
+    as_text,
+    inches,
+    name_axes,
+)
 from pidselect.report.displays.placing import Room, Spot, boxes_around
 from pidselect.report.displays.rows import explain_above
 from pidselect.report.displays.wording import LONGEST, listed, width, written
@@ -41,6 +49,9 @@ UPRIGHT = 0.45
 
 #: Of names below columns that are wider than that, in degrees.
 SLOPE = 35
+
+#: Said where it happens; each candidate counts by the test that speaks least for it.
+TOPPED = "a dot above a diamond stands lower in another test of that step"
 
 UNITS = {
     "bit": "information about the target, bits",
@@ -80,6 +91,14 @@ class PathDrawing:
         low, high = min(known), max(known)
         room = 0.12 * ((high - low) or abs(high) or 1.0)
         return low - room, high + room
+
+    @cached_property
+    def infinite_edges(self) -> dict[str, float]:
+        """The edges at which anything stands, by what they are called."""
+        scores = {value for step in self.steps for value in (*step.scores, step.null_line)}
+        low, high = self.edges
+        named = {"-inf": (-np.inf, low), "inf": (np.inf, high)}
+        return {name: edge for name, (value, edge) in named.items() if value in scores}
 
     @cached_property
     def column(self) -> float:
@@ -169,7 +188,7 @@ class PathDrawing:
         x, y = self._mark(place)
         if np.isnan(y):
             return
-        face = CHOSEN if step.is_included else "white"
+        face = CHOSEN if step.is_included else GROUND
         size = MARK if self.column > 0.3 else 5.0
         style: dict[str, Any] = {"color": CHOSEN, "markerfacecolor": face, "mew": 1.3}
         self.ax.plot([x], [y], "D", ms=size, zorder=4, linestyle="none", clip_on=False, **style)
@@ -183,23 +202,22 @@ class PathDrawing:
 
     def _draw_edges(self) -> None:
         """Say where infinite scores are drawn."""
-        scores = [value for step in self.steps for value in (*step.scores, step.null_line)]
-        for edge, value, name in zip(self.edges, (-np.inf, np.inf), ("-inf", "inf"), strict=True):
-            if value in scores:
-                low, high = self.edges  # no number stands beside or beyond the word
-                near = 0.06 * (high - low)
-                ticks = np.array(self.ax.get_yticks())
-                self.ax.set_yticks(ticks[(ticks > low + near) & (ticks < high - near)])
-                self.ax.axhline(edge, color=OTHERS, lw=0.7, linestyle=(0, (1.0, 2.0)), zorder=1)
-                self.ax.annotate(
-                    name,
-                    (0.0, edge),
-                    (-4.0, 0.0),
-                    xycoords=("axes fraction", "data"),
-                    textcoords="offset points",
-                    ha="right",
-                    va="center",
-                )
+        for name, edge in self.infinite_edges.items():
+            low, high = self.edges  # no number stands beside or beyond the word
+            near = 0.06 * (high - low)
+            ticks = np.array(self.ax.get_yticks())
+            self.ax.set_yticks(ticks[(ticks > low + near) & (ticks < high - near)])
+            self.ax.axhline(edge, color=OTHERS, lw=0.7, linestyle=(0, (1.0, 2.0)), zorder=1)
+            self.ax.annotate(
+                name,
+                (0.0, edge),
+                (-4.0, 0.0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                color=around(self.ax),
+            )
 
     # --------------------------------------------------------------------------- what is written
 
@@ -213,18 +231,21 @@ class PathDrawing:
             every = max(1, int(np.ceil(0.12 / self.column)))
             names = [name_below(step) for step in self.steps]
             ax.set_xticks(places[::every], names[::every])
-            lines = ["the best candidate, step by step"]
+            lines = ["the strongest candidate, step by step"]
             turned = {"rotation": 90} if self.column < UPRIGHT else {"rotation": SLOPE}
             for label, step in zip(ax.get_xticklabels(), self.steps[::every], strict=True):
                 label.set(ha="right", rotation_mode="anchor", **turned)
                 label.set_verticalalignment("center" if self.column < UPRIGHT else "top")
-                label.set_color(CHOSEN if step.is_included else "#595959")
+                label.set_color(CHOSEN if step.is_included else around(ax))
+                label.set_alpha(1.0 if step.is_included else QUIET)
         as_text(*ax.get_xticklabels())
         ax.tick_params(axis="both", length=2.5, labelsize=LABEL_SIZE)
         if self.display.removed:
-            gone = f"removed again: {listed(self.display.removed, 6, LONGEST)}"
-            lines += textwrap.wrap(gone, max(30, int(inches(ax)[0] / LETTER)))
-        name_axes(ax, x="\n".join(lines))
+            lines.append(f"removed again: {listed(self.display.removed, 6, LONGEST)}")
+        if self.display.is_topped:
+            lines.append(TOPPED)
+        most = max(30, int(inches(ax)[0] / LETTER))
+        name_axes(ax, x="\n".join(part for line in lines for part in textwrap.wrap(line, most)))
 
     def _news(self, place: int) -> str:
         """Return what is known at a step, and was not at the one before."""
@@ -256,11 +277,11 @@ class PathDrawing:
             (any(step.is_included for step in steps), "included", CHOSEN, mark),
             (
                 any(not step.is_included for step in steps),
-                "best, not included",
+                "not included",
                 CHOSEN,
-                {**mark, "markerfacecolor": "white"},
+                {**mark, "markerfacecolor": GROUND},
             ),
-            (any(step.is_removed for step in steps), "removed again", INK, cross),
+            (any(step.is_removed for step in steps), "removed again", around(self.ax), cross),
             (any(len(step.candidates) > 1 for step in steps), "other candidates", OTHERS, dot),
             (
                 any(step.null_line is not None for step in steps),
@@ -305,12 +326,12 @@ class PathDrawing:
 
     def _spots(self, place: int, mark: Numbers, wide: float) -> list[Spot]:
         """Return where a name of a width may stand within the column of its mark."""
-        gap, half = 0.09, 0.5 * wide
+        gap, beside, half = 0.09, 0.12, 0.5 * wide
         left, right = self.column * place, self.column * (place + 1)
         shift = min(max(mark[0], left + half), right - half) - mark[0]
         above, below = Spot(shift, gap, "center", "bottom"), Spot(shift, -gap, "center", "top")
-        sides = [Spot(-gap, y, "right", "center") for y in (0.0, gap) if mark[0] - wide > left]
-        sides += [Spot(gap, y, "left", "center") for y in (0.0, gap) if mark[0] + wide < right]
+        sides = [Spot(-beside, y, "right", "center") for y in (0.0, gap) if mark[0] - wide > left]
+        sides += [Spot(beside, y, "left", "center") for y in (0.0, gap) if mark[0] + wide < right]
         null_line, beyond = self.steps[place].null_line, []
         if null_line is not None:
             line = self._to_inches([0.0], [float(self.y_of(null_line))])[0, 1]
@@ -329,11 +350,15 @@ class PathDrawing:
         for place, step in enumerate(self.steps, start=1):
             if step.null_line is not None:
                 line = float(self.y_of(step.null_line))
-                ends = self._to_inches([place - HALF_LINE, place + HALF_LINE], [line, line])
-                room.take(
-                    np.array([[ends[0, 0], ends[0, 1] - 0.02, ends[1, 0], ends[1, 1] + 0.02]])
-                )
+                room.take(self._around_line(place - HALF_LINE, place + HALF_LINE, line))
+        for edge in self.infinite_edges.values():
+            room.take(self._around_line(*self.ax.get_xlim(), edge))
         return room
+
+    def _around_line(self, left: float, right: float, y: float) -> Numbers:
+        """Return a box around a level line, in inches."""
+        ends = self._to_inches([left, right], [y, y])
+        return np.array([[ends[0, 0], ends[0, 1] - 0.02, ends[1, 0], ends[1, 1] + 0.02]])
 
     def _to_inches(self, x: Any, y: Any) -> Numbers:
         """Return points of the data as inches from the lower left corner of the axes."""

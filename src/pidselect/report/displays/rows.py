@@ -10,17 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pidselect.report.displays.base import LABEL_SIZE, as_text, inches
+from pidselect.report.displays.base import LABEL_SIZE, QUIET, around, as_text, inches
 from pidselect.report.displays.wording import width
+from pidselect.report.plots import SETTINGS
 
 #: So many rows are drawn if nothing else is asked for.
 MAX_FEATURES = 30
 
 #: Height of a row, of what lies around all of them, and what a line of names needs; in inches.
 ROW, AROUND, LINE_HEIGHT = 0.215, 1.05, 0.125
-
-#: Of what is said beside the numbers.
-QUIET = "#595959"
 
 
 def check_max_features(max_features: object) -> None:
@@ -49,11 +47,18 @@ def name_rows(ax: Axes, names: Sequence[str], notes: Sequence[str], more: str) -
     ax.tick_params(axis="y", length=0, labelsize=LABEL_SIZE)
     ax.tick_params(axis="x", length=2.5, labelsize=LABEL_SIZE)
     as_text(*ax.get_yticklabels())
-    beside: dict[str, Any] = {"va": "center_baseline", "color": QUIET, "clip_on": False}
+    ax.set_axisbelow(True)
+    ax.grid(axis="x", color=SETTINGS["grid.color"], linewidth=SETTINGS["grid.linewidth"])
+    quiet: dict[str, Any] = {
+        "transform": ax.get_yaxis_transform(),
+        "va": "center_baseline",
+        "alpha": QUIET,
+        "clip_on": False,
+    }
     for place in range(0, len(notes), every):
-        ax.text(1.02, place, notes[place], transform=ax.get_yaxis_transform(), **beside)
+        ax.text(1.02, place, notes[place], color=around(ax), **quiet)
     if more:
-        ax.text(0.01, len(names), more, transform=ax.get_yaxis_transform(), **beside)
+        ax.text(0.01, len(names), more, **quiet)
 
 
 def explain_above(ax: Axes, handles: Sequence[Line2D | Patch]) -> None:
@@ -64,6 +69,7 @@ def explain_above(ax: Axes, handles: Sequence[Line2D | Patch]) -> None:
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
         ncols=_columns(words, inches(ax)[0]),
+        labelcolor=around(ax),
         borderaxespad=0.2,
         columnspacing=1.4,
         handletextpad=0.5,

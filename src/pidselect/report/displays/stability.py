@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from pidselect.report.displays.base import Display, name_axes, say_empty
+from pidselect.report.displays.base import GROUND, Display, name_axes, say_empty
 from pidselect.report.displays.rows import (
     MAX_FEATURES,
     check_max_features,
@@ -141,7 +141,7 @@ class StabilityDisplay(Display):
         for place, name in enumerate(drawn):
             low, high = self.intervals[place]
             ax.plot([low, high], [place, place], color=COLOUR, lw=1.6, alpha=0.55, zorder=2)
-            face = COLOUR if self._is_filled(name) else "white"
+            face = COLOUR if self._is_filled(name) else GROUND
             style: dict[str, Any] = {
                 "color": COLOUR,
                 "markerfacecolor": face,
@@ -153,7 +153,6 @@ class StabilityDisplay(Display):
         notes = [number(share) for share in self.frequencies[: len(drawn)]]
         name_rows(ax, [written(name) for name in drawn], notes, self._more())
         ax.set_xlim(-0.02, 1.02)
-        ax.grid(axis="x")
         lines = [f"share of {counted(self.n_selections, 'selection')} that have it"]
         if self.stability is not None:
             measure = f"stability {number(self.stability)}"
@@ -175,7 +174,7 @@ class StabilityDisplay(Display):
         times = f"{self.n_most_frequent} of {self.n_selections}"
         drawn = [self._is_filled(name) for name in self.names[: self.max_features]]
         filled = Line2D([], [], label=f"in the most frequent set ({times})", **style)
-        style["markerfacecolor"] = "white"
+        style["markerfacecolor"] = GROUND
         hollow = Line2D([], [], label="not in it", **style)
         line = Line2D([], [], label="95 % interval", color=COLOUR, lw=1.6, alpha=0.55)
         dots = [filled] * any(drawn) + [hollow] * (not all(drawn))
