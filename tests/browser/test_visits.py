@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from visits import PHONE, Visitor, background, barriers, overhanging, tab_stops
+from visits import (
+    PHONE,
+    Visitor,
+    background,
+    barriers,
+    broken_words,
+    overhanging,
+    tab_stops,
+)
 
 GOOD = """<!DOCTYPE html><html lang="en"><head><title>A page</title><link rel="icon" href="data:,">
 <style>body {{ background: rgb(1, 2, 3); color: white }} {style}</style></head>
@@ -52,3 +60,11 @@ def test_what_hangs_over(visit):
 def test_a_focus_that_does_not_show(visit):
     page = visit(page_with("<a href='#a'>one</a> <button>two</button>", "a { outline: none }"))
     assert tab_stops(page) == ["a one (unseen)", "button two"]
+
+
+def test_words_that_are_broken(visit):
+    narrow = "width: 5rem; overflow-wrap: anywhere"
+    page = visit(
+        page_with(f"<p style='{narrow}'>a word, and unbelievably so</p><p>unbelievably</p>")
+    )
+    assert broken_words(page, "p") == ["unbelievably"]

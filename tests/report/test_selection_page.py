@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import hostile
 import numpy as np
+import pandas as pd
 import pytest
 from jinja2 import UndefinedError
 from test_page import Reader
@@ -18,7 +19,7 @@ from pidselect.data.words import shown
 from pidselect.report import selection_page
 from pidselect.report.html import save
 from pidselect.report.selection_page import MOST_NAMES, _bars, _matrices, render_selection
-from pidselect.report.summary import MOST_CANDIDATES, MOST_PAIRED, summarise
+from pidselect.report.summary import FORMAT, MOST_CANDIDATES, MOST_PAIRED, summarise
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +68,8 @@ def test_nothing_is_fetched_and_one_script_may_run(page, reader):
     (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy == (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        f"script-src 'sha256-{digest}'"
+        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; "
+        f"img-src data:; script-src 'sha256-{digest}'"
     )
 
 
@@ -99,7 +100,7 @@ def test_controls_are_hidden_until_the_script_shows_them(reader):
 
 def test_the_answer_comes_first_with_its_table(no_picture):
     text = Reader(render_selection(plain())).text
-    assert "2 of 5 columns tell something about" in text
+    assert "2 of 5 columns were selected for what they tell about" in text
     assert "column 0 and column 1. Together they tell 1.20 bit." in text
     assert "1 column 0 continuous 0.4" in text
     assert text.index("The answer") < text.index("How sure is this?") < text.index("The path")
@@ -163,7 +164,7 @@ def test_a_partial_run_says_so_and_an_empty_one_what_may_help(no_picture):
     stopped = hostile.selection(names, 1, settings={**hostile.SETTINGS, "complete": False})
     text = Reader(render_selection(summarise(stopped, about=hostile.about(names)))).text
     assert "Incomplete. The selection was stopped before its end." in text
-    assert "So far, 1 of 4 columns tells something" in text
+    assert "So far, 1 of 4 columns was selected" in text
     nothing = hostile.selection(names, 0)
     text = Reader(render_selection(summarise(nothing, about=hostile.about(names)))).text
     assert "None of the 4 columns was found to tell something" in text
@@ -234,6 +235,36 @@ def test_a_missing_key_is_an_error(no_picture):
         render_selection(summary)
 
 
+def test_a_summary_of_another_format_is_refused():
+    for other in (None, FORMAT + 1):
+        with pytest.raises(ValueError, match=f"format {other}, but this version"):
+            render_selection({**plain(), "format": other})
+
+
+@pytest.mark.parametrize("text", ["</title><script>x()</script>", "\"' onload=x() '\"", "{{7*7}}"])
+def test_no_text_of_a_summary_becomes_markup(text, no_picture):
+    """Whatever holds a text, holds a hostile one, but what decides on the layout."""
+    fixed = ("phase", "unit", "made", "method", "selection", "bits", "score", "null_line")
+    page, bare = (
+        Reader(render_selection(_replaced(plain(), words, fixed))) for words in (text, "words")
+    )
+    found, expected = (
+        [(tag, *sorted(attributes)) for tag, attributes in one.elements if tag != "wbr"]
+        for one in (page, bare)
+    )
+    assert found == expected
+    assert "49" not in page.words
+    assert page.text.count(text.split()[0]) > 50
+
+
+def _replaced(value, text, fixed):
+    if isinstance(value, dict):
+        return {k: v if k in fixed else _replaced(v, text, fixed) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, text, fixed) for item in value]
+    return text if isinstance(value, str) else value
+
+
 # ---------------------------------------------------------------------------------------- writing
 
 
@@ -259,6 +290,33 @@ def test_a_file_is_replaced_at_once_or_left_as_it_was(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(IsADirectoryError, match="is a folder"):
         save("new", tmp_path)
+
+
+def test_groups_and_held_out_rows_are_told(tmp_path, no_picture):
+    toy = datasets.toy(160, random_state=1)
+    groups = np.repeat(np.arange(4), 20)
+    selector = PIDSelector(n_permutations=20, max_features=1, random_state=0)
+    selector.fit(toy.X[:80], toy.y[:80], groups)
+    path = write_report(selector, toy.X[:80], toy.y[:80], tmp_path / "r.html", groups=groups)
+    text = Reader(path.read_text("utf-8")).text
+    assert "selector.fit(X, y, groups)" in text
+    assert "Roles are verdicts of tests" in text
+    write_report(selector, toy.X[80:140], toy.y[80:140], path)
+    text = Reader(path.read_text("utf-8")).text
+    assert "80 rows, 3 columns." in text
+    assert "How features tell was estimated from 60 rows." in text
+    assert "Roles are the verdicts of the tests on the way" in text
+
+
+def test_a_target_column_called_target_is_the_target(tmp_path, no_picture):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
+    y = (X["a"] + 0.1 * rng.normal(size=80)).rename("target")
+    selector = PIDSelector(n_permutations=20, random_state=0).fit(X, y)
+    text = Reader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
+    assert "was selected for what it tells about the target: a." in text
+    assert "bit about the target, as the only one selected" in text
+    assert "about y" not in text
 
 
 def test_rows_left_out_are_counted(tmp_path, no_picture):

@@ -1,7 +1,9 @@
 """The summary of a selection: plain values, and sentences that say what the record says."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import hostile
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 
 from pidselect.data import read_problem
 from pidselect.data.quality import Remark
-from pidselect.report.summary import MOST_CANDIDATES, About, summarise
+from pidselect.report.summary import FORMAT, MOST_CANDIDATES, About, summarise
+from pidselect.selection.evidence import CLOSE
 
 NAMES = ("wind", "rain", "day", "hour")
 
@@ -40,6 +43,7 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
         about=hostile.about(),
     )
     assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert made["format"] == FORMAT
     assert made["steps"][0]["bits"] == made["selected"][0]["bits"] == "inf"
     assert made["remarks"] == [{"topic": "ties", "columns": ["a"], "sentence": "Many."}]
 
@@ -50,24 +54,32 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
 @pytest.mark.parametrize(
     ("n_selected", "more", "said"),
     [
-        (2, {}, "2 of 4 columns tell something about rentals: wind and rain."),
-        (1, {}, "1 of 4 columns tells something about rentals: wind."),
+        (2, {}, "2 of 4 columns were selected for what they tell about rentals: wind and rain."),
+        (1, {}, "1 of 4 columns was selected for what it tells about rentals: wind."),
         (0, {}, "None of the 4 columns was found to tell something about rentals."),
         (
             1,
             {"kept": ("hour",)},
-            "Beyond hour, which was kept, 1 of 4 columns tells something more about rentals: wind.",
+            "Beyond hour, which was kept, 1 of 4 columns was selected for what it tells about "
+            "rentals: wind.",
         ),
         (
             0,
             {"kept": ("hour", "day")},
             "Beyond hour and day, which were kept, none of the 4 columns was found to tell "
-            "something about rentals.",
+            "something more about rentals.",
         ),
         (
             2,
             {"settings": {**hostile.SETTINGS, "n_permutations": 0}},
-            "2 of 4 columns were taken, untested, for what they tell about rentals: wind and rain.",
+            "2 of 4 columns were selected, untested, for what they tell about rentals: wind and "
+            "rain.",
+        ),
+        (
+            1,
+            {"kept": ("hour",), "settings": {**hostile.SETTINGS, "complete": False}},
+            "So far, beyond hour, which was kept, 1 of 4 columns was selected for what it tells "
+            "about rentals: wind.",
         ),
     ],
 )
@@ -77,7 +89,7 @@ def test_the_first_sentence_names_what_was_selected(n_selected, more, said):
 
 def test_groups_of_columns_are_features():
     made = summary(about=about(n_columns=9, kinds={"wind": "continuous"}))
-    assert made["answer"][0].startswith("2 features, out of 9 columns, tell something")
+    assert made["answer"][0].startswith("2 features, out of 9 columns, were selected")
     assert [row["kind"] for row in made["selected"]] == ["continuous", "group"]
 
 
@@ -93,7 +105,12 @@ def test_a_long_list_is_cut_and_so_is_a_long_name():
     ("information", "entropy", "said"),
     [
         (1.2, None, "Together they tell 1.20 bit."),
-        (1.2, 1.9, "Together they tell 1.20 bit of the 1.90 bit there is to know."),
+        (1.2, 1.9, "Together they tell 1.20 of the 1.90 bit there is to know, or 63 %."),
+        (
+            1.2,
+            1.1,
+            "Together they tell all of the 1.10 bit there is to know, as far as the estimate goes.",
+        ),
         (None, None, "How much they tell together cannot be estimated from these samples."),
         (np.inf, None, "Together they tell it exactly, as far as the estimate goes."),
         (-0.1, None, "Together they tell 0.00 bit."),
@@ -103,7 +120,27 @@ def test_the_second_sentence_says_how_much(information, entropy, said):
     told = replace(hostile.explanation(NAMES, 2), information=information)
     record = hostile.selection(NAMES, 2)
     made = summarise(record, explanation=told, about=about(entropy=entropy))
-    assert made["answer"][1:] == [said]
+    assert made["answer"][1] == said
+    beside = summarise(replace(record, kept=("day",)), explanation=told, about=about())
+    if information == 1.2:
+        assert beside["answer"][1] == "With what was kept, they tell 1.20 bit."
+
+
+def test_the_last_sentence_says_what_became_of_the_others():
+    assert summary()["answer"][-1] == "None of the others was found to add to that."
+    record = hostile.selection(NAMES, 2)
+    full = replace(record, steps=record.steps[:2])
+    assert summarise(full, about=about())["answer"][-1] == (
+        "The search ended at max_features: others may add to that."
+    )
+    both = replace(record.steps[1], phase="lookahead", together=("rain", "day"))
+    by_two = replace(record, steps=(record.steps[0], record.steps[2], both))
+    assert "max_features" in summarise(by_two, about=about())["answer"][-1]
+    for settings in ({"n_permutations": 0}, {"criterion": "jmi"}, {"complete": False}):
+        assert (
+            len(summary(explained=False, settings={**hostile.SETTINGS, **settings})["answer"]) == 1
+        )
+    assert len(summary(4, explained=False)["answer"]) == 1  # there are no others
 
 
 def test_a_target_without_a_name_is_the_target():
@@ -120,8 +157,10 @@ def test_what_is_incomplete_says_so_and_gives_no_advice():
         "No feature was selected before the run was stopped, of 4 columns given."
     ]
     assert made["advice"] == ""
-    assert summary(2, about=about(is_complete=False))["answer"][0].startswith("So far, 2 of 4")
-    assert summary(0)["advice"].startswith("No feature was selected. The best candidate, 'wind'")
+    assert summary(2, about=about(is_complete=False))["answer"][0].startswith(
+        "So far, 2 of 4 columns were"
+    )
+    assert summary(0)["advice"].startswith("The best candidate, 'wind', has 0.")
 
 
 # ------------------------------------------------------------------------------------ how sure
@@ -142,6 +181,21 @@ def test_tests_that_end_early_or_were_left_out_are_told():
     assert "as it took, at most 200. Tests ended early" in early[0]
     none = summary(settings={**hostile.SETTINGS, "n_permutations": 0})["certainty"]
     assert none == ["Nothing was tested, as n_permutations is 0: this is a ranking, cut off."]
+
+
+def test_close_calls_are_told():
+    record = hostile.selection(NAMES, 2)
+    close = replace(record.steps[2], note=f"no look-ahead: few; {CLOSE}")
+    made = summarise(replace(record, steps=(*record.steps[:2], close)), about=about())
+    assert f"The test of day was {CLOSE}." in made["certainty"]
+    assert "close call" not in " ".join(summary()["certainty"])
+
+
+def test_other_rows_than_those_of_the_tests_are_counted():
+    told = replace(hostile.explanation(NAMES, 2), n_samples=90)
+    made = summarise(hostile.selection(NAMES, 2), explanation=told, about=about())
+    assert made["certainty"][-1] == "How features tell was estimated from 90 rows."
+    assert not any("estimated from" in sentence for sentence in summary()["certainty"])
 
 
 def test_samples_and_stability_are_told():
@@ -228,3 +282,9 @@ def test_what_the_data_say_of_themselves():
     assert (found.target, found.n_rows, found.n_columns, found.entropy) == ("target", 8, 2, 2.0)
     assert (found.source, found.is_complete) == ("x.csv", False)
     assert About.of(read_problem(X, X[:, 0])).entropy is None
+
+
+def test_every_key_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    assert {key for row in rows for key in re.findall(r"`(\w+)`", row)} == set(summary())

@@ -20,7 +20,7 @@ except ModuleNotFoundError as missing:
         "making a page needs jinja2: pip install 'pidselect[cli]'"
     ) from missing
 
-__all__ = ["Markup", "breakable", "fill", "ids", "number", "save"]
+__all__ = ["Markup", "breakable", "fill", "ids", "number", "save", "unbroken"]
 
 #: What no page may hold: control characters, those that turn the order of letters round for all
 #: that follows, and halves of pairs, which no encoding takes.
@@ -30,6 +30,10 @@ _UNFIT = re.compile(
 
 #: Where words of a name meet, without a space.
 _WORDS = re.compile(r"(?<=[_./:-])(?=\w)")
+
+
+#: Between a number and its unit.
+_UNITS = re.compile(r"(?<=\d) (?=%|bit\b)")
 
 
 def fill(template: str, script: str, values: Mapping[str, Any]) -> str:
@@ -90,6 +94,17 @@ def breakable(text: str) -> Markup:
     Markup('&lt;b&gt;_<wbr>mean.<wbr>radius')
     """
     return Markup("<wbr>").join(escape(part) for part in _WORDS.split(text))
+
+
+def unbroken(text: str) -> str:
+    r"""Return a text in which no line ends between a number and its unit.
+
+    Examples
+    --------
+    >>> unbroken("It tells 0.82 bit.")
+    'It tells 0.82\xa0bit.'
+    """
+    return _UNITS.sub("\N{NO-BREAK SPACE}", text)
 
 
 def number(value: float | None, digits: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -20,10 +21,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from pidselect.data.quality import inspect_data
 from pidselect.data.words import shown
 from pidselect.decomposition.measures import MEASURES
-from pidselect.report.html import Markup, breakable, fill, number, save
-from pidselect.report.summary import GOES_OUT, About, summarise
+from pidselect.report.html import Markup, breakable, fill, number, save, unbroken
+from pidselect.report.summary import FORMAT, GOES_OUT, About, summarise
 from pidselect.report.telling import LONG_NAME, cut
-from pidselect.selection.explaining import read_again
+from pidselect.selection.explaining import SAME_ROWS, read_again
 from pidselect.selection.stability import Stability
 
 Record = Mapping[str, Any]
@@ -77,6 +78,11 @@ def render_selection(summary: Record) -> str:
     str
         HTML. All that comes from the data is escaped; nothing is loaded from elsewhere.
     """
+    if summary.get("format") != FORMAT:
+        raise ValueError(
+            f"this summary has the format {summary.get('format')!r}, but this version of pidselect "
+            f"reads {FORMAT}: make the page by the version that made the summary."
+        )
     return fill("selection.html", "selection.js", _view(summary))
 
 
@@ -86,6 +92,7 @@ def write_report(
     y: Any,
     path: str | PathLike[str],
     *,
+    groups: Any = None,
     stability: Stability | None = None,
     title: str | None = None,
 ) -> Path:
@@ -100,6 +107,8 @@ def write_report(
         ``PIDSelector.explain``.
     path : str or path
         Where to write it, such as "report.html". A file that is there is replaced at once.
+    groups : array-like, shape (n_samples,), optional
+        Those of the fit, if it had any; without them roles are taken from its record.
     stability : Stability, optional
         Of the same selector, see `pidselect.stability`: adds how often each feature is selected.
     title : str, optional
@@ -117,14 +126,16 @@ def write_report(
     >>> selector = PIDSelector(n_permutations=20, random_state=0).fit(toy.X, toy.y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(selector, toy.X, toy.y, f"{folder}/report.html").read_text("utf-8")
-    >>> "columns tell something about" in page
+    >>> "2 of 3 columns were selected for what they tell about the target" in page
     True
     """
     check_is_fitted(selector)
     record = selector.selection_
-    explanation = selector.explain(X, y)
+    explanation = selector.explain(X, y, groups)
     problem = read_again(X, y, selector.kinds_, record.settings["target"], selector.missing)
     about = About.of(problem, command=_lines(selector), title=title or "")
+    if SAME_ROWS not in explanation.notes:  # held-out rows explain what others selected
+        about = replace(about, n_rows=record.settings["n_samples"])
     summary = summarise(
         record,
         explanation=explanation,
@@ -139,7 +150,8 @@ def _lines(selector: Any) -> str:
     """Return the lines of Python that do it again, with the seed that was drawn."""
     again = clone(selector).set_params(random_state=selector.selection_.settings["seed"])
     made = again.__repr__(N_CHAR_MAX=10_000)
-    return f"from pidselect import PIDSelector\n\nselector = {made}\nselector.fit(X, y)"
+    given = "X, y" if selector.selection_.settings["n_groups"] is None else "X, y, groups"
+    return f"from pidselect import PIDSelector\n\nselector = {made}\nselector.fit({given})"
 
 
 # ------------------------------------------------------------------------------ what is shown
@@ -173,6 +185,7 @@ def _view(summary: Record) -> dict[str, Any]:
         "percent": _percent,
         "plain": _plain,
         "count": _count,
+        "said": unbroken,
         "full": lambda name: breakable(shown(name)),
         "brief": lambda name: breakable(cut(shown(name), LONG_NAME)),
         "fact": lambda key: _FACTS.get(key, key),

@@ -20,6 +20,9 @@ from pidselect.selection.explaining import roles_of
 from pidselect.selection.record import VERDICTS, Selection, Step
 from pidselect.selection.stability import Stability
 
+#: Of the summary: another number as soon as a key is taken away or means something else.
+FORMAT = 1
+
 #: Of a step's candidates, so many are listed; the strongest ones, going backward the weakest.
 MOST_CANDIDATES = 50
 
@@ -118,13 +121,14 @@ def summarise(
     features = _features(selection, explanation, about, stability)
     return to_plain(
         {
+            "format": FORMAT,
             "title": about.title or f"What tells something about {named(about.target)}",
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "about": asdict(about),
             "is_complete": is_complete,
             "answer": answer(selection, explanation, about, is_complete),
-            "advice": "" if selection.features or not is_complete else selection.why_nothing(),
-            "certainty": certainty(selection, stability, about.n_rows),
+            "advice": _advice(selection) if is_complete else "",
+            "certainty": certainty(selection, explanation, stability, about.n_rows),
             "selected": _selected(selection, explanation, about, stability),
             "selection": selection.to_dict(),
             "steps": [_step(number, step) for number, step in enumerate(selection.steps, start=1)],
@@ -139,6 +143,12 @@ def summarise(
             "environment": environment(),
         }
     )
+
+
+def _advice(selection: Selection) -> str:
+    """Return what may help where nothing was selected; that it was so is in the answer."""
+    said = "" if selection.features else selection.why_nothing()
+    return said.removeprefix("No feature was selected. ")
 
 
 # --------------------------------------------------------------------------- what was selected

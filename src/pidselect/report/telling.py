@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pidselect.data.kinds import TARGET
 from pidselect.data.words import shown
 from pidselect.decomposition.explanation import Explanation
-from pidselect.selection.record import Selection
+from pidselect.selection.evidence import CLOSE
+from pidselect.selection.record import COMES_IN, Selection
 from pidselect.selection.stability import Stability
 from pidselect.significance import is_significant
 
@@ -26,27 +27,34 @@ LONG_NAME = 60
 def answer(
     selection: Selection, explanation: Explanation | None, about: About, is_complete: bool
 ) -> list[str]:
-    """Return the answer in one or two sentences: which features, and how much they tell."""
+    """Return the answer in a few sentences: which features, how much they tell, what is left."""
     target, names = named(about.target), selection.features
     columns = f"{about.n_columns:,} column{'s' * (about.n_columns != 1)}"
-    start = ""
-    if kept := selection.kept:
-        start = f"Beyond {listed(kept)}, which {'was' if len(kept) == 1 else 'were'} kept, "
+    kept = selection.kept
+    start = "" if is_complete else "so far, "
+    if kept:
+        start += f"beyond {listed(kept)}, which {'was' if len(kept) == 1 else 'were'} kept, "
     if not names and not is_complete:
         return [f"No feature was selected before the run was stopped, of {columns} given."]
     if not names:
-        none = "none" if start else "None"
-        return [f"{start}{none} of the {columns} was found to tell something about {target}."]
+        more = " more" * bool(kept)
+        found = f"{start}none of the {columns} was found to tell something{more} about {target}."
+        return [_begun(found)]
     count = f"{len(names)} of {columns}"
     if any(name not in about.kinds for name in names) and about.kinds:  # groups of columns
         count = f"{len(names)} feature{'s' * (len(names) != 1)}, out of {columns},"
-    tell = "tells" if len(names) == 1 else "tell"
-    if selection.settings.get("n_permutations") == 0:
-        said = f"{count} were taken, untested, for what they tell about {target}"
-    else:
-        said = f"{count} {tell} something{' more' * bool(start)} about {target}"
-    so_far = "" if is_complete else "So far, "
-    return [f"{so_far}{start}{said}: {listed(names)}.", *_together(selection, explanation, about)]
+    were, they_tell = ("was", "it tells") if len(names) == 1 else ("were", "they tell")
+    untested = ", untested," * _is_untested(selection)
+    selected = f"{start}{count} {were} selected{untested} for what {they_tell} about {target}"
+    return [
+        _begun(f"{selected}: {listed(names)}."),
+        *_together(selection, explanation, about),
+        *(_others(selection) if is_complete else ()),
+    ]
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _together(selection: Selection, explanation: Explanation | None, about: About) -> list[str]:
@@ -55,26 +63,58 @@ def _together(selection: Selection, explanation: Explanation | None, about: Abou
         return []
     n_features = len(selection.features) + len(selection.kept)
     they = "It tells" if n_features == 1 else "Together they tell"
-    bits = explanation.information
+    if selection.kept:
+        they = "With what was kept, " + (
+            "it tells" if len(selection.features) == 1 else "they tell"
+        )
+    bits, known = explanation.information, about.entropy
     if bits is None:
         they = "it tells" if n_features == 1 else "they tell together"
         return [f"How much {they} cannot be estimated from these samples."]
     if isinf(bits):
         return [f"{they} it exactly, as far as the estimate goes."]
-    known = "" if about.entropy is None else f" of the {about.entropy:.2f} bit there is to know"
-    return [f"{they} {max(bits, 0.0):.2f} bit{known}."]
+    if known is None:
+        return [f"{they} {max(bits, 0.0):.2f} bit."]
+    if bits >= known:  # nobody can tell more: estimates can
+        return [f"{they} all of the {known:.2f} bit there is to know, as far as the estimate goes."]
+    share = f"{100 * max(bits, 0.0) / known:.0f} %"
+    return [f"{they} {max(bits, 0.0):.2f} of the {known:.2f} bit there is to know, or {share}."]
 
 
-def certainty(selection: Selection, stability: Stability | None, n_rows: int) -> list[str]:
+def _others(selection: Selection) -> list[str]:
+    """Say why it was left at these features."""
+    searches = [step for step in selection.steps if step.phase in COMES_IN]
+    by_cmi = selection.settings.get("criterion", "cmi") == "cmi"  # others say nothing of adding
+    if not searches or not by_cmi or _is_untested(selection):
+        return []
+    if not searches[-1].accepted:
+        return ["None of the others was found to add to that."]
+    if len(searches[-1].candidates) > 1:
+        return ["The search ended at max_features: others may add to that."]
+    return []
+
+
+def _is_untested(selection: Selection) -> bool:
+    return selection.settings.get("n_permutations") == 0
+
+
+def certainty(
+    selection: Selection,
+    explanation: Explanation | None,
+    stability: Stability | None,
+    n_rows: int,
+) -> list[str]:
     """Return what p-values say, and how far that can be trusted."""
     settings = selection.settings
     draws, alpha = settings.get("n_permutations"), settings.get("alpha", 0.05)
-    if draws == 0:
+    if _is_untested(selection):
         said = ["Nothing was tested, as n_permutations is 0: this is a ranking, cut off."]
     else:
         said = [*_of_tests(selection, draws, alpha), *_of_final(selection, alpha)]
     if (n_samples := settings.get("n_samples", n_rows)) < n_rows:
         said.append(f"The tests went by {n_samples:,} of {n_rows:,} rows.")
+    if explanation is not None and explanation.n_samples != n_samples:
+        said.append(f"How features tell was estimated from {explanation.n_samples:,} rows.")
     if stability is not None:
         said += _of_stability(stability)
     return said
@@ -85,6 +125,8 @@ def _of_tests(selection: Selection, draws: object, alpha: float) -> list[str]:
     tested = [step for step in selection.steps if step.p_value is not None]
     if not tested:
         return []
+    close = dict.fromkeys(step.chosen for step in tested if CLOSE in step.note)
+    calls = [f"The test of {listed(list(close))} was {CLOSE}."] if close else []
     if draws == "auto":
         most = max(step.n_drawn for step in tested)
         return [
@@ -92,12 +134,14 @@ def _of_tests(selection: Selection, draws: object, alpha: float) -> list[str]:
             f"were drawn as it took, at most {most:,}. Tests ended early: of a p-value, only the "
             "side of the level it is on says much.",
             once,
+            *calls,
         ]
     return [
         f"Every step was tested at level {alpha:g} against {draws:,} sets of shuffled data. The "
         "p-value is the share of them in which the luckiest candidate did at least as well; "
         f"{1 / (1 + int(str(draws))):.3f} is the smallest that so many can give.",
         once,
+        *calls,
     ]
 
 

@@ -9,7 +9,8 @@
     root.dataset.theme = next;
     theme.lastElementChild.textContent = next;
   });
-  theme.hidden = false;
+  // A browser that does not know the two colours has light alone: see base.css.
+  theme.hidden = getComputedStyle(document.documentElement).colorScheme === "light";
 
   const table = document.getElementById("roles");
   if (!table) return;
