@@ -27,6 +27,10 @@ def call(*arguments: object) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+def select(*arguments: object) -> Result:
+    return call("select", *arguments, *QUICK)
+
+
 def words(text: str) -> str:
     return " ".join(text.split())
 
@@ -58,17 +62,24 @@ def read_json(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-class Terminal:
-    """A command in a terminal of 40 lines and 120 columns."""
+def names_of(path: Path) -> list[str]:
+    """Return the features that a record has as selected."""
+    return [one["name"] for one in read_json(path)["selected"]]
 
-    def __init__(self, arguments: Sequence[str], folder: Path, **environment: str) -> None:
+
+class Terminal:
+    """A command in a terminal of 40 lines."""
+
+    def __init__(
+        self, arguments: Sequence[str], folder: Path, columns: int = 120, **environment: str
+    ) -> None:
         inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
         self.child = pexpect.spawn(
             sys.executable,
             ["-m", "pidselect", *arguments],
             cwd=str(folder),
             env={**inherited, "TERM": "xterm-256color", "PYTHONUTF8": "1", **environment},
-            dimensions=(40, 120),
+            dimensions=(40, columns),
             encoding="utf-8",
             timeout=120,
         )

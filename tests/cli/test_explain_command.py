@@ -7,15 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calling import QUICK, call, made, read_json, words, write
+from calling import QUICK, call, read_json, words, write
 
 from pidselect import decompose
-
-
-@pytest.fixture
-def table(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return write(Path("made.csv"), made())
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -34,6 +35,20 @@ def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
     kinds = dict(zip((table := Table.open("island.csv")).names, table.kinds, strict=True))
     assert (kinds["holiday"], kinds["captain"]) == ("nominal", "nominal")
     assert (kinds["temperature"], kinds["seagulls_counted"]) == ("continuous", "ordinal")
+    typed = "pidselect demo --report pidselect-demo.html --table island.csv"
+    assert typed in Path("pidselect-demo.html").read_text(encoding="utf-8")
+
+
+def test_the_demo_does_not_speak_of_where_its_table_lies(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pidselect.cli.demo.N_DAYS", 20)
+    monkeypatch.setattr("pidselect.cli.demo.run", lambda call, text: seen.append(call))
+    assert call("demo").exit_code == 0
+    assert seen[0].source == "island.csv"
+    assert seen[0].table.table != Path("island.csv")
+    assert call("demo", "--table", "mine.csv").exit_code == 0
+    assert seen[1].source == "mine.csv"
 
 
 def test_info_for_people_and_for_programs():
@@ -68,6 +83,22 @@ def test_help_has_examples(name):
     assert "Examples:" in lines
     assert any(line.startswith(f"pidselect {name}") for line in lines)
     assert "\\b" not in result.output
+
+
+def test_a_bar_of_unknown_length_shows_no_share():
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from pidselect.cli.progress import Bar
+    from pidselect.selection.watching import Stage
+
+    with Progress(console=Console(file=io.StringIO())) as shown:
+        bar = Bar(shown)
+        bar.begins(Stage("forward", 1, 3, 60, True))
+        bar.advances(30)
+        assert [(task.total, task.completed) for task in shown.tasks] == [(60, 30)]
+        bar.says("taking features apart")
+        assert [(task.total, task.completed) for task in shown.tasks] == [(None, 0)]
 
 
 def test_all_commands_are_listed():

@@ -12,23 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calling import ESCAPE, QUICK, call, made, read_json, words, write
+from calling import ESCAPE, QUICK, call, made, names_of, read_json, select, words, write
 
 from pidselect import PIDSelector
-
-
-@pytest.fixture
-def table(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return write(Path("made.csv"), made())
-
-
-def select(*arguments: object):
-    return call("select", *arguments, *QUICK)
-
-
-def names_of(path: Path) -> list[str]:
-    return [one["name"] for one in read_json(path)["selected"]]
 
 
 def test_the_selection_is_printed_and_nothing_is_left_behind(table):
@@ -217,7 +203,7 @@ def test_how_text_is_written(tmp_path, monkeypatch):
     options = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")
     wrong = select("t.csv.gz", "--target", "y", *options[:4])
     assert wrong.exit_code == 2
-    assert "--encoding latin-1" in wrong.stderr
+    assert "the file's encoding: --encoding latin-1 for example" in wrong.stderr
     result = select(
         *("t.csv.gz", "--target", "y", *options, "--na", "fehlt", "--missing", "drop"),
         *("--drop", "length_mm", "--json", "r.json"),
@@ -225,106 +211,6 @@ def test_how_text_is_written(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert names_of(Path("r.json")) == ["größe", "width"]
     assert "119 of 120 rows were used." in result.stdout
-
-
-# ---------------------------------------------------------------------------- wrong calls
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--target", "Y"], "--target: there is no column 'Y'; did you mean 'y'? Known are"),
-        (["--target", "y", "--drop", "lenght"], "--drop: there is no column 'lenght'; did you"),
-        (["--target", "y", "--kinds", "colour"], "such as colour=nominal"),
-        (["--target", "y", "--kinds", "colour=nominl"], "did you mean 'nominal'?"),
-        (["--target", "y", "--kinds", "color=nominal"], "did you mean 'colour'?"),
-        (["--target", "y", "--drop", "y"], "--target and --drop both name 'y'"),
-        (["--target", "y", "--groups", "colour,planet"], "--groups takes one column"),
-        (["--target", "y", "--missing", "dorp"], "did you mean 'drop'?"),
-        (["--target", "y", "--alpha", "2"], "--alpha 2.0 is no error rate"),
-        (["--target", "y", "--permutations", "many"], "neither a whole number nor auto"),
-        (["--target", "y", "--permutations", "3"], "--permutations"),
-        (["--target", "y", "--max-features", "0"], "--max-features"),
-        (["--target", "y", "--max-memory", "lots"], "--max-memory lots is no amount of memory"),
-        (["--target", "y", "--estimator", "gausian"], "did you mean 'gaussian'?"),
-        (["--target", "y", "--output", "small.xlsx"], "its name must end in .csv"),
-        (["--target", "y", "--output", "made.csv"], "the table itself"),
-        (["--target", "y", "--json", "no/folder.json"], "there is no folder 'no'"),
-        (["--target", "y", "--report", "."], "is a folder"),
-        (["--target", "y", "--json", "a", "--report", "a"], "the file of --json, too"),
-        (["--target", "y", "--resume", "--restart"], "give one of them"),
-        (["--target", "y", "--drop", "length,noise,width,length_mm,colour,planet"], "No column is"),
-        ([], "Missing option '--target'"),
-    ],
-)
-def test_wrong_calls(table, arguments, said):
-    result = call("select", table, *QUICK, *arguments)
-    assert result.exit_code == 2, result.output
-    assert said in words(result.stderr.replace("│", ""))
-    if arguments:
-        assert result.stderr.splitlines()[-1].startswith("Error: ")
-    assert result.stdout == ""
-    assert [path.name for path in Path.cwd().iterdir()] == ["made.csv"]
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "is empty"),
-        ("a,b,y\n", "no rows"),
-        ("a,b,y\n1,2,3\n4,5\n6,7,8\n", "line 3"),
-        ('a,b,y\n1,2,3\n4,"5,6\n', "line 3"),
-    ],
-)
-def test_broken_tables(tmp_path, content, said):
-    path = tmp_path / "broken.csv"
-    path.write_text(content)
-    result = call("select", path, "--target", "y", "--checkpoint", tmp_path / "run.json")
-    assert result.exit_code == 2, result.output
-    assert said in words(result.stderr).replace("no data rows", "no rows")
-    assert result.stderr.splitlines()[-1].startswith("Error: ")
-
-
-def test_a_missing_file(table):
-    result = select("maed.csv", "--target", "y")
-    assert result.exit_code == 2
-    assert result.stderr == "Error: there is no file 'maed.csv'; did you mean 'made.csv'?\n"
-
-
-def test_a_missing_library(table, monkeypatch):
-    monkeypatch.delitem(sys.modules, "pidselect.report.selection_page", raising=False)
-    monkeypatch.delitem(sys.modules, "pidselect.report.html", raising=False)
-    monkeypatch.delattr("pidselect.report.selection_page", raising=False)
-    monkeypatch.delattr("pidselect.report.html", raising=False)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    result = select(table, "--target", "y", "--report", "r.html")
-    assert result.exit_code == 1
-    assert "needs jinja2: pip install 'pidselect[cli]'" in result.stderr
-
-
-def test_a_full_disk_is_no_wrong_call(table, monkeypatch):
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("pidselect.data.writing.write_columns", fail)
-        result = select(table, "--target", "y", "--output", "small.csv")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1] == "Error: No space left on device"
-    assert "Nothing is lost. Go on with" in result.stderr
-    going_on = select(table, "--target", "y", "--output", "small.csv", "--resume")
-    assert going_on.exit_code == 0, going_on.output
-    assert Path("small.csv").exists()
-
-
-def test_a_bug_is_shown_as_one(table, monkeypatch):
-    def fail(*_: object, **__: object) -> None:
-        raise AttributeError("a bug")
-
-    monkeypatch.setattr("pidselect.selection.selector.line_up", fail)
-    result = select(table, "--target", "y")
-    assert result.exit_code == 1
-    assert isinstance(result.exception, AttributeError)
 
 
 # ------------------------------------------------------------- what the world does to output
@@ -342,126 +228,17 @@ def test_names_cannot_command_a_terminal(tmp_path, monkeypatch):
     assert "\\x1b[2Jlength" in result.stdout
 
 
-def test_what_is_piped_has_no_escape_codes(table):
+def test_what_is_piped_has_no_escape_codes_and_fits_the_encoding(table):
+    columns = made()
+    write(table, {"größe λ": columns.pop("length"), **columns})
     said = subprocess.run(
-        [sys.executable, "-m", "pidselect", "select", table, "--target", "y", *QUICK],
+        [sys.executable, "-m", "pidselect", "explain", table, "--target", "y", *QUICK],
         capture_output=True,
-        text=True,
+        encoding="cp1252",
         check=True,
-        env={**os.environ, "TERM": "xterm-256color"},
+        env={**os.environ, "TERM": "xterm-256color", "PYTHONIOENCODING": "cp1252"},
     )
     assert ESCAPE not in said.stdout + said.stderr
-    assert "forward: length" in said.stderr
-    assert said.stdout.splitlines()[1].startswith("length")
-
-
-# --------------------------------------------------------------------------- going on
-
-
-@pytest.fixture
-def stopped(table, monkeypatch):
-    """A run that was stopped by Ctrl-C as its second step began."""
-    from pidselect.cli.progress import Progress
-
-    begins = Progress.begins
-
-    def stop(self, stage):
-        begins(self, stage)
-        if stage.step == 2:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Progress, "begins", stop)
-        result = select(table, "--target", "y", "--quiet", "--json", "part.json")
-    assert result.exit_code == 130, result.output
-    return result
-
-
-def test_a_stopped_run_leaves_what_it_knows_and_says_how_to_go_on(stopped):
-    assert stopped.stdout.splitlines()[1].startswith("length")
-    summary = read_json(Path("part.json"))
-    assert summary["is_complete"] is False
-    assert [one["name"] for one in summary["selected"]] == ["length"]
-    typed = stopped.stderr.splitlines()[-1].strip()
-    expected = f"pidselect select made.csv --target y {' '.join(QUICK)} --json part.json --quiet"
-    assert sorted(typed.split()) == sorted(f"{expected} --resume".split())
-    assert Path("made.csv.pidselect-run.json").exists()
-
-
-def test_a_stopped_run_goes_on_only_if_asked(table, stopped):
-    refused = select(table, "--target", "y")
-    assert refused.exit_code == 2
-    assert "Give --resume to go on from there, or --restart" in refused.stderr
-    going_on = select(table, "--target", "y", "--resume", "--quiet", "--json", "resumed.json")
-    assert going_on.exit_code == 0, going_on.output
-    assert not Path("made.csv.pidselect-run.json").exists()
-    assert select(table, "--target", "y", "--quiet", "--json", "whole.json").exit_code == 0
-    resumed, whole = (read_json(Path(name)) for name in ("resumed.json", "whole.json"))
-    assert resumed["selection"] == whole["selection"]
-
-
-def test_stopped_while_features_are_taken_apart(table, monkeypatch):
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PIDSelector, "explain", stop)
-        result = call("explain", table, "--target", "y", *QUICK, "--json", "part.json")
-    assert result.exit_code == 130
-    assert "The selection is finished, what follows it is not" in result.stderr
-    assert "pidselect explain made.csv" in result.stderr
-    assert result.stdout.splitlines()[1].startswith("length")
-    assert read_json(Path("part.json"))["is_complete"] is False
-    going_on = call("explain", table, "--target", "y", *QUICK, "--resume")
-    assert going_on.exit_code == 0, going_on.output
-    assert "forward:" in going_on.stderr
-
-
-def test_stopped_before_anything_is_known(table, monkeypatch):
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("pidselect.cli.running.read_data", stop)
-    result = select(table, "--target", "y", "--quiet")
-    assert (result.exit_code, result.stderr) == (130, "\nStopped.\n")
-
-
-def test_a_stopped_run_can_be_forgotten(table, stopped):
-    result = select(table, "--target", "y", "--restart", "--alpha", "0.1")
-    assert result.exit_code == 0, result.output
-    assert not Path("made.csv.pidselect-run.json").exists()
-
-
-def test_another_call_does_not_go_on_from_it(table, stopped):
-    result = select(table, "--target", "y", "--resume", "--alpha", "0.1")
-    assert result.exit_code == 2
-    assert "is of another fit: alpha was 0.05 and is 0.1" in result.stderr
-
-
-def test_a_file_that_is_no_checkpoint_is_left_alone(table):
-    Path("notes.txt").write_text("mine")
-    result = select(table, "--target", "y", "--checkpoint", "notes.txt", "--restart")
-    assert result.exit_code == 2
-    assert Path("notes.txt").read_text() == "mine"
-
-
-def test_a_named_checkpoint_stays(table):
-    options = (table, "--target", "y", "--quiet", "--checkpoint", "run.json")
-    first = select(*options)
-    assert first.exit_code == 0, first.output
-    assert select(*options).exit_code == 2
-    again = select(*options, "--resume")
-    assert (again.exit_code, again.stdout) == (0, first.stdout)
-
-
-def test_a_folder_that_cannot_be_written_to(table, monkeypatch):
-    monkeypatch.setattr("pidselect.cli.resuming.can_write", lambda folder: False)
-    result = select(table, "--target", "y")
-    assert result.exit_code == 0, result.output
-    assert "Note: nothing can be written in" in result.stderr
-
-
-def test_nothing_to_go_on_from(table):
-    result = select(table, "--target", "y", "--resume")
-    assert result.exit_code == 0, result.output
-    assert "there is nothing to go on from" in result.stderr
+    assert r"forward: größe \u03bb" in said.stderr
+    assert said.stdout.startswith("What features tell about y")
+    assert "bars: u unique, s shared, + synergy" in said.stdout

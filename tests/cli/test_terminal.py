@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calling import ESCAPE, QUICK, Terminal, made, read_json, words, write
+from calling import ESCAPE, QUICK, Terminal, call, made, read_json, words, write
 
 #: Slow enough to be stopped on the way: each step has thousands of values.
-SLOW = ("--estimator", "ksg", "--permutations", "6000", "--max-features", "2", "--jobs", "1")
+SLOW = ("--estimator", "ksg", "--permutations", "2000", "--max-features", "2", "--jobs", "1")
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_ctrl_c_leaves_a_partial_result_and_the_very_command_goes_on(folder):
+def test_ctrl_c_leaves_a_partial_result_and_the_very_command_goes_on(folder, monkeypatch):
     arguments = ["select", "slow.csv", "--target", "y", *SLOW, "--json", "part.json"]
     terminal = Terminal(arguments, folder)
     terminal.until("step 2, 4 candidates, 1 feature so far")
@@ -46,25 +46,28 @@ def test_ctrl_c_leaves_a_partial_result_and_the_very_command_goes_on(folder):
     assert not (folder / "slow.csv.pidselect-run.json").exists()
     resumed = read_json(folder / "part.json")
 
-    undisturbed = Terminal([*arguments[:-1], "whole.json"], folder)
-    assert undisturbed.ended() == 0
+    monkeypatch.chdir(folder)
+    assert call(*arguments[:-1], "whole.json").exit_code == 0
     whole = read_json(folder / "whole.json")
     assert resumed["is_complete"] is True
     assert resumed["selection"] == whole["selection"]
     assert [one["name"] for one in whole["selected"]] == ["x1", "x3"]
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> Terminal:
-    terminal = Terminal(list(arguments), folder, **environment)
+def run(folder: Path, *arguments: str, columns: int = 120, **environment: str) -> Terminal:
+    terminal = Terminal(list(arguments), folder, columns, **environment)
     terminal.status = terminal.ended()
     return terminal
 
 
-def test_quiet(folder):
-    terminal = run(folder, "select", "made.csv", "--target", "y", "--quiet", *QUICK)
+def test_quiet_and_narrow(folder):
+    terminal = run(folder, "explain", "made.csv", "--target", "y", "-q", *QUICK, columns=60)
     assert terminal.status == 0
     assert ESCAPE not in terminal.said
-    assert terminal.text.split()[:2] == ["feature", "step"]
+    lines = terminal.text.splitlines()
+    assert lines[0].startswith("What features tell about y")
+    sentences = lines[next(i for i, line in enumerate(lines) if "it tells" in line) :]
+    assert max(map(len, sentences)) <= 60
 
 
 def test_no_colour(folder):

@@ -289,6 +289,33 @@ def test_what_is_no_file_of_its_kind_is_named(tmp_path):
     np.save(objects, np.array([["a", 1]], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match=r"objects\.npy.*plain array"):
         Table.open(objects)
+    (empty := tmp_path / "empty.npy").touch()
+    with pytest.raises(ValueError, match=r"empty\.npy.*plain array"):
+        Table.open(empty)
+    for name, array in {
+        "records": np.array([("a", 1.5)], dtype=[("name", "U3"), ("size", float)]),
+        "3 dimensions": np.zeros((2, 2, 2)),
+    }.items():
+        np.save(path := tmp_path / "odd.npy", array)
+        with pytest.raises(ValueError, match=rf"odd\.npy' is an array of {name}"):
+            Table.open(path)
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [{"x": 1}, {"x": 2}], [b"a", b"b"]])
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+def test_what_is_no_value_is_named_with_a_way_out(tmp_path, name, values):
+    path = tmp_path / name
+    write = parquet.write_table if name == "t.parquet" else feather.write_feather
+    write(pa.table({"a": [1.5, 2.5], "odd": values}), path)
+    with pytest.raises(ValueError, match=rf"{name}': .*'odd' holds .*\(--drop 'odd'\)"):
+        Table.open(path)
+    assert Table.open(path, without="odd").names == ("a",)
+
+
+def test_a_name_with_a_point_is_no_part_of_another_column(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"a": [{"b": 7.5}, {"b": 8.5}], "a.b": [1.5, 2.5]}), path)
+    assert Table.open(path, columns="a.b").columns[0].values.tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("target", [[], ["x0", "x1"]])

@@ -140,17 +140,61 @@ def test_a_stated_delimiter_counts(csv_path):
 
 
 def test_decimal_commas(csv_path):
-    found = raws(csv_path, "a;b;c\n1,5;1;1.234,5\n2;2,25;1\n")
+    found = raws(csv_path, "a;b;c\n1,5;1;x1,5\n2;2,25;1\n")
     assert found["a"].values.tolist() == [1.5, 2]
     assert found["b"].values.tolist() == [1, 2.25]
     assert found["c"].form == "text"
     assert raws(csv_path, "a;b\n1.5;1\n2;2.25\n")["b"].values.tolist() == [1, 2.25]
     with pytest.raises(ValueError, match=r"comma \(column 'b'.*point \(column 'a'.*--decimal ,"):
         raws(csv_path, "a;b\n1.234;1,5\n")
-    assert raws(csv_path, "a;b\n1.234;1,5\n", decimal=",")["a"].form == "text"
     assert raws(csv_path, "a;b\n1.234;1,5\n", decimal=".")["b"].form == "text"
     assert raws(csv_path, "a\tb\n1\t1,5\n", decimal=",")["b"].values.tolist() == [1.5]
-    assert raws(csv_path, "a;b\n1,5;1\n2.5;1\n")["a"].form == "text"
+
+
+@pytest.mark.parametrize(
+    ("column", "decimal"),
+    [
+        (["10%", "20 %", "1.5%"], None),
+        (["$5", "-$12.50", "$1,000"], None),
+        (["5 €", "12,50 €"], ","),
+        (["1 000", "12\u202f000,5", "7"], None),
+        (["1.234,5", "1"], None),
+        (["1.234", "2"], ","),
+        (["1,5", "2.5"], None),
+    ],
+)
+def test_numbers_in_disguise_are_named(csv_path, column, decimal):
+    content = "a;b\n" + "".join(f"{text};1\n" for text in column)
+    with pytest.warns(UserWarning, match=r"look like numbers with a sign, a mark .*: 'a'\. With"):
+        assert raws(csv_path, content, decimal=decimal)["a"].form == "text"
+
+
+@pytest.mark.parametrize("texts", [["10.1.2020", "11.1.2020"], ["5 kg", "7 kg"], ["1-3", "4-6"]])
+def test_texts_with_digits_are_no_numbers_in_disguise(csv_path, texts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert raws(csv_path, "a;b\n" + "".join(f"{t};1\n" for t in texts))["a"].form == "text"
+
+
+def test_texts_of_json_are_meant(csv_path):
+    texts = ["1.5", "2.5", "3.5", "4.5", "?"]
+    path = csv_path.with_suffix(".jsonl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for some in (texts[:4], texts, ["5%", "7%"]):
+            content = "".join(f'{{"a": "{text}"}}\n' for text in some)
+            assert raws(path, content)["a"].form == "text"
+
+
+def test_numbers_with_a_few_words_among_them_are_named(csv_path):
+    numbers = "".join(f"{i},{i % 3}\n" for i in range(9))
+    with pytest.warns(UserWarning, match=r"column 'a' holds numbers, but for '\?'.*\(--na '\?'\)"):
+        assert raws(csv_path, f"a,b\n{numbers}?,1\n")["a"].form == "text"
+    found = raws(csv_path, f"a,b\n{numbers}?,1\n", missing=("?",))
+    assert found["a"].form == "number"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # more words than numbers are none of this
+        assert raws(csv_path, "a,b\n1,1\n2,1\nsome,1\nmany,2\n")["a"].form == "text"
 
 
 def test_commas_that_are_not_taken_for_decimal_marks_are_named(csv_path):
@@ -198,7 +242,8 @@ def test_names_of_files(tmp_path, name):
 def test_a_packed_file_is_read_twice_where_a_column_changes(tmp_path, monkeypatch):
     monkeypatch.setattr("pidselect.data.lines.BLOCK_CHARACTERS", 64)
     content = "a,b\n" + "".join(f"{i},{i}\n" for i in range(500)) + "x,1\n"
-    found = raws(tmp_path / "t.csv.gz", content)
+    with pytest.warns(UserWarning, match="column 'a' holds numbers, but for 'x'"):
+        found = raws(tmp_path / "t.csv.gz", content)
     assert found["a"].labels == tuple(sorted([*map(str, range(500)), "x"]))
     assert found["b"].form == "number"
 

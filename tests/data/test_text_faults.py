@@ -54,7 +54,10 @@ FAULTS = {
     "header only": ("a,b\n", "has no rows: there is a header"),
     "same names": ("a,b,a\n1,2,3\n", r"names must be unique.*'a'; rename them"),
     "no header": ("5.1,3\n4.9,2\n", r"line 1: '5\.1,3' holds numbers alone.*names above it"),
-    "a note": ("sep=;\na;b\n1;2\n", r"line 1: .*note for spreadsheets; delete this line"),
+    "a note": ("sep=;\na;b\n1;2\n", r"line 1: 'sep=;' is a note for spreadsheets; delete this"),
+    "a title": ("# of 2020\na,b\n1,2\n", r"line 2: found 2.*if the first line, '# of 2020', is no"),
+    "no names": (" \n  \n", r"line 1: ' ' names no column"),
+    "no names at all": (",,\n1,2,3\n", r"line 1: ',,' names no column"),
     "packed": (gzip.compress(b"a,b\n1,2\n"), r"packed by gzip: let its name end in \.csv\.gz"),
     "zip": (b"PK\x03\x04 ...", "zip archive or a spreadsheet"),
 }

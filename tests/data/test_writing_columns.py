@@ -149,6 +149,26 @@ def test_categories_of_arrow_stay(tmp_path):
     assert (tmp_path / "t.jsonl").read_text().splitlines()[-1] == '{"x": null}'
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_durations_are_seconds(tmp_path, suffix):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, target = tmp_path / "t.parquet", tmp_path / f"t{suffix}"
+    taken = [datetime.timedelta(days=1, microseconds=5), datetime.timedelta(seconds=2), None]
+    parquet.write_table(pa.table({"taken": taken}), path)
+    write_columns(path, target, ["taken"])
+    (found,) = read_file(target, Store(2**20))
+    np.testing.assert_array_equal(found.values, [86400.000005, 2, np.nan])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_half_a_letter_of_json_is_written_as_json_writes_it(tmp_path, suffix):
+    path, target = tmp_path / "t.jsonl", tmp_path / f"half{suffix}"
+    path.write_text('{"a": "\\ud800"}\n{"a": "b"}\n')
+    write_columns(path, target, ["a"])
+    assert r"\ud800" in target.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_arrays(tmp_path, suffix):
     X = np.random.default_rng(0).normal(size=(9, 4))

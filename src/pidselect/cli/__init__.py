@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from typing import Annotated
 
@@ -15,6 +16,9 @@ except ModuleNotFoundError as error:
 
 from pidselect import __version__
 from pidselect.cli import decompose, demo, explain, info, reproduce, select
+
+#: Fields of a CSV may be longer than Python lets them be: whole articles, but no whole file.
+LONGEST_FIELD = 2**24
 
 app = typer.Typer(
     help="Which of my variables matter, and how.",
@@ -52,4 +56,5 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # no letter that a terminal lacks is worth a crash
             stream.reconfigure(errors="backslashreplace")
+    csv.field_size_limit(LONGEST_FIELD)
     app()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +12,7 @@ from pidselect.cli.errors import WrongCallError, as_options, plain_errors
 from pidselect.cli.options import WRITING, TableOptions
 from pidselect.cli.reading import part_of, refuse_missing
 from pidselect.cli.saying import say, warnings_as_notes
-from pidselect.cli.writing import save
+from pidselect.cli.writing import write_json
 
 #: What the help says; \b keeps the lines of the paragraph that follows.
 HELP = """Split what a few columns tell about a target into unique, shared and synergistic bits.
@@ -87,13 +85,8 @@ def decompose_command(
         )
         if json != "-":
             say(repr(result))
-        if json is not None:
-            text = json_text.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n"
-            if json == "-":
-                typer.echo(text, nl=False)
-            else:
-                save(Path(json), text)
-                say(f"\nRecord: {json}")
+        if json is not None and (line := write_json(result.to_dict(), json)):
+            say(f"\n{line}")
 
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:

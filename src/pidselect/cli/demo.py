@@ -19,6 +19,9 @@ from pidselect.cli.telling import relevant_sentences
 #: Few days and draws: the demo should not take long.
 N_DAYS, N_DRAWS = 500, 50
 
+#: What the made table is called.
+NAME = "island.csv"
+
 #: What the help says; \b keeps the lines of the paragraph that follows.
 HELP = """Show a selection on a made table: what makes people on an island ride hire bicycles.
 
@@ -52,16 +55,18 @@ def demo_command(
 ) -> None:
     """Show a selection on a made table."""
     with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:
-        path = table or Path(folder, "island.csv")
+        path = table or Path(folder, NAME)
         target = _write(path, quiet)
+        kept = [] if table is None else ["--table", str(table)]
         run(
             Call(
                 TableOptions(table=path, target=[target]),
                 SelectionOptions(permutations=str(N_DRAWS)),
                 OutputOptions(report=report, quiet=quiet),
-                typed=shlex.join(["pidselect", "demo", "--report", str(report)]),
+                typed=shlex.join(["pidselect", "demo", "--report", str(report), *kept]),
                 measure="auto",
                 is_kept=False,
+                called=NAME if table is None else "",  # where it lies is gone when that is read
             ),
             _text,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -55,10 +56,18 @@ PARAMETERS = (
     *RENAMED,
 )
 
-SETTING = re.compile(rf"\b({'|'.join(PARAMETERS)})=('[^']*'|\"[^\"]*\"|[\w.+-]*\w)")
+QUOTED = r"'[^']*'|\"[^\"]*\""
+#: What says itself how it is typed: ``delimiter=';' (--delimiter ';')``.
+BOTH = re.compile(rf"(?:\b\w+=(?:{QUOTED}|\[(?:{QUOTED})\])|\bTextFormat\([^()]*\)) \((--[^()]*)\)")
+SETTING = re.compile(rf"\b({'|'.join(PARAMETERS)})=({QUOTED}|[\w.+-]*\w)")
 KINDS = re.compile(r"\bkinds=\{([^{}]*)\}")
-TEXT_FORMAT = re.compile(r"TextFormat\((--[^()]*)\)")
-GROUPS = re.compile(r"\bfeature_groups\b")
+TARGET = re.compile(rf"\bthe target ({QUOTED})")
+
+#: Words of the library for what the command line calls otherwise.
+PHRASES = {
+    "feature_groups": "--feature-groups",
+    "give each its own path": "give each its own --checkpoint FILE",
+}
 
 
 class WrongCallError(ValueError):
@@ -90,21 +99,34 @@ def as_options(text: str) -> str:
     "--max-samples 2500 takes 30 s; --kinds 'id=nominal' keeps it"
     >>> as_options("use missing='drop' or n_jobs=-1")
     'use --missing drop or --jobs -1'
+    >>> as_options("give delimiter=';' (--delimiter ';')")
+    "give --delimiter ';'"
     """
+    target = TARGET.search(text)
+    text = BOTH.sub(r"\1", text)
     text = SETTING.sub(lambda found: _option(found[1], found[2]), text)
-    text = KINDS.sub(lambda found: _kinds(found[1]), text)
-    text = TEXT_FORMAT.sub(r"\1", text)
-    return GROUPS.sub("--feature-groups", text)
+    text = KINDS.sub(lambda found: _kinds(found[1], target), text)
+    for phrase, option in PHRASES.items():
+        text = text.replace(phrase, option)
+    return text
 
 
 def _option(name: str, value: str) -> str:
-    return f"--{RENAMED.get(name, name).replace('_', '-')} {value.strip(chr(39) + chr(34))}"
+    """Return a setting as it is typed: a shell would take a bare semicolon for the end."""
+    return f"--{RENAMED.get(name, name).replace('_', '-')} {shlex.quote(_bare(value))}"
 
 
-def _kinds(pairs: str) -> str:
-    """Return ``'a': 'nominal', 'b': 'ordinal'`` as options."""
-    named = re.findall(r"('[^']*'|\"[^\"]*\"): '(\w+)'", pairs)
-    return " ".join(f"--kinds {name[0]}{name[1:-1]}={kind}{name[0]}" for name, kind in named)
+def _kinds(pairs: str, target: re.Match[str] | None) -> str:
+    """Return ``'a': 'nominal', 'b': 'ordinal'`` as options; a target goes by its own name."""
+    options = []
+    for quoted, kind in re.findall(rf"({QUOTED}): '(\w+)'", pairs):
+        name = target[1] if target and _bare(quoted) == "target" else quoted
+        options.append(f"--kinds {name[0]}{_bare(name)}={kind}{name[0]}")
+    return " ".join(options)
+
+
+def _bare(value: str) -> str:
+    return value.strip("'\"")
 
 
 def one_line(error: BaseException) -> str:
@@ -125,12 +147,18 @@ def one_line(error: BaseException) -> str:
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn what a user can mend into one line and an exit status."""
+def plain_errors(if_stopped: str = "Stopped.") -> Iterator[None]:
+    """Turn what a user can mend into one line and an exit status.
+
+    Parameters
+    ----------
+    if_stopped : str
+        What is said after Ctrl-C.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        say("\nStopped.", err=True)
+        say(f"\n{if_stopped}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, BrokenPipeError):  # the end is decided, or whoever read has seen enough
         raise

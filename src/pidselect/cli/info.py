@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -52,14 +51,10 @@ def info_command(
         if json is None:
             say(_text(found))
             return
-        text = json_text.dumps(found, indent=2) + "\n"
-        if json == "-":
-            typer.echo(text, nl=False)
-        else:
-            from pidselect.cli.writing import save
+        from pidselect.cli.writing import write_json
 
-            save(Path(json), text)
-            say(f"Record: {json}")
+        if line := write_json(found, json):
+            say(line)
 
 
 def find_out() -> dict[str, Any]:

@@ -169,7 +169,9 @@ class Bar(Progress):
         self._show(self.described(), None)
 
     def _show(self, what: str, total: int | None) -> None:
-        self._bar.reset(self._task, total=total, description=harmless(what), left="")
+        # A new one, as the length of a bar that is there cannot be made unknown.
+        self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(harmless(what), total=total, left="")
 
 
 @contextmanager

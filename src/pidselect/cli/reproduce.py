@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pidselect.cli.errors import INTERRUPTED, exit_code, is_expected
+from pidselect.cli.errors import plain_errors
 from pidselect.cli.progress import BETWEEN_LINES
+from pidselect.cli.saying import say
 from pidselect.data.words import check_choice, duration
 from pidselect.experiments.registry import EXPERIMENTS, find
 
@@ -78,8 +79,9 @@ def reproduce_command(
     wanted = [*(names or []), *(only or [])]
     plan = Plan(quick=quick, runs=runs, seed=seed, device=device)
     command = shlex.join(["pidselect", "reproduce", *wanted, *_options(plan)])
-    with _plain_errors(f"{command} {shlex.join(['--out', str(out), '--resume'])}"):
-        check_choice(device, ("cpu", "cuda"), "--device")
+    going_on = f"{command} {shlex.join(['--out', str(out), '--resume'])}"
+    with plain_errors(f"Stopped. The runs so far are kept; go on with\n{going_on}"):
+        check_choice(device, ("cpu", "cuda"), "device")
         if list_only:
             _list(wanted, plan)
             return
@@ -101,12 +103,12 @@ def _list(wanted: list[str], plan: Plan) -> None:
 
     experiments, _ = find(wanted)
     for experiment in experiments:
-        typer.echo(f"{experiment.name}: {EXPERIMENTS[experiment.name]}")
+        say(f"{experiment.name}: {EXPERIMENTS[experiment.name]}")
         for part in experiment.parts:
             tasks = planned([experiment], plan, [name := f"{experiment.name}/{part.name}"])
             taken = duration(sum(task.seconds for task in tasks))
             runs = "1 run" if len(tasks) == 1 else f"{len(tasks)} runs"
-            typer.echo(f"  {name}: {runs}, about {taken} on one core")
+            say(f"  {name}: {runs}, about {taken} on one core")
 
 
 def _options(plan: Plan) -> list[str]:
@@ -116,21 +118,6 @@ def _options(plan: Plan) -> list[str]:
     seed = ["--seed", str(plan.seed)] if plan.seed else []
     device = ["--device", plan.device] if plan.device != "cpu" else []
     return [*quick, *runs, *seed, *device]
-
-
-@contextmanager
-def _plain_errors(going_on: str) -> Iterator[None]:
-    """Turn what a user can mend into one line, and an interruption into how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo(f"\nStopped. The runs so far are kept; go on with\n{going_on}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    except (ValueError, OSError, RuntimeError, ModuleNotFoundError) as error:
-        if not is_expected(error):  # a run failed: nothing that another call would mend
-            raise
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(exit_code(error)) from None
 
 
 @contextmanager
@@ -179,11 +166,11 @@ class _Lines:
     def __call__(self, state: State) -> None:
         now = time.monotonic()
         if state.done == state.total:
-            typer.echo(f"{state.total} of {state.total} runs, drawing the page", err=True)
+            say(f"{state.total} of {state.total} runs, drawing the page", err=True)
         elif now - self._last >= BETWEEN_LINES:
             self._last = now
             left = duration(state.seconds_left)
-            typer.echo(f"{state.done} of {state.total} runs, about {left} left", err=True)
+            say(f"{state.done} of {state.total} runs, about {left} left", err=True)
 
 
 def _tell(report: Report) -> None:
@@ -191,9 +178,9 @@ def _tell(report: Report) -> None:
     for what, name in (("numbers compared", "cells"), ("statements checked", "claims")):
         counts = report.summary["totals"][name]
         told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-        typer.echo(f"{what}: {told or 'none'}")
+        say(f"{what}: {told or 'none'}")
     for experiment in report.summary["experiments"]:
         for claim in experiment["claims"]:
             if claim["verdict"] == "differs":
-                typer.echo(f"  differs: {experiment['name']}: {claim['name']}")
-    typer.echo(f"page: {report.page}")
+                say(f"  differs: {experiment['name']}: {claim['name']}")
+    say(f"page: {report.page}")

@@ -18,9 +18,8 @@ from pidselect.cli.options import (
     to_permutations,
 )
 from pidselect.cli.progress import Progress, showing
-from pidselect.cli.reading import Data, read_data, read_roles
+from pidselect.cli.reading import Data, Roles, read_data, read_roles
 from pidselect.cli.resuming import Saved, prepare
-from pidselect.cli.roles import Roles
 from pidselect.cli.saying import say, warnings_as_notes
 from pidselect.cli.telling import selection_text
 from pidselect.cli.writing import check_places, write_json, write_page, write_table
@@ -48,6 +47,8 @@ class Call:
     bins : int
     is_kept : bool
         Whether the run is kept in a file, from which it goes on after it was stopped.
+    called : str
+        What the table is called where it is spoken of; unless given, as it was typed.
     """
 
     table: TableOptions
@@ -57,6 +58,7 @@ class Call:
     measure: str | None = None
     bins: int = 5
     is_kept: bool = True
+    called: str = ""
 
     @classmethod
     def of(
@@ -64,6 +66,11 @@ class Call:
     ) -> Call:
         """Return the call that typer has read."""
         return cls(table, how, out, as_typed(context))
+
+    @property
+    def source(self) -> str:
+        """What the table is called."""
+        return self.called or str(self.table.table)
 
     @property
     def explains(self) -> bool:
@@ -185,7 +192,7 @@ def _advice(text: str, jobs: int) -> str:
 
 
 def _found(call: Call, roles: Roles, selector: PIDSelector, progress: Progress) -> Found:
-    progress.says(f"reading {call.table.table}")
+    progress.says(f"reading {call.source}")
     data = read_data(call.table, roles, call.how.max_memory)
     selector.set_params(
         keep=list(data.roles.keep) or None,
@@ -255,9 +262,7 @@ def summary_of(call: Call, found: Found) -> dict[str, Any]:
             kinds=data.kinds,
             missing=call.table.missing,  # type: ignore[arg-type]
         )
-    about = About.of(
-        problem, source=str(call.table.table), command=call.typed, is_complete=found.is_complete
-    )
+    about = About.of(problem, source=call.source, command=call.typed, is_complete=found.is_complete)
     return summarise(
         found.selection,
         explanation=found.explanation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
 #: Of columns that were left out, so many are named; of features that are not selected, as well.
 MOST_NAMED = 20
 
-#: What is printed fits into so many columns.
-WIDTH = 100
+#: Texts are broken into lines of so many columns at most, and so many at least.
+WIDEST, NARROWEST = 100, 40
 
 #: What a note says that holds in Python only.
 IN_PYTHON = "; held-out rows can be passed instead"
@@ -126,13 +127,21 @@ def _bar(amounts: Sequence[float], longest: float, marks: str) -> str:
 def _marks() -> str:
     """Return blocks, or letters where standard output has no blocks."""
     try:
-        BLOCKS.encode(sys.stdout.encoding or "ascii")
+        BLOCKS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
         return LETTERS
     return BLOCKS
 
 
 def _wrapped(lines: Sequence[str]) -> str:
+    width = _width()
     return "\n".join(
-        textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines
+        textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines
     )
+
+
+def _width() -> int:
+    """Return the width of the terminal within limits; what goes to a file is the same anywhere."""
+    if sys.stdout is None or not sys.stdout.isatty():  # None where it is closed
+        return WIDEST
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))

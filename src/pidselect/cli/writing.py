@@ -89,8 +89,9 @@ def save(path: Path, text: str) -> None:
     """Write a text beside its place, then move it there: at no time is there half a file."""
     from pidselect.data.writing import whole_file
 
+    content = text.encode("utf-8", "backslashreplace")  # JSON names may hold half a letter
     if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         return
     with whole_file(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from math import isnan
@@ -195,6 +195,8 @@ def _to_text(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    if isinstance(value, timedelta):  # in seconds, as it is read
+        return f"{value.total_seconds():.15g}"
     return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
 
 
@@ -203,4 +205,6 @@ def _to_json(value: Any) -> Any:
         return None
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, timedelta):
+        return value.total_seconds()
     return float(value) if isinstance(value, Decimal) else _to_text(value)

@@ -22,6 +22,8 @@ from .words import quoted
 SAMPLE_CHARACTERS = 2**16
 SAMPLE_RECORDS = 200
 
+OTHER_DELIMITER = "another delimiter is given by delimiter=';' (--delimiter ';')"
+
 
 @dataclass(frozen=True)
 class TextBlock:
@@ -84,7 +86,7 @@ class DelimitedFile:
                 "rows below it"
             )
         fields = tuple(header)
-        _check_header(path, fields)
+        _check_header(path, fields, delimiter)
         names = tuple(field.strip() or f"column {i}" for i, field in enumerate(fields, 1))
         if doubles := [name for name, count in Counter(names).items() if count > 1]:
             raise ValueError(
@@ -183,8 +185,11 @@ class DelimitedFile:
         hint = "a field that holds the delimiter must be in quotes"
         if found == width + 1 and not row[-1]:
             hint = "the line ends in a delimiter that the header does not have"
-        elif found == 1 or width == 1:
-            hint = "another delimiter is given by delimiter=';' (--delimiter ';')"
+        elif found == 1:
+            hint = OTHER_DELIMITER
+        elif width == 1:
+            name = start_of(self.fields[0] if self.fields else "")
+            hint = f"if the first line, {name}, is no header, delete it; {OTHER_DELIMITER}"
         elif found == width + 1 and line == 2:
             hint = "if the first field is the row's name, name it in the header, too"
         raise ValueError(
@@ -211,9 +216,11 @@ class DelimitedFile:
         raise ValueError(f"{where}: {why}: {start_of(start)}") from error
 
 
-def _check_header(path: Path, fields: Sequence[str]) -> None:
+def _check_header(path: Path, fields: Sequence[str], delimiter: str) -> None:
     """Refuse a first line that plainly names no columns."""
-    where = f"{str(path)!r}, line 1: {start_of(','.join(fields))}"
+    where = f"{str(path)!r}, line 1: {start_of(delimiter.join(fields))}"
+    if not any(map(str.strip, fields)):
+        raise ValueError(f"{where} names no column; write a line with their names above the rows")
     if fields[0].lower().startswith("sep=") and len(fields) <= 2:
         raise ValueError(f"{where} is a note for spreadsheets; delete this line")
     numbers = read_numbers(fields)

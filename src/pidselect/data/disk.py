@@ -69,9 +69,14 @@ def read_file(
     raws = []
     for name, column in columns(path, choice):
         series = nw.from_native(column, series_only=True)
-        raws.append(keep(from_series(name, series), store))
+        try:
+            raws.append(keep(from_series(name, series), store))
+        except TypeError as error:  # lists, objects or bytes
+            raise ValueError(
+                f"{str(path)!r}: {error}, by without=[{name!r}] (--drop {name!r})"
+            ) from error
     if not raws or not len(raws[0].values):
-        raise ValueError(f"path={str(path)!r} holds no rows, or no columns")
+        raise ValueError(f"{str(path)!r} holds no rows, or no columns")
     return tuple(raws)
 
 
@@ -154,11 +159,15 @@ def _without_index(names: Sequence[str]) -> tuple[str, ...]:
 def open_array(path: str | PathLike[str]) -> Any:
     """Return an array saved by NumPy, mapped into memory."""
     try:
-        return np.load(path, mmap_mode="r")
-    except ValueError as error:
+        array = np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{str(path)!r} is no plain array that can be mapped: {error}") from error
+    if array.dtype.names is not None or array.ndim != 2:
+        what = "records" if array.dtype.names is not None else f"{array.ndim} dimensions"
         raise ValueError(
-            f"path={str(path)!r} is no plain array that can be mapped: {error}"
-        ) from error
+            f"{str(path)!r} is an array of {what}; a table has two dimensions, rows and columns"
+        )
+    return array
 
 
 def open_parquet(path: str | PathLike[str]) -> Any:
@@ -173,7 +182,7 @@ def open_parquet(path: str | PathLike[str]) -> Any:
 def _parquet_columns(path: str | PathLike[str], choice: Choice) -> Iterator[tuple[str, Any]]:
     with open_parquet(path) as file:
         for name in choice.among(_without_index(file.schema_arrow.names), path):
-            yield name, file.read(columns=[name]).column(0)
+            yield name, file.read(columns=[name]).column(name)
 
 
 def open_arrow(path: str | PathLike[str], source: Any) -> Any:
@@ -183,7 +192,7 @@ def open_arrow(path: str | PathLike[str], source: Any) -> Any:
         return ipc.open_file(source)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(
-            f"path={str(path)!r} cannot be read: {error}. A stream is no Arrow file; write it "
+            f"{str(path)!r} cannot be read: {error}. A stream is no Arrow file; write it "
             "as one, with pyarrow.feather.write_feather for example."
         ) from error
 

@@ -104,7 +104,7 @@ def check_complete(X: Any) -> None:
 def _check_finite(
     argument: str,
     raws: Sequence[Raw],
-    or_else: str = ", or by NaN together with missing='drop' or 'category'",
+    or_else: str = ", or by NaN together with missing='drop' or missing='category'",
 ) -> None:
     for raw in raws:
         infinite = np.isinf(raw.values)

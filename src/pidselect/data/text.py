@@ -8,6 +8,7 @@ once more from the beginning, as they are written.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,14 @@ from .words import quoted, warn_caller
 DELIMITED = (".csv", ".tsv", ".txt")
 JSON_LINES = (".jsonl", ".ndjson")
 
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)*\s*", re.ASCII)
+_THOUSANDS = r"(?:[0-9]{1,3}(?:[.,'\s][0-9]{3})+|[0-9]+)(?:[.,][0-9]+)?"
+_WITH_SIGNS = re.compile(rf"\s*[+-]?[$€£]?\s?{_THOUSANDS}\s?[%$€£]?\s*")
+
+#: So many different words among numbers may stand for missing values, and so many numbers to each
+#: have to be there.
+MOST_WORDS, NUMBERS_A_WORD = 2, 4
 
 #: The part of the memory for columns that is used until they are whole.
 SPOOL_SHARE = 4
@@ -87,8 +95,12 @@ def read_text(path: Path, store: Store, choice: Choice, text: TextFormat | None)
             labels = texts[name].finish().labels or ()
             from_objects(name, [whole_number(label.replace(",", ".")) for label in labels])
         raws.append(keep(column.finish(), store))
-    if text is None or text.decimal is None:
-        _warn_commas(file, raws)
+    if isinstance(file, DelimitedFile):  # in JSON, who writes a text means a text
+        unread = [raw for raw in raws if raw.form == "text" and raw.labels]
+        if (text is None or text.decimal is None) and file.text.decimal == ".":
+            _warn_commas(unread)
+        _warn_signs(unread)
+        _warn_words(unread)
     return tuple(raws)
 
 
@@ -138,15 +150,55 @@ def _check_marks(path: Path, columns: Iterable[Growing]) -> None:
         )
 
 
-def _warn_commas(file: DelimitedFile | JsonLinesFile, raws: Sequence[Raw]) -> None:
+def _warn_commas(texts: Sequence[Raw]) -> None:
     """Warn of texts that are all numbers if a comma is taken for the decimal mark."""
-    if isinstance(file, JsonLinesFile) or file.text.decimal != ".":
-        return
-    texts = [raw for raw in raws if raw.form == "text" and raw.labels]
-    alike = [raw for raw in texts if all(map(_WITH_COMMA.fullmatch, raw.labels or ()))]
-    if alike:
+    if alike := _all_like(_WITH_COMMA, texts):
         warn_caller(
-            f"columns of texts that look like numbers with a comma: "
-            f"{quoted(raw.name for raw in alike)}. If it is the decimal mark, give decimal=',' "
-            "(--decimal ,); if it stands between thousands, take it out"
+            f"columns of texts that look like numbers with a comma: {quoted(alike)}. If it is the "
+            "decimal mark, give decimal=',' (--decimal ,); if it stands between thousands, take it "
+            "out"
         )
+
+
+def _warn_signs(texts: Sequence[Raw]) -> None:
+    """Warn of texts that would be numbers without a percent sign, a currency or thousands."""
+    commas = _all_like(_WITH_COMMA, texts)
+    if alike := [name for name in _all_like(_WITH_SIGNS, texts) if name not in commas]:
+        warn_caller(
+            "columns of texts that look like numbers with a sign, a mark between thousands or "
+            f"another decimal mark: {quoted(alike)}. Without these they are read as numbers"
+        )
+
+
+def _warn_words(texts: Sequence[Raw]) -> None:
+    """Warn of numbers that a few words turn into texts, such as a question mark for unknown."""
+    for raw in texts:
+        if words := _words_among_numbers(raw.labels or ()):
+            options = " ".join(f"--na {shlex.quote(word.strip())}" for word in words)
+            warn_caller(
+                f"column {raw.name!r} holds numbers, but for {quoted(words)}, and so is one of "
+                f"texts. If missing values are meant, say so by TextFormat(missing=...) ({options})"
+            )
+
+
+def _all_like(pattern: re.Pattern[str], texts: Sequence[Raw]) -> list[str]:
+    return [raw.name for raw in texts if all(map(pattern.fullmatch, raw.labels or ()))]
+
+
+def _words_among_numbers(labels: Sequence[str]) -> list[str]:
+    """Return the few labels that are no numbers, none if there are more.
+
+    Examples
+    --------
+    >>> _words_among_numbers(["1", "2", "3.5", "4", "?"])
+    ['?']
+    >>> _words_among_numbers(["1", "few", "some", "many"])
+    []
+    """
+    words: list[str] = []
+    for label in labels:
+        if not _NUMBER.fullmatch(label):
+            words.append(label)
+            if len(words) > MOST_WORDS:
+                return []
+    return words if len(labels) - len(words) >= NUMBERS_A_WORD * len(words) else []

@@ -130,7 +130,8 @@ def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]
     # Neither a name nor a time goes into the file: the same table is the same bytes.
     packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_packed else None
     below = cast(IO[bytes], packed) if packed else file
-    wrapper = io.TextIOWrapper(below, encoding=encoding, newline="", write_through=False)
+    # Of JSON, a text may hold half a letter, which is written as JSON writes it.
+    wrapper = io.TextIOWrapper(below, encoding, errors="backslashreplace", newline="")
     try:
         yield wrapper
     finally:

@@ -14,7 +14,7 @@ from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.question import Every, Question
-from pidselect.selection.record import Phase, Step
+from pidselect.selection.record import CLOSE_CALL, Phase, Step
 from pidselect.selection.sheets import decode, encode
 from pidselect.selection.watching import Part
 from pidselect.selection.workers import DRAWS_AT_ONCE
@@ -38,7 +38,7 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
 
-CLOSE = "a close call: other draws might decide otherwise, more draws will tell"
+CLOSE = f"{CLOSE_CALL}: other draws might decide otherwise, more draws will tell"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from pidselect.data import make_frame
-from pidselect.data.words import shown, to_plain
+from pidselect.data.words import align, shown, to_plain
 from pidselect.selection.short_form import selection_form
 
 Phase = Literal["forward", "backward", "lookahead", "starts", "members"]
@@ -28,6 +28,9 @@ FRAME_COLUMNS = {
     "chosen": bool,
     "accepted": bool,
 }
+
+#: How the note of a step begins whose p-value is near its level.
+CLOSE_CALL = "a close call"
 
 #: Phases in which candidates come in.
 COMES_IN = ("forward", "lookahead", "starts")
@@ -265,11 +268,7 @@ class Selection:
         lines += [self._line(name) for name in self.features]
         if all(step.unit == "bit" for step in self.steps):  # then a score is the number of bits
             lines = [[*line[:3], *line[5:]] for line in lines]
-        width = max(len(line[0]) for line in lines)
-        text = [
-            f"{first:<{width}}{''.join(f' {cell:>10}' for cell in rest)}".rstrip()
-            for first, *rest in lines
-        ]
+        text = align(lines, n_left=1)
         if not self.features:
             text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
         return "\n".join([*text, *self.remarks()])
@@ -279,7 +278,7 @@ class Selection:
 
     def remarks(self) -> list[str]:
         """Return what to know when reading the table, in sentences."""
-        remarks = self._at_once()
+        remarks = [*self._at_once(), *self._in_doubt()]
         if self.settings.get("complete") is False:
             remarks.append(STOPPED)
         if self.settings.get("n_permutations") == "auto":
@@ -297,6 +296,22 @@ class Selection:
                 whose = "all of them" if step.phase == "lookahead" else shown(step.chosen)
                 listed = " and ".join(map(shown, names))
                 lines.append(f"{listed} came in together: values are those of {whose}.")
+        return lines
+
+    def _in_doubt(self) -> list[str]:
+        """Say what other draws might decide otherwise, and what may add nothing to the others."""
+        close = [shown(step.chosen) for step in self.steps if CLOSE_CALL in step.note]
+        alpha = self.settings.get("alpha", 1.0)
+        idle = [shown(name) for name, p in self.p_values.items() if p > alpha]
+        lines = []
+        if close:
+            names = " and ".join(dict.fromkeys(close))
+            lines.append(f"A close call, which more draws may decide otherwise: {names}.")
+        if idle:
+            lines.append(
+                f"A final p above {alpha:g}: beside all other selected features, "
+                f"{' and '.join(idle)} may add nothing."
+            )
         return lines
 
     def _line(self, name: str) -> list[str]:

@@ -93,8 +93,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         How surrogates are made. "global" permutes all samples, or those within each of the groups
         passed to `fit`; "local" only those alike in what is selected already; "shift" moves rows in
         the order of time round; "blocks" exchanges whole groups. Of several, all must reject, and
-        the largest p-value counts: ("global", "local") is safe against both copies and functions
-        of selected features.
+        the largest p-value counts: ("global", "local") guards against both copies and functions of
+        selected features, as far as neighbouring rows are alike.
     shared : bool
         Whether all candidates are rearranged alike in a draw, which keeps their dependence, so that
         no power is lost where they are correlated.
@@ -163,8 +163,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         The kind that each column was taken for, by its name, in the order of the columns.
     estimator_ : object or tuple of objects
         The estimator that was used, a copy of the one given; of a portfolio, all of them.
-    n_features_in_, feature_names_in_
+    n_features_in_ : int
         As everywhere in scikit-learn.
+    feature_names_in_ : array of str
+        As everywhere in scikit-learn; only if the columns have names.
 
     References
     ----------
