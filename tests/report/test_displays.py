@@ -13,6 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from pidselect import PIDSelector
 from pidselect.report.displays import (
     AtomBarsDisplay,
     LatticeDisplay,
@@ -66,6 +67,27 @@ def test_svg_is_one_element_that_says_what_it_shows_and_the_same_again(make):
     assert len(svg.encode()) < 60_000
     tags = {element.tag for element in root.iter()}
     assert not tags & {f"{SVG}style", f"{SVG}script", f"{SVG}metadata"}
+
+
+@pytest.mark.parametrize(
+    ("method", "way_out"),
+    [
+        (SelectionPathDisplay.from_selection, r"a Selection, such as selector\.selection_"),
+        (AtomBarsDisplay.from_explanation, r"an? Explanation, such as selector\.explain\(X, y\)"),
+        (AtomBarsDisplay.from_decomposition, r"a Decomposition, such as decompose\(sources"),
+        (LatticeDisplay.from_decomposition, r"a Decomposition, such as decompose\(sources"),
+        (SynergyMatrixDisplay.from_explanation, r"Explanation, such as selector\.explain\(X, y\)"),
+        (StabilityDisplay.from_stability, r"a Stability, such as stability\(selector, X, y\)"),
+    ],
+)
+def test_another_result_is_refused_with_the_right_one(method, way_out):
+    with pytest.raises(TypeError, match=way_out):
+        method(PIDSelector())
+
+
+def test_a_grid_of_axes_is_refused(make):
+    with pytest.raises(TypeError, match=r"one set of axes, such as axes\[0, 0\], not a ndarray"):
+        make().plot(Figure().subplots(2, 2))
 
 
 def test_salt_gives_other_ids():

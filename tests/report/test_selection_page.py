@@ -280,6 +280,14 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
     assert [file.name for file in path.parent.iterdir()] == ["r.html"]
 
 
+def test_a_report_is_no_pdf(tmp_path):
+    selector = PIDSelector(estimator="gaussian", n_permutations=20, random_state=0)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    selector.fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"report\.pdf'.*ends in \.html"):
+        write_report(selector, X, X[:, 0], tmp_path / "report.pdf")
+
+
 def test_a_file_is_replaced_at_once_or_left_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "r.html"
     save("old", path)

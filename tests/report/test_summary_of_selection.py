@@ -11,6 +11,7 @@ import pytest
 
 from pidselect.data import read_problem
 from pidselect.data.quality import Remark
+from pidselect.report.selection_page import render_selection
 from pidselect.report.summary import FORMAT, MOST_CANDIDATES, About, summarise
 from pidselect.selection.evidence import CLOSE
 
@@ -46,6 +47,17 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
     assert made["format"] == FORMAT
     assert made["steps"][0]["bits"] == made["selected"][0]["bits"] == "inf"
     assert made["remarks"] == [{"topic": "ties", "columns": ["a"], "sentence": "Many."}]
+
+
+def test_what_undoes_the_answer_is_told_of_selected_columns_alone():
+    record = hostile.selection(NAMES, 2)  # wind and rain
+    remarks = [
+        Remark("counts the rows", ("rain", "day"), "They grow."),
+        Remark("ties", ("wind",), "Many."),
+    ]
+    made = summarise(record, remarks=remarks, about=ABOUT)
+    assert made["alarms"] == ["rain counts the rows. They grow."]
+    assert "<strong>Mind:</strong> rain counts the rows." in render_selection(made)
 
 
 # ------------------------------------------------------------------------------------- the answer

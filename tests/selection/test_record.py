@@ -10,6 +10,7 @@ import pytest
 from systems import PAPER, gates, noise, numbers, quick, season, xor
 
 from pidselect.selection import Selection, Step
+from pidselect.selection.evidence import CLOSE
 
 
 def step(**changes):
@@ -301,9 +302,9 @@ def test_a_step_says_only_what_there_is():
 def test_a_selection_reads_as_a_table():
     selection = Selection(("a",), ("age of the patient",), (step(),), {"a": 0.05})
     assert str(selection).splitlines() == [
-        "feature                  step       bits  null line    p-value    final p",
-        "age of the patient       kept",
-        "a                           1     0.5000     0.3000     0.0250     0.0500",
+        "feature             step    bits  null line  p-value  final p",
+        "age of the patient  kept",
+        "a                      1  0.5000     0.3000   0.0250   0.0500",
     ]
     assert "(nothing selected)" in str(Selection((), (), ()))
     gate = quick().fit(*gates()).selection_
@@ -314,8 +315,8 @@ def test_a_selection_reads_as_a_table():
 def test_the_table_of_a_portfolio_has_scores():
     selection = Selection(("a",), (), (standardised(),), {"a": 0.05})
     assert str(selection).splitlines() == [
-        "feature       step       bits         by      score  null line    p-value    final p",
-        "a                1     0.5000     copula        7.2        3.5     0.0250     0.0500",
+        "feature  step    bits      by  score  null line  p-value  final p",
+        "a           1  0.5000  copula    7.2        3.5   0.0250   0.0500",
     ]
 
 
@@ -352,6 +353,18 @@ def test_the_table_says_where_tests_ended_early():
     said = "Tests ended early: of a p-value, only the side of alpha it is on says much."
     assert str(Selection(*parts, settings={"n_permutations": "auto"})).splitlines()[-1] == said
     assert "ended early" not in str(Selection(*parts, settings={"n_permutations": 200}))
+
+
+def test_the_table_says_what_is_in_doubt():
+    steps = (step(), step(chosen="b", note=CLOSE))
+    settings = {"alpha": 0.05}
+    sure = Selection(("a",), (), steps[:1], {"a": 0.05}, settings=settings)
+    assert sure.remarks() == []
+    in_doubt = Selection(("a", "b"), (), steps, {"a": 0.05, "b": 0.1}, settings=settings)
+    assert in_doubt.remarks() == [
+        "A close call, which more draws may decide otherwise: b.",
+        "A final p above 0.05: beside all other selected features, b may add nothing.",
+    ]
 
 
 @pytest.mark.parametrize("final", [{}, {"a": 0.05}])
@@ -437,7 +450,7 @@ def test_kept_features_alone_are_no_reason_to_warn():
     selection = quick(keep=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
     assert selection.features == ()
     assert str(selection).splitlines()[1:] == [
-        "x2            kept",
+        "x2       kept",
         "(nothing beyond what was kept)",
     ]
 

@@ -50,6 +50,9 @@ MOST_GROUPS = 20
 #: Levels of a target that are named.
 MOST_NAMED = 6
 
+#: Topics that undo an answer if they are about a selected column.
+SERIOUS = ("counts the rows", "gives the target away")
+
 
 @dataclass(frozen=True)
 class Remark:
@@ -75,6 +78,24 @@ class Remark:
 
     def __str__(self) -> str:
         return f"{self.topic}: {self.sentence}"
+
+
+def alarms(remarks: Iterable[Remark], selected: Iterable[str]) -> list[str]:
+    """Return, of the remarks, what undoes the answer because it is about a selected column.
+
+    Examples
+    --------
+    >>> alarms([Remark("counts the rows", ("id", "day"), "These grow.")], ["age", "id"])
+    ['id counts the rows. These grow.']
+    """
+    chosen = set(selected)
+    return [
+        f"{shown(name)} {remark.topic}. {remark.sentence}"
+        for remark in remarks
+        if remark.topic in SERIOUS
+        for name in remark.columns
+        if name in chosen
+    ]
 
 
 def inspect_data(problem: Problem, n_rows: int | None = None) -> tuple[Remark, ...]:

@@ -29,6 +29,9 @@ from pidselect.selection.stability import Stability
 
 Record = Mapping[str, Any]
 
+#: How the name of a page ends.
+SUFFIXES = (".html", ".htm")
+
 #: Columns of a remark that are named at once.
 MOST_NAMES = 20
 
@@ -130,6 +133,8 @@ def write_report(
     True
     """
     check_is_fitted(selector)
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise ValueError(f"path={str(path)!r}: a report is a page, so its name ends in .html.")
     record = selector.selection_
     explanation = selector.explain(X, y, groups)
     problem = read_again(X, y, selector.kinds_, record.settings["target"], selector.missing)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pidselect.data import Problem
-from pidselect.data.quality import Remark
+from pidselect.data.quality import Remark, alarms
 from pidselect.data.words import shown, to_plain
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
@@ -115,9 +115,10 @@ def summarise(
     -------
     dict
         Numbers that are infinite are the texts "inf" and "-inf", as in ``Selection.to_dict``. The
-        lists "answer" and "certainty" are sentences.
+        lists "answer", "alarms" and "certainty" are sentences.
     """
     is_complete = about.is_complete and selection.settings.get("complete", True) is not False
+    remarks = tuple(remarks)
     features = _features(selection, explanation, about, stability)
     return to_plain(
         {
@@ -128,6 +129,7 @@ def summarise(
             "is_complete": is_complete,
             "answer": answer(selection, explanation, about, is_complete),
             "advice": _advice(selection) if is_complete else "",
+            "alarms": alarms(remarks, (*selection.kept, *selection.features)),
             "certainty": certainty(selection, explanation, stability, about.n_rows),
             "selected": _selected(selection, explanation, about, stability),
             "selection": selection.to_dict(),

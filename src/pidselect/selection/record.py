@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pidselect.data import make_frame
 from pidselect.data.words import align, shown, to_plain
 from pidselect.selection.short_form import selection_form
+from pidselect.significance import is_significant
 
 Phase = Literal["forward", "backward", "lookahead", "starts", "members"]
 
@@ -302,7 +303,7 @@ class Selection:
         """Say what other draws might decide otherwise, and what may add nothing to the others."""
         close = [shown(step.chosen) for step in self.steps if CLOSE_CALL in step.note]
         alpha = self.settings.get("alpha", 1.0)
-        idle = [shown(name) for name, p in self.p_values.items() if p > alpha]
+        idle = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
         lines = []
         if close:
             names = " and ".join(dict.fromkeys(close))

@@ -5,15 +5,26 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from pidselect.decomposition.result import NAMES_OF_TWO
+from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.result import NAMES_OF_TWO, Decomposition
 from pidselect.decomposition.short_form import kind
-from pidselect.report.displays.base import GROUND, QUIET, Display, inches, name_axes, say_empty
+from pidselect.report.displays.base import (
+    A_DECOMPOSITION,
+    AN_EXPLANATION,
+    GROUND,
+    QUIET,
+    Display,
+    inches,
+    name_axes,
+    record_of,
+    say_empty,
+)
 from pidselect.report.displays.rows import (
     MAX_FEATURES,
     check_max_features,
@@ -31,10 +42,6 @@ from pidselect.report.displays.wording import (
 )
 from pidselect.report.panels import INK, LOOKS
 from pidselect.report.plots import LETTER
-
-if TYPE_CHECKING:
-    from pidselect.decomposition.explanation import Explanation
-    from pidselect.decomposition.result import Decomposition
 
 #: Parts of a bar, each with a colour and a hatch of its own.
 PARTS = {
@@ -120,7 +127,9 @@ class AtomBarsDisplay(Display):
         cls, explanation: Explanation, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
         """Draw the features of ``selector.explain(X, y)``."""
-        return cls.from_dict(explanation.to_dict(), max_features=max_features).plot(ax)
+        return cls.from_dict(
+            record_of(explanation, Explanation, AN_EXPLANATION), max_features=max_features
+        ).plot(ax)
 
     @classmethod
     def from_decomposition(
@@ -131,7 +140,9 @@ class AtomBarsDisplay(Display):
         max_features: int = MAX_FEATURES,
     ) -> Self:
         """Draw the atoms that `decompose` found, with their intervals where they are known."""
-        return cls.from_dict(decomposition.to_dict(), max_features=max_features).plot(ax)
+        return cls.from_dict(
+            record_of(decomposition, Decomposition, A_DECOMPOSITION), max_features=max_features
+        ).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:

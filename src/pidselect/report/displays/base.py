@@ -35,8 +35,21 @@ GROUND = "white"
 #: How much of its colour is left of what is said beside the numbers.
 QUIET = 0.75
 
+#: Where results come from, for messages.
+AN_EXPLANATION, A_DECOMPOSITION = "selector.explain(X, y)", "decompose(sources, target)"
+
 #: What files can be written, by their suffix.
 SUFFIXES = (".svg", ".png", ".pdf")
+
+
+def record_of(result: Any, kind: type, example: str) -> dict[str, Any]:
+    """Return the plain record of a result; refuse what is another one."""
+    if not isinstance(result, kind):
+        raise TypeError(
+            f"this takes a {kind.__name__}, such as {example}, not a {type(result).__name__}"
+        )
+    record: dict[str, Any] = result.to_dict()  # type: ignore[attr-defined]
+    return record
 
 
 class Display(ABC):
@@ -70,6 +83,8 @@ class Display(ABC):
         -------
         The display itself, with `ax_` and `figure_`.
         """
+        if ax is not None and not isinstance(ax, Axes):
+            raise TypeError(f"ax is one set of axes, such as axes[0, 0], not a {type(ax).__name__}")
         with _settings():
             if ax is None:
                 _, ax = self._compose()

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,8 +16,9 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from numpy.typing import NDArray
 
 from pidselect.decomposition.lattice import lattice
-from pidselect.decomposition.result import NAMES_OF_TWO
+from pidselect.decomposition.result import NAMES_OF_TWO, Decomposition
 from pidselect.report.displays.base import (
+    A_DECOMPOSITION,
     GROUND,
     Display,
     bare,
@@ -25,6 +26,7 @@ from pidselect.report.displays.base import (
     inches,
     ink_on,
     name_axes,
+    record_of,
 )
 from pidselect.report.displays.placing import Room, Spot, boxes_around
 from pidselect.report.displays.wording import (
@@ -36,9 +38,6 @@ from pidselect.report.displays.wording import (
 )
 from pidselect.report.panels import INK, LOOKS
 from pidselect.report.plots import LETTER
-
-if TYPE_CHECKING:
-    from pidselect.decomposition.result import Decomposition
 
 Numbers = NDArray[np.float64]
 
@@ -115,7 +114,7 @@ class LatticeDisplay(Display):
     @classmethod
     def from_decomposition(cls, decomposition: Decomposition, *, ax: Axes | None = None) -> Self:
         """Draw the atoms that `decompose` found."""
-        return cls.from_dict(decomposition.to_dict()).plot(ax)
+        return cls.from_dict(record_of(decomposition, Decomposition, A_DECOMPOSITION)).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +14,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
+from pidselect.decomposition.explanation import Explanation
 from pidselect.report.displays.base import (
+    AN_EXPLANATION,
     GROUND,
     LABEL_SIZE,
     Display,
@@ -23,13 +25,11 @@ from pidselect.report.displays.base import (
     inches,
     ink_on,
     name_axes,
+    record_of,
     say_empty,
 )
 from pidselect.report.displays.wording import counted, number, to_float, width, written
 from pidselect.report.panels import INK, LOOKS
-
-if TYPE_CHECKING:
-    from pidselect.decomposition.explanation import Explanation
 
 Numbers = NDArray[np.float64]
 
@@ -98,7 +98,7 @@ class SynergyMatrixDisplay(Display):
     @classmethod
     def from_explanation(cls, explanation: Explanation, *, ax: Axes | None = None) -> Self:
         """Draw the pairs of ``selector.explain(X, y)``."""
-        return cls.from_dict(explanation.to_dict()).plot(ax)
+        return cls.from_dict(record_of(explanation, Explanation, AN_EXPLANATION)).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:

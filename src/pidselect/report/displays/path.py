@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from matplotlib.axes import Axes
 
-from pidselect.report.displays.base import Display, say_empty
+from pidselect.report.displays.base import Display, record_of, say_empty
 from pidselect.report.displays.path_drawing import SLOPE, UPRIGHT, PathDrawing, name_below
 from pidselect.report.displays.wording import counted, listed, number, to_float, width, written
 from pidselect.selection.record import COMES_IN, Selection
@@ -114,7 +114,7 @@ class SelectionPathDisplay(Display):
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw the path of ``selector.selection_``."""
-        return cls.from_dict(selection.to_dict()).plot(ax)
+        return cls.from_dict(record_of(selection, Selection, "selector.selection_")).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:

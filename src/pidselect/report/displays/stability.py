@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from pidselect.report.displays.base import GROUND, Display, name_axes, say_empty
+from pidselect.report.displays.base import GROUND, Display, name_axes, record_of, say_empty
 from pidselect.report.displays.rows import (
     MAX_FEATURES,
     check_max_features,
@@ -78,7 +78,9 @@ class StabilityDisplay(Display):
         cls, stability: Stability, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
         """Draw what ``stability(selector, X, y)`` found."""
-        return cls.from_dict(stability.to_dict(), max_features=max_features).plot(ax)
+        return cls.from_dict(
+            record_of(stability, Stability, "stability(selector, X, y)"), max_features=max_features
+        ).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
