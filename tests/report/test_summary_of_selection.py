@@ -14,6 +14,7 @@ from pidselect.data.quality import Remark
 from pidselect.report.selection_page import render_selection
 from pidselect.report.summary import FORMAT, MOST_CANDIDATES, About, summarise
 from pidselect.selection.evidence import CLOSE
+from pidselect.selection.explaining import SAME_ROWS
 
 NAMES = ("wind", "rain", "day", "hour")
 
@@ -47,6 +48,16 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
     assert made["format"] == FORMAT
     assert made["steps"][0]["bits"] == made["selected"][0]["bits"] == "inf"
     assert made["remarks"] == [{"topic": "ties", "columns": ["a"], "sentence": "Many."}]
+
+
+def test_bits_from_the_rows_of_the_selection_are_the_upper_end():
+    told = hostile.explanation(NAMES, 2)
+    record = hostile.selection(NAMES, 2)
+    said = "take them for the upper end"
+    same = replace(told, notes=(*told.notes, SAME_ROWS))
+    assert said in summarise(record, explanation=same, about=ABOUT)["certainty"][-1]
+    others = replace(told, notes=())
+    assert said not in " ".join(summarise(record, explanation=others, about=ABOUT)["certainty"])
 
 
 def test_what_undoes_the_answer_is_told_of_selected_columns_alone():

@@ -10,6 +10,7 @@ from pidselect.data.kinds import TARGET
 from pidselect.data.words import shown
 from pidselect.decomposition.explanation import Explanation
 from pidselect.selection.evidence import CLOSE
+from pidselect.selection.explaining import SAME_ROWS
 from pidselect.selection.record import COMES_IN, Selection
 from pidselect.selection.stability import Stability
 from pidselect.significance import is_significant
@@ -115,6 +116,11 @@ def certainty(
         said.append(f"The tests went by {n_samples:,} of {n_rows:,} rows.")
     if explanation is not None and explanation.n_samples != n_samples:
         said.append(f"How features tell was estimated from {explanation.n_samples:,} rows.")
+    if explanation is not None and SAME_ROWS in explanation.notes and selection.features:
+        said.append(
+            "Bits are estimates, from the rows that features were selected on: take them for the "
+            "upper end."
+        )
     if stability is not None:
         said += _of_stability(stability)
     return said
