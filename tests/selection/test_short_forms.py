@@ -239,7 +239,7 @@ def test_stability():
 
 def test_stability_of_nothing():
     html = body(Stability(("a",), ((), ()))._repr_html_())
-    assert "most often, 2 times: nothing." in html
+    assert "always the same set: nothing." in html
     assert rows(html) == []
 
 

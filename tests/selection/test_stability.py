@@ -228,6 +228,14 @@ def test_the_table():
     assert repr(found).startswith("Stability over 4 subsamples\nfeature")
 
 
+def test_sets_that_are_all_alike_or_all_different():
+    alike = Stability(("a", "b"), (("a",), ("a",)))
+    said = "2 subsamples of 50 % of the rows: 1.0 features on average, always the same set: a."
+    assert alike.remarks()[0] == said
+    different = Stability(("a", "b"), (("a",), ("b",)))
+    assert different.remarks()[0].endswith("1.0 features on average, no set came up twice.")
+
+
 def test_a_long_table_is_cut():
     names = tuple(f"x{i}" for i in range(SHOWN + 5))
     assert "... and 5 more" in str(Stability(names, (names, names[:-1])))

@@ -172,12 +172,17 @@ class Stability:
     def remarks(self) -> list[str]:
         """Return what to say of the sets: how large and how alike they are, in sentences."""
         n, often = len(self.selections), self.selections.count(self.most_frequent)
-        sets = "one set" if self.n_sets == 1 else f"{self.n_sets} different sets"
         members = ", ".join(map(shown, self.most_frequent)) or "nothing"
+        if self.n_sets == 1:
+            sets = [f"always the same set: {members}."]
+        elif often == 1:
+            sets = ["no set came up twice."]
+        else:
+            sets = [f"{self.n_sets} different sets;", f"most often, {often} times: {members}."]
         remarks = [
             f"{n} subsamples of {100 * self.share:g} % of the rows: {self.mean_size:.1f} features "
-            f"on average, {sets};",
-            f"most often, {often} times: {members}.",
+            f"on average, {sets[0]}",
+            *sets[1:],
         ]
         if self.stability is not None:
             remarks.append(f"Stability {self.stability:.2f} (1: always the same; 0: as by chance).")
