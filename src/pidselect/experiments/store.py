@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pidselect.report.environment import Environment, environment, identity
 from pidselect.experiments.experiment import Experiment, Outcome, Point, Results
+from pidselect.report.environment import Environment, environment, identity
 
 if sys.platform != "win32":
     import fcntl
