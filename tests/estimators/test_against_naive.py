@@ -269,6 +269,22 @@ def test_labels_in_strata_far_apart():
     agree(fast(Mixed(scale=None), data, rows), slow(mixed(data, 4), data, rows))
 
 
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.7, 0.2, 0.1)])
+@pytest.mark.parametrize("width", [0, 1])
+def test_lists_hold_the_largest_group_of_labels(shares, width):
+    """All samples with the same labels tie: a list that ended among them would serve none."""
+    rng = np.random.default_rng(23)
+    label = rng.choice(len(shares), 200, p=shares)
+    other = sample(23, 200, (1, 1, 0), ("normal",))
+    s = stack(label, *(rng.integers(0, 2, 200) for _ in range(width)))
+    data = Sample(other.x, other.y, s, nominal_s=tuple(range(1 + width)))
+    rows = drawn(data, 17)
+    _, y, given = data.blocks
+    around = Mixed().bind(y, given, max_memory=MEMORY).known.around
+    assert around.given_order.reach.min() == 1.0
+    agree(fast(Mixed(), data, rows), slow(mixed(data, 4), data, rows, "zscore"))
+
+
 # --- discrete and Gaussian ----------------------------------------------------------------------
 
 

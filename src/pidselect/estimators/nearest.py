@@ -137,12 +137,15 @@ def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[i
 
     Where columns with few levels leave m samples in a stratum of (y, S), the k-th neighbour in D
     continuous dimensions, that of x included, comes as near as to take in a share (k/m)^(1/D) of
-    each of them; and where x is sparse by some factor, as far again as the D-th root of it.
+    each of them; and where x is sparse by some factor, as far again as the D-th root of it. With
+    few levels alone in S whole strata tie, and a list helps only if it holds the largest of them.
     Shorter lists only cost time, so memory has the last word.
     """
     n = joint.n_samples
     in_joint, joint_axes = spread(joint)
     in_given, given_axes = spread(given)
+    if len(given) and not given_axes:
+        in_given = float(np.bincount(given.codes()).max())
     farther = SPARSE * max(1.0, n / 1000) ** SPARSE_GROWTH
     share = (min(1.0, k / in_joint) * farther) ** (1.0 / (1 + joint_axes))
     wanted = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
