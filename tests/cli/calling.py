@@ -67,6 +67,32 @@ def names_of(path: Path) -> list[str]:
     return [one["name"] for one in read_json(path)["selected"]]
 
 
+def screen(said: str, columns: int) -> list[str]:
+    """Return the lines that a terminal shows in the end of what was said.
+
+    It knows what a bar needs: breaking full lines, going up and back, and erasing.
+    """
+    lines, row, column = [""], 0, 0
+    for piece in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x1b]", said):
+        if piece == "\r":
+            column = 0
+        elif piece == "\n":
+            row += 1
+        elif piece.endswith("A") and piece.startswith(ESCAPE):
+            row = max(0, row - int(piece[2:-1] or 1))
+        elif piece == f"{ESCAPE}[2K":
+            lines[row] = ""
+        elif not piece.startswith(ESCAPE):
+            if column == columns:
+                row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+            before = lines[row].ljust(column)
+            lines[row] = before[:column] + piece + before[column + 1 :]
+            column += 1
+        lines += [""] * (row + 1 - len(lines))
+    return lines
+
+
 class Terminal:
     """A command in a terminal of 40 lines."""
 

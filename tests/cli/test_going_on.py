@@ -88,6 +88,7 @@ def test_another_call_does_not_go_on_from_it(table, stopped):
     result = select(table, "--target", "y", "--resume", "--alpha", "0.1")
     assert result.exit_code == 2
     assert "is of another fit: alpha was 0.05 and is 0.1" in result.stderr
+    assert "Give --restart to forget it and begin anew, or --checkpoint FILE" in result.stderr
 
 
 def test_a_file_that_is_no_checkpoint_is_left_alone(table):

@@ -97,8 +97,9 @@ def test_a_bar_of_unknown_length_shows_no_share():
         bar.begins(Stage("forward", 1, 3, 60, True))
         bar.advances(30)
         assert [(task.total, task.completed) for task in shown.tasks] == [(60, 30)]
-        bar.says("taking features apart")
+        bar.begins(Stage("atoms", 2, 3, 3, True))
         assert [(task.total, task.completed) for task in shown.tasks] == [(None, 0)]
+        assert shown.tasks[0].description == "taking features apart"
 
 
 def test_all_commands_are_listed():
@@ -135,6 +136,37 @@ def test_columns_are_completed(tmp_path, option):
 def test_sources_are_completed(tmp_path):
     write(tmp_path / "made.csv", made())
     assert complete(tmp_path, "pidselect decompose made.csv --source wid") == ["width"]
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("select made.csv --missing d", ["drop"]),
+        ("select made.csv --device cu", ["cuda"]),
+        ("explain made.csv --measure b", ["broja"]),
+        ("decompose made.csv --unit n", ["nat"]),
+        ("select made.csv --criterion mi", ["mi", "mim", "mifs"]),
+        ("select made.csv --estimator mix", ["mixed", "mixed-rank"]),
+        ("select made.csv --estimator ksg,co", ["ksg,copula"]),
+    ],
+)
+def test_names_are_completed(tmp_path, line, offered):
+    assert complete(tmp_path, f"pidselect {line}") == offered
+
+
+def test_names_are_those_of_the_library():
+    from pidselect.cli import choices
+    from pidselect.decomposition.measures import MEASURES
+    from pidselect.decomposition.subjects import CONTINUOUS
+    from pidselect.estimators import ESTIMATORS
+    from pidselect.selection.criteria import CRITERIA
+    from pidselect.significance import SURROGATES
+
+    assert set(choices.CRITERIA) == set(CRITERIA)
+    assert ("auto", *ESTIMATORS) == choices.ESTIMATORS
+    assert set(choices.SCHEMES) == set(SURROGATES)
+    assert set(choices.MEASURES) == set(MEASURES)
+    assert set(choices.CONTINUOUS) == set(CONTINUOUS)
 
 
 def test_completion_never_fails(tmp_path):

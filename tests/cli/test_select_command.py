@@ -15,6 +15,8 @@ import pytest
 from calling import ESCAPE, QUICK, call, made, names_of, read_json, select, words, write
 
 from pidselect import PIDSelector
+from pidselect.cli.options import SelectionOptions, TableOptions
+from pidselect.cli.running import make_selector
 
 
 def test_the_selection_is_printed_and_nothing_is_left_behind(table):
@@ -139,6 +141,43 @@ def test_names_with_commas(tmp_path, monkeypatch):
     assert "was left out" not in result.stdout
 
 
+def test_what_undoes_the_answer_is_told(table):
+    columns = made()
+    day = np.arange(120.0)
+    y = np.array(columns["y"])
+    columns = {**columns, "day": day.tolist(), "y": (0.03 * day + y).round(4).tolist()}
+    write(table, columns)
+    result = select(table, "--target", "y", "--quiet", "--json", "r.json")
+    assert result.exit_code == 0, result.output
+    assert "\n\nMind: day counts the rows. This column grows" in result.stdout
+    assert "use --surrogates shift." in words(result.stdout)
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    assert any("day" in alarm for alarm in read_json(Path("r.json"))["alarms"])
+    explained = call("explain", table, "--target", "y", *QUICK)
+    assert "\nMind: day counts the rows." in explained.stdout
+    piped = select(table, "--target", "y", "--json", "-")
+    assert json.loads(piped.stdout)["alarms"]
+    assert "Mind: day" in piped.stderr
+    without = select(table, "--target", "y", "--drop", "day")
+    assert "Mind:" not in without.output
+
+
+def test_remarks_do_not_take_features_apart(table, monkeypatch):
+    monkeypatch.delattr(PIDSelector, "explain")
+    assert select(table, "--target", "y").exit_code == 0
+
+
+def test_how_surrogates_and_searches_are_made(table):
+    result = select(
+        *(table, "--target", "y", "--surrogates", "global,local", "--backward", "none"),
+        *("--max-conditioning", "1", "--starts", "2", "--alpha", "0.2", "--json", "r.json"),
+    )
+    assert result.exit_code == 0, result.output
+    found = read_json(Path("r.json"))["settings"]
+    assert found["surrogates"] == ["global", "local"]
+    assert (found["backward"], found["max_conditioning"], found["n_starts"]) == (None, 1, 2)
+
+
 def test_stability_is_told(table):
     result = select(table, "--target", "y", "--stability", "4", "--json", "r.json")
     assert result.exit_code == 0, result.output
@@ -242,3 +281,11 @@ def test_what_is_piped_has_no_escape_codes_and_fits_the_encoding(table):
     assert r"forward: größe \u03bb" in said.stderr
     assert said.stdout.startswith("What features tell about y")
     assert "bars: u unique, s shared, + synergy" in said.stdout
+
+
+def test_what_is_not_asked_for_is_as_in_python():
+    """But for the seed and the number of threads, which say so in the help."""
+    table = TableOptions(Path("table.csv"), ["y"])
+    typed = make_selector(SelectionOptions(), table).get_params(deep=False)
+    default = PIDSelector(random_state=0, n_jobs=-1).get_params(deep=False)
+    assert typed == default

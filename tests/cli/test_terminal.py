@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calling import ESCAPE, QUICK, Terminal, call, made, read_json, words, write
+from calling import ESCAPE, QUICK, Terminal, call, made, read_json, screen, words, write
 
 #: Slow enough to be stopped on the way: each step has thousands of values.
 SLOW = ("--estimator", "ksg", "--permutations", "2000", "--max-features", "2", "--jobs", "1")
@@ -52,6 +52,21 @@ def test_ctrl_c_leaves_a_partial_result_and_the_very_command_goes_on(folder, mon
     assert resumed["is_complete"] is True
     assert resumed["selection"] == whole["selection"]
     assert [one["name"] for one in whole["selected"]] == ["x1", "x3"]
+
+
+def test_ctrl_c_leaves_nothing_of_the_bar(tmp_path):
+    """The bar is as wide as the terminal: what Ctrl-C prints beside it must not break the line."""
+    rng = np.random.default_rng(0)
+    write(tmp_path / "wide.csv", {f"x{i}": rng.normal(size=80).round(4) for i in range(101)})
+    arguments = ["select", "wide.csv", "--target", "x100", *SLOW, "--permutations", "20000"]
+    terminal = Terminal(arguments, tmp_path, columns=80)
+    terminal.until("step 1, 100 candidates, 0 features so far.*[0-9] s left")
+    terminal.child.sendintr()
+    assert terminal.ended() == 130
+    assert "^C" in terminal.said
+    lines = [line.rstrip() for line in screen(terminal.said, 80)]
+    assert "Stopped. So far:" in lines
+    assert [line for line in lines if "━" in line or " left" in line] == []
 
 
 def run(folder: Path, *arguments: str, columns: int = 120, **environment: str) -> Terminal:

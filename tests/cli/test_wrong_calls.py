@@ -22,7 +22,6 @@ from pidselect.cli.errors import as_options
         (["--target", "y", "--kinds", "color=nominal"], "did you mean 'colour'?"),
         (["--target", "y", "--drop", "y"], "--target and --drop both name 'y'"),
         (["--target", "y", "--groups", "colour,planet"], "--groups takes one column"),
-        (["--target", "y", "--missing", "dorp"], "did you mean 'drop'?"),
         (["--target", "y", "--alpha", "2"], "--alpha 2.0 is no error rate"),
         (["--target", "y", "--permutations", "many"], "neither a whole number nor auto"),
         (["--target", "y", "--permutations", "3"], "--permutations"),
@@ -33,7 +32,15 @@ from pidselect.cli.errors import as_options
         (["--target", "y", "--output", "made.csv"], "the table itself"),
         (["--target", "y", "--json", "no/folder.json"], "there is no folder 'no'"),
         (["--target", "y", "--report", "."], "is a folder"),
-        (["--target", "y", "--json", "a", "--report", "a"], "the file of --json, too"),
+        (["--target", "y", "--json", "a.htm", "--report", "a.htm"], "the file of --json, too"),
+        (["--target", "y", "--report", "page.csv"], "its name must end in .html or .htm"),
+        (["--target", "y", "--criterion", "mrmmr"], "--criterion mrmmr is unknown; did you mean"),
+        (["--target", "y", "--estimator", "ksg,copla"], "did you mean 'copula'?"),
+        (["--target", "y", "--surrogates", "shfit"], "--surrogates shfit is unknown; did you mean"),
+        (["--target", "y", "--starts", "-1"], "--starts -1 must be a whole number of at least 0"),
+        (["--target", "y", "--stability", "1"], "--stability 1 must be a whole number"),
+        (["--target", "y", "--permutations", "0"], "say where to end with --max-features"),
+        (["--target", "y", "--jobs", "0"], "such as 2, -1 for all cores."),
         (["--target", "y", "--resume", "--restart"], "give one of them"),
         (["--target", "y", "--drop", "length,noise,width,length_mm,colour,planet"], "No column is"),
         ([], "Missing option '--target'"),
@@ -47,6 +54,32 @@ def test_wrong_calls(table, arguments, said):
         assert result.stderr.splitlines()[-1].startswith("Error: ")
     assert result.stdout == ""
     assert [path.name for path in Path.cwd().iterdir()] == ["made.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["select", "--missing", "dorp"], "'dorp' is unknown; did you mean 'drop'? Known are"),
+        (["select", "--device", "gpu"], "Known are 'cpu', 'cuda'"),
+        (["select", "--backward", "yes"], "known are 'minimum', 'maximum', 'none'"),
+        (["select", "--seed", "x"], "Invalid value for '--seed': 'x' is no whole number"),
+        (["select", "--alpha", "x"], "Invalid value for '--alpha': 'x' is no number"),
+        (["explain", "--measure", "brojo"], "'brojo' is unknown; did you mean 'broja'?"),
+        (["decompose", "--source", "width", "--measure", "x"], "Known are 'broja', 'ccs'"),
+        (["decompose", "--source", "width", "--unit", "byte"], "known are 'bit', 'nat'"),
+    ],
+)
+def test_values_that_no_option_takes(table, arguments, said):
+    result = call(*arguments, table, "--target", "y")
+    assert result.exit_code == 2, result.output
+    assert said in words(result.stderr.replace("│", ""))
+    assert "Value error" not in result.stderr
+
+
+def test_a_wrong_estimator_is_refused_before_the_table_is_read(table):
+    result = call("select", table, "--target", "y", "--estimator", "gausian")
+    assert result.exit_code == 2
+    assert "reading" not in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,6 +116,15 @@ def test_broken_tables(tmp_path, content, said):
             "kinds={\"a'b\": 'nominal', 'c': 'ordinal'}",
             "--kinds \"a'b=nominal\" --kinds 'c=ordinal'",
         ),
+        ("use surrogates='shift'.", "use --surrogates shift."),
+        (
+            "surrogates=('global', 'local') and n_starts=3",
+            "--surrogates global,local and --starts 3",
+        ),
+        ("backward=None, max_conditioning=2", "--backward none, --max-conditioning 2"),
+        ("several as in estimator=('ksg', 'copula'):", "several as in --estimator ksg,copula:"),
+        ("Use measure='imin' or 'mmi' or 'sx'", "Use --measure imin or mmi or sx"),
+        ('say so by kinds={...: "continuous"};', "say so by --kinds NAME=continuous;"),
         (
             "one at a time: give each its own path.",
             "one at a time: give each its own --checkpoint FILE.",
@@ -107,6 +149,7 @@ def test_a_target_of_names_of_rows(table):
     result = select(table, "--target", "person")
     assert result.exit_code == 2
     assert "or state --kinds 'person=nominal' if" in result.stderr
+    assert "skipped" not in result.stderr
 
 
 def test_half_a_letter_in_a_name(tmp_path, monkeypatch):

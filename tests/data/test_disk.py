@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from pidselect import PIDSelector, Table
 from pidselect.data import Block, Column, Store, read_problem
 from pidselect.data.blocks import renumbered, to_codes
-from pidselect.data.disk import read_file
+from pidselect.data.disk import header, read_file
 from pidselect.data.frames import read_columns, select_columns, select_rows
 from pidselect.data.kinds import count_levels, has_at_most
 
@@ -325,3 +325,18 @@ def test_a_split_leaves_features_and_a_target(target):
     assert table.split(["x0", "x0"])[1].names == ("x0",)
     with pytest.raises(ValueError, match="not all"):
         table.split(target)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "said"),
+    [
+        (b"PAR1", "a Parquet file. Rename it to .*table.parquet'"),
+        (b"ARROW1", "an Arrow file. Rename it to .*table.arrow'"),
+        (b"\x1f\x8b", "packed by gzip. Rename it to .*table.csv.gz'"),
+    ],
+)
+@pytest.mark.parametrize("read", [header, lambda path: read_file(path, Store(0))])
+def test_another_file_under_the_name_of_a_text(tmp_path, beginning, said, read):
+    (tmp_path / "table.csv").write_bytes(beginning + bytes(20))
+    with pytest.raises(ValueError, match=f"is no text: by its first bytes it is {said}"):
+        read(tmp_path / "table.csv")

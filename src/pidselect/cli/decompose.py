@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
+from pidselect.cli.choices import CONTINUOUS, MEASURES, WHOLE, one_of
 from pidselect.cli.columns import complete_column, split_kinds, split_names
 from pidselect.cli.commands import command
 from pidselect.cli.errors import WrongCallError, as_options, plain_errors
 from pidselect.cli.options import WRITING, TableOptions
-from pidselect.cli.reading import part_of, refuse_missing
+from pidselect.cli.reading import identifiers, open_table, part_of, refuse_missing
 from pidselect.cli.saying import say, warnings_as_notes
 from pidselect.cli.writing import write_json
 
@@ -51,23 +53,35 @@ def decompose_command(
         ),
     ],
     measure: Annotated[
-        str, _option(help="broja or ccs (two sources), imin, mmi, sx, gaussian or sx-ksg.")
+        str,
+        _option(
+            **{**one_of(*MEASURES, *CONTINUOUS), "metavar": "NAME"},
+            help=f"{', '.join((*MEASURES, *CONTINUOUS))}; broja and ccs are for two sources.",
+        ),
     ] = "broja",
-    bins: Annotated[int, _option(help="Bins of a continuous column.")] = 5,
-    permutations: Annotated[int, _option(help="Draws for p-values; 0 for none.")] = 0,
-    bootstrap: Annotated[int, _option(help="Resamples for intervals; 0 for none.")] = 0,
-    unit: Annotated[str, _option(metavar="bit|nat", help="Of all amounts.")] = "bit",
-    seed: Annotated[int, _option(help="The same seed, the same result.")] = 0,
-    jobs: Annotated[int, _option(help="Threads; -1 stands for all cores.")] = -1,
+    bins: Annotated[int, _option(**WHOLE, help="Bins of a continuous column.")] = 5,
+    permutations: Annotated[int, _option(**WHOLE, help="Draws for p-values; 0 for none.")] = 0,
+    bootstrap: Annotated[int, _option(**WHOLE, help="Resamples for intervals; 0 for none.")] = 0,
+    unit: Annotated[str, _option(**one_of("bit", "nat"), help="Of all amounts.")] = "bit",
+    seed: Annotated[int, _option(**WHOLE, help="The same seed, the same result.")] = 0,
+    jobs: Annotated[int, _option(**WHOLE, help="Threads; -1 stands for all cores.")] = -1,
     json: Annotated[
         str | None,
         typer.Option(
             rich_help_panel=WRITING, metavar="FILE", help="All numbers; - for standard output."
         ),
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", rich_help_panel=WRITING, help="Only the result.")
+    ] = False,
 ) -> None:
     """Split what a few columns tell about a target into unique, shared and synergistic bits."""
-    with plain_errors(), warnings_as_notes(lambda text: say(f"Note: {as_options(text)}", err=True)):
+
+    def note(text: str) -> None:
+        if not quiet:
+            say(f"Note: {as_options(text)}", err=True)
+
+    with plain_errors(), warnings_as_notes(note):
         variables, kinds = _read(table, source)
         from pidselect.decomposition import decompose
 
@@ -91,13 +105,11 @@ def decompose_command(
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target, as tables; and the kinds that are stated."""
-    from pidselect.data import Table
     from pidselect.data.disk import header
 
     if table.missing == "category":
         raise WrongCallError(MISSING)
-    text = table.text_format()
-    known = header(table.table, text)
+    known = header(table.table, table.text_format())
     names = [split_names([one], known, "--source") for one in sources]
     names.append(split_names(table.target, known, "--target"))
     used = [name for some in names for name in some]
@@ -106,6 +118,11 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
             raise WrongCallError(f"{name!r} is named twice: a column can be one source, or target.")
     kinds: Any = {k: v for k, v in split_kinds(table.kinds or (), known).items() if k in used}
     policy: Any = "drop" if table.missing == "drop" else "category"
-    opened = Table.open(table.table, kinds=kinds, missing=policy, columns=used, text=text)
+    opened = open_table(table, kinds=kinds, missing=policy, columns=used)
     refuse_missing(opened, table)
+    for name, counted in identifiers(opened).items():
+        raise WrongCallError(
+            f"{name!r} is an identifier: nearly every row has its own text ({counted}). If they "
+            f"are meant as labels, state --kinds {quote(f'{name}=nominal')}."
+        )
     return [part_of(opened, some) for some in names], kinds

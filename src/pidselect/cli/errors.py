@@ -32,6 +32,7 @@ RENAMED = {
     "n_permutations": "permutations",
     "n_bootstrap": "bootstrap",
     "n_jobs": "jobs",
+    "n_starts": "starts",
     "random_state": "seed",
 }
 
@@ -40,13 +41,17 @@ PARAMETERS = (
     "criterion",
     "estimator",
     "alpha",
+    "surrogates",
+    "backward",
     "lookahead",
     "max_features",
+    "max_conditioning",
     "max_samples",
     "max_memory",
     "missing",
     "device",
     "checkpoint",
+    "stability",
     "measure",
     "bins",
     "unit",
@@ -59,7 +64,10 @@ PARAMETERS = (
 QUOTED = r"'[^']*'|\"[^\"]*\""
 #: What says itself how it is typed: ``delimiter=';' (--delimiter ';')``.
 BOTH = re.compile(rf"(?:\b\w+=(?:{QUOTED}|\[(?:{QUOTED})\])|\bTextFormat\([^()]*\)) \((--[^()]*)\)")
-SETTING = re.compile(rf"\b({'|'.join(PARAMETERS)})=({QUOTED}|[\w.+-]*\w)")
+SEVERAL = rf"[(\[](?:{QUOTED})(?:, (?:{QUOTED}))*,?[)\]]"
+SETTING = re.compile(rf"\b({'|'.join(PARAMETERS)})=({QUOTED}|{SEVERAL}|[\w.+-]*\w)")
+#: Other values of the setting before: ``--measure imin or 'mmi'``.
+OTHERS = re.compile(r"""(--[\w-]+ [\w-]+(?: or [\w-]+)*) or (['"])([\w-]+)\2""")
 KINDS = re.compile(r"\bkinds=\{([^{}]*)\}")
 TARGET = re.compile(rf"\bthe target ({QUOTED})")
 
@@ -67,6 +75,16 @@ TARGET = re.compile(rf"\bthe target ({QUOTED})")
 PHRASES = {
     "feature_groups": "--feature-groups",
     "give each its own path": "give each its own --checkpoint FILE",
+    "say where to end with max_features": "say where to end with --max-features",
+    "lookahead and n_starts come into play": "--lookahead and --starts come into play",
+    ": leave it at None": ": leave it out",
+    "Give another path, or delete the file to begin anew.": "Give --restart to forget it and begin "
+    "anew, or --checkpoint FILE to keep this run elsewhere.",
+    "groups=None: pass the group of every row as groups": "--groups is not given: name the column "
+    "that says which rows belong together",
+    ", or None for one (or what a joblib context says)": "",
+    "What one source tells about a target is pidselect.mutual_information.": "Give --source once "
+    "for each of them.",
 }
 
 
@@ -105,6 +123,8 @@ def as_options(text: str) -> str:
     target = TARGET.search(text)
     text = BOTH.sub(r"\1", text)
     text = SETTING.sub(lambda found: _option(found[1], found[2]), text)
+    while (joined := OTHERS.sub(r"\1 or \3", text)) != text:
+        text = joined
     text = KINDS.sub(lambda found: _kinds(found[1], target), text)
     for phrase, option in PHRASES.items():
         text = text.replace(phrase, option)
@@ -113,13 +133,19 @@ def as_options(text: str) -> str:
 
 def _option(name: str, value: str) -> str:
     """Return a setting as it is typed: a shell would take a bare semicolon for the end."""
-    return f"--{RENAMED.get(name, name).replace('_', '-')} {shlex.quote(_bare(value))}"
+    typed = ",".join(map(_bare, re.findall(QUOTED, value))) if value[0] in "([" else _bare(value)
+    if (name, typed) == ("backward", "None"):
+        typed = "none"
+    return f"--{RENAMED.get(name, name).replace('_', '-')} {shlex.quote(typed)}"
 
 
 def _kinds(pairs: str, target: re.Match[str] | None) -> str:
     """Return ``'a': 'nominal', 'b': 'ordinal'`` as options; a target goes by its own name."""
     options = []
-    for quoted, kind in re.findall(rf"({QUOTED}): '(\w+)'", pairs):
+    for quoted, kind in re.findall(rf"({QUOTED}|\.\.\.): ['\"](\w+)['\"]", pairs):
+        if quoted == "...":
+            options.append(f"--kinds NAME={kind}")
+            continue
         name = target[1] if target and _bare(quoted) == "target" else quoted
         options.append(f"--kinds {name[0]}{_bare(name)}={kind}{name[0]}")
     return " ".join(options)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pidselect.cli.choices import MEASURES, WHOLE, one_of
 from pidselect.cli.commands import command
 from pidselect.cli.errors import plain_errors
 from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
@@ -38,20 +39,17 @@ def explain_command(
     measure: Annotated[
         str,
         typer.Option(
-            rich_help_panel=HOW, help="auto, broja, imin, mmi, ccs or sx; auto knows what fits."
+            rich_help_panel=HOW, **one_of("auto", *MEASURES), help="auto knows what fits."
         ),
     ] = "auto",
     bins: Annotated[
-        int, typer.Option(rich_help_panel=HOW, help="Bins of a continuous column.")
+        int, typer.Option(rich_help_panel=HOW, **WHOLE, help="Bins of a continuous column.")
     ] = 5,
 ) -> None:
     """Select features, and say how each one tells about the target."""
     with plain_errors():
-        from pidselect.data.words import check_choice
-        from pidselect.decomposition.measures import MEASURES
         from pidselect.selection.settings import check_count
 
-        check_choice(measure, ("auto", *MEASURES), "measure")
         check_count(bins, "bins", at_least=2)
     run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), _text)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pidselect.cli.choices import CRITERIA, ESTIMATORS, SCHEMES, WHOLE, completing, one_of, real
 from pidselect.cli.columns import complete_column
 from pidselect.cli.errors import WrongCallError
 
@@ -62,7 +63,7 @@ class TableOptions:
         str,
         _option(
             READING,
-            metavar="error|drop|category",
+            **one_of("error", "drop", "category"),
             help="Refuse missing values, leave out their rows, or take them as a level of "
             "their own.",
         ),
@@ -139,18 +140,28 @@ class SelectionOptions:
     ] = None
     criterion: Annotated[
         str,
-        _option(SELECTING, help="cmi, mi, or mim, mifs, mrmr, cife, jmi, cmim, disr, icap, pid."),
+        _option(
+            SELECTING,
+            autocompletion=completing(CRITERIA),
+            help=f"What candidates are ranked by: {', '.join(CRITERIA)}.",
+        ),
     ] = "cmi"
     estimator: Annotated[
         str,
         _option(
             SELECTING,
-            help="auto, ksg, ksg-rank, mixed, mixed-rank, discrete, gaussian or copula; several, "
-            "separated by commas, are a portfolio.",
+            autocompletion=completing(ESTIMATORS),
+            help=f"{', '.join(ESTIMATORS)}; several, separated by commas, are a portfolio.",
         ),
     ] = "auto"
     alpha: Annotated[
-        float, _option(SELECTING, help="The rate at which chance may pass for a feature at a step.")
+        float,
+        _option(
+            SELECTING,
+            parser=real,
+            metavar="RATE",
+            help="The rate at which chance may pass for a feature at a step.",
+        ),
     ] = 0.05
     permutations: Annotated[
         str,
@@ -160,15 +171,52 @@ class SelectionOptions:
             help="Surrogates of each candidate; auto draws until the test is decided.",
         ),
     ] = "200"
+    surrogates: Annotated[
+        str,
+        _option(
+            SELECTING,
+            autocompletion=completing(SCHEMES),
+            help=f"How they are made: {', '.join(SCHEMES)}; of several, separated by commas, all "
+            "must reject. shift is for rows in the order of time.",
+        ),
+    ] = "global,local"
+    backward: Annotated[
+        str,
+        _option(
+            SELECTING,
+            **one_of("minimum", "maximum", "none"),
+            help="How selected features are tested once more, if at all.",
+        ),
+    ] = "minimum"
     lookahead: Annotated[
         int,
-        _option(SELECTING, help="Search pairs (2) or triples (3) where nothing single is found."),
+        _option(
+            SELECTING,
+            **WHOLE,
+            help="Search pairs (2) or triples (3) where nothing single is found.",
+        ),
     ] = 1
+    starts: Annotated[
+        int,
+        _option(
+            SELECTING,
+            **WHOLE,
+            help="Where nothing is found, test again given N random subsets of the others.",
+        ),
+    ] = 0
     max_features: Annotated[
-        int | None, _option(SELECTING, help="The most columns to be selected.")
+        int | None, _option(SELECTING, **WHOLE, help="The most columns to be selected.")
+    ] = None
+    max_conditioning: Annotated[
+        int | None,
+        _option(
+            SELECTING,
+            **WHOLE,
+            help="Going forward, condition on N features at a time, for small samples.",
+        ),
     ] = None
     max_samples: Annotated[
-        int | None, _option(SELECTING, help="Score a random part of so many rows.")
+        int | None, _option(SELECTING, **WHOLE, help="Score a random part of so many rows.")
     ] = None
     max_memory: Annotated[
         str, _option(SELECTING, help="Memory to take; with less, it takes longer.")
@@ -177,13 +225,15 @@ class SelectionOptions:
         int | None,
         _option(
             SELECTING,
-            metavar="N",
+            **WHOLE,
             help="Also select on N random halves of the rows, to see what comes back.",
         ),
     ] = None
-    seed: Annotated[int, _option(SELECTING, help="The same seed, the same result.")] = 0
-    jobs: Annotated[int, _option(SELECTING, help="Threads; -1 stands for all cores.")] = -1
-    device: Annotated[str, _option(SELECTING, metavar="cpu|cuda", help="cuda is a GPU.")] = "cpu"
+    seed: Annotated[int, _option(SELECTING, **WHOLE, help="The same seed, the same result.")] = 0
+    jobs: Annotated[int, _option(SELECTING, **WHOLE, help="Threads; -1 stands for all cores.")] = -1
+    device: Annotated[str, _option(SELECTING, **one_of("cpu", "cuda"), help="cuda is a GPU.")] = (
+        "cpu"
+    )
 
 
 @dataclass(frozen=True)
@@ -224,12 +274,12 @@ class OutputOptions:
     ] = False
 
 
-def to_estimator(text: str) -> str | tuple[str, ...]:
-    """Return the name of an estimator, or several names.
+def one_or_several(text: str) -> str | tuple[str, ...]:
+    """Return a name, or several that commas separate.
 
     Examples
     --------
-    >>> to_estimator("ksg"), to_estimator("ksg-rank, copula")
+    >>> one_or_several("ksg"), one_or_several("ksg-rank, copula")
     ('ksg', ('ksg-rank', 'copula'))
     """
     names = tuple(name.strip() for name in text.split(",") if name.strip())

@@ -17,6 +17,16 @@ if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
 #: Seconds between two lines of progress where there is no terminal.
 BETWEEN_LINES = 15.0
 
+#: What follows a selection, in words.
+AFTERWARDS = {
+    "roles": "testing roles",
+    "atoms": "taking features apart",
+    "stability": "selecting on random halves, {} times",
+}
+
+#: Columns that are left free beside a bar, for what the terminal itself prints there: ^C^C.
+MARGIN = 4
+
 #: After so many seconds a time is told: before, it would be a guess.
 ENOUGH = 0.5
 
@@ -69,6 +79,8 @@ class Progress:
         stage = self._stage
         if stage is None:
             return "starting"
+        if stage.phase in AFTERWARDS:
+            return AFTERWARDS[stage.phase].format(stage.n_values)
         so_far = f"{self._n_features} feature{'s' * (self._n_features != 1)} so far"
         if stage.phase == "final":
             return f"final p-values, {so_far}"
@@ -92,6 +104,7 @@ class Lines(Progress):
     def __init__(self) -> None:
         super().__init__()
         self._last = time.monotonic()
+        self._said = ""
 
     def says(self, doing: str) -> None:
         """Write what comes next."""
@@ -100,6 +113,13 @@ class Lines(Progress):
     def notes(self, text: str) -> None:
         """Write what the library warns of."""
         self._write(f"Note: {text}")
+
+    def begins(self, stage: Stage) -> None:
+        """Write what follows a selection, once for all of its stages."""
+        super().begins(stage)
+        if stage.phase in AFTERWARDS and self.described() != self._said:
+            self._said = self.described()
+            self._write(self._said)
 
     def advances(self, count: int) -> None:
         """Write how far it has come, if nothing was written for some seconds."""
@@ -156,7 +176,8 @@ class Bar(Progress):
     def begins(self, stage: Stage) -> None:
         """Begin a new bar."""
         super().begins(stage)
-        self._show(self.described(), stage.n_values)
+        # Atoms are all told at the end.
+        self._show(self.described(), None if stage.phase == "atoms" else stage.n_values)
 
     def advances(self, count: int) -> None:
         """Move the bar."""
@@ -186,8 +207,14 @@ def showing(quiet: bool) -> Iterator[Progress]:
     if not console.is_terminal:
         yield Lines()
         return
+    from rich.constrain import Constrain
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as RichBar
+
+    class Shown(RichBar):
+        def get_renderable(self) -> Constrain:
+            # Of a full line, what Ctrl-C prints would begin a new one, and the bar would stay.
+            return Constrain(super().get_renderable(), max(1, console.width - MARGIN))
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -195,5 +222,5 @@ def showing(quiet: bool) -> Iterator[Progress]:
         TaskProgressColumn(),
         TextColumn("{task.fields[left]}", markup=False),
     )
-    with RichBar(*columns, console=console, transient=True) as bar:
+    with Shown(*columns, console=console, transient=True) as bar:
         yield Bar(bar)

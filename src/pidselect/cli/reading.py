@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pidselect.cli.columns import split_kinds, split_names
 from pidselect.cli.errors import WrongCallError
 from pidselect.cli.options import SelectionOptions, TableOptions
-from pidselect.data.words import check_choice
 
 if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
     from pidselect.data import IntArray, Table
@@ -82,7 +82,6 @@ def read_roles(table: TableOptions, how: SelectionOptions) -> Roles:
     """Read the names of the columns alone, and find those that options name."""
     from pidselect.data.disk import header
 
-    check_choice(table.missing, ("error", "drop", "category"), "missing")
     return find_roles(table, how, header(table.table, table.text_format()))
 
 
@@ -139,17 +138,15 @@ def _group(value: str, known: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 def read_data(table: TableOptions, roles: Roles, max_memory: str) -> Data:
     """Read the columns that take part."""
-    from pidselect.data import Table
     from pidselect.selection.settings import to_bytes
 
     stated: dict[str, Any] = {k: v for k, v in roles.kinds.items() if k not in roles.drop}
-    everything = Table.open(
-        table.table,
+    everything = open_table(
+        table,
         kinds=stated,
         missing="category",  # decided upon below, by what takes part
         max_memory=max(1, to_bytes(max_memory) // TABLE_SHARE),
         without=roles.drop,
-        text=table.text_format(),
     )
     n_rows = everything.n_samples
     refuse_missing(everything, table, ", or leave out such columns with --drop")
@@ -157,9 +154,39 @@ def read_data(table: TableOptions, roles: Roles, max_memory: str) -> Data:
         everything = _without_gaps(everything, roles.groups)
     rest, y = everything.split(roles.targets)
     if roles.groups is None:
+        _note_identifiers(rest)
         return Data(rest, y, None, roles, n_rows)
     X, of_rows = rest.split(roles.groups)
+    _note_identifiers(X)
     return Data(X, y, of_rows.columns[0].codes(), roles, n_rows)
+
+
+def open_table(table: TableOptions, **how: Any) -> Table:
+    """Open the file, without a word of columns that are skipped: not all of them are features."""
+    from pidselect.data import Table
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="skipped columns where", category=UserWarning)
+        return Table.open(table.table, text=table.text_format(), **how)
+
+
+def identifiers(table: Table) -> dict[str, str]:
+    """Return the columns where nearly every row has its own text, with how many there are."""
+    return {
+        table.names[index]: reason.partition(": ")[2]
+        for index, reason in table.skipped.items()
+        if reason.startswith("identifier")
+    }
+
+
+def _note_identifiers(X: Table) -> None:
+    if found := identifiers(X):
+        named = ", ".join(f"{name!r} ({counted})" for name, counted in found.items())
+        warnings.warn(
+            f"skipped columns where nearly every row has its own text: {named}. If they are meant "
+            f"as labels, kinds={dict.fromkeys(found, 'nominal')} keeps them",
+            stacklevel=2,
+        )
 
 
 def refuse_missing(table: Table, options: TableOptions, way_out: str = "") -> None:

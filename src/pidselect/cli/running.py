@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from pidselect.cli.choices import ESTIMATORS, check_names
 from pidselect.cli.commands import as_typed
 from pidselect.cli.errors import INTERRUPTED, as_options, plain_errors
 from pidselect.cli.options import (
     OutputOptions,
     SelectionOptions,
     TableOptions,
-    to_estimator,
+    one_or_several,
     to_permutations,
 )
 from pidselect.cli.progress import Progress, showing
 from pidselect.cli.reading import Data, Roles, read_data, read_roles
 from pidselect.cli.resuming import Saved, prepare
 from pidselect.cli.saying import say, warnings_as_notes
-from pidselect.cli.telling import selection_text
+from pidselect.cli.telling import alarms_text, selection_text
 from pidselect.cli.writing import check_places, write_json, write_page, write_table
 
 if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
@@ -132,11 +133,15 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
 
     selector = PIDSelector(
         criterion=how.criterion,
-        estimator=to_estimator(how.estimator),
+        estimator=one_or_several(how.estimator),
         alpha=how.alpha,
         n_permutations=to_permutations(how.permutations),  # type: ignore[arg-type]
+        surrogates=one_or_several(how.surrogates),
+        backward=None if how.backward == "none" else how.backward,  # type: ignore[arg-type]
         lookahead=how.lookahead,
+        n_starts=how.starts,
         max_features=how.max_features,
+        max_conditioning=how.max_conditioning,
         missing=table.missing,  # type: ignore[arg-type]
         max_samples=how.max_samples,
         max_memory=how.max_memory,
@@ -144,6 +149,7 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
         n_jobs=how.jobs,
         random_state=how.seed,
     )
+    check_names(one_or_several(how.estimator), ESTIMATORS, "estimator")
     check_settings(
         selector.criterion,
         selector.surrogates,
@@ -192,6 +198,8 @@ def _advice(text: str, jobs: int) -> str:
 
 
 def _found(call: Call, roles: Roles, selector: PIDSelector, progress: Progress) -> Found:
+    from pidselect.selection.watching import watched_by
+
     progress.says(f"reading {call.source}")
     data = read_data(call.table, roles, call.how.max_memory)
     selector.set_params(
@@ -200,7 +208,8 @@ def _found(call: Call, roles: Roles, selector: PIDSelector, progress: Progress) 
         kinds=data.kinds,
     )
     try:
-        selection = _fit(selector, data, progress)
+        with watched_by(progress):
+            selection = _fit(selector, data, progress)
     except KeyboardInterrupt:
         if progress.stopped_at is None:
             raise
@@ -208,26 +217,23 @@ def _found(call: Call, roles: Roles, selector: PIDSelector, progress: Progress) 
     names = tuple(data.X.names[column] for column in selector.selected_)
     found = Found(data, selection, names)
     try:
-        return _taken_apart(call, selector, found, progress)
+        with watched_by(progress):
+            return _taken_apart(call, selector, found)
     except KeyboardInterrupt:
         return replace(found, is_complete=False)
 
 
 def _fit(selector: PIDSelector, data: Data, progress: Progress) -> Selection:
-    from pidselect.selection.watching import watched_by
-
     n_rows, n_columns = data.X.shape
     progress.says(f"{n_rows} rows, {n_columns} columns beside {data.target}")
-    with watched_by(progress):
-        selector.fit(data.X, data.y, data.groups)
+    selector.fit(data.X, data.y, data.groups)
     return selector.selection_
 
 
-def _taken_apart(call: Call, selector: PIDSelector, found: Found, progress: Progress) -> Found:
+def _taken_apart(call: Call, selector: PIDSelector, found: Found) -> Found:
     """Add what is asked for besides the selection."""
     data = found.data
     if call.explains:
-        progress.says("taking features apart")
         explanation = selector.explain(
             data.X, data.y, data.groups, measure=call.measure or "auto", bins=call.bins
         )
@@ -235,7 +241,6 @@ def _taken_apart(call: Call, selector: PIDSelector, found: Found, progress: Prog
     if call.how.stability is not None:
         from pidselect.selection.stability import stability
 
-        progress.says(f"selecting on {call.how.stability} random halves of the rows")
         checked = stability(
             selector,
             data.X,
@@ -250,9 +255,10 @@ def _taken_apart(call: Call, selector: PIDSelector, found: Found, progress: Prog
 
 def summary_of(call: Call, found: Found) -> dict[str, Any]:
     """Return all that is known, ready for JSON and for the page."""
-    from pidselect.data import read_problem
+    from pidselect.data import Store, read_problem
     from pidselect.data.quality import inspect_data
     from pidselect.report.summary import About, summarise
+    from pidselect.selection.settings import STORE_SHARE, to_bytes
 
     data = found.data
     with warnings_as_notes(lambda text: None):  # said before
@@ -261,6 +267,7 @@ def summary_of(call: Call, found: Found) -> dict[str, Any]:
             data.y,
             kinds=data.kinds,
             missing=call.table.missing,  # type: ignore[arg-type]
+            store=Store(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
     about = About.of(problem, source=call.source, command=call.typed, is_complete=found.is_complete)
     return summarise(
@@ -281,19 +288,20 @@ def result_text(found: Found) -> str:
 def _tell(call: Call, found: Found, text: str) -> None:
     """Print the result and write the files; standard output is JSON alone if that goes there."""
     out, is_piped = call.out, call.out.json == "-"
-    if not (is_piped and out.quiet):
-        say(text, err=is_piped)
+    is_told = not (is_piped and out.quiet)
+    summary = summary_of(call, found)
+    if is_told:  # all at once: who reads the first lines only is no failure
+        alarms = alarms_text(summary["alarms"])
+        say(f"{text}\n\n{alarms}" if alarms else text, err=is_piped)
     lines = []
-    if out.json is not None or out.report is not None:
-        summary = summary_of(call, found)
-        if out.report is not None:
-            lines.append(write_page(summary, out.report))
-        if out.json is not None:
-            lines.append(write_json(summary, out.json))
+    if out.report is not None:
+        lines.append(write_page(summary, out.report))
+    if out.json is not None:
+        lines.append(write_json(summary, out.json))
     if out.output is not None:
         names = (*found.selected, *found.data.y.names)
         lines.append(write_table(call.table, out.output, names))
-    if any(lines) and not (is_piped and out.quiet):
+    if any(lines) and is_told:
         say("\n" + "\n".join(line for line in lines if line), err=is_piped)
 
 

@@ -62,6 +62,17 @@ def _left_out(selection: Selection, n_rows: int) -> list[str]:
     return sentences
 
 
+def alarms_text(alarms: Sequence[str]) -> str:
+    """Return what undoes the answer, in the words of the command line.
+
+    Examples
+    --------
+    >>> print(alarms_text(["day counts the rows. Use surrogates='shift'."]))
+    Mind: day counts the rows. Use --surrogates shift.
+    """
+    return _wrapped([f"Mind: {as_options(alarm)}" for alarm in alarms])
+
+
 def explanation_text(explanation: Explanation) -> str:
     """Return roles with bars, a sentence for each feature, and notes."""
     others = [feature for feature in explanation if not feature.selected]

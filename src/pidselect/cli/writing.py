@@ -14,6 +14,9 @@ import typer
 from pidselect.cli.errors import WrongCallError
 from pidselect.cli.options import OutputOptions, TableOptions
 
+#: How the name of a page ends.
+PAGES = (".html", ".htm")
+
 
 def check_places(table: Path, out: OutputOptions) -> None:
     """Refuse places where nothing could be written, before hours are spent."""
@@ -41,6 +44,11 @@ def check_places(table: Path, out: OutputOptions) -> None:
             raise WrongCallError(f"{option} {str(path)!r} is {seen[path.resolve()]}.")
         seen[path.resolve()] = f"the file of {option}, too"
     if out.report is not None:
+        is_file = out.report.is_file() or not out.report.exists()  # a device or a pipe is none
+        if is_file and out.report.suffix.lower() not in PAGES:
+            raise WrongCallError(
+                f"--report {str(out.report)!r} is a page: its name must end in .html or .htm."
+            )
         import pidselect.report.selection_page  # noqa: F401  (a missing library is told at once)
     if out.output is not None:
         from pidselect.data.writing import check_target
