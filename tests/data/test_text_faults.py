@@ -58,7 +58,7 @@ FAULTS = {
     "a title": ("# of 2020\na,b\n1,2\n", r"line 2: found 2.*if the first line, '# of 2020', is no"),
     "no names": (" \n  \n", r"line 1: ' ' names no column"),
     "no names at all": (",,\n1,2,3\n", r"line 1: ',,' names no column"),
-    "packed": (gzip.compress(b"a,b\n1,2\n"), r"packed by gzip: let its name end in \.csv\.gz"),
+    "packed": (gzip.compress(b"a,b\n1,2\n"), r"packed by gzip\. Rename it to '.*\.csv\.gz'"),
     "zip": (b"PK\x03\x04 ...", "zip archive or a spreadsheet"),
 }
 

@@ -27,13 +27,6 @@ ARROW = (".arrow", ".feather", ".ipc")
 NUMPY = (".npy",)
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 
-#: How files begin that are no text, with what they are and how their names end.
-BEGINNINGS = {
-    b"PAR1": ("a Parquet file", ".parquet"),
-    b"ARROW1": ("an Arrow file", ".arrow"),
-    b"\x1f\x8b": ("packed by gzip", PACKED),
-}
-
 #: What pandas calls the rows' numbers or names where it writes them as columns.
 INDEX = re.compile(r"__index_level_\d+__")
 
@@ -144,23 +137,7 @@ def check_path(path: str | PathLike[str]) -> Path:
         )
     if not place.exists():
         raise FileNotFoundError(_not_there(place))
-    if is_text(place) and place.is_file():
-        _check_beginning(place)
     return place
-
-
-def _check_beginning(path: Path) -> None:
-    """Refuse what is called a text but begins as something else."""
-    with path.open("rb") as file:
-        first = file.read(max(map(len, BEGINNINGS)))
-    for beginning, (what, ending) in BEGINNINGS.items():
-        is_named_so = path.suffix.lower() == ending
-        if first.startswith(beginning) and not is_named_so:
-            name = f"{path}{ending}" if ending == PACKED else path.with_suffix(ending)
-            raise ValueError(
-                f"{str(path)!r} is no text: by its first bytes it is {what}. Rename it to "
-                f"{str(name)!r}"
-            )
 
 
 def _not_there(path: Path) -> str:

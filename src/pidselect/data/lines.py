@@ -21,6 +21,13 @@ SHOWN_CHARACTERS = 60
 
 PACKED = ".gz"
 
+#: How files begin that are no text, with what they are and how their names end.
+BEGINNINGS = {
+    b"PAR1": ("a Parquet file", ".parquet"),
+    b"ARROW1": ("an Arrow file", ".arrow"),
+    b"\x1f\x8b": ("packed by gzip", PACKED),
+}
+
 
 @dataclass(frozen=True)
 class Lines:
@@ -91,7 +98,7 @@ def _encoding(text: TextFormat) -> str:
 
 def _first_bytes(path: Path, file: IO[bytes]) -> bytes:
     try:
-        beginning = file.read(4)
+        beginning = file.read(max(map(len, BEGINNINGS)))
         file.seek(0)
     except (OSError, EOFError, zlib.error) as error:
         _raise_broken(path, error)
@@ -115,10 +122,13 @@ def _check_beginning(path: Path, beginning: bytes, encoding: str) -> None:
             f"{str(path)!r} is not {encoding}: it begins with the mark of UTF-16. Give "
             "encoding='utf-16' (--encoding utf-16), or save it as UTF-8"
         )
-    if beginning.startswith(b"\x1f\x8b"):
-        raise ValueError(
-            f"{str(path)!r} is packed by gzip: let its name end in {path.suffix}.gz, or unpack it"
-        )
+    for first, (what, ending) in BEGINNINGS.items():
+        if beginning.startswith(first):
+            name = f"{path}{ending}" if ending == PACKED else path.with_suffix(ending)
+            raise ValueError(
+                f"{str(path)!r} is no text: by its first bytes it is {what}. Rename it to "
+                f"{str(name)!r}"
+            )
     if beginning.startswith(b"PK\x03\x04"):
         raise ValueError(
             f"{str(path)!r} is no text but a zip archive or a spreadsheet: unpack it, or save it "
