@@ -121,15 +121,7 @@ def run(call: Call, text: Callable[[Found], str]) -> None:
 def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
     """Return the selector that options describe, as far as no column is needed; refuse nonsense."""
     from pidselect.selection import PIDSelector
-    from pidselect.selection.settings import (
-        check_device,
-        check_jobs,
-        check_limit,
-        check_search,
-        check_settings,
-        to_bytes,
-        to_seed,
-    )
+    from pidselect.selection.settings import check_limit, check_parameters, to_seed
 
     selector = PIDSelector(
         criterion=how.criterion,
@@ -150,21 +142,9 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
         random_state=how.seed,
     )
     check_names(one_or_several(how.estimator), ESTIMATORS, "estimator")
-    check_settings(
-        selector.criterion,
-        selector.surrogates,
-        selector.backward,
-        selector.alpha,
-        selector.n_permutations,
-    )
-    check_limit(how.max_features, "max_features")
-    check_limit(how.max_samples, "max_samples", at_least=2)
+    check_parameters(selector)
     check_limit(how.stability, "stability", at_least=2)
-    check_search(selector)
-    check_device(how.device)
-    check_jobs(how.jobs)
     to_seed(how.seed)
-    to_bytes(how.max_memory)
     return selector
 
 

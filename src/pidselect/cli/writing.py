@@ -95,7 +95,7 @@ def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
 
 def save(path: Path, text: str) -> None:
     """Write a text beside its place, then move it there: at no time is there half a file."""
-    from pidselect.data.writing import whole_file
+    from pidselect.data.whole import whole_file
 
     content = text.encode("utf-8", "backslashreplace")  # JSON names may hold half a letter
     if path.exists() and not path.is_file():  # a device or a pipe

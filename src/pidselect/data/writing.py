@@ -7,9 +7,8 @@ import gzip
 import io
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, cast
@@ -20,6 +19,7 @@ from .disk import ARROW, PARQUET, check_path, header, require_arrow
 from .lines import PACKED
 from .text import DELIMITED, JSON_LINES, text_suffix
 from .text_format import TextFormat
+from .whole import whole_file
 
 
 def write_columns(
@@ -96,25 +96,6 @@ def check_target(target: str | PathLike[str], source: str | PathLike[str] | None
             f"{str(target)!r} is the table itself, which would be lost: give another name"
         )
     return place
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file beside its place, and move it there when all is written."""
-    place = Path(os.path.realpath(path))  # where a link leads
-    beside = place.parent / f".pidselect-{secrets.token_hex(8)}.part"
-    try:
-        with beside.open("xb") as file:
-            with suppress(OSError):  # who may read it, stays as it was
-                beside.chmod(place.stat().st_mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, place)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
 
 
 def _writer(place: Path) -> Callable[[Copying, IO[bytes], Path], None]:

@@ -6,11 +6,11 @@ import base64
 import hashlib
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from pidselect.data.whole import whole_file
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -137,15 +137,6 @@ def save(page: str, path: str | os.PathLike[str]) -> Path:
     if place.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file.")
     place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.parent / f".pidselect-{secrets.token_hex(8)}.part"
-    try:
-        with beside.open("xb") as file:
-            with suppress(OSError):  # who may read it, stays as it was
-                beside.chmod(place.stat().st_mode)
-            file.write(page.encode())
-        os.replace(beside, place)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
+    with whole_file(place) as file:
+        file.write(page.encode())
     return Path(path)

@@ -13,6 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pidselect.data.whole import whole_file
+
 #: What the file says that it is, and the number of its form.
 WHAT = "pidselect checkpoint"
 FORMAT = 1
@@ -136,19 +138,8 @@ class SafeFile:
         folder = self._path.parent
         if not self._n_written:
             _tidy(folder)
-        beside = folder / f".pidselect-{secrets.token_hex(8)}.part"
-        try:
-            with beside.open("xb") as file:
-                with suppress(OSError):  # who may read it, stays as it was
-                    beside.chmod(self._path.stat().st_mode)
-                file.writelines(parts)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, self._path)
-        except BaseException:
-            with suppress(OSError):
-                beside.unlink()
-            raise
+        with whole_file(self._path) as file:
+            file.writelines(parts)
         with suppress(OSError):  # not every system lets folders be synchronised
             descriptor = os.open(folder, os.O_RDONLY)
             try:

@@ -47,13 +47,7 @@ from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.settings import (
     STORE_SHARE,
     RandomState,
-    check_device,
-    check_flag,
-    check_jobs,
-    check_limit,
-    check_path,
-    check_search,
-    check_settings,
+    check_parameters,
     to_bytes,
     to_seed,
 )
@@ -253,7 +247,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             Which rows belong together, such as those of one person. Surrogates then rearrange rows
             only within a group, or with ``surrogates="blocks"`` whole groups.
         """
-        self._check_settings()
+        check_parameters(self)
         saved = Checkpoint.at(self.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
         store = Store(round(STORE_SHARE * to_bytes(self.max_memory)))
@@ -294,20 +288,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         if not len(self.selected_):
             warn_caller(self.selection_.why_nothing())
         return self
-
-    def _check_settings(self) -> None:
-        """Refuse what makes no sense, before any work is done."""
-        check_settings(
-            self.criterion, self.surrogates, self.backward, self.alpha, self.n_permutations
-        )
-        check_flag(self.shared, "shared")
-        check_limit(self.max_features, "max_features")
-        check_limit(self.max_samples, "max_samples", at_least=2)
-        check_search(self)
-        check_device(self.device)
-        check_jobs(self.n_jobs)
-        to_bytes(self.max_memory)
-        check_path(self.checkpoint, "checkpoint")
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X, in their order in X.

@@ -34,6 +34,7 @@ __all__ = [
     "check_flag",
     "check_jobs",
     "check_limit",
+    "check_parameters",
     "check_path",
     "check_search",
     "check_settings",
@@ -43,6 +44,25 @@ __all__ = [
     "to_schemes",
     "to_seed",
 ]
+
+
+def check_parameters(selector: Any) -> None:
+    """Refuse parameters of a selector that make no sense, before any work is done."""
+    check_settings(
+        selector.criterion,
+        selector.surrogates,
+        selector.backward,
+        selector.alpha,
+        selector.n_permutations,
+    )
+    check_flag(selector.shared, "shared")
+    check_limit(selector.max_features, "max_features")
+    check_limit(selector.max_samples, "max_samples", at_least=2)
+    check_search(selector)
+    check_device(selector.device)
+    check_jobs(selector.n_jobs)
+    to_bytes(selector.max_memory)
+    check_path(selector.checkpoint, "checkpoint")
 
 
 def check_settings(
