@@ -21,7 +21,7 @@ help:
 	@echo "                Chromium; WORKERS=0 runs tests one by one, WORKERS=8 in eight processes"
 	@echo "make docs       the documentation with its gallery: docs/_build/html/index.html"
 	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel and dit"
-	@echo "make reproduce  the paper's experiments, quickly, on one page: reproduction/index.html"
+	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
 	@echo "make clean      remove the virtual environment and all caches"
 
 # Kernels are compiled at the first run. Those that take features apart are compiled by a second
@@ -49,7 +49,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/pid.py
 
 reproduce: .venv/installed
-	$(BIN)/pidselect reproduce --quick --resume --out reproduction
+	$(BIN)/python -m reproduction --quick --resume --out build/reproduction
 
 # Stamps are renewed whenever the dependencies may have changed. The demo needs few of them: a
 # newcomer should not wait for the rest.
@@ -70,4 +70,4 @@ $(BIN)/pip:
 
 clean:
 	rm -rf .venv docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+	find src reproduction tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

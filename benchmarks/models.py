@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import fit
+from pidselect.experiments.terms import AS_THE_PAPER as AS_THE_PAPER
 
 from pidselect import PIDSelector, datasets
-from pidselect.experiments.terms import AS_THE_PAPER as AS_THE_PAPER
 
 Rates = tuple[float, float]  # percent of the relevant features found, and of the others taken
 

@@ -14,7 +14,6 @@ HERE = Path(__file__).parent
 #: Tests of clusters, of killed processes and of Ctrl-C start several processes each. They are run
 #: one after the other, so that none of them waits for those of another.
 ONE_BY_ONE = {
-    "cli/test_reproduce_command.py",
     "cli/test_terminal.py",
     "selection/test_checkpoint.py",
     "selection/test_clusters.py",

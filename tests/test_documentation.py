@@ -22,9 +22,9 @@ import pytest
 from pidselect.decomposition import MEASURES
 from pidselect.decomposition.subjects import CONTINUOUS
 from pidselect.estimators import ESTIMATORS
-from pidselect.experiments import EXPERIMENTS
 from pidselect.selection.criteria import CRITERIA
 from pidselect.significance import SURROGATES
+from reproduction import EXPERIMENTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 from visits import LOOKS, PHONE, barriers, overhanging, tab_stops
 
-from pidselect.experiments import EXPERIMENTS
-from pidselect.report import page as pages
-from report import made_up
+from reproduction import EXPERIMENTS
+from reproduction import page as pages
+
+sys.path.append(str(Path(__file__).parents[1] / "reproduction"))
+import made_up
+
+sys.path.append(str(Path(__file__).parents[1] / "reproduction"))
 
 SHOWN = Path(__file__).parents[2] / "docs" / "reproduction" / "index.html"
 

@@ -16,7 +16,7 @@ from pidselect import __version__
 from pidselect.cli import info
 from pidselect.data import Table
 
-COMMANDS = ("select", "explain", "decompose", "demo", "info", "reproduce")
+COMMANDS = ("select", "explain", "decompose", "demo", "info")
 
 
 def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):

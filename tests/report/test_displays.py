@@ -196,7 +196,7 @@ def test_other_files_are_refused(tmp_path):
 @pytest.fixture
 def forgotten(monkeypatch):
     """Let all that draws be loaded anew by the next import."""
-    for name in ("plots", "panels", "displays"):
+    for name in ("style", "displays"):
         full = f"pidselect.report.{name}"
         for loaded in [one for one in sys.modules if one == full or one.startswith(f"{full}.")]:
             monkeypatch.delitem(sys.modules, loaded)

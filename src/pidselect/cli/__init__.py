@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from pidselect import __version__
-from pidselect.cli import decompose, demo, explain, info, reproduce, select
+from pidselect.cli import decompose, demo, explain, info, select
 
 #: Fields of a CSV may be longer than Python lets them be: whole articles, but no whole file.
 LONGEST_FIELD = 2**24
@@ -48,7 +48,6 @@ app.command("explain", help=explain.HELP)(explain.explain_command)
 app.command("decompose", help=decompose.HELP)(decompose.decompose_command)
 app.command("demo", help=demo.HELP)(demo.demo_command)
 app.command("info", help=info.HELP)(info.info_command)
-app.command("reproduce", help=reproduce.HELP, epilog=reproduce.EPILOG)(reproduce.reproduce_command)
 
 
 def main() -> None:

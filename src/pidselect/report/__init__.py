@@ -1,12 +1,10 @@
-"""Results in, something to look at out: figures, displays and pages.
+"""Displays and pages of results.
 
 Names are loaded when first used: only what draws needs matplotlib, only pages need jinja2.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from pidselect.report.figures import Figure, Node, Panel, Series
 
 if TYPE_CHECKING:
     from pidselect.report.displays import AtomBarsDisplay as AtomBarsDisplay
@@ -27,12 +25,8 @@ _HOME = {
 
 __all__ = [
     "AtomBarsDisplay",
-    "Figure",
     "LatticeDisplay",
-    "Node",
-    "Panel",
     "SelectionPathDisplay",
-    "Series",
     "StabilityDisplay",
     "SynergyMatrixDisplay",
     "write_report",

@@ -4,7 +4,7 @@ A display holds numbers and can be drawn again, into axes of one's own or into a
 here knows pyplot: no window, no current figure, and no setting of matplotlib stays changed.
 """
 
-from pidselect.report import plots as _plots  # says what to install where matplotlib is missing
+from pidselect.report import style as _style  # says what to install where matplotlib is missing
 from pidselect.report.displays.atoms import AtomBar, AtomBarsDisplay
 from pidselect.report.displays.lattice import LatticeDisplay
 from pidselect.report.displays.matrix import SynergyMatrixDisplay
@@ -21,4 +21,4 @@ __all__ = [
     "SynergyMatrixDisplay",
 ]
 
-del _plots
+del _style

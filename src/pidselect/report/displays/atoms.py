@@ -40,8 +40,7 @@ from pidselect.report.displays.wording import (
     width,
     written,
 )
-from pidselect.report.panels import INK, LOOKS
-from pidselect.report.plots import LETTER
+from pidselect.report.style import INK, LETTER, LOOKS
 
 #: Parts of a bar, each with a colour and a hatch of its own.
 PARTS = {

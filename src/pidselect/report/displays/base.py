@@ -19,8 +19,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
-from pidselect.report.panels import INK
-from pidselect.report.plots import CLOUD_DPI, SETTINGS, SHARED_STYLES
+from pidselect.report.style import CLOUD_DPI, INK, SETTINGS, SHARED_STYLES
 from pidselect.report.svg import tidy
 
 #: Of pictures in notebooks and files, in dots per inch.

@@ -36,8 +36,7 @@ from pidselect.report.displays.wording import (
     to_float,
     width,
 )
-from pidselect.report.panels import INK, LOOKS
-from pidselect.report.plots import LETTER
+from pidselect.report.style import INK, LETTER, LOOKS
 
 Numbers = NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from pidselect.report.displays.base import (
     say_empty,
 )
 from pidselect.report.displays.wording import counted, number, to_float, width, written
-from pidselect.report.panels import INK, LOOKS
+from pidselect.report.style import INK, LOOKS
 
 Numbers = NDArray[np.float64]
 

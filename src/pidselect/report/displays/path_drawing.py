@@ -24,8 +24,7 @@ from pidselect.report.displays.base import (
 from pidselect.report.displays.placing import Room, Spot, boxes_around
 from pidselect.report.displays.rows import explain_above
 from pidselect.report.displays.wording import LONGEST, listed, width, written
-from pidselect.report.panels import INK, LOOKS
-from pidselect.report.plots import LETTER
+from pidselect.report.style import INK, LETTER, LOOKS
 
 if TYPE_CHECKING:
     from pidselect.report.displays.path import PathStep, SelectionPathDisplay

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from pidselect.report.displays.base import LABEL_SIZE, QUIET, around, as_text, inches
 from pidselect.report.displays.wording import width
-from pidselect.report.plots import SETTINGS
+from pidselect.report.style import SETTINGS
 
 #: So many rows are drawn if nothing else is asked for.
 MAX_FEATURES = 30

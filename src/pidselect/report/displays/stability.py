@@ -18,7 +18,7 @@ from pidselect.report.displays.rows import (
     name_rows,
 )
 from pidselect.report.displays.wording import counted, listed, number, to_float, width, written
-from pidselect.report.panels import LOOKS
+from pidselect.report.style import LOOKS
 from pidselect.selection.stability import Stability
 
 COLOUR = LOOKS["first"].colour

@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import combining, east_asian_width
 
 from pidselect.data.words import shown
-from pidselect.report.plots import LETTER
+from pidselect.report.style import LETTER
 
 #: The size of type, in points, that `LETTER` is measured at.
 SIZE = 8.0
