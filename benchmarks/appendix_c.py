@@ -21,8 +21,8 @@ from memory import peak_mb, reset_peak
 from models import AS_THE_PAPER
 
 from pidselect import PIDSelector, datasets
-from pidselect.selection.evidence import Evidence
-from pidselect.selection.record import Step
+from pidselect.selection.result import Step
+from pidselect.selection.step_test import PermutationTestResult
 
 N_SAMPLES = 50_000
 MODES: dict[str, dict[str, Any]] = {
@@ -42,18 +42,18 @@ OUT = Path(__file__).parent / "out"
 @contextmanager
 def watched(note: Callable[[Step], None]) -> Iterator[None]:
     """Pass every step to a function at the moment it is judged."""
-    judge = Evidence.to_step
+    judge = PermutationTestResult.to_step
 
     def judge_and_note(*arguments: Any, **options: Any) -> Step:
         step = judge(*arguments, **options)
         note(step)
         return step
 
-    Evidence.to_step = judge_and_note  # type: ignore[method-assign]
+    PermutationTestResult.to_step = judge_and_note  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Evidence.to_step = judge  # type: ignore[method-assign]
+        PermutationTestResult.to_step = judge  # type: ignore[method-assign]
 
 
 class Diary:
@@ -70,7 +70,7 @@ class Diary:
         self.steps.append(
             {
                 "phase": step.phase,
-                "given": len(step.given),
+                "given": len(step.conditioning_set),
                 "candidates": len(step.candidates),
                 "draws": step.n_drawn,
                 "chosen": step.chosen,

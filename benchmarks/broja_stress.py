@@ -17,7 +17,7 @@ from pidselect.decomposition.broja import broja, solve
 from pidselect.decomposition.pmf import information
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from decomposition.distributions import KINDS, suite
+from decomposition.distributions import FEATURE_TYPES, suite
 
 FloatArray = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def summarise(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Decompose them all, print and write; the exit status says whether any failed."""
     options = parser(__doc__, runs=5000, help_runs="distributions").parse_args(arguments)
-    by_kind: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    by_kind: dict[str, list[dict[str, Any]]] = {kind: [] for kind in FEATURE_TYPES}
     with threadpool_limits(1):
         broja(next(suite(1))[1])  # compiles
         for kind, pmf in suite(options.runs, options.seed):

@@ -79,7 +79,9 @@ def included(name: str, target: str, n_samples: int, settings: dict[str, Any], s
     s = rng.standard_normal(n_samples)
     y = signal(s) + deviation * rng.standard_normal(n_samples)
     x = case.make(s, rng)
-    selector = PIDSelector(**settings, keep=[0], backward=None, n_jobs=1, random_state=seed)
+    selector = PIDSelector(
+        **settings, fixed_features=[0], backward=None, n_jobs=1, random_state=seed
+    )
     fit(selector, np.column_stack([s, x]), y + x if case.relevant else y)
     return 1 in selector.selected_
 

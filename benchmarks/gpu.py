@@ -24,7 +24,7 @@ from sklearn.datasets import make_regression
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.cuda import CudaScorer, Permutations, bind_on, cuda
+from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on, cuda
 from pidselect.significance import permutations
 
 PARTS = ("draws", "correct", "estimates", "step", "appendix")
@@ -202,7 +202,7 @@ def appendix(n_samples: int, **settings: Any) -> dict[str, Any]:
         n_samples=n_samples, n_features=50, n_informative=10, coef=True, random_state=0
     )
     selector = PIDSelector(
-        estimator="ksg", surrogates="global", shared=False, random_state=0, **settings
+        estimator="ksg", surrogates="global", shared_permutations=False, random_state=0, **settings
     )
     start = time.perf_counter()
     selector.fit(X, y)

@@ -22,7 +22,7 @@ PAPER: dict[str, Rates] = {
     "runge": (99.6, 3.0),
 }
 
-MAKE: dict[str, Callable[..., datasets.Problem]] = {
+MAKE: dict[str, Callable[..., datasets.Dataset]] = {
     "toy": datasets.toy,
     "friedman1": partial(datasets.friedman, model=1),
     "friedman2": partial(datasets.friedman, model=2),

@@ -49,7 +49,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NU
 
 
 @dataclass(frozen=True)
-class Question:
+class CandidateScores:
     """The work of one selection step: its variables, and surrogates of every candidate."""
 
     target: FloatArray  # (n_samples,)
@@ -63,7 +63,7 @@ class Question:
         return self.candidates[:, 0][self.rows[0][:N_SURROGATES_PEERS]]
 
 
-def ask(n_samples: int, n_given: int, seed: int) -> Question:
+def ask(n_samples: int, n_given: int, seed: int) -> CandidateScores:
     """Make a target that depends on all that is given and on half of the candidates; z-scores."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_samples, n_given + N_CANDIDATES))
@@ -72,7 +72,7 @@ def ask(n_samples: int, n_given: int, seed: int) -> Question:
         permutations((seed, FORWARD, 0, candidate), range(1, 1 + N_SURROGATES), n_samples)
         for candidate in range(N_CANDIDATES)
     ]
-    return Question(scaled(y), scaled(X[:, :n_given]), scaled(X[:, n_given:]), rows)
+    return CandidateScores(scaled(y), scaled(X[:, :n_given]), scaled(X[:, n_given:]), rows)
 
 
 def scaled(values: FloatArray) -> FloatArray:
@@ -90,7 +90,7 @@ class Told(NamedTuple):
 # ---------------------------------------------------------------------------- ours
 
 
-def in_a_step(question: Question) -> Told:
+def in_a_step(question: CandidateScores) -> Told:
     """Score all surrogates of all candidates, the sorting included."""
     start = time.perf_counter()
     bound = KSG(k=K).bind(to_block(question.target[:, None]), to_block(question.given))
@@ -110,7 +110,7 @@ def to_block(values: FloatArray) -> Block:
     )
 
 
-def alone(question: Question) -> Told:
+def alone(question: CandidateScores) -> Told:
     """Estimate once by the public function: the sorting is done for this one value."""
     x, given = question.few[0], question.given if question.given.shape[1] else None
     start = time.perf_counter()
@@ -152,7 +152,7 @@ def count(tree: cKDTree, points: FloatArray, radius: FloatArray) -> NDArray[np.i
     return tree.query_ball_point(points, radius, p=np.inf, return_length=True)
 
 
-def by_scipy(question: Question) -> Told:
+def by_scipy(question: CandidateScores) -> Told:
     """Score the few surrogates; the trees built once are shared out over a whole step."""
     few = question.few
     start = time.perf_counter()
@@ -163,7 +163,7 @@ def by_scipy(question: Question) -> Told:
     return Told(shared + (time.perf_counter() - bound) / len(few), values)
 
 
-def by_sklearn(question: Question) -> Told:
+def by_sklearn(question: CandidateScores) -> Told:
     """Score the few surrogates in one call; nothing can be given."""
     columns = np.ascontiguousarray(question.few.T)
     start = time.perf_counter()
@@ -184,7 +184,7 @@ class Outside:
     trouble: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
-    def tell(self, peer: str, question: Question) -> Told | str:
+    def tell(self, peer: str, question: CandidateScores) -> Told | str:
         """Return what a peer says of a question, or why it says nothing."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "question.npz"
@@ -241,7 +241,7 @@ def install(python: Path, packages: Sequence[str]) -> str:
 # ---------------------------------------------------------------------------- the comparison
 
 
-def compare(question: Question, rounds: int, peers: Outside) -> list[dict[str, Any]]:
+def compare(question: CandidateScores, rounds: int, peers: Outside) -> list[dict[str, Any]]:
     """Time all on the same surrogates, taking turns, and check that they say the same.
 
     Returns
@@ -250,7 +250,7 @@ def compare(question: Question, rounds: int, peers: Outside) -> list[dict[str, A
         A row for each who takes part: the time of an estimate, how many a second, how many times
         as long as ours in a step and as ours alone, and the largest difference in nats.
     """
-    works: dict[str, Callable[[Question], Told | str]] = {
+    works: dict[str, Callable[[CandidateScores], Told | str]] = {
         "pidselect": in_a_step,
         "scipy": by_scipy,
         "scikit-learn": by_sklearn,

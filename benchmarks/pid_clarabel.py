@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pidselect.decomposition._certificate import certify
+from pidselect.decomposition.broja_certificate import certify
 
 FloatArray = NDArray[np.float64]
 BIT = np.log(2)
@@ -47,7 +47,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Problem:
+class BrojaProblem:
     """A cone programme, and how to read lam, mu and q out of its two vectors."""
 
     cost: FloatArray
@@ -87,7 +87,7 @@ def ask(P1: FloatArray, P2: FloatArray, configuration: Configuration) -> Answer:
     return Answer(configuration, (upper - lower) / BIT, built - start, solved - built)
 
 
-def build_dual(P1: FloatArray, P2: FloatArray) -> Problem:
+def build_dual(P1: FloatArray, P2: FloatArray) -> BrojaProblem:
     """Maximise <P1, lam> + <P2, mu> with exp(lam + mu) <= u and, for each pair, sum_t u = 1.
 
     The last target's u is put in terms of the others, and one of P1's lam of each target is fixed
@@ -121,10 +121,10 @@ def build_dual(P1: FloatArray, P2: FloatArray) -> Problem:
         joint = -z[::3].reshape(n_targets, n_first, n_second)
         return lam.reshape(P1.shape), mu.reshape(P2.shape), joint
 
-    return Problem(cost[kept], constraints, right, [clarabel.ExponentialConeT()] * n, read)
+    return BrojaProblem(cost[kept], constraints, right, [clarabel.ExponentialConeT()] * n, read)
 
 
-def build_primal(P1: FloatArray, P2: FloatArray) -> Problem:
+def build_primal(P1: FloatArray, P2: FloatArray) -> BrojaProblem:
     """Maximise the sum of r <= q log(w / q), w = sum_t q, the sums of q over b and over a given.
 
     One of P1's sums of each target follows from the others and is left out.
@@ -160,7 +160,7 @@ def build_primal(P1: FloatArray, P2: FloatArray) -> Problem:
         return lam.reshape(P1.shape), mu.reshape(P2.shape), joint
 
     cones = [equal] + [clarabel.ExponentialConeT()] * n
-    return Problem(cost, constraints.tocsc(), right[kept], cones, read)
+    return BrojaProblem(cost, constraints.tocsc(), right[kept], cones, read)
 
 
 def assemble(entries: list[tuple[Any, ...]], shape: tuple[int, int]) -> sparse.csc_matrix:

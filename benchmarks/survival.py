@@ -23,7 +23,7 @@ from models import MAKE
 
 from pidselect import PIDSelector
 from pidselect.selection import checkpoint
-from pidselect.selection.safe_file import SafeFile
+from pidselect.selection.checked_json import SafeFile
 
 MODEL = "friedman1"
 EVERY = 0.05  # seconds between two writings within a step

@@ -42,8 +42,8 @@ SelectionPathDisplay.from_selection(kept.selection_)
 
 # %%
 # Kinds are read from the values: texts are labels, counts are ordered. Where this is wrong, say so:
-# ``kinds={"seagulls_counted": "continuous"}``.
-print(pd.Series(kept.kinds_).to_string())
+# ``feature_types={"seagulls_counted": "continuous"}``.
+print(pd.Series(kept.feature_types_).to_string())
 
 # %%
 # **To take home:** where a gap may mean something, ``missing="category"`` keeps the row and what

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
-from pidselect.data.words import did_you_mean
+from pidselect.data.messages import did_you_mean
 from reproduction.experiment import Experiment
 
 #: The experiments in the order of the paper, and what each is about. Each is a module of its name.

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pidselect.data import Block, read_block
 from pidselect.datasets import Problem
 from pidselect.decomposition import decompose
-from pidselect.decomposition.states import Binning, to_codes
+from pidselect.decomposition.binning import Binning, to_codes
 from pidselect.estimators import ESTIMATORS
 from pidselect.estimators.base import Batch
 from pidselect.estimators.information import NATS_PER_UNIT
 from pidselect.selection import PIDSelector
-from pidselect.significance import null_line, permutations
+from pidselect.significance import critical_value, permutations
 from reproduction.experiment import Outcome
 
 #: The paper's level of significance, and the number of permutations named in one of its captions.
@@ -69,11 +69,11 @@ def select(problem: Problem, seed: int, settings: dict[str, Any] | None = None) 
     steps = [
         {
             "phase": step.phase,
-            "given": [_named(text, names) for text in step.given],
+            "given": [_named(text, names) for text in step.conditioning_set],
             "candidates": [_named(text, names) for text in step.candidates],
             "bits": list(step.values),
             "chosen": _named(step.chosen, names),
-            "null_line": step.null_line,
+            "critical_value": step.critical_value,
             "p_value": step.p_value,
             "p_values": list(step.p_values),
             "accepted": step.accepted,
@@ -134,7 +134,7 @@ def term(
     bits = scorer.score(Batch(blocks[0], rows)) / NATS_PER_UNIT["bit"]
     if not n_permutations:
         return {"bits": float(bits[0])}
-    return {"bits": float(bits[0]), "line": null_line(bits[1:], ALPHA)}
+    return {"bits": float(bits[0]), "line": critical_value(bits[1:], ALPHA)}
 
 
 def _block(
@@ -143,7 +143,7 @@ def _block(
     block = read_block(values, name, target=target)
     if binning is None:
         return block
-    return read_block(to_codes(block, BINS, binning), name, kinds=["nominal"], target=target)
+    return read_block(to_codes(block, BINS, binning), name, feature_types=["nominal"], target=target)
 
 
 def atoms(

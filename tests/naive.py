@@ -329,7 +329,7 @@ def p_value(observed: float, null: Sequence[float]) -> float:
     return (1 + sum(value >= observed - SLACK for value in null)) / (1 + len(null))
 
 
-def null_line(null: Sequence[float], alpha: float) -> float:
+def critical_value(null: Sequence[float], alpha: float) -> float:
     """Return the value an observation must exceed for p <= alpha.
 
     p <= alpha allows m = floor(alpha (n + 1)) - 1 null values at or above the observation, so
@@ -381,7 +381,7 @@ class Step(NamedTuple):
     values: tuple[float, ...]
     chosen: int
     null: tuple[float, ...]
-    null_line: float
+    critical_value: float
     p_value: float
     accepted: bool
 
@@ -463,7 +463,7 @@ def _step(
     null: Array,
     alpha: float,
 ) -> Step:
-    line, p = null_line(null, alpha), p_value(values[index], null)
+    line, p = critical_value(null, alpha), p_value(values[index], null)
     return Step(
         phase,
         tuple(features),

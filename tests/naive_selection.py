@@ -72,7 +72,7 @@ class Outcome(NamedTuple):
     scores: dict[str, float]
     bits: dict[str, float]
     estimators: dict[str, str]
-    null_line: float
+    critical_value: float
 
 
 #: One test: the scored candidates by name.
@@ -158,8 +158,8 @@ def drawn_together(values: Sequence[float], variances: Sequence[float]) -> list[
         return moved
     middle = mean(values[place] for place in alike)
     apart = sum((values[place] - middle) ** 2 for place in alike) / (len(alike) - 1)
-    by_chance = mean(variances[place] for place in alike)
-    due_to_chance = by_chance / apart if apart > by_chance else 1.0
+    null_atoms = mean(variances[place] for place in alike)
+    due_to_chance = null_atoms / apart if apart > null_atoms else 1.0
     for place in alike:
         moved[place] = values[place] - due_to_chance * (values[place] - middle)
     return moved
@@ -191,7 +191,7 @@ def judge(
         {name: ruling[name].observed for name in names},
         {name: ruling[name].bits for name in names},
         {name: ruling[name].estimator for name in names},
-        naive.null_line(null[deciding], rules.alpha),
+        naive.critical_value(null[deciding], rules.alpha),
     )
 
 

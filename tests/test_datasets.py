@@ -19,10 +19,10 @@ GENERATORS: dict[str, Callable[..., Problem]] = {
     "friedman2": partial(datasets.friedman, model=2),
     "friedman3": partial(datasets.friedman, model=3),
     "runge": datasets.runge,
-    "additive": partial(datasets.statistical_model, kind="additive"),
-    "multiplicative": partial(datasets.statistical_model, kind="multiplicative", alpha=1.7),
-    "mackay": partial(datasets.noise_model, kind="mackay"),
-    "haufe": partial(datasets.noise_model, kind="haufe"),
+    "additive": partial(datasets.statistical_model, feature_type="additive"),
+    "multiplicative": partial(datasets.statistical_model, feature_type="multiplicative", alpha=1.7),
+    "mackay": partial(datasets.noise_model, feature_type="mackay"),
+    "haufe": partial(datasets.noise_model, feature_type="haufe"),
     **{f"guyon{i}": partial(datasets.guyon, example=i) for i in range(1, 6)},
     "regression": datasets.regression,
     "classes": datasets.classes,
@@ -202,11 +202,11 @@ def test_statistical_models_follow_their_formulas(alpha, distribution):
     make = partial(
         datasets.statistical_model, 500, alpha=alpha, distribution=distribution, sigma=0.0
     )
-    X1, X2 = make(kind="additive", random_state=0).X.T
-    y = make(kind="additive", random_state=0).y
+    X1, X2 = make(feature_type="additive", random_state=0).X.T
+    y = make(feature_type="additive", random_state=0).y
     np.testing.assert_allclose(y, alpha * X1 + (1 - alpha) * X2)
-    X1, X2 = make(kind="multiplicative", random_state=0).X.T
-    y = make(kind="multiplicative", random_state=0).y
+    X1, X2 = make(feature_type="multiplicative", random_state=0).X.T
+    y = make(feature_type="multiplicative", random_state=0).y
     np.testing.assert_allclose(y, X1**alpha * X2 ** (1 - alpha))
 
 
@@ -228,7 +228,7 @@ def test_statistical_inputs_have_the_moments_of_the_table(distribution, means, v
 
 def test_zeros_are_redrawn_only_where_they_are_divided_by():
     make = partial(
-        datasets.statistical_model, 200_000, kind="multiplicative", distribution="poisson"
+        datasets.statistical_model, 200_000, feature_type="multiplicative", distribution="poisson"
     )
     assert (make(alpha=0.5, random_state=0).X[:, 1] == 0).any()
     redrawn = make(alpha=1.5, random_state=0)
@@ -246,10 +246,10 @@ def test_alpha_decides_what_is_relevant(alpha, relevant):
 
 @pytest.mark.parametrize("a", [0.0, 0.5, 4.0])
 def test_noise_models_follow_their_formulas(a):
-    mackay = datasets.noise_model(4000, kind="mackay", a=a, random_state=0)
+    mackay = datasets.noise_model(4000, feature_type="mackay", a=a, random_state=0)
     X1, X2 = mackay.X.T
     assert np.std(mackay.y - np.sin(X1) - a * X2) == pytest.approx(0.1, rel=0.05)
-    haufe = datasets.noise_model(4000, kind="haufe", a=a, random_state=0)
+    haufe = datasets.noise_model(4000, feature_type="haufe", a=a, random_state=0)
     X1, X2 = haufe.X.T
     assert np.std(haufe.y - np.sin(X1 - a * X2)) == pytest.approx(0.1, rel=0.05)
     assert abs(correlation(X2, haufe.y)) < 0.06
@@ -483,10 +483,12 @@ def test_samples_are_reproducible():
 
 def test_mixed_table_holds_plain_values():
     island = datasets.mixed_table(200, random_state=0)
-    kinds = {name: {type(value) for value in values} for name, values in island.columns.items()}
+    feature_types = {
+        name: {type(value) for value in values} for name, values in island.columns.items()
+    }
     assert all(len(values) == 200 for values in island.columns.values())
-    assert all(len(types) == 1 for types in kinds.values())
-    assert set.union(*kinds.values()) == {float, int, str, bool}
+    assert all(len(types) == 1 for types in feature_types.values())
+    assert set.union(*feature_types.values()) == {float, int, str, bool}
     assert set(island.relevant) | set(island.copies) < set(island.names)
     assert list(island.with_target()) == [*island.names, "kilometres_ridden"]
     assert island.with_target()["kilometres_ridden"] == island.y.tolist()
@@ -533,12 +535,12 @@ def test_mixed_table_is_reproducible():
         (lambda: datasets.friedman(noise=-1), "noise must be at least 0, got -1"),
         (lambda: datasets.runge(sigma=-1), "sigma must be at least 0"),
         (lambda: datasets.nested_spheres(label_noise=-1), "label_noise must be at least 0"),
-        (lambda: datasets.statistical_model(kind="mean"), "kind='mean'.*'additive'"),
+        (lambda: datasets.statistical_model(feature_type="mean"), "kind='mean'.*'additive'"),
         (lambda: datasets.statistical_model(alpha=2.5), "alpha must lie between 0 and 2, got 2.5"),
         (lambda: datasets.statistical_model(alpha=float("nan")), "alpha must lie between 0 and 2"),
         (lambda: datasets.statistical_model(sigma=-1), "sigma must be at least 0"),
         (lambda: datasets.statistical_model(distribution="normal"), "distribution='normal'"),
-        (lambda: datasets.noise_model(kind="shannon"), "kind='shannon'.*'mackay', 'haufe'"),
+        (lambda: datasets.noise_model(feature_type="shannon"), "kind='shannon'.*'mackay', 'haufe'"),
         (lambda: datasets.guyon(example=6), "example=6.*1, 2, 3, 4, 5"),
         (lambda: datasets.guyon(means=(0, 1)), "means must be two pairs"),
         (lambda: datasets.regression(n_features=3, n_informative=4), "between 0 and n_features=3"),

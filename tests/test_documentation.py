@@ -20,7 +20,7 @@ from types import ModuleType
 import pytest
 
 from pidselect.decomposition import MEASURES
-from pidselect.decomposition.subjects import CONTINUOUS
+from pidselect.decomposition.decompose import CONTINUOUS
 from pidselect.estimators import ESTIMATORS
 from pidselect.selection.criteria import CRITERIA
 from pidselect.significance import SURROGATES

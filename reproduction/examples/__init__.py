@@ -11,7 +11,7 @@ from scipy.stats import gaussian_kde
 
 from pidselect.data import FloatArray
 from pidselect.datasets import Problem, guyon
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import Comparison, cell
 from reproduction.averages import percent
 from reproduction.examples.claims import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import estimate
 from reproduction.averages import mean_bars
 from reproduction.examples.claims import NOISES, TERMS, Runs

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from pidselect.decomposition.states import Binning
+from pidselect.decomposition.binning import Binning
 from reproduction.agreement import (
     FEW_RUNS,
     Claim,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
 from pidselect.datasets import statistical_model
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import Comparison, cell
 from reproduction.averages import percent
 from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results

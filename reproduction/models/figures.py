@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.averages import mean_series
 from reproduction.experiment import Outcome, Results
 from reproduction.figures import Figure, Panel, Role, Series

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pidselect.datasets import noise_model
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import Claim, Comparison, cell, estimate, is_at_least
 from reproduction.averages import mean_series, percent
 from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pidselect.data import FloatArray
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import (
     Claim,
     Estimate,

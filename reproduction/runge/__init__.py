@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.datasets import Problem, runge
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results
 from reproduction.methods import (
     Method,

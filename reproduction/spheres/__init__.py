@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pidselect.datasets import Problem, nested_spheres
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import (
     Claim,
     Comparison,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pidselect.decomposition.states import BINNINGS, Binning
+from pidselect.decomposition.binning import BINNINGS, Binning
 from reproduction.averages import mean_series
 from reproduction.experiment import Results
 from reproduction.figures import Figure, Panel, Role, Series

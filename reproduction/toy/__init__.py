@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pidselect.datasets import Problem, toy
-from pidselect.decomposition.states import BINNINGS
+from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import (
     Claim,
     Comparison,

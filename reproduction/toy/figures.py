@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pidselect.decomposition.states import BINNINGS, Binning
+from pidselect.decomposition.binning import BINNINGS, Binning
 from reproduction.agreement import estimate
 from reproduction.averages import mean_series, percent
 from reproduction.experiment import Outcome, Results

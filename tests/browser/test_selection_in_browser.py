@@ -74,8 +74,8 @@ def test_it_opens_without_a_word(visit):
 def test_every_column_sorts_both_ways(visit):
     page = visit(plain())
     heads = page.locator("#roles thead th")
-    kinds = Counter(head.get_attribute("data-sort") for head in heads.all())
-    assert kinds == {"number": 8, "text": 3}
+    feature_types = Counter(head.get_attribute("data-sort") for head in heads.all())
+    assert feature_types == {"number": 8, "text": 3}
     for place, head in enumerate(heads.all()):
         before = column(page, place)
         ways = set()

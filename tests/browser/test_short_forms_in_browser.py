@@ -39,18 +39,20 @@ def forms() -> dict[str, str]:
         "explanation": hostile.explanation(ENCODABLE),
         "stability": hostile.stability(),
     }
-    return {kind: result._repr_html_() for kind, result in results.items()}
+    return {feature_type: result._repr_html_() for feature_type, result in results.items()}
 
 
-def in_notebook(*kinds: str) -> str:
-    return NOTEBOOK.format(outputs="\n".join(forms()[kind] for kind in kinds))
+def in_notebook(*feature_types: str) -> str:
+    return NOTEBOOK.format(
+        outputs="\n".join(forms()[feature_type] for feature_type in feature_types)
+    )
 
 
 @pytest.mark.parametrize(
-    "kind", ["selector", "decomposition", "selection", "explanation", "stability"]
+    "feature_type", ["selector", "decomposition", "selection", "explanation", "stability"]
 )
-def test_hostile_names_stay_text(visit, kind):
-    page = visit(in_notebook(kind))
+def test_hostile_names_stay_text(visit, feature_type):
+    page = visit(in_notebook(feature_type))
     assert page.locator("img, script, iframe, object, embed, form").count() == 0
     handlers = (
         "nodes => nodes.flatMap(node => node.getAttributeNames()).filter(n => /^on/i.test(n))"

@@ -73,7 +73,7 @@ def test_stopped_before_anything_is_known(table, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pidselect.cli.running.read_data", stop)
+    monkeypatch.setattr("pidselect.cli.run.read_data", stop)
     result = select(table, "--target", "y", "--quiet")
     assert (result.exit_code, result.stderr) == (130, "\nStopped.\n")
 
@@ -108,7 +108,7 @@ def test_a_named_checkpoint_stays(table):
 
 
 def test_a_folder_that_cannot_be_written_to(table, monkeypatch):
-    monkeypatch.setattr("pidselect.cli.resuming.can_write", lambda folder: False)
+    monkeypatch.setattr("pidselect.cli.resume.can_write", lambda folder: False)
     result = select(table, "--target", "y")
     assert result.exit_code == 0, result.output
     assert "Note: nothing can be written in" in result.stderr

@@ -30,14 +30,14 @@ def as_csv(name: str, folder: Path) -> tuple[Path, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "kinds"),
+    ("name", "feature_types"),
     [
         ("breast_cancer", {"mean radius": "continuous", "worst texture": "continuous"}),
         ("diabetes", {"bmi": "continuous", "sex": "ordinal"}),
         ("wine", {"alcohol": "continuous", "proline": "continuous"}),
     ],
 )
-def test_kinds_and_missing_values(name, kinds, tmp_path, monkeypatch):
+def test_kinds_and_missing_values(name, feature_types, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, names = as_csv(name, tmp_path)
     n_rows = len(path.read_text().splitlines()) - 1
@@ -60,7 +60,7 @@ def test_kinds_and_missing_values(name, kinds, tmp_path, monkeypatch):
         assert summary["settings"]["n_samples"] == n_samples
         assert len(summary["selected"]) == 1
         assert summary["about"]["kinds"]["site"] == "nominal"
-        assert {one: summary["about"]["kinds"][one] for one in kinds} == kinds
+        assert {one: summary["about"]["kinds"][one] for one in feature_types} == feature_types
         assert summary["settings"]["target"] == ("nominal" if name != "diabetes" else "ordinal")
 
     complete = [word for gap in GAPS for word in ("--drop", names[gap])]

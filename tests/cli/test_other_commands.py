@@ -32,9 +32,14 @@ def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
     assert "Report: pidselect-demo.html" in result.stdout
     assert "pidselect select TABLE.csv --target COLUMN" in result.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"island.csv", "pidselect-demo.html"}
-    kinds = dict(zip((table := Table.open("island.csv")).names, table.kinds, strict=True))
-    assert (kinds["holiday"], kinds["captain"]) == ("nominal", "nominal")
-    assert (kinds["temperature"], kinds["seagulls_counted"]) == ("continuous", "ordinal")
+    feature_types = dict(
+        zip((table := Table.open("island.csv")).names, table.feature_types, strict=True)
+    )
+    assert (feature_types["holiday"], feature_types["captain"]) == ("nominal", "nominal")
+    assert (feature_types["temperature"], feature_types["seagulls_counted"]) == (
+        "continuous",
+        "ordinal",
+    )
     typed = "pidselect demo --report pidselect-demo.html --table island.csv"
     assert typed in Path("pidselect-demo.html").read_text(encoding="utf-8")
 
@@ -68,7 +73,7 @@ def test_info_of_what_is_not_there(monkeypatch):
         raise OSError("the driver is broken")
 
     monkeypatch.setattr(info, "version", gone)
-    monkeypatch.setattr("pidselect.estimators.cuda.cuda", no_driver)
+    monkeypatch.setattr("pidselect.estimators.cuda.scorer.scorer.cuda", no_driver)
     result = call("info")
     assert result.exit_code == 0, result.output
     assert "not installed (pip install 'pidselect[arrow]')" in result.stdout
@@ -90,7 +95,7 @@ def test_a_bar_of_unknown_length_shows_no_share():
     from rich.progress import Progress
 
     from pidselect.cli.progress import Bar
-    from pidselect.selection.watching import Stage
+    from pidselect.selection.callbacks import Stage
 
     with Progress(console=Console(file=io.StringIO())) as shown:
         bar = Bar(shown)
@@ -157,7 +162,7 @@ def test_names_are_completed(tmp_path, line, offered):
 def test_names_are_those_of_the_library():
     from pidselect.cli import choices
     from pidselect.decomposition.measures import MEASURES
-    from pidselect.decomposition.subjects import CONTINUOUS
+    from pidselect.decomposition.decompose import CONTINUOUS
     from pidselect.estimators import ESTIMATORS
     from pidselect.selection.criteria import CRITERIA
     from pidselect.significance import SURROGATES

@@ -16,7 +16,7 @@ from calling import ESCAPE, QUICK, call, made, names_of, read_json, select, word
 
 from pidselect import PIDSelector
 from pidselect.cli.options import SelectionOptions, TableOptions
-from pidselect.cli.running import make_selector
+from pidselect.cli.run import make_selector
 
 
 def test_the_selection_is_printed_and_nothing_is_left_behind(table):
@@ -100,12 +100,14 @@ def test_a_joint_target_and_row_groups(table):
     assert summary["about"]["target"] == "y and noise"
 
 
-@pytest.mark.parametrize("kind", ["ordinal", "nominal", "continuous"])
-def test_the_kind_of_the_target_can_be_stated(table, kind):
+@pytest.mark.parametrize("feature_type", ["ordinal", "nominal", "continuous"])
+def test_the_kind_of_the_target_can_be_stated(table, feature_type):
     write(table, {**made(), "grade": [round(y) for y in made()["y"]]})
-    result = select(table, "--target", "grade", "--kinds", f"grade={kind}", "--json", "r.json")
+    result = select(
+        table, "--target", "grade", "--kinds", f"grade={feature_type}", "--json", "r.json"
+    )
     assert result.exit_code == 0, result.output
-    assert read_json(Path("r.json"))["settings"]["target"] == kind
+    assert read_json(Path("r.json"))["settings"]["target"] == feature_type
 
 
 def test_the_command_is_written_down_as_it_can_be_typed(table):
@@ -175,7 +177,7 @@ def test_how_surrogates_and_searches_are_made(table):
     assert result.exit_code == 0, result.output
     found = read_json(Path("r.json"))["settings"]
     assert found["surrogates"] == ["global", "local"]
-    assert (found["backward"], found["max_conditioning"], found["n_starts"]) == (None, 1, 2)
+    assert (found["backward"], found["max_conditioning"], found["n_random_starts"]) == (None, 1, 2)
 
 
 def test_stability_is_told(table):

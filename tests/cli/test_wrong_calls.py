@@ -109,22 +109,22 @@ def test_broken_tables(tmp_path, content, said):
         ("by without=['a b'] (--drop 'a b')", "by --drop 'a b'"),
         ("by TextFormat(missing=...) (--na '?')", "by --na '?'"),
         (
-            "the target 'city' ..., kinds={'target': 'nominal'}",
+            "the target 'city' ..., feature_types={'target': 'nominal'}",
             "the target 'city' ..., --kinds 'city=nominal'",
         ),
         (
-            "kinds={\"a'b\": 'nominal', 'c': 'ordinal'}",
+            "feature_types={\"a'b\": 'nominal', 'c': 'ordinal'}",
             "--kinds \"a'b=nominal\" --kinds 'c=ordinal'",
         ),
         ("use surrogates='shift'.", "use --surrogates shift."),
         (
-            "surrogates=('global', 'local') and n_starts=3",
+            "surrogates=('global', 'local') and n_random_starts=3",
             "--surrogates global,local and --starts 3",
         ),
         ("backward=None, max_conditioning=2", "--backward none, --max-conditioning 2"),
         ("several as in estimator=('ksg', 'copula'):", "several as in --estimator ksg,copula:"),
         ("Use measure='imin' or 'mmi' or 'sx'", "Use --measure imin or mmi or sx"),
-        ('say so by kinds={...: "continuous"};', "say so by --kinds NAME=continuous;"),
+        ('say so by feature_types={...: "continuous"};', "say so by --kinds NAME=continuous;"),
         (
             "one at a time: give each its own path.",
             "one at a time: give each its own --checkpoint FILE.",

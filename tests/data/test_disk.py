@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from pidselect import PIDSelector, Table
-from pidselect.data import Block, Column, Store, read_problem
-from pidselect.data.blocks import renumbered, to_codes
+from pidselect.data import Block, Column, ColumnStore, read_dataset
+from pidselect.data.column import renumbered, to_codes
 from pidselect.data.disk import header, read_file
+from pidselect.data.feature_types import count_levels, has_at_most
 from pidselect.data.frames import read_columns, select_columns, select_rows
-from pidselect.data.kinds import count_levels, has_at_most
 
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
@@ -57,7 +57,7 @@ FILES = {
 
 def assert_same(one, other):
     assert one.names == other.names
-    assert one.kinds == other.kinds
+    assert one.feature_types == other.feature_types
     assert dict(one.skipped) == dict(other.skipped)
     for a, b in zip(one.columns, other.columns, strict=True):
         np.testing.assert_array_equal(a.values, b.values)
@@ -93,7 +93,7 @@ def test_missing_values_of_a_file(tmp_path):
     write_parquet(table, tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"contains NaN: 'a' \(1 missing\), 'b' \(1 missing\)"):
         Table.open(tmp_path / "t.parquet")
-    kept = Table.open(tmp_path / "t.parquet", missing="category", kinds={"b": "nominal"})
+    kept = Table.open(tmp_path / "t.parquet", missing="category", feature_types={"b": "nominal"})
     assert [column.has_missing for column in kept.columns] == [True, True]
     left = Table.open(tmp_path / "t.parquet", missing="drop", max_memory=0)
     assert left.columns[0].values.tolist() == [1.5, 0.5]
@@ -113,7 +113,7 @@ def test_without_pyarrow(monkeypatch, tmp_path):
     path.touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'pidselect\[arrow\]'"):
-        read_file(path, Store(0))
+        read_file(path, ColumnStore(0))
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_a_selection_from_a_file_is_that_from_memory(opened):
     assert selector.selection_.steps == expected.selection_.steps
     assert selector.selected_.tolist() == expected.selected_.tolist()
     assert selector.feature_names_in_.tolist() == list(X.names)
-    assert selector.kinds_ == expected.kinds_
+    assert selector.feature_types_ == expected.feature_types_
     np.testing.assert_array_equal(
         selector.transform(X), expected.transform(features.to_pandas()).astype(float)
     )
@@ -151,8 +151,8 @@ def test_other_columns_are_refused(opened):
 
 def test_kinds_of_a_table_can_be_overruled(opened):
     X, y = opened.split(["age", "city"])
-    problem = read_problem(X, y, kinds={"children": "continuous"})
-    assert problem.table.kinds == ("continuous", "continuous", "nominal", "continuous")
+    problem = read_dataset(X, y, feature_types={"children": "continuous"})
+    assert problem.table.feature_types == ("continuous", "continuous", "nominal", "continuous")
     assert problem.target.names == ("age", "city")
 
 
@@ -160,7 +160,7 @@ def test_skipped_columns_stay_skipped():
     table = pa.table({"id": [f"row {i}" for i in range(40)], "a": np.arange(40.0) % 7 / 3})
     with pytest.warns(UserWarning, match="nearly every row"):
         X = Table.read(table)
-    problem = read_problem(X, np.arange(40.0) % 2)
+    problem = read_dataset(X, np.arange(40.0) % 2)
     assert dict(problem.table.skipped) == dict(X.skipped)
 
 
@@ -174,7 +174,7 @@ def test_columns_of_a_table_are_decoded(opened):
 
 
 def test_a_store_fills_memory_first_and_files_then():
-    store, rng = Store(1000), np.random.default_rng(0)
+    store, rng = ColumnStore(1000), np.random.default_rng(0)
     arrays = [rng.normal(size=size) for size in (50, 50, 100, 5, 70_000)]
     kept = [store.keep(values) for values in arrays]
     for values, found in zip(arrays, kept, strict=True):
@@ -187,15 +187,15 @@ def test_a_store_fills_memory_first_and_files_then():
 
 
 def test_arrays_outlive_the_store_and_files_are_renewed(monkeypatch):
-    monkeypatch.setattr("pidselect.data.store.FILE_BYTES", 4096)
-    store = Store(0)
+    monkeypatch.setattr("pidselect.data.column_store.FILE_BYTES", 4096)
+    store = ColumnStore(0)
     kept = [store.keep(np.full(300, float(i))) for i in range(5)]
     del store
     assert [values.sum() for values in kept] == [300.0 * i for i in range(5)]
 
 
 def test_a_store_travels_empty():
-    store = Store(100)
+    store = ColumnStore(100)
     column = Column("a", "continuous", np.arange(3.0), None, store)
     column.made(np.sqrt)
     for again in (pickle.loads(pickle.dumps(column)), copy.deepcopy(column)):
@@ -214,10 +214,12 @@ def test_a_full_disk_is_said(monkeypatch):
         def seek(self, place):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pidselect.data.store.tempfile.TemporaryFile", Full)
-    monkeypatch.setattr("pidselect.data.store.mmap.mmap", lambda *_: bytearray(2**30 // 2**10))
+    monkeypatch.setattr("pidselect.data.column_store.tempfile.TemporaryFile", Full)
+    monkeypatch.setattr(
+        "pidselect.data.column_store.mmap.mmap", lambda *_: bytearray(2**30 // 2**10)
+    )
     with pytest.raises(OSError, match=r"do not fit.*No space left.*TMPDIR"):
-        Store(0).keep(np.arange(10.0))
+        ColumnStore(0).keep(np.arange(10.0))
 
 
 FLOATS = st.one_of(
@@ -262,9 +264,9 @@ def test_a_stated_kind_of_the_target_is_kept(tmp_path):
     path = tmp_path / "graded.parquet"
     frame = pd.DataFrame({"a": np.arange(60.0) ** 2, "grade": np.arange(60) % 30})
     frame.to_parquet(path)
-    for kind in ("nominal", "continuous"):
-        X, y = Table.open(path, kinds={"grade": kind}).split("grade")
-        assert read_problem(X, y).target.kinds == (kind,)
+    for feature_type in ("nominal", "continuous"):
+        X, y = Table.open(path, feature_types={"grade": feature_type}).split("grade")
+        assert read_dataset(X, y).target.feature_types == (feature_type,)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
@@ -335,7 +337,7 @@ def test_a_split_leaves_features_and_a_target(target):
         (b"\x1f\x8b", "packed by gzip. Rename it to .*table.csv.gz'"),
     ],
 )
-@pytest.mark.parametrize("read", [header, lambda path: read_file(path, Store(0))])
+@pytest.mark.parametrize("read", [header, lambda path: read_file(path, ColumnStore(0))])
 def test_another_file_under_the_name_of_a_text(tmp_path, beginning, said, read):
     (tmp_path / "table.csv").write_bytes(beginning + bytes(20))
     with pytest.raises(ValueError, match=f"is no text: by its first bytes it is {said}"):

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pidselect.data import Table, check_complete, read_block, read_problem
+from pidselect.data import Table, check_complete, read_block, read_dataset
 
 COLUMNS = {
     "a": [1.5, None, 2.5, 3.5, 1.25, 7.5, 8.5],
@@ -29,7 +29,7 @@ frames = pytest.mark.parametrize("X", FRAMES.values(), ids=FRAMES.keys())
 @frames
 def test_error_names_every_column_its_count_and_the_ways_out(X):
     with pytest.raises(ValueError, match="Input X contains NaN") as caught:
-        read_problem(X, Y)
+        read_dataset(X, Y)
     message = str(caught.value)
     for name in ("a", "b") if isinstance(X, pd.DataFrame | pl.DataFrame | pa.Table) else ("x0",):
         assert f"'{name}' (1 missing)" in message
@@ -41,7 +41,7 @@ def test_error_names_every_column_its_count_and_the_ways_out(X):
 
 @frames
 def test_drop_leaves_out_rows_of_features_and_target_together(X):
-    problem = read_problem(X, Y, missing="drop")
+    problem = read_dataset(X, Y, missing="drop")
     assert problem.rows.tolist() == [0, 4, 5, 6]
     assert problem.rows.dtype == np.int64
     assert problem.table.n_samples == problem.target.n_samples == 4
@@ -52,7 +52,7 @@ def test_drop_leaves_out_rows_of_features_and_target_together(X):
 
 @frames
 def test_category_keeps_missing_values_as_nan(X):
-    problem = read_problem(X, Y, missing="category")
+    problem = read_dataset(X, Y, missing="category")
     a, b, c = problem.table.columns
     assert problem.rows.tolist() == list(range(7))
     np.testing.assert_array_equal(a.values, [1.5, np.nan, 2.5, 3.5, 1.25, 7.5, 8.5])
@@ -91,7 +91,7 @@ def test_infinity_in_the_target():
     with pytest.raises(
         ValueError, match=r"Input y contains infinity.*'target' holds -inf in row 2"
     ):
-        read_problem(np.eye(3), [0.0, 1.0, -np.inf], missing="drop")
+        read_dataset(np.eye(3), [0.0, 1.0, -np.inf], missing="drop")
 
 
 def test_blocks_refuse_missing_values():

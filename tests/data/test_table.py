@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pidselect.data import Block, Table, read_problem
+from pidselect.data import Block, Table, read_dataset
 
 X = pd.DataFrame({"age": [31.5, 44.2, 27.1, 63.0], "smoker": [True, False] * 2, "one": 1})
 
@@ -16,7 +16,7 @@ X = pd.DataFrame({"age": [31.5, 44.2, 27.1, 63.0], "smoker": [True, False] * 2, 
 def test_columns_names_kinds():
     table = Table.read(X)
     assert table.names == ("age", "smoker", "one")
-    assert table.kinds == ("continuous", "nominal", "ordinal")
+    assert table.feature_types == ("continuous", "nominal", "ordinal")
     assert (table.n_samples, len(table)) == (4, 3)
     assert Table(()).n_samples == 0
 
@@ -79,7 +79,7 @@ def test_repr():
     assert str(wide).endswith("  x19  continuous  3 levels\n  ... and 10 more")
 
 
-@pytest.mark.parametrize("read", [Table.read, lambda X: read_problem(X, [1.5, 0.5, 1.5])])
+@pytest.mark.parametrize("read", [Table.read, lambda X: read_dataset(X, [1.5, 0.5, 1.5])])
 @pytest.mark.parametrize(
     ("values", "words"),
     [(["a", "b", "c"], "skipped columns"), ([2**53, 2**53 + 1, 0], "become 2 as float64")],

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from pidselect import Table
 from pidselect.data.choice import Choice
+from pidselect.data.column_store import ColumnStore
 from pidselect.data.disk import header, read_file
 from pidselect.data.raw import from_objects
-from pidselect.data.store import Store
 from pidselect.data.text_format import MISSING_WORDS, TextFormat
 
 
@@ -31,7 +31,7 @@ def raws(path, content, store=None, choice=None, **settings):
     with opening(path, "wb") as file:
         file.write(content)
     text = TextFormat(**settings) if settings else None
-    return {raw.name: raw for raw in read_file(path, store or Store(2**20), choice, text)}
+    return {raw.name: raw for raw in read_file(path, store or ColumnStore(2**20), choice, text)}
 
 
 @pytest.fixture(params=[5, 2**22], ids=["small blocks", "one block"])
@@ -236,7 +236,7 @@ def test_names_of_files(tmp_path, name):
     path = tmp_path / name
     raws(path, "a\tb\n1\t2\n")
     assert header(path) == ("a", "b")
-    assert [raw.values.tolist() for raw in read_file(path, Store(0))] == [[1], [2]]
+    assert [raw.values.tolist() for raw in read_file(path, ColumnStore(0))] == [[1], [2]]
 
 
 def test_a_packed_file_is_read_twice_where_a_column_changes(tmp_path, monkeypatch):
@@ -281,7 +281,7 @@ def test_a_wide_table_with_little_memory(tmp_path, monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 100))
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(100)])
     frame.to_csv(tmp_path / "t.csv", index=False)
-    store = Store(0)
+    store = ColumnStore(0)
     found = read_file(tmp_path / "t.csv", store, Choice.of(None, "c7"))
     assert store.bytes_in_memory == 0
     np.testing.assert_array_equal(
@@ -382,7 +382,7 @@ def test_what_is_written_in_any_dialect_is_read(
         writer.writerows(zip(*table.values(), strict=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pidselect.data.lines.BLOCK_CHARACTERS", size)
-        found = read_file(path, Store(0), None, TextFormat(delimiter=delimiter))
+        found = read_file(path, ColumnStore(0), None, TextFormat(delimiter=delimiter))
     for raw, (name, values) in zip(found, table.items(), strict=True):
         assert_same(raw, from_objects(name, values))
 
@@ -396,7 +396,7 @@ def test_numbers_are_those_of_pandas_to_the_bit(tmp_path_factory, numbers):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer versions are as precise without being told
         again = pd.read_csv(path, float_precision="round_trip")
-    for raw in read_file(path, Store(0)):
+    for raw in read_file(path, ColumnStore(0)):
         # A whole column of -0 is one of integers for pandas, which have only one zero.
         expected = again[raw.name].to_numpy(np.float64) + 0.0
         np.testing.assert_array_equal((raw.values + 0.0).view(np.int64), expected.view(np.int64))
@@ -417,7 +417,7 @@ def test_kinds_are_those_of_pandas(tmp_path):
     frame.to_csv(path, index=False)
     opened, expected = Table.open(path, missing="drop"), Table.read(frame, missing="drop")
     assert opened.names == expected.names
-    assert opened.kinds == expected.kinds
+    assert opened.feature_types == expected.feature_types
     for one, other in zip(opened.columns, expected.columns, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
         assert one.labels == other.labels

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pidselect import Table
+from pidselect.data.column_store import ColumnStore
 from pidselect.data.disk import header, read_file
-from pidselect.data.store import Store
 from pidselect.data.text_format import TextFormat
 from pidselect.data.writing import write_columns
 
@@ -40,8 +40,8 @@ def source(tmp_path):
 
 
 def assert_same_columns(path, other, names, text=None):
-    found = {raw.name: raw for raw in read_file(path, Store(2**20), None, text)}
-    expected = {raw.name: raw for raw in read_file(other, Store(2**20))}
+    found = {raw.name: raw for raw in read_file(path, ColumnStore(2**20), None, text)}
+    expected = {raw.name: raw for raw in read_file(other, ColumnStore(2**20))}
     assert tuple(found) == tuple(names)
     for name in names:
         assert (found[name].form, found[name].labels) == (
@@ -157,7 +157,7 @@ def test_durations_are_seconds(tmp_path, suffix):
     taken = [datetime.timedelta(days=1, microseconds=5), datetime.timedelta(seconds=2), None]
     parquet.write_table(pa.table({"taken": taken}), path)
     write_columns(path, target, ["taken"])
-    (found,) = read_file(target, Store(2**20))
+    (found,) = read_file(target, ColumnStore(2**20))
     np.testing.assert_array_equal(found.values, [86400.000005, 2, np.nan])
 
 
@@ -174,7 +174,7 @@ def test_arrays(tmp_path, suffix):
     X = np.random.default_rng(0).normal(size=(9, 4))
     np.save(tmp_path / "x.npy", X)
     write_columns(tmp_path / "x.npy", tmp_path / f"t.{suffix}", ["x3", "x0"])
-    found = read_file(tmp_path / f"t.{suffix}", Store(0))
+    found = read_file(tmp_path / f"t.{suffix}", ColumnStore(0))
     np.testing.assert_array_equal(np.column_stack([raw.values for raw in found]), X[:, [3, 0]])
 
 
@@ -201,7 +201,7 @@ def test_any_text_comes_back(tmp_path_factory, rows):
     write_columns(folder / "s.jsonl", folder / "t.csv", ["a"])
     write_columns(folder / "t.csv", folder / "u.csv", ["a"], TextFormat(delimiter=","))
     assert (folder / "t.csv").read_bytes() == (folder / "u.csv").read_bytes()
-    raw = read_file(folder / "t.csv", Store(0), None, TextFormat(delimiter=","))[0]
+    raw = read_file(folder / "t.csv", ColumnStore(0), None, TextFormat(delimiter=","))[0]
     if raw.form == "text":
         present = {text for (text,) in rows if text.strip() not in TextFormat().missing}
         assert raw.labels == tuple(sorted(present))

@@ -17,7 +17,7 @@ LARGE_EVERY = 49  # no divisor in common with the number of kinds: each is large
 
 def stress(kind: str, rng: Generator, *, large: bool = False) -> FloatArray:
     """Return a distribution of one of KINDS: an axis for each source, the target last."""
-    pmf = KINDS[kind](LARGE if large else draw_shape(rng), rng)
+    pmf = FEATURE_TYPES[kind](LARGE if large else draw_shape(rng), rng)
     if rng.random() < 0.5:
         pmf = pmf.swapaxes(0, 1)
     return np.ascontiguousarray(pmf / pmf.sum())
@@ -32,7 +32,7 @@ def suite(n: int, seed: int = 0) -> Iterator[tuple[str, FloatArray]]:
 
 def cycle_of_kinds() -> Iterator[str]:
     while True:
-        yield from KINDS
+        yield from FEATURE_TYPES
 
 
 def draw_shape(rng: Generator) -> Shape:
@@ -135,7 +135,7 @@ def degenerate(shape: Shape, rng: Generator) -> FloatArray:
     return np.pad(pmf, empty)
 
 
-KINDS: dict[str, Callable[[Shape, Generator], FloatArray]] = {
+FEATURE_TYPES: dict[str, Callable[[Shape, Generator], FloatArray]] = {
     "dense": dense,
     "Dirichlet 0.05": spiky,
     "80 % zeros": sparse,

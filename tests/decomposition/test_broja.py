@@ -10,8 +10,8 @@ import naive_decomposition as naive
 from naive_decomposition import pmfs
 from pidselect import datasets
 from pidselect.decomposition import broja as module
-from pidselect.decomposition._certificate import certify
 from pidselect.decomposition.broja import TOLERANCE, broja, merge, solve
+from pidselect.decomposition.broja_certificate import certify
 
 BIT = np.log(2)
 seeds = st.integers(0, 2**32 - 1)

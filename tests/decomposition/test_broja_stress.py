@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from decomposition.distributions import KINDS, stress
+from decomposition.distributions import FEATURE_TYPES, stress
 from decomposition.naive_conic import bounds, marginals
 from pidselect.decomposition.broja import broja, solve
 from pidselect.decomposition.conic import solve_conic
@@ -14,7 +14,7 @@ from pidselect.decomposition.pmf import information
 BIT = np.log(2)
 CERTIFIED, EXACT = 1e-6, 1e-9  # bits
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("kind", FEATURE_TYPES)
 
 
 def check(pmf):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from decomposition.distributions import KINDS, stress
+from decomposition.distributions import FEATURE_TYPES, stress
 from decomposition.naive_conic import bounds, conditional_entropy, marginals, onto_marginals
 from pidselect import datasets
 from pidselect.decomposition.conic import solve_conic
@@ -45,7 +45,7 @@ def test_gates(gate, atoms):
     assert decompose(datasets.gate(gate)) == pytest.approx(atoms, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_TYPES)
 @pytest.mark.parametrize("seed", range(8))
 def test_bounds_meet(kind, seed):
     P1, P2 = marginals(stress(kind, np.random.default_rng(seed)))
@@ -62,7 +62,7 @@ def test_states_that_do_not_occur_have_no_part(seed):
     assert not q[(P1 == 0)[:, :, None] | (P2 == 0)[:, None, :]].any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEATURE_TYPES)
 def test_the_distribution_found_nearly_has_the_marginals(kind):
     P1, P2 = marginals(stress(kind, np.random.default_rng(1)))
     q = solve_conic(P1, P2)[2]

@@ -27,10 +27,10 @@ seeds = st.integers(0, 2**32 - 1)
 TWO = (((0,), (1,)), ((0,),), ((1,),), ((0, 1),))
 
 
-def block(*columns, kind="continuous"):
+def block(*columns, feature_type="continuous"):
     return Block(
         tuple(
-            Column(f"c{number}", kind, np.asarray(column, dtype=np.float64))
+            Column(f"c{number}", feature_type, np.asarray(column, dtype=np.float64))
             for number, column in enumerate(columns)
         )
     )
@@ -327,7 +327,7 @@ def test_the_order_of_equal_values_is_no_information():
 
 def test_shared_exclusions_refuse_what_has_no_distances():
     (x1, x2), target = make(0, 30, (1, 1))
-    levels = block(np.arange(30) % 3, kind="ordinal")
+    levels = block(np.arange(30) % 3, feature_type="ordinal")
     with pytest.raises(ValueError, match=r"'c0' is ordinal, with 3 levels.*\"sx\" or \"broja\""):
         sx_ksg([block(*x1.T), levels], block(*target.T))
     with pytest.raises(ValueError, match=r"'c0' is ordinal"):
@@ -343,7 +343,7 @@ def test_shared_exclusions_refuse_what_has_no_distances():
 def test_both_refuse_labels_holes_and_other_lengths(measure):
     (x1, x2), target = make(0, 30, (1, 1))
     with pytest.raises(ValueError, match=r"'c0' is nominal.*\"broja\""):
-        measure([block(*x1.T), block(np.arange(30) % 3, kind="nominal")], block(*target.T))
+        measure([block(*x1.T), block(np.arange(30) % 3, feature_type="nominal")], block(*target.T))
     x2[3] = np.nan
     with pytest.raises(ValueError, match="'c0' has 1 missing values"):
         decompose(measure, [x1, x2], target)

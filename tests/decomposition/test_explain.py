@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from pidselect import datasets, mutual_information
 from pidselect.data import Block, Column
-from pidselect.decomposition.contrast import (
-    NOTHING,
-    Approach,
-    Atoms,
-    Contrast,
-    Counting,
-    Estimating,
-    to_states,
-)
-from pidselect.decomposition.explain import Verdict, explain
+from pidselect.decomposition.explain import RoleAssignment, explain
 from pidselect.decomposition.explanation import WIDTH, FeatureExplanation
 from pidselect.decomposition.sentences import sentence
+from pidselect.decomposition.source_pair import (
+    NOTHING,
+    Atoms,
+    Counting,
+    Estimating,
+    PIDStrategy,
+    SourcePair,
+    to_states,
+)
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
 
 BIT = np.log(2)
@@ -39,7 +39,7 @@ def measured(values, name="x"):
 
 
 def kept(**blocks):
-    return [Verdict(name, "kept", True, block) for name, block in blocks.items()]
+    return [RoleAssignment(name, "kept", True, block) for name, block in blocks.items()]
 
 
 def gate(name, repeats=60):
@@ -71,7 +71,7 @@ def line(n=300, seed=0):
 )
 def test_gates(name, first, second):
     a, b, target = gate(name)
-    explanation = explain(kept(a=a, b=b), target, Approach(Discrete()))
+    explanation = explain(kept(a=a, b=b), target, PIDStrategy(Discrete()))
     for feature, expected in zip(explanation, (first, second), strict=True):
         found = (feature.unique, feature.shared, feature.synergy)
         assert found == pytest.approx(expected, abs=0.02)
@@ -86,7 +86,7 @@ def test_toy_system_as_in_the_paper(seed):
     toy = datasets.toy(1000, random_state=seed)
     X1, X2, eta = (measured(column) for column in toy.X.T)
     method = Counting(measured(toy.y))
-    redundant, synergistic = method.answer([Contrast(X2, X1), Contrast(eta, X1)])
+    redundant, synergistic = method.answer([SourcePair(X2, X1), SourcePair(eta, X1)])
     assert redundant.shared > 0.95 * (redundant.unique + redundant.shared)
     assert redundant.shared > 10 * redundant.synergy
     assert synergistic.synergy > 3 * (abs(synergistic.unique) + abs(synergistic.shared))
@@ -96,7 +96,7 @@ def test_correction_takes_off_what_chance_tells():
     """Three independent variables: counted states alone would find 0.08 bit of synergy."""
     rng = np.random.default_rng(0)
     a, b, target = (levels(column) for column in rng.integers(0, 5, size=(3, 700)))
-    (atoms,) = Counting(target).answer([Contrast(a, b)])
+    (atoms,) = Counting(target).answer([SourcePair(a, b)])
     np.testing.assert_allclose(atoms, 0, atol=0.03)
 
 
@@ -112,7 +112,12 @@ def test_counted_atoms_add_up(seed, n_levels, n_targets):
     a, b = levels(a), levels(b)
     method = Counting(target)
     atoms, alone, other, both = method.answer(
-        [Contrast(a, b), Contrast(a, NOTHING), Contrast(b, NOTHING), Contrast(a + b, NOTHING)]
+        [
+            SourcePair(a, b),
+            SourcePair(a, NOTHING),
+            SourcePair(b, NOTHING),
+            SourcePair(a + b, NOTHING),
+        ]
     )
     assert (alone.shared, alone.synergy) == pytest.approx((0, 0), abs=1e-8)
     assert atoms.unique + atoms.shared == pytest.approx(alone.unique, abs=1e-8)
@@ -123,7 +128,7 @@ def test_counted_atoms_add_up(seed, n_levels, n_targets):
 def test_estimated_atoms_add_up(estimator):
     a, b, target = line()
     wide = b + line(seed=1)[0]
-    (atoms,) = Estimating(target, estimator).answer([Contrast(a, wide)])
+    (atoms,) = Estimating(target, estimator).answer([SourcePair(a, wide)])
     x, y = a.columns[0].values, target.columns[0].values
     S = np.column_stack([column.values for column in wide.columns])
     alone, known = (mutual_information(v, y, estimator=estimator) for v in (x, S))
@@ -134,12 +139,12 @@ def test_estimated_atoms_add_up(estimator):
 
 
 @pytest.mark.parametrize(
-    "approach", [Approach(KSG()), Approach(KSG(), measure="imin")], ids=["auto", "imin"]
+    "approach", [PIDStrategy(KSG()), PIDStrategy(KSG(), measure="imin")], ids=["auto", "imin"]
 )
 def test_workers_do_not_show(approach):
     a, b, target = line(200)
-    verdicts = [*kept(a=a, b=b), Verdict("c", "weakly relevant", False, line(200, 1)[0])]
-    several = Approach(approach.estimator, approach.measure, n_jobs=2, max_memory=10**6)
+    verdicts = [*kept(a=a, b=b), RoleAssignment("c", "weakly relevant", False, line(200, 1)[0])]
+    several = PIDStrategy(approach.estimator, approach.measure, n_jobs=2, max_memory=10**6)
     one, two = (explain(verdicts, target, how).to_dict() for how in (approach, several))
     assert one == two
 
@@ -149,7 +154,7 @@ def test_workers_do_not_show(approach):
 
 def test_states_are_counted_where_samples_suffice():
     a, b, target = line(1000)
-    explanation = explain(kept(a=a, b=b), target, Approach(KSG()))
+    explanation = explain(kept(a=a, b=b), target, PIDStrategy(KSG()))
     assert {feature.method for feature in explanation} == {"broja, 5 bins"}
     assert explanation.pairs.method == "broja, 5 bins"
     assert explanation.information == pytest.approx(
@@ -162,7 +167,7 @@ def test_states_are_counted_where_samples_suffice():
 )
 def test_estimator_stands_in_where_they_do_not(estimator, name):
     a, b, target = line(100)
-    explanation = explain(kept(a=a, b=b), target, Approach(estimator))
+    explanation = explain(kept(a=a, b=b), target, PIDStrategy(estimator))
     assert {feature.method for feature in explanation} == {name}
     assert any("mmi" in note for note in explanation.notes)
     assert explanation["a"].shared > 0
@@ -174,8 +179,8 @@ def test_features_of_a_part_have_one_method():
     many = Block((Column("n", "nominal", np.arange(1000.0) // 2),))
     few = levels(np.arange(1000) % 2)
     others = {"m": many, "f": few}
-    verdicts = [*kept(a=a), *(Verdict(n, "irrelevant", False, b) for n, b in others.items())]
-    explanation = explain(verdicts, target, Approach(Mixed()))
+    verdicts = [*kept(a=a), *(RoleAssignment(n, "irrelevant", False, b) for n, b in others.items())]
+    explanation = explain(verdicts, target, PIDStrategy(Mixed()))
     assert explanation["a"].method == "broja, 5 bins"
     assert explanation["m"].method == explanation["f"].method == "mmi by Mixed(k=4)"
     assert any("different methods" in note for note in explanation.notes)
@@ -185,8 +190,8 @@ def test_not_estimable():
     """The discrete estimator counts states itself, so there is nothing to stand in."""
     rng = np.random.default_rng(0)
     a, b, target = (levels(column) for column in rng.integers(0, 9, size=(3, 300)))
-    weak = Verdict("c", "weakly relevant", False, levels(rng.integers(0, 9, 300)))
-    explanation = explain([*kept(a=a, b=b), weak], target, Approach(Discrete()))
+    weak = RoleAssignment("c", "weakly relevant", False, levels(rng.integers(0, 9, 300)))
+    explanation = explain([*kept(a=a, b=b), weak], target, PIDStrategy(Discrete()))
     for feature in explanation:
         assert feature.unique is feature.shared is feature.synergy is None
         assert feature.relevance is feature.information is feature.share("unique") is None
@@ -202,7 +207,7 @@ def test_not_estimable():
 
 def test_measure_by_name_is_used_come_what_may():
     a, b, target = line(100)
-    explanation = explain(kept(a=a, b=b), target, Approach(KSG(), measure="imin", bins=4))
+    explanation = explain(kept(a=a, b=b), target, PIDStrategy(KSG(), measure="imin", bins=4))
     assert explanation["a"].method == "imin, 4 bins"
     assert explanation["a"].shared is not None
     assert any("fewer than 5 samples" in note for note in explanation.notes)
@@ -211,10 +216,10 @@ def test_measure_by_name_is_used_come_what_may():
 def test_too_large_a_table_is_not_counted():
     n = 1000
     blocks = [Block((Column("n", "nominal", np.arange(float(n))),)) for _ in range(3)]
-    (answer,) = Counting(blocks[2], strict=False).answer([Contrast(*blocks[:2])])
+    (answer,) = Counting(blocks[2], strict=False).answer([SourcePair(*blocks[:2])])
     assert "1e+09 cells" in answer
     (answer,) = Counting(blocks[2].take(np.arange(100)), strict=False).answer(
-        [Contrast(*(block.take(np.arange(100)) for block in blocks[:2]))]
+        [SourcePair(*(block.take(np.arange(100)) for block in blocks[:2]))]
     )
     assert "BROJA: sources of 100 states or more and a target of 100 are too many" in answer
 
@@ -229,12 +234,12 @@ def test_counts_of_many_levels_are_binned():
 def test_infinite_estimates_are_not_estimable():
     a, b, _ = line(50)
     target = measured(a.columns[0].values + b.columns[0].values, "y")
-    explanation = explain(kept(a=a, b=b), target, Approach(Gaussian()))
+    explanation = explain(kept(a=a, b=b), target, PIDStrategy(Gaussian()))
     assert explanation["a"].unique is None
     assert "infinite" in explanation["a"].sentence
     assert explanation.information is None
     few = line(20)[0]
-    single = explain(kept(a=few), few, Approach(Gaussian()))
+    single = explain(kept(a=few), few, PIDStrategy(Gaussian()))
     assert single["a"].unique is None
     assert not single.pairs.estimable.any()
     assert np.isfinite(explanation.pairs.synergy).all()
@@ -246,7 +251,7 @@ def test_infinite_estimates_are_not_estimable():
 @pytest.mark.parametrize("n", [60, 1000])
 def test_single_feature_is_all_unique(n):
     a, _, target = line(n)
-    explanation = explain(kept(a=a), target, Approach(KSG()))
+    explanation = explain(kept(a=a), target, PIDStrategy(KSG()))
     feature = explanation["a"]
     assert (feature.shared, feature.synergy) == pytest.approx((0, 0), abs=1e-12)
     assert feature.share("unique") == pytest.approx(1)
@@ -257,7 +262,7 @@ def test_single_feature_is_all_unique(n):
 @pytest.mark.parametrize("n", [60, 1000])
 def test_without_a_selection_candidates_stand_beside_nothing(n):
     a, _, target = line(n)
-    explanation = explain([Verdict("a", "irrelevant", False, a)], target, Approach(KSG()))
+    explanation = explain([RoleAssignment("a", "irrelevant", False, a)], target, PIDStrategy(KSG()))
     assert explanation.information == 0
     assert explanation["a"].unique > 0.1
     assert explanation["a"].share("unique") is None
@@ -266,7 +271,7 @@ def test_without_a_selection_candidates_stand_beside_nothing(n):
 
 
 def test_nothing_at_all():
-    explanation = explain([], line()[2], Approach(KSG()))
+    explanation = explain([], line()[2], PIDStrategy(KSG()))
     assert len(explanation) == 0
     assert list(explanation.to_frame().columns)[:3] == ["name", "role", "selected"]
     assert len(explanation.to_frame()) == len(explanation.pairs.to_frame()) == 0
@@ -276,7 +281,7 @@ def test_nothing_at_all():
 @pytest.mark.parametrize("n", [60, 1000])
 def test_constant_features_tell_nothing(n):
     a, _, target = line(n)
-    explanation = explain(kept(a=a, b=Block()), target, Approach(KSG()))
+    explanation = explain(kept(a=a, b=Block()), target, PIDStrategy(KSG()))
     b = explanation["b"]
     assert (b.unique, b.shared, b.synergy) == pytest.approx((0, 0, 0), abs=1e-12)
     assert explanation["a"].shared == pytest.approx(0, abs=1e-12)
@@ -288,11 +293,14 @@ def test_order():
     a, b, target = line()
     noise = line(seed=5)[0]
     aside = [
-        Verdict("d", "copy", False, Block(), "a"),
-        Verdict("e", "skipped", False, Block(), "constant"),
+        RoleAssignment("d", "copy", False, Block(), "a"),
+        RoleAssignment("e", "skipped", False, Block(), "constant"),
     ]
-    others = [Verdict("z", "irrelevant", False, noise), Verdict("b", "weakly relevant", False, b)]
-    explanation = explain([*aside, *others, *kept(a=a)], target, Approach(Gaussian()))
+    others = [
+        RoleAssignment("z", "irrelevant", False, noise),
+        RoleAssignment("b", "weakly relevant", False, b),
+    ]
+    explanation = explain([*aside, *others, *kept(a=a)], target, PIDStrategy(Gaussian()))
     assert [feature.name for feature in explanation] == ["a", "b", "z", "d", "e"]
     assert explanation["d"].unique is None
     assert explanation["d"].method == ""
@@ -305,11 +313,11 @@ def test_redundant_with_those_it_has_most_in_common_with():
     selected = kept(a=levels(first), b=levels(second), c=levels(third))
     verdicts = [
         *selected,
-        Verdict("like a", "weakly relevant", False, levels(first ^ (rng.random(800) < 0.1))),
-        Verdict("b and c", "weakly relevant", False, levels(second & third)),
-        Verdict("noise", "irrelevant", False, levels(rng.integers(0, 2, 800))),
+        RoleAssignment("like a", "weakly relevant", False, levels(first ^ (rng.random(800) < 0.1))),
+        RoleAssignment("b and c", "weakly relevant", False, levels(second & third)),
+        RoleAssignment("noise", "irrelevant", False, levels(rng.integers(0, 2, 800))),
     ]
-    explanation = explain(verdicts, target, Approach(Discrete()))
+    explanation = explain(verdicts, target, PIDStrategy(Discrete()))
     assert explanation["like a"].redundant_with == ("a",)
     assert set(explanation["b and c"].redundant_with) == {"b", "c"}
     assert explanation["noise"].redundant_with == ()
@@ -322,8 +330,8 @@ def test_redundancy_is_named_where_all_amounts_are_shared():
     first, second, noise = rng.normal(size=(3, 200))
     target = measured(first + second, "y")
     selected = kept(a=measured(first), b=measured(second))
-    weak = Verdict("c", "weakly relevant", False, measured(second + noise))
-    explanation = explain([*selected, weak], target, Approach(KSG()))
+    weak = RoleAssignment("c", "weakly relevant", False, measured(second + noise))
+    explanation = explain([*selected, weak], target, PIDStrategy(KSG()))
     assert explanation["c"].method == "mmi by KSG(k=4)"
     assert explanation["c"].redundant_with == ("b",)
 
@@ -335,7 +343,7 @@ def test_redundancy_is_named_where_all_amounts_are_shared():
 def test_pairs(n):
     a, b, target = line(n)
     c = line(n, seed=3)[0]
-    pairs = explain(kept(a=a, b=b, c=c), target, Approach(KSG())).pairs
+    pairs = explain(kept(a=a, b=b, c=c), target, PIDStrategy(KSG())).pairs
     assert pairs.names == ("a", "b", "c")
     assert pairs.estimable.all()
     np.testing.assert_array_equal(pairs.synergy, pairs.synergy.T)
@@ -350,7 +358,7 @@ def test_pairs(n):
 def test_pairs_by_an_estimator_do_not_depend_on_the_order():
     a, b, target = line(100)
     one, two = (
-        explain(verdicts, target, Approach(KSG())).pairs
+        explain(verdicts, target, PIDStrategy(KSG())).pairs
         for verdicts in (kept(a=a, b=b), kept(b=b, a=a))
     )
     assert one.synergy[0, 1] == pytest.approx(two.synergy[0, 1])
@@ -507,8 +515,8 @@ NAMES = ["a\nb", "", " ", "\x1b[31mred", "tab\t", "\u202eabc", "x" * 200, "grÃ¶Ã
 def test_names_cannot_break_the_text(name):
     a, b, target = line(60)
     target = Block((Column(name, "continuous", target.columns[0].values),))
-    verdicts = [*kept(**{name: a}), Verdict("other", "weakly relevant", False, b)]
-    explanation = explain(verdicts, target, Approach(KSG()))
+    verdicts = [*kept(**{name: a}), RoleAssignment("other", "weakly relevant", False, b)]
+    explanation = explain(verdicts, target, PIDStrategy(KSG()))
     text = str(explanation)
     assert all(line.isprintable() for line in text.split("\n"))
     table = text.split("\n\n")[1].split("\n")
@@ -521,8 +529,8 @@ def test_names_cannot_break_the_text(name):
 def test_prints_within_the_width():
     a, b, target = line(100)
     verdicts = kept(**{"a rather long name of a column": a, "another one of these names": b})
-    verdicts += [Verdict(f"z{i}", "irrelevant", False, line(100, i)[0]) for i in range(9)]
-    explanation = explain(verdicts, target, Approach(KSG()), ["a note of the caller."])
+    verdicts += [RoleAssignment(f"z{i}", "irrelevant", False, line(100, i)[0]) for i in range(9)]
+    explanation = explain(verdicts, target, PIDStrategy(KSG()), ["a note of the caller."])
     text = str(explanation)
     assert max(map(len, text.split("\n"))) <= WIDTH
     assert text.startswith("What features tell about y, in bits (2 selected, 100 samples)")
@@ -535,8 +543,8 @@ def test_prints_within_the_width():
 def test_many_features_are_cut_short():
     a, _, target = line(100)
     verdicts = kept(a=a)
-    verdicts += [Verdict(f"z{i}", "irrelevant", False, line(100, 1)[0]) for i in range(25)]
-    text = str(explain(verdicts, target, Approach(Gaussian())))
+    verdicts += [RoleAssignment(f"z{i}", "irrelevant", False, line(100, 1)[0]) for i in range(25)]
+    text = str(explain(verdicts, target, PIDStrategy(Gaussian())))
     assert "... and 5 more, see .to_frame()." in text
 
 
@@ -545,7 +553,7 @@ def test_many_features_are_cut_short():
 
 def test_access_by_name():
     a, b, target = line(100)
-    explanation = explain(kept(first=a, second=b), target, Approach(Gaussian()))
+    explanation = explain(kept(first=a, second=b), target, PIDStrategy(Gaussian()))
     assert explanation["second"] is explanation.features[1]
     assert str(explanation["first"]).startswith("first is kept")
     with pytest.raises(KeyError, match="did you mean 'second'"):
@@ -555,9 +563,9 @@ def test_access_by_name():
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames(library):
     a, b, target = line(100)
-    verdicts = [*kept(a=a), Verdict("b", "weakly relevant", False, b)]
-    verdicts.append(Verdict("c", "copy", False, Block(), "a"))
-    explanation = explain(verdicts, target, Approach(Gaussian()))
+    verdicts = [*kept(a=a), RoleAssignment("b", "weakly relevant", False, b)]
+    verdicts.append(RoleAssignment("c", "copy", False, Block(), "a"))
+    explanation = explain(verdicts, target, PIDStrategy(Gaussian()))
     frame = replace(explanation, frame_library=library).to_frame()
     assert type(frame).__module__.split(".")[0] == library
     assert frame.shape[0] == 3
@@ -568,8 +576,8 @@ def test_frames(library):
 
 def test_everything_is_ready_for_json():
     a, b, target = line(1000)
-    verdicts = [*kept(a=a, b=b), Verdict("c", "weakly relevant", False, line(1000, 1)[0])]
-    explanation = explain(verdicts, target, Approach(KSG()))
+    verdicts = [*kept(a=a, b=b), RoleAssignment("c", "weakly relevant", False, line(1000, 1)[0])]
+    explanation = explain(verdicts, target, PIDStrategy(KSG()))
     record = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert record["features"][0]["relevance"] == explanation["a"].relevance
     assert record["features"][0]["shared_share"] == explanation["a"].share("shared")
@@ -578,5 +586,5 @@ def test_everything_is_ready_for_json():
 
 def test_discrete_names_no_bins():
     a, b, target = gate("AND")
-    assert Counting(target).name([Contrast(a, b)]) == "broja"
-    assert isinstance(Counting(target).answer([Contrast(a, b)])[0], Atoms)
+    assert Counting(target).name([SourcePair(a, b)]) == "broja"
+    assert isinstance(Counting(target).answer([SourcePair(a, b)])[0], Atoms)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pidselect.data.blocks import Block, Column
+from pidselect.data.column import Block, Column
 
 NOTHING = Block()
 

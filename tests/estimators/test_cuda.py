@@ -12,14 +12,15 @@ from hypothesis import given as drawn_from
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import pidselect.estimators.cuda as module
+import pidselect.estimators.cuda.scorer.scorer as module
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
-from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed, cuda_rows
-from pidselect.estimators._cuda import cuda
-from pidselect.estimators.cuda import CudaScorer, Permutations, bind_on
-from pidselect.selection import inquiry
-from pidselect.selection import settings as checks
+from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
+from pidselect.estimators.cuda.scorer import rows as cuda_rows
+from pidselect.estimators.cuda.scorer.device import cuda
+from pidselect.estimators.cuda.scorer.scorer import CudaScorer, Permutations, bind_on
+from pidselect.selection import context
+from pidselect.selection import validation as checks
 from pidselect.significance import permutations
 
 MEMORY = 2**28
@@ -48,9 +49,9 @@ def gpu():
         pytest.skip(str(error))
 
 
-def block(values, kind="continuous"):
+def block(values, feature_type="continuous"):
     values = np.asarray(values, dtype=float).reshape(len(values), -1)
-    return Block(tuple(Column(f"c{i}", kind, c.copy()) for i, c in enumerate(values.T)))
+    return Block(tuple(Column(f"c{i}", feature_type, c.copy()) for i, c in enumerate(values.T)))
 
 
 def question(n_samples, n_given, *, digits=None, seed=0):
@@ -223,7 +224,7 @@ def test_wrong_length(device):
     ],
 )
 def test_same_selection(device, monkeypatch, how):
-    for room in (inquiry, checks):
+    for room in (context, checks):
         monkeypatch.setattr(room, "cuda", lambda: device)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))

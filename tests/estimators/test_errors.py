@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from estimators.samples import NOTHING, block
-from pidselect.data.blocks import Block, Column
+from pidselect.data.column import Block, Column
 from pidselect.estimators import (
     KSG,
     Batch,

@@ -8,7 +8,7 @@ from samples import NOTHING, block, orders
 
 import naive
 from pidselect import mutual_information
-from pidselect.data.blocks import Block, Column
+from pidselect.data.column import Block, Column
 from pidselect.estimators import KSG, Batch, Copula, Gaussian, Mixed
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estimators.samples import block
-from pidselect.data.blocks import Block, Column
+from pidselect.data.column import Block, Column
 from pidselect.estimators import (
     ESTIMATORS,
     KSG,
@@ -101,7 +101,7 @@ def test_what_cannot_be_a_portfolio(estimator, error, message):
 
 
 def test_which_estimates_have_a_long_tail():
-    skewed = {type(one): one.is_skewed for one in (make() for make in ESTIMATORS.values())}
+    skewed = {type(one): one.chi2_null for one in (make() for make in ESTIMATORS.values())}
     assert skewed == {KSG: False, Mixed: False, Discrete: True, Gaussian: True, Copula: True}
 
 

@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pidselect.data import Block, Column, Store
+from pidselect.data import Block, Column, ColumnStore
 from pidselect.estimators import Batch
-from pidselect.estimators._counts import score_codes, score_in_table
 from pidselect.estimators.discrete import Discrete, small_codes
+from pidselect.estimators.discrete_kernels import score_codes, score_in_table
 from pidselect.estimators.gaussian import FEWEST_TOGETHER, Copula, Gaussian
 from pidselect.significance import permutations
-from pidselect.significance.surrogates import resamples
+from pidselect.significance.rng import resamples
 
 
-def block(values, kind="continuous", store=None):
+def block(values, feature_type="continuous", store=None):
     matrix = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
     return Block(
-        tuple(Column(f"x{i}", kind, v.copy(), None, store) for i, v in enumerate(matrix.T))
+        tuple(Column(f"x{i}", feature_type, v.copy(), None, store) for i, v in enumerate(matrix.T))
     )
 
 
@@ -60,7 +60,7 @@ def test_samples_drawn_with_replacement():
 def test_memory_changes_nothing(max_memory):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 6))
-    candidates = [block(column, store=Store(max_memory)) for column in X.T]
+    candidates = [block(column, store=ColumnStore(max_memory)) for column in X.T]
     scorer = Copula().bind(block(X[:, 0] + X[:, 1]), Block(), max_memory=max_memory)
     plain = Copula().bind(block(X[:, 0] + X[:, 1]), Block())
     rows = permutations((3,), range(1, 18), 3000)

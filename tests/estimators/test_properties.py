@@ -12,7 +12,7 @@ from scipy.special import digamma
 
 import naive
 from estimators.samples import NOTHING, block, sample
-from pidselect.data.blocks import Block
+from pidselect.data.column import Block
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Gaussian, Mixed
 from pidselect.estimators.base import normal_scores
 
@@ -196,7 +196,7 @@ def test_a_function_of_the_given_tells_exactly_nothing():
 
 def measured(values) -> Block:
     """Return continuous columns, whatever values a map happens to give."""
-    return Block(tuple(replace(c, kind="continuous") for c in block(values).columns))
+    return Block(tuple(replace(c, feature_type="continuous") for c in block(values).columns))
 
 
 @given(seeds, sizes, st.sampled_from(["normal", "tenths", "missing", "integers"]))

@@ -10,7 +10,7 @@ import pytest
 import naive
 from estimators.samples import Sample, orders, sample
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators._orders import nearer_than
+from pidselect.estimators.knn.spaces import nearer_than
 
 N_SAMPLES = 150
 LONG, SHORT, NONE = 2**30, N_SAMPLES * 12 * 20, 1  # bytes: all neighbours, about twenty, none

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pidselect.data.quality import Remark
+from pidselect.data.diagnostics import Finding
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
 from pidselect.report.summary import About, summarise
-from pidselect.selection.record import Selection, Step
+from pidselect.selection.result import Selection, Step
 from pidselect.selection.stability import Stability
 
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -56,7 +56,7 @@ def step(
         estimators=("ksg-rank",) * len(names),
         p_values=tuple(p_values),
         chosen=names[0],
-        null_line=7.5,
+        critical_value=7.5,
         p_value=p_values[0],
         alpha=0.05,
         surrogates="global",
@@ -136,12 +136,12 @@ def stability(names: Sequence[str] = NAMES, n_selected: int = 3) -> Stability:
 
 
 def about(names: Sequence[str] = NAMES, **more: Any) -> About:
-    kinds = ("continuous", "ordinal", "nominal")
+    feature_types = ("continuous", "ordinal", "nominal")
     facts: dict[str, Any] = {
         "target": TARGET,
         "n_rows": 400,
         "n_columns": len(names),
-        "kinds": {name: kinds[place % 3] for place, name in enumerate(names)},
+        "kinds": {name: feature_types[place % 3] for place, name in enumerate(names)},
         "source": f"{IMAGE}.csv",
         "command": f"pidselect select '{IMAGE}.csv' --target '{TARGET}'\n  --seed 7",
     }
@@ -154,6 +154,6 @@ def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]
         selection(names, n_selected),
         explanation=explanation(names, n_selected),
         stability=stability(names, n_selected),
-        remarks=[Remark(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
+        remarks=[Finding(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
         about=about(names),
     )

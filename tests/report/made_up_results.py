@@ -40,17 +40,17 @@ def selection(
 def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) -> dict[str, Any]:
     return {
         "phase": "forward",
-        "given": list(given),
+        "conditioning_set": list(given),
         "candidates": list(candidates),
         "values": [float(score) / 30 for score in scores],
         "scores": [float(score) for score in scores],
         "unit": "sd",
         "chosen": chosen,
-        "null_line": 4.0,
+        "critical_value": 4.0,
         "p_value": 0.01,
         "alpha": 0.05,
         "accepted": accepted,
-        "together": [],
+        "jointly_included": [],
         "note": "",
     }
 

@@ -89,7 +89,7 @@ def test_what_was_removed_is_crossed_out_and_told():
 def test_of_those_that_came_in_together_some_can_go():
     record = made_up_results.selection(4, 2)
     pair = made_up_results.step(["b & c", "b & d"], [20.0, 1.0], "b & c", True, ["a"])
-    pair |= {"phase": "lookahead", "together": ["b", "c"]}
+    pair |= {"phase": "lookahead", "jointly_included": ["b", "c"]}
     gone = made_up_results.step(["b", "c"], [0.1, 9.0], "b", False, ["a"]) | {"phase": "members"}
     display = draw({**record, "steps": [*record["steps"], pair, gone], "features": ["a", "c"]})
     last = display.steps[-1]
@@ -160,8 +160,8 @@ def test_steps_of_different_units_are_compared_in_bits():
     display = draw(record)
     assert display.unit == "bit"
     assert display.steps[0].scores == tuple(record["steps"][0]["values"])
-    assert display.steps[0].null_line is None
-    assert display.steps[1].null_line == 4.0
+    assert display.steps[0].critical_value is None
+    assert display.steps[1].critical_value == 4.0
 
 
 def test_nothing_selected_and_nothing_tried():
@@ -176,7 +176,7 @@ def test_nothing_selected_and_nothing_tried():
 
 def test_without_a_null_line_and_a_score():
     record = made_up_results.selection(3, 1)
-    record["steps"][0] |= {"null_line": None, "scores": [None, None, None]}
+    record["steps"][0] |= {"critical_value": None, "scores": [None, None, None]}
     display = draw(record)
     assert marks(display, "D") == []
     assert not any("null line" in words for words in legend(display))

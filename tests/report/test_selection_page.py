@@ -15,7 +15,7 @@ from jinja2 import UndefinedError
 from test_page import Reader
 
 from pidselect import PIDSelector, datasets, write_report
-from pidselect.data.words import shown
+from pidselect.data.messages import shown
 from pidselect.report import selection_page
 from pidselect.report.html import save
 from pidselect.report.selection_page import MOST_NAMES, _bars, _matrices, render_selection
@@ -244,7 +244,7 @@ def test_a_summary_of_another_format_is_refused():
 @pytest.mark.parametrize("text", ["</title><script>x()</script>", "\"' onload=x() '\"", "{{7*7}}"])
 def test_no_text_of_a_summary_becomes_markup(text, no_picture):
     """Whatever holds a text, holds a hostile one, but what decides on the layout."""
-    fixed = ("phase", "unit", "made", "method", "selection", "bits", "score", "null_line")
+    fixed = ("phase", "unit", "made", "method", "selection", "bits", "score", "critical_value")
     page, bare = (
         Reader(render_selection(_replaced(plain(), words, fixed))) for words in (text, "words")
     )

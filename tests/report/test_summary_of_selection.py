@@ -9,19 +9,19 @@ import hostile
 import numpy as np
 import pytest
 
-from pidselect.data import read_problem
-from pidselect.data.quality import Remark
+from pidselect.data import read_dataset
+from pidselect.data.diagnostics import Finding
 from pidselect.report.selection_page import render_selection
 from pidselect.report.summary import FORMAT, MOST_CANDIDATES, About, summarise
-from pidselect.selection.evidence import CLOSE
-from pidselect.selection.explaining import SAME_ROWS
+from pidselect.selection.explain import SAME_ROWS
+from pidselect.selection.step_test import CLOSE
 
 NAMES = ("wind", "rain", "day", "hour")
 
 
 def about(**more):
     facts = {"target": "rentals", "n_rows": 400, "n_columns": 4}
-    return About(**{**facts, "kinds": dict.fromkeys(NAMES, "continuous"), **more})
+    return About(**{**facts, "feature_types": dict.fromkeys(NAMES, "continuous"), **more})
 
 
 ABOUT = about()
@@ -41,7 +41,7 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
         replace(record, steps=(endless, *record.steps[1:])),
         explanation=hostile.explanation(),
         stability=hostile.stability(),
-        remarks=[Remark("ties", ("a",), "Many.")],
+        remarks=[Finding("ties", ("a",), "Many.")],
         about=hostile.about(),
     )
     assert json.loads(json.dumps(made, allow_nan=False)) == made
@@ -63,8 +63,8 @@ def test_bits_from_the_rows_of_the_selection_are_the_upper_end():
 def test_what_undoes_the_answer_is_told_of_selected_columns_alone():
     record = hostile.selection(NAMES, 2)  # wind and rain
     remarks = [
-        Remark("counts the rows", ("rain", "day"), "They grow."),
-        Remark("ties", ("wind",), "Many."),
+        Finding("counts the rows", ("rain", "day"), "They grow."),
+        Finding("ties", ("wind",), "Many."),
     ]
     made = summarise(record, remarks=remarks, about=ABOUT)
     assert made["alarms"] == ["rain counts the rows. They grow."]
@@ -111,7 +111,7 @@ def test_the_first_sentence_names_what_was_selected(n_selected, more, said):
 
 
 def test_groups_of_columns_are_features():
-    made = summary(about=about(n_columns=9, kinds={"wind": "continuous"}))
+    made = summary(about=about(n_columns=9, feature_types={"wind": "continuous"}))
     assert made["answer"][0].startswith("2 features, out of 9 columns, were selected")
     assert [row["kind"] for row in made["selected"]] == ["continuous", "group"]
 
@@ -156,7 +156,7 @@ def test_the_last_sentence_says_what_became_of_the_others():
     assert summarise(full, about=about())["answer"][-1] == (
         "The search ended at max_features: others may add to that."
     )
-    both = replace(record.steps[1], phase="lookahead", together=("rain", "day"))
+    both = replace(record.steps[1], phase="lookahead", jointly_included=("rain", "day"))
     by_two = replace(record, steps=(record.steps[0], record.steps[2], both))
     assert "max_features" in summarise(by_two, about=about())["answer"][-1]
     for settings in ({"n_permutations": 0}, {"criterion": "jmi"}, {"complete": False}):
@@ -289,10 +289,10 @@ def test_what_was_removed_again_is_told():
 
 def test_those_that_came_in_together_are_told_together():
     record = hostile.selection(NAMES, 1)
-    both = replace(record.steps[0], phase="lookahead", together=("wind", "rain"))
+    both = replace(record.steps[0], phase="lookahead", jointly_included=("wind", "rain"))
     record = replace(record, features=("wind", "rain"), steps=(both,), p_values={})
     _, second = summarise(record, about=about())["selected"]
-    assert second["together"] == ["wind"]
+    assert second["jointly_included"] == ["wind"]
     assert second["sentence"].startswith("rain and wind together tell 0.")
 
 
@@ -301,10 +301,10 @@ def test_those_that_came_in_together_are_told_together():
 
 def test_what_the_data_say_of_themselves():
     X = np.random.default_rng(0).normal(size=(8, 2))
-    found = About.of(read_problem(X, list("aabbccdd")), source="x.csv", is_complete=False)
+    found = About.of(read_dataset(X, list("aabbccdd")), source="x.csv", is_complete=False)
     assert (found.target, found.n_rows, found.n_columns, found.entropy) == ("target", 8, 2, 2.0)
     assert (found.source, found.is_complete) == ("x.csv", False)
-    assert About.of(read_problem(X, X[:, 0])).entropy is None
+    assert About.of(read_dataset(X, X[:, 0])).entropy is None
 
 
 def test_every_key_is_documented():

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mortal import Counted, Failing, Mortal, deaths, notes, within
+from mortal import DiscreteSample, Failing, Mortal, deaths, notes, within
+from recording_callbacks import Memory
 from systems import gates, n_computed, numbers, quick, season
-from watchers import Memory
 
-from pidselect.selection.watching import watched_by
+from pidselect.selection.callbacks import use_callback
 
 SETTINGS = {
     "defaults": (numbers, {}),
@@ -46,7 +46,7 @@ def sent_once(context, folder, n_permutations):
 
     def fit():
         with context():
-            return quick(estimator=Counted(str(folder)), n_permutations=n_permutations).fit(
+            return quick(estimator=DiscreteSample(str(folder)), n_permutations=n_permutations).fit(
                 *numbers()
             )
 
@@ -67,7 +67,7 @@ def progress_is_told(context):
     memory = Memory()
 
     def fit():
-        with context(), watched_by(memory):
+        with context(), use_callback(memory):
             return quick().fit(*gates()).selection_
 
     selection = within(fit)
@@ -118,7 +118,7 @@ def ends_clearly(context, folder):
 
 def one_job_is_done_here(context, folder):
     with context():
-        quick(estimator=Counted(str(folder)), n_jobs=1).fit(*numbers())
+        quick(estimator=DiscreteSample(str(folder)), n_jobs=1).fit(*numbers())
     assert {process for _, process in notes(folder, "used")} == {os.getpid()}
 
 

@@ -40,7 +40,7 @@ def within(function, seconds=PATIENCE):
     return value
 
 
-class Counted(BaseEstimator):
+class DiscreteSample(BaseEstimator):
     """The Gaussian estimator, whose scorers note in a folder where they are packed and unpacked.
 
     Parameters

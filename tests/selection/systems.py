@@ -72,7 +72,9 @@ def n_computed(selection):
     n_members = len(settings["estimator"]) if isinstance(settings["estimator"], dict) else 1
     count = 0
     for step in selection.steps:
-        n_given = len(step.given) - (step.phase == "backward")  # there, all but the one tested
+        n_given = len(step.conditioning_set) - (
+            step.phase == "backward"
+        )  # there, all but the one tested
         n_tests = len(settings["surrogates"]) if n_given else 1  # with nothing given, all are alike
         n_draws = 1 + settings["n_pilot"] + step.n_drawn
         count += n_tests * len(step.candidates) * n_members * n_draws
@@ -93,7 +95,7 @@ def assert_same(steps, expected):
         np.testing.assert_allclose(np.multiply(step.values, log(2)), twin.values, atol=1e-10)
         assert (step.scores, step.unit) == (step.values, "bit")
         assert step.chosen == f"x{twin.chosen}"
-        assert step.null_line * log(2) == pytest.approx(twin.null_line, abs=1e-10)
+        assert step.critical_value * log(2) == pytest.approx(twin.critical_value, abs=1e-10)
         assert step.p_value == twin.p_value
         assert step.n_drawn == len(twin.null)
         assert step.accepted == twin.accepted

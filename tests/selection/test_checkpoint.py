@@ -22,8 +22,8 @@ from systems import PAPER, gates, noise, numbers, quick, xor
 from pidselect import stability
 from pidselect.estimators import Discrete
 from pidselect.selection import checkpoint, lookahead
+from pidselect.selection.checked_json import SafeFile
 from pidselect.selection.checkpoint import Journal
-from pidselect.selection.safe_file import SafeFile
 
 GATES, NUMBERS, XOR = gates(), numbers(60), xor()
 GROUPS = np.repeat(np.arange(40), 5)
@@ -35,7 +35,7 @@ WAYS = {
     "tests that stop early": ({"n_permutations": "auto"}, GATES, {}),
     "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
     "pairs": ({"lookahead": 2, "alpha": 0.1}, XOR, {}),
-    "random starts": ({"n_starts": 3, "alpha": 0.1, "estimator": "discrete"}, XOR, {}),
+    "random starts": ({"n_random_starts": 3, "alpha": 0.1, "estimator": "discrete"}, XOR, {}),
     "subsets": ({"max_conditioning": 1, "estimator": "discrete"}, GATES, {}),
     "jmi": ({"criterion": "jmi"}, GATES, {}),
     "jmi, stopping early": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
@@ -171,7 +171,7 @@ def test_what_is_written_costs_a_small_part_of_the_time(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint.time, "monotonic", lambda: next(now))
     written = []
     monkeypatch.setattr(SafeFile, "write", lambda file, record: written.append(record))
-    journal = Journal(SafeFile(tmp_path / "fit.json"), {}, checkpoint.Known())
+    journal = Journal(SafeFile(tmp_path / "fit.json"), {}, checkpoint.SavedState())
     for _ in range(100):
         journal.pause()
     assert len(written) == 5  # after 60 s, then every 20 times 10 s

@@ -11,8 +11,8 @@ from systems import gates, quick
 
 from pidselect.estimators import KSG
 from pidselect.selection import checkpoint
-from pidselect.selection.brown import LinearCriterion
-from pidselect.selection.safe_file import SafeFile
+from pidselect.selection.checked_json import SafeFile
+from pidselect.selection.pairwise_criteria import LinearCriterion
 
 GATES = gates()
 GROUPS = np.repeat(np.arange(40), 5)

@@ -10,7 +10,7 @@ from systems import chosen, gates, numbers, quick
 
 import naive_selection
 from pidselect.significance import FORWARD
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_DRAWS
 
 
 def sums(n=80, seed=0):
@@ -59,7 +59,9 @@ def twin_step(X, y, known, most, rules, schemes):
 )
 def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
     X, y = sums()
-    selector = quick(estimator=estimator, surrogates=schemes, max_conditioning=most, shared=True)
+    selector = quick(
+        estimator=estimator, surrogates=schemes, max_conditioning=most, shared_permutations=True
+    )
     steps = [s for s in selector.fit(X, y).selection_.steps if s.phase == "forward"]
     assert len(steps) == 4
     portfolio = isinstance(estimator, tuple)
@@ -73,11 +75,11 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
         assert step.chosen == twin.chosen
         scheme, subset = twin.deciding
         assert step.surrogates == scheme
-        assert step.given == tuple(f"x{column}" for column in subset)
+        assert step.conditioning_set == tuple(f"x{column}" for column in subset)
         assert step.p_values == tuple(twin.p_values.values())
         np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
         np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
-        assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+        assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
 
 
 def test_what_is_given_on_record_is_the_subset_that_decided():
@@ -87,9 +89,11 @@ def test_what_is_given_on_record_is_the_subset_that_decided():
     record = selector.fit(X[:, :4], y).selection_
     last = [step for step in record.steps if step.phase == "forward"][-1]
     assert (last.candidates, last.accepted) == (("x3",), False)
-    assert last.given == ("x0",)
+    assert last.conditioning_set == ("x0",)
     back = record.steps[-1]
-    assert set(back.given) == set(back.candidates) == {"x0", "x1", "x2"}  # no limit there
+    assert (
+        set(back.conditioning_set) == set(back.candidates) == {"x0", "x1", "x2"}
+    )  # no limit there
 
 
 def test_a_copy_of_one_selected_feature_is_not_taken():
@@ -111,9 +115,9 @@ def test_what_tells_something_given_two_needs_both_given(seed):
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
     X, y = system()
-    free = quick(estimator=estimator, shared=shared).fit(X, y).selection_
+    free = quick(estimator=estimator, shared_permutations=shared).fit(X, y).selection_
     for most in (len(free.features), len(free.features) + 1, 100):
-        limited = quick(estimator=estimator, shared=shared, max_conditioning=most)
+        limited = quick(estimator=estimator, shared_permutations=shared, max_conditioning=most)
         limited.fit(X, y)
         assert limited.selection_.steps == free.steps
         assert limited.selection_.features == free.features
@@ -124,9 +128,9 @@ def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
 def test_kept_features_are_always_given():
     """The limit is on selected ones: with x0 and x1 kept, x2 is found with any limit."""
     X, y = key()
-    selector = quick(max_conditioning=1, keep=[0, 1], backward=None).fit(X, y)
+    selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
     assert chosen(selector) == ["x2"]
-    assert selector.selection_.entry("x2").given == ("x0", "x1")
+    assert selector.selection_.entry("x2").conditioning_set == ("x0", "x1")
 
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, "all", True])

@@ -46,16 +46,16 @@ def test_without_tests_groups_need_not_move():
 
 def test_who_left_and_came_back_did_not_come_in_together():
     parts = {
-        "given": (),
+        "conditioning_set": (),
         "unit": "bit",
-        "null_line": 0.3,
+        "critical_value": 0.3,
         "p_value": 0.025,
         "alpha": 0.05,
         "surrogates": "global",
         "n_drawn": 39,
     }
 
-    def step(phase, candidates, chosen, accepted=True, together=()):
+    def step(phase, candidates, chosen, accepted=True, jointly_included=()):
         n = len(candidates)
         return Step(
             phase=phase,
@@ -66,12 +66,14 @@ def test_who_left_and_came_back_did_not_come_in_together():
             p_values=(0.025,) * n,
             chosen=chosen,
             accepted=accepted,
-            together=together,
+            jointly_included=jointly_included,
             **parts,
         )
 
     steps = (
-        step("lookahead", ("a & b & c", "a & b & d"), "a & b & c", together=("a", "b", "c")),
+        step(
+            "lookahead", ("a & b & c", "a & b & d"), "a & b & c", jointly_included=("a", "b", "c")
+        ),
         step("members", ("a", "b", "c"), "c", accepted=False),
         step("forward", ("c", "d"), "c"),
     )

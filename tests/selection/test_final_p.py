@@ -12,12 +12,12 @@ import naive_selection
 from pidselect.data import Block, Column
 from pidselect.estimators import Discrete
 from pidselect.selection.backward import final_p_values
-from pidselect.selection.evidence import Evidence
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry, Member
-from pidselect.selection.question import given_all
+from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.pool import Feature
+from pidselect.selection.scoring import given_all
+from pidselect.selection.step_test import PermutationTestResult
 from pidselect.significance import BACKWARD, FINAL
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_DRAWS
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,10 +33,10 @@ def evidence_of(observed, surrogates, **settings):
     """Return evidence with these values, about features that nobody looks at."""
     block = Block((Column("x", "ordinal", np.arange(6.0) % 2),))
     features = tuple(Feature(f"x{j}", (j,), block) for j in range(observed.shape[1]))
-    inquiry = Inquiry(block, (Member("discrete", Discrete()),), **settings)
-    question = given_all(inquiry, features, (), (FINAL, 0))
+    context = SelectionContext(block, (NamedEstimator("discrete", Discrete()),), **settings)
+    question = given_all(context, features, (), (FINAL, 0))
     members = np.zeros(observed.shape, dtype=np.int64)
-    return Evidence(question, observed, observed, members, surrogates)
+    return PermutationTestResult(question, observed, observed, members, surrogates)
 
 
 def contests_of(observed, surrogates):
@@ -101,7 +101,7 @@ def test_the_error_over_all_features_is_at_most_alpha():
 @pytest.mark.parametrize("estimator", ["gaussian", ("copula",)], ids=str)
 def test_the_selector_equals_the_twin(estimator, backward, shared):
     X, y = sums()
-    selector = quick(estimator=estimator, backward=backward, shared=shared).fit(X, y)
+    selector = quick(estimator=estimator, backward=backward, shared_permutations=shared).fit(X, y)
     record = selector.selection_
     assert sorted(chosen(selector)) == ["x0", "x1", "x2", "x3"]
     phases = ["forward"] * 5 + ["backward"] * (backward is not None)
@@ -196,6 +196,6 @@ def test_without_features_there_is_none():
 
 def test_kept_features_have_none():
     X, y = numbers()
-    record = quick(keep=[0]).fit(X, y).selection_
+    record = quick(fixed_features=[0]).fit(X, y).selection_
     assert record.kept == ("x0",)
     assert list(record.p_values) == ["x1"]

@@ -10,19 +10,19 @@ import pytest
 from systems import assert_same
 
 import naive
-from pidselect.data.blocks import Block, Column
+from pidselect.data.column import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
-from pidselect.selection import workers
+from pidselect.selection import executor
 from pidselect.selection.backward import STATISTICS, backward
+from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Unconditional
-from pidselect.selection.features import Feature
-from pidselect.selection.forward import Plan, forward
-from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.forward import SelectionPlan, forward
+from pidselect.selection.pool import Feature
 from pidselect.significance import BACKWARD, FORWARD
 
 ALPHA, DRAWS, SEED = 0.05, 39, 7
 PHASES = {"forward": FORWARD, "backward": BACKWARD}
-CONDITIONAL = Plan(Conditional())
+CONDITIONAL = SelectionPlan(Conditional())
 
 
 def zscored(twin):
@@ -63,16 +63,16 @@ def column(name, values, discrete):
 
 
 def prepared(x, y, estimator, discrete, **settings):
-    inquiry = Inquiry(
+    context = SelectionContext(
         Block((column("y", y[:, 0], discrete),)),
-        (Member("told", estimator),),
+        (NamedEstimator("told", estimator),),
         **{"alpha": ALPHA, "n_permutations": DRAWS, "seed": SEED, **settings},
     )
     features = [
         Feature(f"x{j}", (j,), Block((column(f"x{j}", values, discrete),)))
         for j, values in enumerate(x.T)
     ]
-    return inquiry, features
+    return context, features
 
 
 def permute(n, phase, step, j, draw):
@@ -93,13 +93,13 @@ def included(steps):
 @pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
 def test_forward(estimator, twin, discrete):
     x, y = gates(0) if discrete else numbers(0)
-    inquiry, features = prepared(x, y, estimator, discrete)
-    selected, steps = forward(inquiry, (), features, CONDITIONAL)
+    context, features = prepared(x, y, estimator, discrete)
+    selected, steps = forward(context, (), features, CONDITIONAL)
     expected = naive.forward(x, y, twin, partial(permute, len(x)), ALPHA, DRAWS)
     assert_same(steps, expected)
     assert [f.columns[0] for f in selected] == included(expected)
     for number, step in enumerate(steps):
-        assert step.given == tuple(f.name for f in selected[:number])
+        assert step.conditioning_set == tuple(f.name for f in selected[:number])
 
 
 @pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
@@ -107,9 +107,9 @@ def test_forward(estimator, twin, discrete):
 def test_backward(estimator, twin, discrete, statistic):
     x, y = gates(1) if discrete else numbers(1)
     start = [3, 2, 0, 1, 4]
-    inquiry, features = prepared(x, y, estimator, discrete)
+    context, features = prepared(x, y, estimator, discrete)
     remaining, steps, evidence = backward(
-        inquiry, (), [features[j] for j in start], STATISTICS[statistic]
+        context, (), [features[j] for j in start], STATISTICS[statistic]
     )
     twin_statistic = {"minimum": naive.minimum_statistic, "maximum": naive.maximum_statistic}
     expected = naive.backward(
@@ -123,8 +123,8 @@ def test_backward(estimator, twin, discrete, statistic):
 
 def test_unconditional_forward():
     x, y = gates(2)
-    inquiry, features = prepared(x, y, Discrete(), True)
-    _, steps = forward(inquiry, (), features, Plan(Unconditional()))
+    context, features = prepared(x, y, Discrete(), True)
+    _, steps = forward(context, (), features, SelectionPlan(Unconditional()))
     expected = naive.forward(
         x, y, lambda x, y, s: naive.discrete(x, y), partial(permute, len(x)), ALPHA, DRAWS
     )
@@ -133,46 +133,46 @@ def test_unconditional_forward():
 
 def test_shared_permutations():
     x, y = gates(3)
-    inquiry, features = prepared(x, y, Discrete(), True, shared=True)
-    _, steps = forward(inquiry, (), features, CONDITIONAL)
+    context, features = prepared(x, y, Discrete(), True, shared_permutations=True)
+    _, steps = forward(context, (), features, CONDITIONAL)
     order = partial(permute_all_alike, len(x))
     assert_same(steps, naive.forward(x, y, naive.discrete, order, ALPHA, DRAWS))
-    _, steps, _ = backward(inquiry, (), features[:4], STATISTICS["minimum"])
+    _, steps, _ = backward(context, (), features[:4], STATISTICS["minimum"])
     assert_same(steps, naive.backward(x, y, range(4), naive.discrete, order, ALPHA, DRAWS))
 
 
 def test_kept_features_are_conditioned_on_and_never_tested():
     x, y = gates(4)
-    inquiry, features = prepared(x, y, Discrete(), True)
+    context, features = prepared(x, y, Discrete(), True)
     kept = x[:, [5]]
 
     def score(x, y, s):
         return naive.discrete(x, y, np.hstack([kept, s]))
 
     order = partial(permute, len(x))
-    selected, steps = forward(inquiry, features[5:], features[:5], CONDITIONAL)
+    selected, steps = forward(context, features[5:], features[:5], CONDITIONAL)
     assert_same(steps, naive.forward(x[:, :5], y, score, order, ALPHA, DRAWS))
-    _, steps, _ = backward(inquiry, features[5:], selected, STATISTICS["minimum"])
+    _, steps, _ = backward(context, features[5:], selected, STATISTICS["minimum"])
     chosen = [f.columns[0] for f in selected]
     assert_same(steps, naive.backward(x, y, chosen, score, order, ALPHA, DRAWS))
 
 
 def test_the_most_features():
     x, y = gates(5)
-    inquiry, features = prepared(x, y, Discrete(), True)
-    selected, steps = forward(inquiry, (), features, CONDITIONAL)
+    context, features = prepared(x, y, Discrete(), True)
+    selected, steps = forward(context, (), features, CONDITIONAL)
     for most in range(len(selected) + 1):
-        fewer, first = forward(inquiry, (), features, Plan(Conditional(), most))
+        fewer, first = forward(context, (), features, SelectionPlan(Conditional(), most))
         assert fewer == selected[:most]
         assert first == steps[:most]
 
 
 def test_nothing_left_is_no_evidence():
     x, y = gates(4)
-    inquiry, features = prepared(x, y, Discrete(), True)
-    remaining, steps, evidence = backward(inquiry, (), features[4:5], STATISTICS["minimum"])
+    context, features = prepared(x, y, Discrete(), True)
+    remaining, steps, evidence = backward(context, (), features[4:5], STATISTICS["minimum"])
     assert (remaining, [step.accepted for step in steps], evidence) == ([], [False], None)
-    assert backward(inquiry, (), (), STATISTICS["minimum"]) == ([], [], None)
+    assert backward(context, (), (), STATISTICS["minimum"]) == ([], [], None)
 
 
 class Told:
@@ -192,10 +192,10 @@ class Told:
 def test_near_ties_go_to_the_first():
     """0.1 + 0.2 is a little more than 0.3: rounding, which must not decide."""
     x, y = gates(0)
-    inquiry, features = prepared(x[:, :2], y, Told(x0=0.3, x1=0.1 + 0.2), True)
-    assert forward(inquiry, (), features, CONDITIONAL)[1][0].chosen == "x0"
-    inquiry, features = prepared(x[:, :2], y, Told(x0=0.1 + 0.2, x1=0.3), True)
-    assert backward(inquiry, (), features, STATISTICS["minimum"])[1][0].chosen == "x0"
+    context, features = prepared(x[:, :2], y, Told(x0=0.3, x1=0.1 + 0.2), True)
+    assert forward(context, (), features, CONDITIONAL)[1][0].chosen == "x0"
+    context, features = prepared(x[:, :2], y, Told(x0=0.1 + 0.2, x1=0.3), True)
+    assert backward(context, (), features, STATISTICS["minimum"])[1][0].chosen == "x0"
 
 
 # --- nothing else shows in the answer -----------------------------------------------------------
@@ -204,37 +204,37 @@ def test_near_ties_go_to_the_first():
 @pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
 def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete, monkeypatch):
     x, y = gates(6) if discrete else numbers(6)
-    inquiry, features = prepared(x, y, estimator, discrete)
-    expected = forward(inquiry, (), features, CONDITIONAL)
+    context, features = prepared(x, y, estimator, discrete)
+    expected = forward(context, (), features, CONDITIONAL)
     for settings in ({"n_jobs": 2}, {"max_memory": 1}, {"n_jobs": 2, "max_memory": 10_000}):
-        assert forward(replace(inquiry, **settings), (), features, CONDITIONAL) == expected
+        assert forward(replace(context, **settings), (), features, CONDITIONAL) == expected
     for task_size in (1, 20 * len(x), 33 * len(x)):
-        monkeypatch.setattr(workers, "TASK_SIZE", task_size)
-        assert forward(inquiry, (), features, CONDITIONAL) == expected
+        monkeypatch.setattr(executor, "TASK_SIZE", task_size)
+        assert forward(context, (), features, CONDITIONAL) == expected
         assert (
-            backward(inquiry, (), features, STATISTICS["minimum"])[1]
-            == backward(replace(inquiry, n_jobs=2), (), features, STATISTICS["minimum"])[1]
+            backward(context, (), features, STATISTICS["minimum"])[1]
+            == backward(replace(context, n_jobs=2), (), features, STATISTICS["minimum"])[1]
         )
 
 
 def test_order_of_candidates_does_not_matter():
     """Draws belong to columns, not to places in a list."""
     x, y = numbers(7)
-    inquiry, features = prepared(x, y, KSG(), False)
-    selected, steps = forward(inquiry, (), features, CONDITIONAL)
-    turned, mirrored = forward(inquiry, (), features[::-1], CONDITIONAL)
+    context, features = prepared(x, y, KSG(), False)
+    selected, steps = forward(context, (), features, CONDITIONAL)
+    turned, mirrored = forward(context, (), features[::-1], CONDITIONAL)
     assert turned == selected
     for step, mirror in zip(steps, mirrored, strict=True):
         assert (step.chosen, step.p_value) == (mirror.chosen, mirror.p_value)
-        assert step.null_line == mirror.null_line
+        assert step.critical_value == mirror.critical_value
         assert step.values == mirror.values[::-1]
 
 
 def test_the_seed_matters():
     x, y = numbers(8)
-    inquiry, features = prepared(x, y, KSG(), False)
+    context, features = prepared(x, y, KSG(), False)
     lines = {
-        forward(replace(inquiry, seed=seed), (), features, CONDITIONAL)[1][0].null_line
+        forward(replace(context, seed=seed), (), features, CONDITIONAL)[1][0].critical_value
         for seed in range(5)
     }
     assert len(lines) == 5

@@ -14,13 +14,13 @@ import naive_selection
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete
 from pidselect.selection import lookahead
-from pidselect.selection.evidence import CLOSE
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.lookahead import Search, look_ahead
+from pidselect.selection.pool import Feature
 from pidselect.selection.screening import screened
+from pidselect.selection.step_test import CLOSE
 from pidselect.significance import LOOKAHEAD, START, permutations
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_DRAWS
 
 NOTHING = "No feature was selected"
 
@@ -51,16 +51,20 @@ def phases(record):
     return [step.phase for step in record.steps]
 
 
-def features_of(X, kind="ordinal"):
+def features_of(X, feature_type="ordinal"):
     return [
-        Feature(f"x{j}", (j,), Block((Column(f"x{j}", kind, np.ascontiguousarray(v, float)),)))
+        Feature(
+            f"x{j}", (j,), Block((Column(f"x{j}", feature_type, np.ascontiguousarray(v, float)),))
+        )
         for j, v in enumerate(X.T)
     ]
 
 
-def inquiry_of(y, *members, kind="ordinal", **settings):
-    target = Block((Column("y", kind, np.asarray(y, dtype=float)),))
-    return Inquiry(target, members or (Member("discrete", Discrete()),), **settings)
+def inquiry_of(y, *members, feature_type="ordinal", **settings):
+    target = Block((Column("y", feature_type, np.asarray(y, dtype=float)),))
+    return SelectionContext(
+        target, members or (NamedEstimator("discrete", Discrete()),), **settings
+    )
 
 
 # --- pairs, triples and more --------------------------------------------------------------------
@@ -75,7 +79,11 @@ def test_xor_is_found_with_pairs(seed, estimator):
     record = selector.selection_
     pair = record.entry("x0")
     assert pair is record.entry("x1")
-    assert (pair.phase, pair.together, pair.chosen) == ("lookahead", ("x0", "x1"), "x0 & x1")
+    assert (pair.phase, pair.jointly_included, pair.chosen) == (
+        "lookahead",
+        ("x0", "x1"),
+        "x0 & x1",
+    )
     assert pair.candidates[:2] == ("x0 & x1", "x0 & x2")
     assert len(pair.candidates) == 15
     assert pair.note == "all 15 pairs searched"
@@ -98,7 +106,7 @@ def test_parity_of_three_needs_triples(seed):
     selector = wary(lookahead=3).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1", "x2"]
     record = selector.selection_
-    assert record.entry("x2").together == ("x0", "x1", "x2")
+    assert record.entry("x2").jointly_included == ("x0", "x1", "x2")
     assert record.entry("x2").note == "all 20 triples searched"
     assert phases(record)[:3] == ["forward", "lookahead", "lookahead"]
     assert not record.steps[1].accepted
@@ -127,7 +135,7 @@ def test_pairs_are_searched_beside_what_is_selected():
     selector = wary(lookahead=2).fit(X, y)
     assert chosen(selector)[0] == "x0"
     assert sorted(chosen(selector)[1:]) == ["x1", "x2"]
-    assert selector.selection_.entry("x1").given == ("x0",)
+    assert selector.selection_.entry("x1").conditioning_set == ("x0",)
 
 
 def test_numbers_that_tell_only_together():
@@ -150,7 +158,7 @@ def assert_equal_to_twin(step, contests, rules):
     assert step.p_values == tuple(twin.p_values.values())
     np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
     np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
-    assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+    assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
 
 
 @pytest.mark.parametrize(("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_DRAWS)])
@@ -158,7 +166,9 @@ def assert_equal_to_twin(step, contests, rules):
 def test_pairs_equal_the_twin(estimator, n_pilot, known):
     """All pairs are rearranged alike, each as a whole."""
     X, y = parity(3, n=80, n_columns=5)
-    selector = quick(estimator=estimator, lookahead=2, keep=known, surrogates=("global", "local"))
+    selector = quick(
+        estimator=estimator, lookahead=2, fixed_features=known, surrogates=("global", "local")
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         selector.fit(X, y)
@@ -181,7 +191,9 @@ def test_pairs_equal_the_twin(estimator, n_pilot, known):
 def test_starts_equal_the_twin(estimator, n_pilot):
     """Each candidate is tested given a start; both schemes are asked, as something is given."""
     X, y = parity(2, n=80, n_columns=5)
-    selector = quick(estimator=estimator, n_starts=6, surrogates=("global", "local")).fit(X, y)
+    selector = quick(estimator=estimator, n_random_starts=6, surrogates=("global", "local")).fit(
+        X, y
+    )
     step = next(s for s in selector.selection_.steps if s.phase == "starts")
     rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
     # Subsets come from words of their own: the draws of the test do not know how they were made.
@@ -217,15 +229,15 @@ def test_a_passenger_is_put_off(seed, monkeypatch):
     assert sorted(chosen(selector)) == ["x0", "x1"]
     record = selector.selection_
     came, removed, stays = record.steps[1:4]
-    assert {"x0", "x1"} < set(came.together)
+    assert {"x0", "x1"} < set(came.jointly_included)
     assert (removed.phase, removed.accepted) == ("members", False)
-    assert removed.chosen in set(came.together) - {"x0", "x1"}
+    assert removed.chosen in set(came.jointly_included) - {"x0", "x1"}
     assert (stays.phase, stays.accepted) == ("members", True)
     assert came.alpha == removed.alpha == stays.alpha == 0.0125  # the share of triples
 
 
 def test_members_that_all_fail_leave_nothing(monkeypatch):
-    def take_two(inquiry, known, candidates, *rest):
+    def take_two(context, known, candidates, *rest):
         return list(candidates[2:4])
 
     monkeypatch.setattr(lookahead, "_try_tuples", take_two)
@@ -239,10 +251,10 @@ def test_members_that_all_fail_leave_nothing(monkeypatch):
 # --- levels -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_starts", [0, 5])
+@pytest.mark.parametrize("n_random_starts", [0, 5])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_shares_of_alpha_sum_to_alpha(order, n_starts):
-    search = Search(order, n_starts)
+def test_shares_of_alpha_sum_to_alpha(order, n_random_starts):
+    search = Search(order, n_random_starts)
     shares = [search.share(0.08, level) for level in range(1, search.n_levels + 1)]
     assert sum(shares) == pytest.approx(0.08)
     assert sorted(shares, reverse=True) == shares
@@ -250,7 +262,7 @@ def test_shares_of_alpha_sum_to_alpha(order, n_starts):
 
 def test_each_level_is_tested_at_its_share():
     X, y = parity(5, n_columns=7)
-    record, _ = fit_to_nothing(X, y, lookahead=3, n_starts=4, alpha=0.08)
+    record, _ = fit_to_nothing(X, y, lookahead=3, n_random_starts=4, alpha=0.08)
     assert phases(record) == ["forward", "lookahead", "lookahead", "starts"]
     assert [step.alpha for step in record.steps] == [0.04, 0.02, 0.01, 0.01]
     plain, _ = fit_to_nothing(X, y, alpha=0.08)
@@ -263,10 +275,10 @@ def test_too_few_draws_for_a_share_are_refused():
         wary(lookahead=3, n_permutations=39).fit(*parity(2))
 
 
-@pytest.mark.parametrize(("seed", "n_starts"), [(1, 0), (2, 0), (1, 10)])
-def test_what_no_draw_reached_is_no_close_call(seed, n_starts):
+@pytest.mark.parametrize(("seed", "n_random_starts"), [(1, 0), (2, 0), (1, 10)])
+def test_what_no_draw_reached_is_no_close_call(seed, n_random_starts):
     """p is 1/201 at 0.025, as small as it can be."""
-    settings = {"n_starts": n_starts} if n_starts else {"lookahead": 2}
+    settings = {"n_random_starts": n_random_starts} if n_random_starts else {"lookahead": 2}
     record = wary(n_permutations=200, **settings).fit(*parity(2, seed=seed)).selection_
     entry = record.entry("x0")
     assert (entry.p_value, entry.alpha) == (1 / 201, 0.025)
@@ -280,8 +292,8 @@ def test_a_close_call_is_noted_beside_what_was_searched():
     for seed in range(20):
         X, y = parity(2, n=60, seed=seed, n_columns=4)
         wrong = np.random.default_rng(seed).random(60) < 0.25
-        inquiry = inquiry_of(np.where(wrong, 1 - y, y), n_permutations=99, alpha=0.1)
-        _, (step, *_) = look_ahead(inquiry, (), features_of(X), Search(2), inf)
+        context = inquiry_of(np.where(wrong, 1 - y, y), n_permutations=99, alpha=0.1)
+        _, (step, *_) = look_ahead(context, (), features_of(X), Search(2), inf)
         reached, error = round(100 * step.p_value) - 1, sqrt(step.p_value * (1 - step.p_value) / 99)
         is_close = reached > 0 and abs(step.p_value - 0.05) <= 2 * error
         assert step.note == "all 6 pairs searched" + is_close * f"; {CLOSE}"
@@ -297,11 +309,11 @@ def test_a_pair_does_not_fit_into_room_for_one():
     record, _ = fit_to_nothing(X, y, lookahead=2, max_features=1)
     assert phases(record) == ["forward"]
     assert record.steps[0].note == "no look-ahead: no room for them within max_features"
-    kept = wary(lookahead=2, max_features=2, keep=[5]).fit(X, y)
+    kept = wary(lookahead=2, max_features=2, fixed_features=[5]).fit(X, y)
     assert chosen(kept) == []
     one, _ = fit_to_nothing(X[:, :1], y, lookahead=2)
     assert one.steps[0].note == "no look-ahead: too few candidates"
-    assert chosen(wary(lookahead=2, max_features=3, keep=[5]).fit(X, y)) == ["x0", "x1"]
+    assert chosen(wary(lookahead=2, max_features=3, fixed_features=[5]).fit(X, y)) == ["x0", "x1"]
     assert chosen(wary(lookahead=2, max_features=2).fit(X, y)) == ["x0", "x1"]
 
 
@@ -313,7 +325,7 @@ def test_groups_are_members_of_tuples():
     assert sorted(chosen(selector)) == ["both", "x2"]
     assert selector.selected_.tolist() == [0, 1, 2]
     pair = selector.selection_.entry("x2")
-    assert pair.together == ("both", "x2")
+    assert pair.jointly_included == ("both", "x2")
     assert pair.note == "all 10 pairs searched"
     record, _ = fit_to_nothing(X, y, lookahead=2, feature_groups=groups, max_features=2)
     assert record.steps[1].note == "6 of 10 pairs searched, the others too wide"
@@ -334,12 +346,12 @@ def leaning(seed, n=400, n_columns=12):
 def test_beyond_the_budget_the_strongest_are_searched(seed, monkeypatch):
     monkeypatch.setattr(lookahead, "MOST_TUPLES", 30)
     X, y = leaning(seed)
-    inquiry = inquiry_of(y, n_permutations=99, alpha=0.05, shared=True)
-    found, steps = look_ahead(inquiry, (), features_of(X), Search(2), inf)
+    context = inquiry_of(y, n_permutations=99, alpha=0.05, shared_permutations=True)
+    found, steps = look_ahead(context, (), features_of(X), Search(2), inf)
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert len(steps[0].candidates) == comb(8, 2) <= 30
     assert steps[0].note.startswith("28 of 66 pairs searched, those of the strongest single")
-    assert set(steps[0].together) == {"x3", "x7"}
+    assert set(steps[0].jointly_included) == {"x3", "x7"}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -358,14 +370,14 @@ def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed, monkey
         ),
     )
     candidates, room = [wide, *features_of(X)], 2
-    inquiry = inquiry_of(y, n_permutations=99, alpha=0.05, shared=True)
-    strongest = screened(inquiry, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
+    context = inquiry_of(y, n_permutations=99, alpha=0.05, shared_permutations=True)
+    strongest = screened(context, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
     assert any(wide in members for members in strongest)
-    found, steps = look_ahead(inquiry, (), candidates, Search(2), room)
+    found, steps = look_ahead(context, (), candidates, Search(2), room)
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert not any("wide" in name for name in steps[0].candidates)
     assert steps[0].note.startswith("28 of 78 pairs searched")
-    assert look_ahead(inquiry, (), candidates, Search(2), 1) == ([], [])
+    assert look_ahead(context, (), candidates, Search(2), 1) == ([], [])
 
 
 def test_the_selector_keeps_to_the_budget(monkeypatch):
@@ -378,9 +390,9 @@ def test_the_selector_keeps_to_the_budget(monkeypatch):
 @pytest.mark.parametrize("portfolio", [False, True])
 def test_the_screen_is_repeated_in_every_draw(portfolio):
     X, y = bits(60, seed=1), bits(60, seed=2)[:, 0]
-    inquiry = inquiry_of(y, shared=True, is_portfolio=portfolio, seed=3)
+    context = inquiry_of(y, shared_permutations=True, is_portfolio=portfolio, seed=3)
     words = (LOOKAHEAD, 2, 0)
-    question = screened(inquiry, (), features_of(X), 2, words, most=6)
+    question = screened(context, (), features_of(X), 2, words, most=6)
     rows = naive_selection.orders("global", None, (3, *words), 60, 70)
     rules = naive_selection.Rules(("discrete",), 20, PILOT_DRAWS if portfolio else 0)
     expected = naive_selection.screened(list(X.T), y, rows, 4, rules)
@@ -400,19 +412,19 @@ def test_in_the_data_as_observed_places_are_the_tuples_on_record(order):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 10))
     X[:, 1:5] += 1.5 * X[:, [0]]
-    members = (Member("ksg-rank", KSG(scale="rank")), Member("copula", Copula()))
-    inquiry = inquiry_of(
+    members = (NamedEstimator("ksg-rank", KSG(scale="rank")), NamedEstimator("copula", Copula()))
+    context = inquiry_of(
         X[:, 0] + rng.normal(size=80),
         *members,
-        kind="continuous",
+        feature_type="continuous",
         is_portfolio=True,
         surrogates=("global", "local"),
-        shared=True,
+        shared_permutations=True,
     )
     known, *candidates = features_of(X, "continuous")
-    question = screened(inquiry, [known], candidates, order, (LOOKAHEAD, order, 1), most=6)
+    question = screened(context, [known], candidates, order, (LOOKAHEAD, order, 1), most=6)
     found = question.score(range(1))
-    bound = inquiry.bind([known])
+    bound = context.bind([known])
     rows = bound.rows((0,), range(1))
     for place, candidate in enumerate(question.candidates):
         np.testing.assert_allclose(found[:, place], bound.score(candidate.block, rows), atol=1e-12)
@@ -422,7 +434,7 @@ def test_all_tuples_within_the_budget_are_rearranged_alike():
     """A feature has the same surrogate in each of its pairs, whatever `shared` says."""
     X, y = parity(2)
     found = [
-        look_ahead(inquiry_of(y, shared=shared), (), features_of(X), Search(2), inf)
+        look_ahead(inquiry_of(y, shared_permutations=shared), (), features_of(X), Search(2), inf)
         for shared in (True, False)
     ]
     assert found[0][1] == found[1][1]
@@ -434,13 +446,13 @@ def test_all_tuples_within_the_budget_are_rearranged_alike():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_starts_find_xor_among_few(seed):
     X, y = parity(2, seed=seed)
-    selector = wary(n_starts=10).fit(X, y)
+    selector = wary(n_random_starts=10).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
     record = selector.selection_
     start = record.entry("x0")
     assert start.phase == "starts"
-    assert {"x0", "x1"} < set(start.together)
-    assert len(start.together) == 1 + lookahead.START_SIZE
+    assert {"x0", "x1"} < set(start.jointly_included)
+    assert len(start.jointly_included) == 1 + lookahead.START_SIZE
     assert " beside " in start.chosen
     assert "random starts of 3 features searched" in start.note
     assert phases(record)[:3] == ["forward", "starts", "members"]
@@ -449,30 +461,30 @@ def test_random_starts_find_xor_among_few(seed):
 
 def test_starts_are_as_large_as_there_is_room_for():
     X, y = parity(2, n_columns=3)
-    selector = wary(n_starts=10).fit(X, y)
+    selector = wary(n_random_starts=10).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
     assert "3 different random starts of 2 features" in selector.selection_.entry("x0").note
-    record, _ = fit_to_nothing(X, y, n_starts=10, max_features=2)
+    record, _ = fit_to_nothing(X, y, n_random_starts=10, max_features=2)
     assert phases(record) == ["forward"]
 
 
 def test_each_start_is_bound_once(monkeypatch):
     """Binding sorts neighbours, which takes long: candidates beside one start share it."""
     X, y = parity(5)
-    inquiry, given = inquiry_of(y, n_permutations=39), []
-    bind = Inquiry.bind
+    context, given = inquiry_of(y, n_permutations=39), []
+    bind = SelectionContext.bind
 
     def counted(self, features, *args, **settings):
         given.append(tuple(feature.name for feature in features))
         return bind(self, features, *args, **settings)
 
-    monkeypatch.setattr(Inquiry, "bind", counted)
-    _, steps = look_ahead(inquiry, (), features_of(X), Search(1, 4), inf)
+    monkeypatch.setattr(SelectionContext, "bind", counted)
+    _, steps = look_ahead(context, (), features_of(X), Search(1, 4), inf)
     assert [step.accepted for step in steps] == [False]
     assert len(given) == len(set(given)) == int(steps[0].note.split()[0])
 
 
 def test_the_same_seed_searches_the_same():
     X, y = parity(2)
-    first, second = (wary(n_starts=6, lookahead=2).fit(X, y).selection_ for _ in range(2))
+    first, second = (wary(n_random_starts=6, lookahead=2).fit(X, y).selection_ for _ in range(2))
     assert first == second

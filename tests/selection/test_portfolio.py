@@ -9,7 +9,7 @@ from systems import chosen, noise, quick
 import naive_selection
 from pidselect.estimators import KSG, Copula
 from pidselect.significance import FORWARD
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_DRAWS
 
 BOTH = ("ksg-rank", "copula")
 
@@ -66,13 +66,13 @@ def twin_step(X, y, known, shared, n_step, rules):
 def test_forward_steps_equal_the_twin(estimator, shared):
     X, y = sums()
     schemes = ("global", "local")
-    selector = quick(estimator=estimator, surrogates=schemes, shared=shared).fit(X, y)
+    selector = quick(estimator=estimator, surrogates=schemes, shared_permutations=shared).fit(X, y)
     portfolio = isinstance(estimator, tuple)
     rules = naive_selection.Rules(
         estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
     )
     for number, step in enumerate(selector.selection_.steps[:3]):
-        known = [int(name[1:]) for name in step.given]
+        known = [int(name[1:]) for name in step.conditioning_set]
         twin = twin_step(X, y, known, shared, number, rules)
         assert step.chosen == twin.chosen
         assert step.surrogates == twin.deciding
@@ -81,7 +81,7 @@ def test_forward_steps_equal_the_twin(estimator, shared):
         assert step.estimators == tuple(twin.estimators.values())
         np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
         np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
-        assert step.null_line == pytest.approx(twin.null_line, abs=1e-8)
+        assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
         assert step.accepted == (step.p_value <= 0.05)
         assert step.n_drawn == 39
         assert step.unit == ("sd" if portfolio else "bit")
@@ -109,15 +109,15 @@ def test_the_order_of_members_does_not_matter(system):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_label_of_many_levels_does_not_block_a_good_bit(seed):
     X, y = labels(seed)
-    kinds = {"x0": "nominal"}
-    selector = quick(estimator=("discrete",), kinds=kinds).fit(X, y)
+    feature_types = {"x0": "nominal"}
+    selector = quick(estimator=("discrete",), feature_types=feature_types).fit(X, y)
     assert chosen(selector) == ["x1"]
     step = selector.selection_.steps[0]
     assert step.values[0] > step.values[1]  # bits of chance
     assert step.scores[0] < 4 < step.scores[1]
     assert (step.chosen, step.estimator, step.unit) == ("x1", "discrete", "sd")
     with pytest.warns(UserWarning, match="No feature was selected.* 'x0'"):
-        quick(estimator="discrete", kinds=kinds).fit(X, y)
+        quick(estimator="discrete", feature_types=feature_types).fit(X, y)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -126,7 +126,7 @@ def test_both_are_found_beside_each_other(seed):
     X, y = labels(seed)
     told = 10 * y + np.random.default_rng(seed).integers(0, 10, len(y))
     wide = np.where(np.random.default_rng(seed).random(len(y)) < 0.8, told, X[:, 0] % 20)
-    selector = quick(estimator=("discrete",), kinds={"x0": "nominal"})
+    selector = quick(estimator=("discrete",), feature_types={"x0": "nominal"})
     selector.fit(np.column_stack([wide, X[:, 1]]), y)
     assert chosen(selector) == ["x0", "x1"]
 

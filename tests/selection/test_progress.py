@@ -7,15 +7,15 @@ import re
 import sys
 
 import pytest
+from recording_callbacks import Interrupting
 from rich.progress import Progress
 from systems import gates, n_computed, numbers, quick
-from watchers import Interrupting
 
-from pidselect.data.words import duration
+from pidselect.data.messages import duration
 from pidselect.estimators import Gaussian
 from pidselect.selection import progress
+from pidselect.selection.callbacks import Stage, use_callback
 from pidselect.selection.progress import Lines, Pace, fewer_samples
-from pidselect.selection.watching import Stage, watched_by
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_bar_for_every_stage(monkeypatch, terminal):
 
 
 def test_the_bar_is_gone_after_ctrl_c(capsys, terminal):
-    with pytest.raises(KeyboardInterrupt), watched_by(Interrupting("took", 1)):
+    with pytest.raises(KeyboardInterrupt), use_callback(Interrupting("took", 1)):
         quick(verbose=1).fit(*gates())
     err = capsys.readouterr().err
     assert err.count("\x1b[?25l") == err.count("\x1b[?25h")
@@ -94,10 +94,10 @@ def test_plain_lines_where_there_is_no_terminal(capsys, monkeypatch):
     monkeypatch.setattr(progress, "time", Ticking(1.0))
     stage = Stage("forward", 2, 28, 1000)
     lines = Lines()
-    lines.advances(7)  # of nothing that has begun
-    lines.begins(stage)
+    lines.on_progress(7)  # of nothing that has begun
+    lines.on_stage(stage)
     for _ in range(100):
-        lines.advances(10)
+        lines.on_progress(10)
     written = capsys.readouterr()
     assert written.out == ""
     said = written.err.splitlines()
@@ -123,10 +123,10 @@ def test_time_left(monkeypatch, is_exact, word):
     pace = Pace(Stage("forward", 1, 5, 1000, is_exact))
     assert pace.left() == ""
     clock.now += 100.0
-    pace.advances(500)
+    pace.on_progress(500)
     assert pace.left() == ""
     clock.now += 10.0
-    pace.advances(100)
+    pace.on_progress(100)
     assert pace.left() == f"{word} 40 s left"
 
 
@@ -257,14 +257,14 @@ def test_steps_are_timed_as_they_will_be_taken(monkeypatch, criterion, long, exp
     """Kept features are conditioned on from the first step; what looks long is looked at twice."""
     timed, seconds = [], progress._seconds_per_step
 
-    def watched(inquiry, candidates, given):
+    def watched(context, candidates, given):
         timed.append(tuple(feature.name for feature in given))
-        return seconds(inquiry, candidates, given)
+        return seconds(context, candidates, given)
 
     monkeypatch.setattr(progress, "SURELY_SHORT", 1)
     monkeypatch.setattr(progress, "LONG", long)
     monkeypatch.setattr(progress, "_seconds_per_step", watched)
-    quick(criterion=criterion, keep=["x0"]).fit(*numbers())
+    quick(criterion=criterion, fixed_features=["x0"]).fit(*numbers())
     assert timed == expected
 
 
@@ -272,7 +272,7 @@ def test_no_candidate_is_no_reason_for_an_announcement(caplog, monkeypatch):
     monkeypatch.setattr(progress, "SURELY_SHORT", 1)
     monkeypatch.setattr(progress, "LONG", 1e-9)
     X, y = numbers()
-    quick(keep=range(4)).fit(X, y)
+    quick(fixed_features=range(4)).fit(X, y)
     assert caplog.records == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from cluster_cases import Number, add
 from systems import gates, quick
 
-from pidselect.selection.workers import run
+from pidselect.selection.executor import run
 
 ray = pytest.importorskip("ray", reason="there is no Ray: pip install 'pidselect[ray]'")
 

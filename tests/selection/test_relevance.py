@@ -15,11 +15,11 @@ import naive
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
 from pidselect.selection import relevance
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry, Member
+from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.pool import Feature
 from pidselect.selection.relevance import assess, subsets_of
 from pidselect.significance import RELEVANCE
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_DRAWS
 
 
 def features(**columns):
@@ -31,8 +31,10 @@ def features(**columns):
 
 
 def inquire(y, estimator=None, **settings):
-    member = Member("one", estimator or Discrete())
-    return Inquiry(read_block(y, "y", target=True), (member,), **{"n_permutations": 99, **settings})
+    member = NamedEstimator("one", estimator or Discrete())
+    return SelectionContext(
+        read_block(y, "y", target=True), (member,), **{"n_permutations": 99, **settings}
+    )
 
 
 def bits(seed=0, n=200):
@@ -54,8 +56,8 @@ def roles(found):
 @pytest.mark.parametrize("n_permutations", [99, None])
 def test_every_role(surrogates, n_permutations):
     known, y = bits()
-    inquiry = inquire(y, surrogates=surrogates, n_permutations=n_permutations)
-    found = assess(inquiry, [], [known["a"], known["b"]], list(known.values()))
+    context = inquire(y, surrogates=surrogates, n_permutations=n_permutations)
+    found = assess(context, [], [known["a"], known["b"]], list(known.values()))
     assert roles(found) == {
         "a": "strongly relevant",
         "b": "strongly relevant",
@@ -141,9 +143,9 @@ def test_features_of_several_columns():
 def test_against_the_obvious_way():
     """One draw at a time: the largest of all features and subsets, beside the pilot draws."""
     known, y = bits(seed=3, n=60)
-    inquiry = inquire(y, n_permutations=39, seed=5)
+    context = inquire(y, n_permutations=39, seed=5)
     selected, others = ["a", "b"], ["again", "coin"]
-    found = assess(inquiry, [], [known[s] for s in selected], [known[o] for o in others])
+    found = assess(context, [], [known[s] for s in selected], [known[o] for o in others])
     columns = {name: one.block.columns[0].values[:, np.newaxis] for name, one in known.items()}
     subsets = [T for size in range(3) for T in combinations(selected, size)]
     pairs = [(name, T) for name in others for T in subsets]
@@ -176,21 +178,21 @@ def test_error_rate():
         rng = np.random.default_rng(seed)
         a, b, *noise = rng.normal(size=(6, 60))
         known = features(a=a, b=b, **{f"n{i}": values for i, values in enumerate(noise)})
-        inquiry = inquire(a + b + rng.normal(size=60), Copula(), n_permutations=39, seed=seed)
+        context = inquire(a + b + rng.normal(size=60), Copula(), n_permutations=39, seed=seed)
         selected = [known["a"], known["b"]]
         final = {"a": 0.01, "b": 0.01}
-        found = assess(inquiry, [], selected, list(known.values()), final)
+        found = assess(context, [], selected, list(known.values()), final)
         wrong += "weakly relevant" in [found[f"n{i}"].role for i in range(4)]
     assert 2 <= wrong <= 18  # 10 are expected; more or fewer have a chance of less than 1 in 100
 
 
 def test_nothing_depends_on_how_the_work_is_spread():
     known, y = bits(n=100)
-    inquiry = inquire(y, surrogates=("global", "local"), n_permutations=39)
+    context = inquire(y, surrogates=("global", "local"), n_permutations=39)
     arguments = ([], [known["a"], known["b"]], list(known.values()))
-    expected = assess(inquiry, *arguments)
-    assert assess(replace(inquiry, n_jobs=2, max_memory=1), *arguments) == expected
-    assert assess(replace(inquiry, shared=True), *arguments) == expected
+    expected = assess(context, *arguments)
+    assert assess(replace(context, n_jobs=2, max_memory=1), *arguments) == expected
+    assert assess(replace(context, shared_permutations=True), *arguments) == expected
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -200,10 +202,10 @@ def test_ending_early_changes_no_verdict(seed, monkeypatch):
     known = features(a=a, **{f"n{i}": values for i, values in enumerate(noise)})
     y = a + 0.3 * noise[0] + rng.normal(size=50)
     arguments = ([], [known["a"]], list(known.values()), {"a": 0.01})
-    inquiry = inquire(y, Copula(), n_permutations=199, seed=seed)
-    looked = assess(inquiry, *arguments)
+    context = inquire(y, Copula(), n_permutations=199, seed=seed)
+    looked = assess(context, *arguments)
     monkeypatch.setattr(relevance, "FIRST_DRAWS", 199)
-    assert roles(looked) == roles(assess(inquiry, *arguments))
+    assert roles(looked) == roles(assess(context, *arguments))
 
 
 def test_all_draws_where_something_is_significant(monkeypatch):

@@ -13,10 +13,10 @@ from systems import quick, season
 from pidselect import decompose, stability
 from pidselect.data.frames import library_of
 from pidselect.decomposition import decompose_distribution
-from pidselect.selection.record import FRAME_COLUMNS, Selection
+from pidselect.selection.result import FRAME_COLUMNS, Selection
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
+FEATURE_TYPES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 DTYPES = {bool: nw.Boolean, float: nw.Float64, int: nw.Int64, str: nw.String}
 
 libraries = pytest.mark.parametrize("library", LIBRARIES)
@@ -24,9 +24,9 @@ libraries = pytest.mark.parametrize("library", LIBRARIES)
 
 def check(frame, library, types):
     """It is a frame of the library, of these columns and types; return it as one of narwhals."""
-    assert isinstance(frame, KINDS[library])
+    assert isinstance(frame, FEATURE_TYPES[library])
     read = nw.from_native(frame, eager_only=True)
-    assert dict(read.schema) == {name: DTYPES[kind] for name, kind in types.items()}
+    assert dict(read.schema) == {name: DTYPES[feature_type] for name, feature_type in types.items()}
     return read
 
 

@@ -211,11 +211,11 @@ def test_a_part_of_the_samples_keeps_its_groups(monkeypatch):
     gaps[::9, 2] = np.nan
     seen = []
 
-    def watched(inquiry, *rest):
-        seen.append(inquiry)
-        return forward(inquiry, *rest)
+    def watched(context, *rest):
+        seen.append(context)
+        return forward(context, *rest)
 
-    monkeypatch.setattr("pidselect.selection.course.forward", watched)
+    monkeypatch.setattr("pidselect.selection.fit.forward", watched)
     quick(missing="drop", max_samples=120).fit(gaps, y, who)
     group_of = dict(zip(y.tolist(), who.tolist(), strict=True))
     values = seen[0].target.columns[0].values

@@ -52,11 +52,11 @@ def test_grid_search_reaches_the_estimator():
 
 
 def test_clone():
-    original = quick(estimator=KSG(k=7), keep=["x0"], kinds={"x1": "nominal"})
+    original = quick(estimator=KSG(k=7), fixed_features=["x0"], feature_types={"x1": "nominal"})
     copy = clone(original)
     assert copy.estimator is not original.estimator
     assert copy.estimator.k == 7
-    assert (copy.keep, copy.kinds) == (["x0"], {"x1": "nominal"})
+    assert (copy.keep, copy.feature_types) == (["x0"], {"x1": "nominal"})
 
 
 def test_defaults_are_the_documented_ones():
@@ -67,7 +67,7 @@ def test_defaults_are_the_documented_ones():
     assert defaults["n_permutations"] == 200
     assert defaults["surrogates"] == ("global", "local")
     assert defaults["shared"] is True
-    assert (defaults["lookahead"], defaults["n_starts"], defaults["max_conditioning"]) == (
+    assert (defaults["lookahead"], defaults["n_random_starts"], defaults["max_conditioning"]) == (
         1,
         0,
         None,
@@ -121,13 +121,13 @@ def test_pickle(system):
     assert again.selection_ == selector.selection_
     np.testing.assert_array_equal(again.selected_, selector.selected_)
     np.testing.assert_array_equal(again.transform(X), selector.transform(X))
-    assert again.kinds_ == selector.kinds_
+    assert again.feature_types_ == selector.feature_types_
 
 
 def test_a_pickle_holds_no_data():
     X, y = gates(2000)
     selector = quick().fit(X, y)
-    assert selector.kinds_ == dict.fromkeys(["x0", "x1", "x2", "x3", "x4"], "ordinal")
+    assert selector.feature_types_ == dict.fromkeys(["x0", "x1", "x2", "x3", "x4"], "ordinal")
     assert len(pickle.dumps(selector)) < X.nbytes / 10
 
 
@@ -213,7 +213,7 @@ def test_nothing_selected_gives_no_column():
     with pytest.warns(UserWarning, match="No feature was selected"):
         selector = quick().fit(X, y)
     assert selector.selected_.tolist() == []
-    assert selector.selected_.dtype.kind == "i"
+    assert selector.selected_.dtype.feature_type == "i"
     assert selector.transform(X).shape == (100, 0)
     assert list(selector.get_feature_names_out()) == []
 
@@ -225,7 +225,7 @@ def test_toy_system():
     assert selector.selected_.tolist() == [0, 2]
     by_itself = quick(n_permutations=99, criterion="mi", backward=None).fit(toy.X, toy.y)
     assert by_itself.selected_.tolist() == [0, 1]
-    assert all(step.given == () for step in by_itself.selection_.steps)
+    assert all(step.conditioning_set == () for step in by_itself.selection_.steps)
 
 
 # --- targets ------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def test_the_maximum_is_the_stricter_statistic():
     strict = quick(backward="maximum").fit(X, y).selection_
     first = [next(s for s in r.steps if s.phase == "backward") for r in (lenient, strict)]
     assert first[0].values == first[1].values
-    assert first[0].null_line < first[1].null_line
+    assert first[0].critical_value < first[1].critical_value
     assert first[0].p_value <= first[1].p_value
 
 
@@ -332,12 +332,12 @@ def test_a_part_of_the_samples_is_a_part_of_the_samples(monkeypatch):
     X, y = numbers(300)
     seen = []
 
-    def watched(inquiry, kept, candidates, *rest):
-        columns = [*(c.block.columns[0] for c in candidates), inquiry.target.columns[0]]
+    def watched(context, kept, candidates, *rest):
+        columns = [*(c.block.columns[0] for c in candidates), context.target.columns[0]]
         seen.append(np.column_stack([column.values for column in columns]))
-        return forward(inquiry, kept, candidates, *rest)
+        return forward(context, kept, candidates, *rest)
 
-    monkeypatch.setattr("pidselect.selection.course.forward", watched)
+    monkeypatch.setattr("pidselect.selection.fit.forward", watched)
     quick(max_samples=50).fit(X, y)
     rows = {tuple(row) for row in seen[0]}
     assert rows <= {tuple(row) for row in np.column_stack([X, y])}
@@ -408,7 +408,7 @@ def test_a_constant_column_does_not_change_the_estimator():
     X, y = numbers()
     with_constant = np.column_stack([X, np.ones(len(X))])
     assert isinstance(quick().fit(with_constant, y).estimator_[0], KSG)
-    assert isinstance(quick(keep=[4]).fit(with_constant, y).estimator_[0], KSG)
+    assert isinstance(quick(fixed_features=[4]).fit(with_constant, y).estimator_[0], KSG)
 
 
 def test_a_constant_text_is_kept_beside_numbers():
@@ -416,7 +416,7 @@ def test_a_constant_text_is_kept_beside_numbers():
     X, y = numbers()
     rows = [[*row, "same"] for row in X.tolist()]
     expected = quick().fit(X, y)
-    for selector in (quick(keep=[4]), quick(feature_groups=[[1, 4]])):
+    for selector in (quick(fixed_features=[4]), quick(feature_groups=[[1, 4]])):
         assert isinstance(selector.fit(rows, y).estimator_[0], KSG)
         assert set(selector.selected_) == {*expected.selected_, 4}
 
@@ -482,13 +482,13 @@ def test_whole_selection_equals_the_twin(system, estimator, score, seed):
 @settings(max_examples=10)
 def test_order_of_the_columns_does_not_matter_with_shared_draws(order):
     X, y = numbers()
-    expected = quick(shared=True).fit(X, y)
-    found = quick(shared=True).fit(X[:, order], y)
+    expected = quick(shared_permutations=True).fit(X, y)
+    found = quick(shared_permutations=True).fit(X[:, order], y)
     assert [order[i] for i in found.selected_] == expected.selected_.tolist()
     for step, twin in zip(found.selection_.steps, expected.selection_.steps, strict=True):
         values = {order[int(c[1:])]: v for c, v in zip(step.candidates, step.values, strict=True)}
         assert values == {int(c[1:]): v for c, v in zip(twin.candidates, twin.values, strict=True)}
-        assert step.null_line == twin.null_line
+        assert step.critical_value == twin.critical_value
         assert step.p_value == twin.p_value
 
 

@@ -28,8 +28,8 @@ def test_names(library):
     assert sorted(chosen(selector)) == ["port", "wind"]
     assert selector.selected_.tolist() == [list(columns).index(n) for n in chosen(selector)]
     assert selector.get_feature_names_out().tolist() == ["wind", "port"]
-    kinds = ["ordinal", "continuous", "nominal", "nominal"]
-    assert list(selector.kinds_.items()) == list(zip(columns, kinds, strict=True))
+    feature_types = ["ordinal", "continuous", "nominal", "nominal"]
+    assert list(selector.feature_types_.items()) == list(zip(columns, feature_types, strict=True))
 
 
 @frames
@@ -194,7 +194,7 @@ def test_a_failure_leaves_the_names_of_an_earlier_fit():
     columns, y = season()
     selector = quick().fit(pd.DataFrame(columns), y)
     with pytest.raises(ValueError, match="position 9"):
-        selector.set_params(keep=[9]).fit(*gates())
+        selector.set_params(fixed_features=[9]).fit(*gates())
     assert selector.feature_names_in_.tolist() == list(columns)
     assert selector.transform(pd.DataFrame(columns)).shape == (150, 2)
 
@@ -203,8 +203,8 @@ def test_a_failure_leaves_the_names_of_an_earlier_fit():
 def test_the_record_comes_in_the_same_library(library):
     columns, y = season()
     frame = quick().fit(LIBRARIES[library](columns), y).selection_.to_frame()
-    kind = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}[library]
-    assert isinstance(frame, kind)
+    feature_type = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}[library]
+    assert isinstance(frame, feature_type)
 
 
 def test_fit_on_one_library_and_transform_another():

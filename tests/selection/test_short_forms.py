@@ -8,17 +8,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from recording_callbacks import Interrupting
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from systems import gates, noise, quick, xor
-from watchers import Interrupting
 
 from pidselect import PIDSelector
-from pidselect.selection.record import Selection, Step
+from pidselect.selection.callbacks import use_callback
+from pidselect.selection.result import Selection, Step
 from pidselect.selection.stability import Stability
-from pidselect.selection.watching import watched_by
 
 ATTACK = "<img src=x onerror=alert(1)>"
 
@@ -111,7 +111,7 @@ def test_names_of_the_data_stay_text():
     X, y = gates()
     names = ["a", "b\u202e", ATTACK, "</style><script>alert(1)</script>", "d"]
     copy = pd.DataFrame({**dict(zip(names, X.T, strict=True)), f"{ATTACK}2": X[:, 0]})
-    selector = quick(keep=names[3]).fit(copy, y)
+    selector = quick(fixed_features=names[3]).fit(copy, y)
     html = selector._repr_html_()
     assert ATTACK in selector.selection_.features
     assert selector.selection_.copies == {f"{ATTACK}2": "a"}
@@ -127,7 +127,7 @@ def test_names_of_the_data_stay_text():
 
 def test_a_table_of_what_was_selected():
     X, y = gates()
-    selection = quick(keep=[3]).fit(X, y).selection_
+    selection = quick(fixed_features=[3]).fit(X, y).selection_
     table = rows(body(selection._repr_html_()))
     assert table[0] == ["feature", "step", "bits", "p", "final p"]
     assert table[1] == ["x3", "kept", "", "", ""]
@@ -157,7 +157,7 @@ def test_nothing_selected():
 
 
 def test_nothing_beyond_what_was_kept():
-    selection = quick(keep=[0]).fit(*noise()).selection_
+    selection = quick(fixed_features=[0]).fit(*noise()).selection_
     html = body(selection._repr_html_())
     assert "No feature was selected beyond what was kept." in html
     assert ["x0", "kept", "", "", ""] in rows(html)
@@ -177,7 +177,7 @@ def test_remarks_are_there():
 
 def test_a_fit_that_was_stopped():
     watcher = Interrupting("took", 1)
-    with pytest.raises(KeyboardInterrupt), watched_by(watcher):
+    with pytest.raises(KeyboardInterrupt), use_callback(watcher):
         quick().fit(*gates())
     html = watcher.all("stopped")[0]._repr_html_()
     assert "1 feature was selected of 5 candidates: x2." in html
@@ -212,7 +212,7 @@ def test_all_forms_are_for_reading_only():
 def test_names_are_quoted_in_print_where_they_would_not_be_seen():
     X, y = gates()
     table = pd.DataFrame(dict(zip(["\x1b[2Jx", "a", "b\n", "c", "d"], X.T, strict=True)))
-    selection = quick(keep="\x1b[2Jx").fit(table, y).selection_
+    selection = quick(fixed_features="\x1b[2Jx").fit(table, y).selection_
     assert "b\n" in selection.features
     printed = str(selection) + "".join(map(str, selection.steps))
     assert "\x1b" not in printed

@@ -34,7 +34,7 @@ from pidselect.selection.stability import (
 from pidselect.selection.subsamples import Subsamples
 
 
-class Watcher(SelectorMixin, BaseEstimator):
+class Callback(SelectorMixin, BaseEstimator):
     """Selects the first column, and notes what it was given."""
 
     seen: list = []  # noqa: RUF012  (copies of a selector share it)
@@ -53,8 +53,8 @@ class Watcher(SelectorMixin, BaseEstimator):
 
 @pytest.fixture
 def watched(monkeypatch):
-    monkeypatch.setattr(Watcher, "seen", [])
-    return Watcher
+    monkeypatch.setattr(Callback, "seen", [])
+    return Callback
 
 
 # --- what is found ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import pytest
 from mortal import PATIENCE, within
 from systems import gates, numbers, quick
 
-from pidselect.selection.workers import count_workers, run
+from pidselect.selection.executor import count_workers, run
 
 
 def same_time(functions):

@@ -11,10 +11,10 @@ import naive
 from pidselect.data import Block
 
 
-def numbers(words: Sequence[int]) -> Iterator[int]:
+def numbers(stream_key: Sequence[int]) -> Iterator[int]:
     """Fold the words into one key; the t-th number is mix(key + t * GOLDEN), of 64 bits."""
     key = 0
-    for word in words:
+    for word in stream_key:
         key = naive.mix(((key ^ word) + naive.GOLDEN) & naive.MASK)
     while True:
         key = (key + naive.GOLDEN) & naive.MASK
@@ -35,9 +35,9 @@ def members_of(groups: Sequence[int]) -> list[list[int]]:
     return [[i for i, g in enumerate(groups) if g == group] for group in sorted(set(groups))]
 
 
-def within(words: Sequence[int], groups: Sequence[int]) -> list[int]:
+def within(stream_key: Sequence[int], groups: Sequence[int]) -> list[int]:
     """Shuffle the rows of every group, one group after the other."""
-    random, rows = numbers(words), list(range(len(groups)))
+    random, rows = numbers(stream_key), list(range(len(groups)))
     for members in members_of(groups):
         values = members.copy()
         shuffle(values, random)
@@ -46,9 +46,9 @@ def within(words: Sequence[int], groups: Sequence[int]) -> list[int]:
     return rows
 
 
-def shift(words: Sequence[int], groups: Sequence[int]) -> list[int]:
+def shift(stream_key: Sequence[int], groups: Sequence[int]) -> list[int]:
     """Move the rows of every group round by a number of its own."""
-    random, rows = numbers(words), list(range(len(groups)))
+    random, rows = numbers(stream_key), list(range(len(groups)))
     for members in members_of(groups):
         start = below(len(members), random)
         for i, value in zip(members, members[start:] + members[:start], strict=True):
@@ -56,10 +56,10 @@ def shift(words: Sequence[int], groups: Sequence[int]) -> list[int]:
     return rows
 
 
-def blocks(words: Sequence[int], groups: Sequence[int]) -> list[int]:
+def blocks(stream_key: Sequence[int], groups: Sequence[int]) -> list[int]:
     """Shuffle groups of equal size, the smallest first, and lay their rows side by side."""
     found = members_of(groups)
-    order = within(words, [len(members) for members in found])
+    order = within(stream_key, [len(members) for members in found])
     rows = list(range(len(groups)))
     for members, other in zip(found, order, strict=True):
         for i, value in zip(members, found[other], strict=True):
@@ -67,9 +67,9 @@ def blocks(words: Sequence[int], groups: Sequence[int]) -> list[int]:
     return rows
 
 
-def local(words: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
+def local(stream_key: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
     """In random order, let each sample change places with a random neighbour, each only once."""
-    random, order = numbers(words), list(range(len(neighbours)))
+    random, order = numbers(stream_key), list(range(len(neighbours)))
     shuffle(order, random)
     partner: dict[int, int] = {}
     for i in order:
@@ -90,7 +90,7 @@ def squared_distances(given: Block, n: int) -> np.ndarray:
             for j in range(n):
                 if math.isnan(values[i]) or math.isnan(values[j]):
                     apart = n * (math.isnan(values[i]) != math.isnan(values[j]))
-                elif column.kind == "nominal":
+                elif column.feature_type == "nominal":
                     apart = n * (values[i] != values[j])
                 else:
                     apart = rank[i] - rank[j]

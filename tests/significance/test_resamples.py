@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import naive
-from pidselect.significance.surrogates import BOOTSTRAP, permutations, resamples
+from pidselect.significance.rng import BOOTSTRAP, permutations, resamples
 
 KNOWN = [1, 1, 2, 3, 3, 0]
-words = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5).map(tuple)
+stream_key = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5).map(tuple)
 
 
 def naive_resample(key, n):
@@ -24,7 +24,7 @@ def naive_resample(key, n):
     return [number * n >> 64 for number in numbers]
 
 
-@given(words, st.integers(1, 1000), st.integers(1, 10), st.integers(1, 100))
+@given(stream_key, st.integers(1, 1000), st.integers(1, 10), st.integers(1, 100))
 @settings(max_examples=40)
 def test_equal_to_the_naive_generator(key, first, m, n):
     found = resamples(key, range(first, first + m), n)

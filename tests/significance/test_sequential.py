@@ -13,18 +13,18 @@ from scipy.stats import binom
 
 import naive
 from pidselect import PIDSelector
-from pidselect.selection.question import Information
+from pidselect.selection.scoring import ConditionalMI
 from pidselect.significance.sequential import (
     CAUTION,
     HOPELESS,
     MOST_DRAWS,
-    betting_line,
+    betting_critical_value,
     betting_p_values,
     most_draws,
     verdict,
     wealth,
 )
-from pidselect.significance.standards import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_DRAWS
 
 alphas = st.sampled_from([0.01, 0.025, 0.05, 0.1, 0.2])
 draws = st.lists(st.integers(0, 9), min_size=1, max_size=80).map(lambda v: np.array(v, float))
@@ -187,7 +187,7 @@ def test_a_verdict_is_what_the_p_value_says(observed, null, alpha):
 
 @given(draws, alphas)
 def test_above_the_line_all_are_significant(null, alpha):
-    line = betting_line(null, alpha)
+    line = betting_critical_value(null, alpha)
     above = (np.inf,) if line is None else (line + 1e-6, line + 0.5, np.inf)
     for value in above:
         significant = wealth(null >= value, alpha)[-1] >= 1 / alpha
@@ -198,7 +198,7 @@ def test_above_the_line_all_are_significant(null, alpha):
 
 @given(draws, alphas)
 def test_on_the_line_none_is_significant_by_the_last_draw(null, alpha):
-    line = betting_line(null, alpha)
+    line = betting_critical_value(null, alpha)
     if line is not None:
         assert wealth(null >= line - naive.SLACK, alpha)[-1] < 1 / alpha
 
@@ -206,15 +206,15 @@ def test_on_the_line_none_is_significant_by_the_last_draw(null, alpha):
 @pytest.mark.parametrize(("alpha", "needed"), [(0.2, 9), (0.1, 19), (0.05, 39), (0.025, 79)])
 def test_a_clear_case_needs_few_draws(alpha, needed):
     assert verdict(1.0, np.zeros(needed - 1), alpha) == "open"
-    assert betting_line(np.zeros(needed - 1), alpha) is None
+    assert betting_critical_value(np.zeros(needed - 1), alpha) is None
     assert verdict(1.0, np.zeros(needed), alpha) == "significant"
-    assert betting_line(np.zeros(needed), alpha) == 0
+    assert betting_critical_value(np.zeros(needed), alpha) == 0
     assert verdict(0.0, np.zeros(3 if alpha > 0.05 else 2), alpha) == "not significant"
 
 
 def test_nothing_drawn_is_nothing_known():
     assert verdict(1.0, np.empty(0), 0.05) == "open"
-    assert betting_line(np.empty(0), 0.05) is None
+    assert betting_critical_value(np.empty(0), 0.05) is None
     np.testing.assert_array_equal(betting_p_values(np.ones(2), np.empty(0), 0.05), [1, 1])
 
 
@@ -286,11 +286,11 @@ def test_what_the_record_says_fits_together(seed, estimator):
         assert step.accepted == (step.p_value <= step.alpha)
         assert step.p_value == step.p_values[step.candidates.index(step.chosen)]
         assert all(0 < p <= 1 for p in step.p_values)
-        if step.null_line is not None and step.phase == "forward":
-            assert step.accepted or step.score <= step.null_line
+        if step.critical_value is not None and step.phase == "forward":
+            assert step.accepted or step.score <= step.critical_value
     accepted = [step for step in record.steps if step.accepted]
     assert accepted
-    assert all(step.null_line is not None for step in accepted)
+    assert all(step.critical_value is not None for step in accepted)
     assert all(step.n_drawn >= 39 for step in accepted)
 
 
@@ -303,9 +303,9 @@ def test_where_nothing_is_relevant_few_draws_do(seed, estimator):
     (step,) = selector.selection_.steps
     assert 0 < step.n_drawn <= 64
     assert step.p_value > 0.05
-    assert step.null_line is None
+    assert step.critical_value is None
     assert "null line" not in str(step)
-    assert selector.selection_.to_dict()["steps"][0]["null_line"] is None
+    assert selector.selection_.to_dict()["steps"][0]["critical_value"] is None
 
 
 @portfolios
@@ -333,8 +333,8 @@ def test_scores_and_null_lines_agree_with_verdicts(estimator, backward):
         steps += record.steps
     for step in steps:
         assert step.accepted == (step.p_value <= step.alpha)
-        assert step.null_line is None or step.accepted == (step.score > step.null_line)
-    assert {step.null_line is None for step in steps} == {True, False}
+        assert step.critical_value is None or step.accepted == (step.score > step.critical_value)
+    assert {step.critical_value is None for step in steps} == {True, False}
     assert {step.accepted for step in steps} == {True, False}
 
 
@@ -343,13 +343,13 @@ def test_scores_and_null_lines_agree_with_verdicts(estimator, backward):
 )
 def test_n_drawn_counts_what_was_drawn_for_the_test(estimator, n_pilot, monkeypatch):
     asked = []
-    score = Information.score
+    score = ConditionalMI.score
 
     def noted(self, draws):
         asked.append(draws)
         return score(self, draws)
 
-    monkeypatch.setattr(Information, "score", noted)
+    monkeypatch.setattr(ConditionalMI, "score", noted)
     record = fit(*clear(), estimator=estimator, backward=None, max_features=1)
     assert [draws.start for draws in asked[:1]] == [0]
     first = asked[: next((i for i, d in enumerate(asked[1:], 1) if d.start == 0), len(asked))]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import naive
 from pidselect.significance import (
     check_resolution,
+    critical_value,
     maximum_statistic,
     minimum_statistic,
-    null_line,
     p_values,
 )
 
@@ -44,8 +44,8 @@ def test_p_value_counts_equal_values():
 )
 def test_the_line_is_where_p_passes_alpha(n, alpha):
     null = np.random.default_rng(n).normal(size=n)
-    line = null_line(null, alpha)
-    assert line == naive.null_line(null, alpha)
+    line = critical_value(null, alpha)
+    assert line == naive.critical_value(null, alpha)
     for observed in [*null, line + 1e-6, line - 1e-6, 10.0, -10.0]:
         assert (naive.p_value(observed, null) <= alpha) == (observed > line)
         assert (p_values(np.array([observed]), null)[0] <= alpha) == (observed > line)
@@ -55,18 +55,18 @@ def test_the_line_is_where_p_passes_alpha(n, alpha):
 def test_null_line(seed, n, alpha):
     null = null_of(seed, n)
     if 1 / (1 + n) <= alpha:
-        assert null_line(null, alpha) == naive.null_line(null, alpha)
+        assert critical_value(null, alpha) == naive.critical_value(null, alpha)
 
 
 def test_two_hundred_draws_allow_nine():
     """(1 + 9) / 201 <= 0.05 < (1 + 10) / 201: the line is the tenth largest."""
-    assert null_line(np.arange(200.0), 0.05) == 190
-    assert naive.null_line(range(200), 0.05) == 190
+    assert critical_value(np.arange(200.0), 0.05) == 190
+    assert naive.critical_value(range(200), 0.05) == 190
 
 
 def test_naive_line_without_enough_draws():
-    assert naive.null_line([0.0] * 18, 0.05) == np.inf
-    assert naive.null_line([0.0] * 19, 0.05) == 0.0
+    assert naive.critical_value([0.0] * 18, 0.05) == np.inf
+    assert naive.critical_value([0.0] * 19, 0.05) == 0.0
 
 
 @given(seeds, st.integers(1, 6), draws)

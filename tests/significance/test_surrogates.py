@@ -1,109 +1,431 @@
-"""Permutations come from their key alone: what they are for, and which draw."""
+"""Schemes exchange what they say they do, evenly, and as their key alone decides."""
 
 from __future__ import annotations
 
-import random
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
+import naive_surrogates
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import naive
-from pidselect.significance import surrogates
-from pidselect.significance.surrogates import permutations
+from pidselect.data import Block, Column
+from pidselect.significance import SURROGATES, check_groups, permutations
+from pidselect.significance.rng import NEIGHBOURS, nearest_samples, permute_locally
 
-KNOWN = [4, 1, 7, 2, 0, 6, 5, 3]
-words = st.lists(st.integers(0, 2**64 - 1), min_size=3, max_size=6).map(tuple)
+NOTHING = Block()
+seeds = st.integers(0, 2**32 - 1)
+partitions = st.lists(st.integers(0, 4), min_size=1, max_size=60).map(
+    lambda values: np.unique(values, return_inverse=True)[1]
+)
 
 
-@given(words, st.integers(1, 1000), st.integers(1, 20), st.integers(1, 200))
+def column(feature_type, values):
+    return Column("s", feature_type, np.asarray(values, dtype=np.float64))
+
+
+def mixed_block(seed, n):
+    """Return columns of every kind, with ties and missing values."""
+    rng = np.random.default_rng(seed)
+    gaps = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n).round(1))
+    choices = [
+        column("continuous", rng.normal(size=n)),
+        column("continuous", gaps),
+        column("ordinal", rng.integers(0, 4, n)),
+        column("nominal", rng.integers(0, 3, n)),
+        column("nominal", rng.integers(0, n, n)),
+        column("continuous", np.maximum(0, rng.normal(size=n))),
+    ]
+    picked = rng.choice(len(choices), size=rng.integers(1, 4), replace=False)
+    return Block(tuple(choices[i] for i in picked))
+
+
+def is_permutation(rows):
+    return (np.sort(rows, axis=1) == np.arange(rows.shape[1])).all()
+
+
+def chi_square(counts):
+    expected = counts.sum() / counts.size
+    return chi2.sf(((counts - expected) ** 2 / expected).sum(), counts.size - 1)
+
+
+# What every scheme promises.
+
+
+def bound_schemes(n=60):
+    """Return every scheme in all the ways it works, for n samples."""
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(n // 10), 10)[rng.permutation(n)]
+    continuous = Block((column("continuous", rng.normal(size=n)),))
+    levels = Block((column("ordinal", rng.integers(0, 5, n)),))
+    return {
+        (name, which, grouped): SURROGATES[name](block, n, groups if grouped else None)
+        for name in SURROGATES
+        for which, block in (("nothing", NOTHING), ("levels", levels), ("numbers", continuous))
+        for grouped in (False, True)
+        if name != "blocks" or grouped
+    }
+
+
+@pytest.mark.parametrize("which", bound_schemes())
+def test_neither_batch_nor_thread_matters(which):
+    draw = bound_schemes()[which]
+    together = draw((7, 1, 2), range(1, 41))
+    assert together.shape == (40, 60)
+    assert together.dtype == np.int32
+    with ThreadPoolExecutor(2) as threads:
+        parts = threads.map(draw, [(7, 1, 2)] * 3, [range(1, 4), range(4, 30), range(30, 41)])
+        np.testing.assert_array_equal(np.concatenate(list(parts)), together)
+    sent = pickle.loads(pickle.dumps(draw))
+    np.testing.assert_array_equal(sent((7, 1, 2), range(40, 41))[0], together[-1])
+    assert (draw((7, 1, 3), range(1, 41)) != together).any()
+    assert draw((7,), range(1, 1)).shape == (0, 60)
+
+
+@pytest.mark.parametrize("which", bound_schemes())
+def test_every_row_is_a_permutation(which):
+    rows = bound_schemes()[which]((3,), range(1, 101))
+    assert is_permutation(rows)
+    assert (rows != np.arange(60)).any(axis=1).mean() > 0.9
+
+
+# Permuting everything or within groups.
+
+
+def test_global_is_what_it_was():
+    found = SURROGATES["global"](NOTHING, 50, None)((7, 1, 2, 3), range(1, 11))
+    np.testing.assert_array_equal(found, permutations((7, 1, 2, 3), range(1, 11), 50))
+
+
+def test_one_group_of_all_is_no_group():
+    for name in ("global", "local", "shift"):
+        alone = SURROGATES[name](NOTHING, 50, None)((1, 2), range(1, 11))
+        grouped = SURROGATES[name](NOTHING, 50, np.zeros(50, dtype=np.int64))((1, 2), range(1, 11))
+        np.testing.assert_array_equal(alone, grouped)
+
+
+@given(partitions, seeds)
+def test_within_groups_equals_the_twin(groups, seed):
+    rows = SURROGATES["global"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
+    expected = [naive_surrogates.within((seed, 1, draw), groups) for draw in range(1, 4)]
+    np.testing.assert_array_equal(rows, expected)
+    assert (groups[rows] == groups).all()
+
+
+def test_every_order_within_groups_is_equally_likely():
+    groups = np.array([0, 1, 0, 1, 1])
+    rows = SURROGATES["global"](NOTHING, 5, groups)((11,), range(1, 2401))
+    _, counts = np.unique(rows, axis=0, return_counts=True)
+    assert len(counts) == 2 * 6
+    assert 1e-3 < chi_square(counts) < 1 - 1e-3
+
+
+def test_a_group_without_rows_is_none():
+    """Groups of a subsample need not be numbered without gaps."""
+    groups = np.array([0, 0, 3, 3, 5, 5])
+    for name in SURROGATES:
+        rows = SURROGATES[name](Block((column("continuous", range(6)),)), 6, groups)
+        dense = SURROGATES[name](Block((column("continuous", range(6)),)), 6, groups // 2)
+        np.testing.assert_array_equal(rows((1,), range(1, 20)), dense((1,), range(1, 20)))
+
+
+# Shifts.
+
+
+@given(partitions, seeds)
+def test_shifts_equal_the_twin(groups, seed):
+    rows = SURROGATES["shift"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
+    expected = [naive_surrogates.shift((seed, 1, draw), groups) for draw in range(1, 4)]
+    np.testing.assert_array_equal(rows, expected)
+    assert is_permutation(rows)
+
+
+def test_every_shift_is_equally_likely():
+    n, m = 20, 8000
+    rows = SURROGATES["shift"](NOTHING, n, None)((4,), range(1, m + 1))
+    assert (np.diff(rows, axis=1) % n == 1).all()
+    assert 1e-3 < chi_square(np.bincount(rows[:, 0], minlength=n)) < 1 - 1e-3
+
+
+def test_groups_shift_by_numbers_of_their_own():
+    groups = np.repeat([0, 1], 4)
+    rows = SURROGATES["shift"](NOTHING, 8, groups)((4,), range(1, 3201))
+    counts = np.bincount(4 * rows[:, 0] + rows[:, 4] - 4, minlength=16)
+    assert 1e-3 < chi_square(counts) < 1 - 1e-3
+
+
+# Whole groups.
+
+
+@given(partitions, seeds)
+def test_blocks_equal_the_twin(groups, seed):
+    sizes = np.bincount(groups)
+    if len(set(sizes)) == len(sizes):
+        with pytest.raises(ValueError, match="no two groups"):
+            SURROGATES["blocks"](NOTHING, len(groups), groups)
+        return
+    rows = SURROGATES["blocks"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
+    expected = [naive_surrogates.blocks((seed, 1, draw), groups) for draw in range(1, 4)]
+    np.testing.assert_array_equal(rows, expected)
+    assert is_permutation(rows)
+
+
+def test_every_order_of_blocks_is_equally_likely():
+    groups = np.array([0, 0, 1, 1, 2, 2, 3])
+    rows = SURROGATES["blocks"](NOTHING, 7, groups)((8,), range(1, 1801))
+    orders, counts = np.unique(rows, axis=0, return_counts=True)
+    assert len(orders) == 6
+    assert (orders[:, 6] == 6).all()
+    assert (orders[:, 1:6:2] == orders[:, 0:6:2] + 1).all()
+    assert 1e-3 < chi_square(counts) < 1 - 1e-3
+
+
+def test_blocks_say_what_they_need():
+    with pytest.raises(ValueError, match=r"groups=None: pass the group of every row"):
+        SURROGATES["blocks"](NOTHING, 6, None)
+    with pytest.raises(ValueError, match=r'2, of 2, 4 rows\. surrogates="global" with groups'):
+        SURROGATES["blocks"](NOTHING, 6, np.array([0, 0, 1, 1, 1, 1]))
+
+
+# Local permutations.
+
+
+@given(seeds, st.integers(2, 40), st.integers(1, 7), st.booleans())
 @settings(max_examples=60)
-def test_equal_to_the_naive_generator(key, first, m, n):
-    found = permutations(key, range(first, first + m), n)
-    assert found.dtype == np.int32
-    expected = [naive.permutation((*key, draw), n) for draw in range(first, first + m)]
-    np.testing.assert_array_equal(found, expected)
+def test_neighbours_are_the_nearest_by_all_distances(seed, n, k, grouped):
+    block = mixed_block(seed, n)
+    groups = np.random.default_rng(seed).integers(0, 3, n) if grouped else np.zeros(n, dtype=int)
+    found = nearest_samples(block, n, groups, k)
+    squared = naive_surrogates.squared_distances(block, n)
+    for i in range(n):
+        mine = found.members[i, : found.size[i]]
+        reachable = np.flatnonzero(groups == groups[i])
+        assert found.size[i] == min(k, len(reachable)) == len(set(mine))
+        assert i in mine
+        assert set(mine) <= set(reachable)
+        nearest = np.sort(squared[i, reachable])[: found.size[i]]
+        np.testing.assert_array_equal(np.sort(squared[i, mine]), nearest)
 
 
-def test_known_permutation():
-    """The generator is a promise: a new version must give the old draws."""
-    assert naive.permutation((0, 0, 0, 0, 1), 8) == KNOWN
-    np.testing.assert_array_equal(permutations((0, 0, 0, 0), range(1, 2), 8), [KNOWN])
+@given(seeds, st.integers(2, 40))
+def test_local_rows_equal_the_twin(seed, n):
+    block = Block((column("continuous", np.random.default_rng(seed).normal(size=n)),))
+    groups = np.random.default_rng(seed).integers(0, 3, n)
+    found = nearest_samples(block, n, groups, NEIGHBOURS + 1)
+    lists = [row[:size].tolist() for row, size in zip(*found, strict=True)]
+    rows = SURROGATES["local"](block, n, groups)((seed, 1), range(1, 4))
+    for draw in range(1, 4):
+        paired = naive_surrogates.local((seed, 1, draw), lists)
+        permuted = naive_surrogates.within((seed, 1, draw), groups.tolist())
+        few = [np.sum(groups == group) <= NEIGHBOURS + 1 for group in groups]
+        expected = np.where(few, permuted, paired)  # all rows of a small group are neighbours
+        np.testing.assert_array_equal(rows[draw - 1], expected)
 
 
-def test_splitmix64_by_its_published_values():
-    """The first numbers of SplitMix64 from the seed 1234567."""
-    stream = [naive.mix((1234567 + t * naive.GOLDEN) & naive.MASK) for t in range(1, 4)]
-    assert stream == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+def test_pairs_are_no_fixed_partners():
+    """In groups of two the rows change places in about half of the draws, not in all."""
+    block = Block((column("continuous", np.random.default_rng(0).normal(size=40)),))
+    rows = SURROGATES["local"](block, 40, np.repeat(np.arange(20), 2))((1,), range(1, 201))
+    assert 0.4 < (rows == np.arange(40)).mean() < 0.6
 
 
-@given(words, st.integers(2, 100))
-def test_each_is_a_permutation(key, n):
-    found = permutations(key, range(1, 6), n)
-    np.testing.assert_array_equal(np.sort(found, axis=1), np.tile(np.arange(n), (5, 1)))
+maps = st.sampled_from([np.exp, np.negative, lambda v: v**3, lambda v: -np.arctan(v) - 7])
 
 
-def test_the_range_does_not_matter():
-    key = (7, 1, 2, 3)
-    together = permutations(key, range(1, 41), 50)
-    for cut in (1, 7, 16, 39):
-        parts = [
-            permutations(key, range(1, 1 + cut), 50),
-            permutations(key, range(1 + cut, 41), 50),
-        ]
-        np.testing.assert_array_equal(np.concatenate(parts), together)
-    np.testing.assert_array_equal(permutations(key, range(40, 41), 50)[0], together[-1])
-    assert permutations(key, range(1, 1), 50).shape == (0, 50)
+@given(seeds, st.integers(2, 60), st.lists(maps, min_size=3, max_size=3))
+def test_monotone_maps_change_no_neighbour(seed, n, changes):
+    values = np.random.default_rng(seed).normal(size=(3, n)).round(1)
+    before = Block(tuple(column("continuous", row) for row in values))
+    mapped = [change(row) for change, row in zip(changes, values, strict=True)]
+    after = Block(tuple(column("continuous", row) for row in mapped))
+    np.testing.assert_array_equal(nearest_samples(before, n)[0], nearest_samples(after, n)[0])
 
 
-def test_every_word_matters():
-    keys = [(1, 2, 3, 4), (2, 2, 3, 4), (1, 3, 3, 4), (1, 2, 4, 4), (1, 2, 3, 5)]
-    keys += [(1, 2, 3, 4, 0), (0, 1, 2, 3, 4), (1, 2, 4, 3), (1, 2, 3), (2**40 + 1, 2, 3, 4)]
-    found = {tuple(order) for key in keys for order in permutations(key, range(1, 4), 40).tolist()}
-    assert len(found) == 3 * len(keys)
+@given(seeds, st.integers(2, 60))
+def test_names_of_levels_change_no_neighbour(seed, n):
+    rng = np.random.default_rng(seed)
+    codes, names = rng.integers(0, 6, n), rng.permutation(6)
+    found = [
+        nearest_samples(Block((column("nominal", c), column("ordinal", np.arange(n)))), n)[0]
+        for c in (codes, names[codes])
+    ]
+    np.testing.assert_array_equal(*found)
 
 
-def test_draws_for_different_ends_differ():
-    """What a word stands for is a promise, too: old seeds must give old draws."""
-    phases = ("SUBSAMPLE", "FORWARD", "BACKWARD", "DECOMPOSITION", "BOOTSTRAP", "LOOKAHEAD")
-    phases += ("START", "RELEVANCE", "STABILITY")
-    assert [getattr(surrogates, phase) for phase in phases] == list(range(9))
+def test_a_tree_and_all_pairs_agree():
+    """Labels that are all different set all others further off by the same, beyond any tree."""
+    n = 300
+    rng = np.random.default_rng(0)
+    numbers = tuple(column("continuous", row) for row in rng.normal(size=(3, n)).round(1))
+    labels = column("nominal", rng.permutation(n))
+    by_tree, by_pairs = (nearest_samples(Block(b), n)[0] for b in (numbers, (*numbers, labels)))
+    np.testing.assert_array_equal(by_tree, by_pairs)
 
 
-def test_neighbouring_keys_are_unrelated():
-    """Orders of neighbouring columns and draws agree at one position on average, as any two do."""
-    orders = np.concatenate([permutations((0, 0, 0, c), range(1, 41), 100) for c in range(50)])
-    for lag in (1, 40):
-        matches = (orders[lag:] == orders[:-lag]).sum(axis=1)
-        assert matches.mean() == pytest.approx(1, abs=4 / np.sqrt(len(matches)))
+@pytest.mark.parametrize("n_levels", [1, 3, 40, 1000])
+def test_ties_favour_no_row(n_levels):
+    """Where many samples are alike, they are all in about as many lists, first rows or last."""
+    n = 1000
+    levels = np.random.default_rng(n_levels).integers(0, n_levels, n)
+    listed = np.bincount(nearest_samples(Block((column("continuous", levels),)), n)[0].ravel())
+    assert listed.min() >= 1
+    assert listed.max() <= 3 * NEIGHBOURS
+    first, second = np.split(listed, 2)
+    assert first.mean() == pytest.approx(second.mean(), abs=0.4)
 
 
-def test_every_order_is_equally_likely():
-    draws = permutations((11, 0, 0, 0), range(1, 24_001), 5)
-    _, counts = np.unique(draws, axis=0, return_counts=True)
-    assert len(counts) == 120
-    assert 1e-3 < chi2.sf(((counts - 200) ** 2 / 200).sum(), 119) < 1 - 1e-3
+@pytest.mark.parametrize("seed", range(6))
+def test_the_nearest_sample_is_the_sample_itself(seed):
+    """Its place in the list is passed over, so it must be there, in groups of any size."""
+    groups = np.repeat([0, 1, 2, 3], [1, 2, NEIGHBOURS + 1, 40])
+    found = nearest_samples(mixed_block(seed, len(groups)), len(groups), groups, NEIGHBOURS + 1)
+    np.testing.assert_array_equal(found.members[:, 0], np.arange(len(groups)))
 
 
-def test_every_row_is_equally_likely_at_every_position():
-    n, m = 30, 20_000
-    draws = permutations((12, 0, 0, 0), range(1, m + 1), n)
-    counts = np.stack([np.bincount(column, minlength=n) for column in draws.T])
-    statistic = ((counts - m / n) ** 2 / (m / n)).sum() * (n - 1) / n
-    assert 1e-3 < chi2.sf(statistic, (n - 1) ** 2) < 1 - 1e-3
+@pytest.mark.parametrize("seed", range(6))
+def test_local_rows_stay_in_their_group(seed):
+    n = 200
+    groups = np.random.default_rng(seed).integers(0, 40, n)
+    rows = SURROGATES["local"](mixed_block(seed, n), n, groups)((seed,), range(1, 21))
+    assert is_permutation(rows)
+    assert (groups[rows] == groups).all()
 
 
-def test_no_global_state_is_touched():
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002
-    permutations((1, 2, 3, 4), range(1, 10), 20)
-    after = random.getstate(), np.random.get_state()  # noqa: NPY002
-    assert before[0] == after[0]
-    np.testing.assert_equal(after[1], before[1])
+@pytest.mark.parametrize("seed", range(6))
+def test_neighbours_change_places_in_pairs(seed):
+    """One is in the list of the other; few stay, and no two of those are in each other's."""
+    n = 300
+    block = Block((*mixed_block(seed, n).columns, column("continuous", np.zeros(n))))
+    rows = SURROGATES["local"](block, n, None)((seed,), range(1, 21))
+    members = nearest_samples(block, n, None, NEIGHBOURS + 1).members
+    near = np.zeros((n, n), dtype=bool)
+    near[np.arange(n)[:, np.newaxis], members] = True
+    for row in rows:
+        np.testing.assert_array_equal(row[row], np.arange(n))
+        assert (near | near.T)[np.arange(n), row].all()
+        alone = np.flatnonzero(row == np.arange(n))
+        assert len(alone) < 0.2 * n
+        assert (near & near.T)[np.ix_(alone, alone)].sum() == len(alone)  # each is its own nearest
 
 
-@pytest.mark.parametrize("word", [-1, 2**64])
-def test_words_do_not_wrap(word):
-    with pytest.raises(OverflowError):
-        permutations((word, 1, 0), range(1, 2), 5)
+def test_clusters_are_never_mixed():
+    """No pair is made of two clusters if each has enough samples of its own."""
+    clusters = np.repeat(np.arange(10), NEIGHBOURS + 1)
+    values = 10.0 * clusters + np.random.default_rng(0).random(len(clusters))
+    block = Block((column("continuous", values), column("nominal", clusters)))
+    rows = SURROGATES["local"](block, len(clusters), None)((2,), range(1, 101))
+    assert (clusters[rows] == clusters).all()
+
+
+def test_values_move_either_way_and_not_far():
+    """All neighbours are chosen, none much more often than others; on average nothing moves."""
+    n, m = 60, 4000
+    block = Block((column("continuous", np.arange(n)),))
+    rows = SURROGATES["local"](block, n, None)((2,), range(1, m + 1))
+    moved = (rows - np.arange(n))[:, 15:45]
+    assert moved.mean() == pytest.approx(0, abs=0.05)
+    assert (np.abs(moved) <= 3).all()
+    for step in (1, 2):
+        assert (moved == step).mean() == pytest.approx((moved == -step).mean(), abs=0.02)
+        assert 0.15 < (moved == step).mean() < 0.25
+
+
+@given(seeds)
+def test_strata_are_never_mixed(seed):
+    rng = np.random.default_rng(seed)
+    block = Block(
+        (column("ordinal", rng.integers(0, 3, 60)), column("nominal", rng.integers(0, 3, 60)))
+    )
+    rows = SURROGATES["local"](block, 60, None)((seed,), range(1, 6))
+    assert is_permutation(rows)
+    codes = block.codes()
+    assert (codes[rows] == codes).all()
+    expected = [naive_surrogates.within((seed, draw), codes) for draw in range(1, 6)]
+    np.testing.assert_array_equal(rows, expected)
+
+
+def test_strata_within_groups():
+    rng = np.random.default_rng(1)
+    levels, groups = rng.integers(0, 3, 200), rng.integers(0, 4, 200)
+    rows = SURROGATES["local"](Block((column("nominal", levels),)), 200, groups)((5,), range(1, 6))
+    assert is_permutation(rows)
+    assert (levels[rows] == levels).all()
+    assert (groups[rows] == groups).all()
+    assert (rows != np.arange(200)).any()
+
+
+def test_every_order_within_strata_is_equally_likely():
+    levels = Block((column("ordinal", [2, 1, 2, 1, 1]),))
+    rows = permute_locally(levels, 5, None, n_neighbours=2)((11,), range(1, 2401))
+    _, counts = np.unique(rows, axis=0, return_counts=True)
+    assert len(counts) == 2 * 6
+    assert 1e-3 < chi_square(counts) < 1 - 1e-3
+
+
+@pytest.mark.parametrize(("n_levels", "exact"), [(12, True), (13, False)])
+def test_strata_need_enough_samples(n_levels, exact):
+    levels = np.arange(12 * NEIGHBOURS) % n_levels
+    block = Block((column("ordinal", levels),))
+    rows = SURROGATES["local"](block, 12 * NEIGHBOURS, None)((1,), range(1, 50))
+    assert is_permutation(rows)
+    assert (levels[rows] == levels).all() == exact
+
+
+def test_what_is_known_of_the_given_is_kept():
+    """A function of S stays what it was, nearly; a global permutation would leave nothing."""
+    n = 400
+    values = np.random.default_rng(0).random(n)
+    rows = SURROGATES["local"](Block((column("continuous", values),)), n, None)((1,), range(1, 20))
+    correlation = [np.corrcoef(values, values[row])[0, 1] for row in rows]
+    assert min(correlation) > 0.99
+
+
+# Groups as users give them.
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["b", "b", "a", "c"],
+        [7, 7, -1, 8],
+        np.array([0.5, 0.5, 2.0, 1.0]),
+        pd.Series(["x", "x", "y", "z"], index=[4, 5, 6, 7]),
+        pd.Series(["x", "x", "y", "z"], dtype="category"),
+        pl.Series([3, 3, 1, 2]),
+        np.array(["2024-01-02", "2024-01-02", "2023-01-01", "2025-01-01"], dtype="datetime64[D]"),
+        [[1], [1], [2], [3]],
+    ],
+)
+def test_groups_are_read(groups):
+    found = check_groups(groups, 4)
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, [0, 0, 1, 2])
+
+
+def test_no_groups():
+    assert check_groups(None, 4) is None
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a", "b", "a"], r"groups has 3 values, but there are 4 rows"),
+        ([1.0, np.nan, np.nan, 2.0], r"'groups' \(2 missing\)"),
+        (["a", None, "b", "b"], r"'groups' \(1 missing\)"),
+        (pd.Series([1, None, 2, 3], dtype="Int64"), r"'groups' \(1 missing\)"),
+        (np.zeros((4, 2)), r"groups must have one value for every row, but has 2 columns"),
+    ],
+)
+def test_odd_groups(groups, message):
+    with pytest.raises(ValueError, match=message):
+        check_groups(groups, 4)
+
+
+def test_the_twin_permutes_as_the_other_twin_does():
+    assert naive_surrogates.within((1, 2, 3), [0] * 9) == naive.permutation((1, 2, 3), 9)

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from pidselect.data.words import check_choice, did_you_mean
+from pidselect.data.messages import check_choice, did_you_mean
 
 CRITERIA = ("cmi", "mi", "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap", "pid")
 ESTIMATORS = (

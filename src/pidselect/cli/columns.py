@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from pidselect.cli.errors import WrongCallError
-from pidselect.data.words import check_choice, did_you_mean
+from pidselect.data.messages import check_choice, did_you_mean
 
 
 def split_names(values: Iterable[str], known: Sequence[str], option: str) -> tuple[str, ...]:
@@ -65,11 +65,11 @@ def split_kinds(values: Iterable[str], known: Sequence[str]) -> dict[str, str]:
     >>> split_kinds(["a=nominal,b=ordinal", "x=y=continuous"], ["a", "b", "x=y"])
     {'a': 'nominal', 'b': 'ordinal', 'x=y': 'continuous'}
     """
-    kinds: dict[str, str] = {}
+    feature_types: dict[str, str] = {}
     for value in values:
         whole = value.rpartition("=")[0].strip() in known
         for pair in [value] if whole else _pairs(value):
-            name, sign, kind = (part.strip() for part in pair.rpartition("="))
+            name, sign, feature_type = (part.strip() for part in pair.rpartition("="))
             if not sign:
                 raise WrongCallError(
                     f"--kinds {pair!r} must be a name and a kind, such as {pair}=nominal"
@@ -78,14 +78,14 @@ def split_kinds(values: Iterable[str], known: Sequence[str]) -> dict[str, str]:
                 raise WrongCallError(
                     f"--kinds: there is no column {name!r}{did_you_mean(name, known)}"
                 )
-            _check_kind(name, kind)
-            kinds[name] = kind
-    return kinds
+            _check_kind(name, feature_type)
+            feature_types[name] = feature_type
+    return feature_types
 
 
-def _check_kind(column: str, kind: str) -> None:
+def _check_kind(column: str, feature_type: str) -> None:
     try:
-        check_choice(kind, ("continuous", "ordinal", "nominal"), f"--kinds {column}")
+        check_choice(feature_type, ("continuous", "ordinal", "nominal"), f"--kinds {column}")
     except ValueError as error:
         raise WrongCallError(str(error)) from None
 

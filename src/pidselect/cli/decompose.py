@@ -11,9 +11,9 @@ from pidselect.cli.choices import CONTINUOUS, MEASURES, WHOLE, one_of
 from pidselect.cli.columns import complete_column, split_kinds, split_names
 from pidselect.cli.commands import command
 from pidselect.cli.errors import WrongCallError, as_options, plain_errors
+from pidselect.cli.load import identifiers, open_table, part_of, refuse_missing
 from pidselect.cli.options import WRITING, TableOptions
-from pidselect.cli.reading import identifiers, open_table, part_of, refuse_missing
-from pidselect.cli.saying import say, warnings_as_notes
+from pidselect.cli.output import say, warnings_as_notes
 from pidselect.cli.writing import write_json
 
 #: What the help says; \b keeps the lines of the paragraph that follows.
@@ -82,7 +82,7 @@ def decompose_command(
             say(f"Note: {as_options(text)}", err=True)
 
     with plain_errors(), warnings_as_notes(note):
-        variables, kinds = _read(table, source)
+        variables, feature_types = _read(table, source)
         from pidselect.decomposition import decompose
 
         result = decompose(
@@ -91,7 +91,7 @@ def decompose_command(
             measure=measure,
             bins=bins,
             unit=unit,  # type: ignore[arg-type]
-            kinds=kinds,
+            feature_types=feature_types,
             n_permutations=permutations,
             n_bootstrap=bootstrap,
             n_jobs=jobs,
@@ -116,13 +116,15 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
     for name in used:
         if used.count(name) > 1:
             raise WrongCallError(f"{name!r} is named twice: a column can be one source, or target.")
-    kinds: Any = {k: v for k, v in split_kinds(table.kinds or (), known).items() if k in used}
+    feature_types: Any = {
+        k: v for k, v in split_kinds(table.feature_types or (), known).items() if k in used
+    }
     policy: Any = "drop" if table.missing == "drop" else "category"
-    opened = open_table(table, kinds=kinds, missing=policy, columns=used)
+    opened = open_table(table, feature_types=feature_types, missing=policy, columns=used)
     refuse_missing(opened, table)
     for name, counted in identifiers(opened).items():
         raise WrongCallError(
             f"{name!r} is an identifier: nearly every row has its own text ({counted}). If they "
             f"are meant as labels, state --kinds {quote(f'{name}=nominal')}."
         )
-    return [part_of(opened, some) for some in names], kinds
+    return [part_of(opened, some) for some in names], feature_types

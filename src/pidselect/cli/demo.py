@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from pidselect.cli.errors import plain_errors
+from pidselect.cli.formatting import relevant_sentences
 from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
-from pidselect.cli.running import Call, Found, result_text, run
-from pidselect.cli.saying import say
-from pidselect.cli.telling import relevant_sentences
+from pidselect.cli.output import say
+from pidselect.cli.run import Call, Found, result_text, run
 
 #: Few days and draws: the demo should not take long.
 N_DAYS, N_DRAWS = 500, 50

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import typer
 
-from pidselect.cli.saying import say
+from pidselect.cli.output import say
 
 #: Exit status of what failed, of a wrong call, and of what was interrupted.
 FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
@@ -32,7 +32,7 @@ RENAMED = {
     "n_permutations": "permutations",
     "n_bootstrap": "bootstrap",
     "n_jobs": "jobs",
-    "n_starts": "starts",
+    "n_random_starts": "starts",
     "random_state": "seed",
 }
 
@@ -68,7 +68,7 @@ SEVERAL = rf"[(\[](?:{QUOTED})(?:, (?:{QUOTED}))*,?[)\]]"
 SETTING = re.compile(rf"\b({'|'.join(PARAMETERS)})=({QUOTED}|{SEVERAL}|[\w.+-]*\w)")
 #: Other values of the setting before: ``--measure imin or 'mmi'``.
 OTHERS = re.compile(r"""(--[\w-]+ [\w-]+(?: or [\w-]+)*) or (['"])([\w-]+)\2""")
-KINDS = re.compile(r"\bkinds=\{([^{}]*)\}")
+FEATURE_TYPES = re.compile(r"\bkinds=\{([^{}]*)\}")
 TARGET = re.compile(rf"\bthe target ({QUOTED})")
 
 #: Words of the library for what the command line calls otherwise.
@@ -113,7 +113,7 @@ def as_options(text: str) -> str:
 
     Examples
     --------
-    >>> as_options("max_samples=2500 takes 30 s; kinds={'id': 'nominal'} keeps it")
+    >>> as_options("max_samples=2500 takes 30 s; feature_types={'id': 'nominal'} keeps it")
     "--max-samples 2500 takes 30 s; --kinds 'id=nominal' keeps it"
     >>> as_options("use missing='drop' or n_jobs=-1")
     'use --missing drop or --jobs -1'
@@ -125,7 +125,7 @@ def as_options(text: str) -> str:
     text = SETTING.sub(lambda found: _option(found[1], found[2]), text)
     while (joined := OTHERS.sub(r"\1 or \3", text)) != text:
         text = joined
-    text = KINDS.sub(lambda found: _kinds(found[1], target), text)
+    text = FEATURE_TYPES.sub(lambda found: _kinds(found[1], target), text)
     for phrase, option in PHRASES.items():
         text = text.replace(phrase, option)
     return text
@@ -142,12 +142,12 @@ def _option(name: str, value: str) -> str:
 def _kinds(pairs: str, target: re.Match[str] | None) -> str:
     """Return ``'a': 'nominal', 'b': 'ordinal'`` as options; a target goes by its own name."""
     options = []
-    for quoted, kind in re.findall(rf"({QUOTED}|\.\.\.): ['\"](\w+)['\"]", pairs):
+    for quoted, feature_type in re.findall(rf"({QUOTED}|\.\.\.): ['\"](\w+)['\"]", pairs):
         if quoted == "...":
-            options.append(f"--kinds NAME={kind}")
+            options.append(f"--kinds NAME={feature_type}")
             continue
         name = target[1] if target and _bare(quoted) == "target" else quoted
-        options.append(f"--kinds {name[0]}{_bare(name)}={kind}{name[0]}")
+        options.append(f"--kinds {name[0]}{_bare(name)}={feature_type}{name[0]}")
     return " ".join(options)
 
 

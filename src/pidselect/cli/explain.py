@@ -10,9 +10,9 @@ import typer
 from pidselect.cli.choices import MEASURES, WHOLE, one_of
 from pidselect.cli.commands import command
 from pidselect.cli.errors import plain_errors
+from pidselect.cli.formatting import explanation_text
 from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
-from pidselect.cli.running import Call, Found, run
-from pidselect.cli.telling import explanation_text
+from pidselect.cli.run import Call, Found, run
 
 #: What the help says; \b keeps the lines of the paragraph that follows.
 HELP = """Select features, and say how each one tells about the target.
@@ -48,7 +48,7 @@ def explain_command(
 ) -> None:
     """Select features, and say how each one tells about the target."""
     with plain_errors():
-        from pidselect.selection.settings import check_count
+        from pidselect.selection.validation import check_count
 
         check_count(bins, "bins", at_least=2)
     run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), _text)

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from pidselect.cli.errors import as_options, plain_errors
-from pidselect.cli.saying import say
-from pidselect.data.words import align
+from pidselect.cli.output import say
+from pidselect.data.messages import align
 
 #: What the help says; \b keeps the lines of the paragraph that follows.
 HELP = """Say what is installed: versions, threads, memory, GPU.
@@ -110,7 +110,7 @@ def _kernels() -> str:
 
 def _gpu() -> dict[str, Any]:
     """Return the GPU's name, or why there is none; whatever fails is no error here."""
-    from pidselect.estimators.cuda import cuda
+    from pidselect.estimators.cuda.scorer import cuda
 
     try:
         device: Any = cuda()

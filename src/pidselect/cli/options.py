@@ -50,7 +50,7 @@ class TableOptions:
             help="The column to be explained; repeat it for a joint target.",
         ),
     ]
-    kinds: Annotated[
+    feature_types: Annotated[
         list[str] | None,
         _option(
             READING,

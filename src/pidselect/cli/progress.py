@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pidselect.cli.saying import harmless, say
-from pidselect.data.words import duration, shown
+from pidselect.cli.output import harmless, say
+from pidselect.data.messages import duration, shown
 
 if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
-    from pidselect.selection.record import Selection, Step
-    from pidselect.selection.watching import Stage
+    from pidselect.selection.callbacks import Stage
+    from pidselect.selection.result import Selection, Step
 
 #: Seconds between two lines of progress where there is no terminal.
 BETWEEN_LINES = 15.0
@@ -47,24 +47,24 @@ class Progress:
     def notes(self, text: str) -> None:
         """Pass on what the library warns of."""
 
-    def begins(self, stage: Stage) -> None:
+    def on_stage(self, stage: Stage) -> None:
         """Take note that a test begins."""
         self._stage, self._done, self._since = stage, 0, time.monotonic()
 
-    def advances(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """Take note of values that came in."""
         self._done += count
 
-    def took(self, step: Step) -> None:
+    def on_step(self, step: Step) -> None:
         """Take note of a step that is decided."""
-        from pidselect.selection.record import COMES_IN
+        from pidselect.selection.result import COMES_IN
 
         if step.phase in COMES_IN:
-            self._n_features += step.accepted * max(1, len(step.together))
+            self._n_features += step.accepted * max(1, len(step.jointly_included))
         else:
             self._n_features -= not step.accepted
 
-    def stopped(self, selection: Selection) -> None:
+    def on_interrupt(self, selection: Selection) -> None:
         """Keep what is known."""
         self.stopped_at = selection
 
@@ -114,23 +114,23 @@ class Lines(Progress):
         """Write what the library warns of."""
         self._write(f"Note: {text}")
 
-    def begins(self, stage: Stage) -> None:
+    def on_stage(self, stage: Stage) -> None:
         """Write what follows a selection, once for all of its stages."""
-        super().begins(stage)
+        super().on_stage(stage)
         if stage.phase in AFTERWARDS and self.described() != self._said:
             self._said = self.described()
             self._write(self._said)
 
-    def advances(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """Write how far it has come, if nothing was written for some seconds."""
-        super().advances(count)
+        super().on_progress(count)
         if time.monotonic() - self._last >= BETWEEN_LINES:
             left = self.time_left()
             self._write(f"{self.described()}: {100 * self.share:.0f} %{left and f', {left}'}")
 
-    def took(self, step: Step) -> None:
+    def on_step(self, step: Step) -> None:
         """Write what was decided."""
-        super().took(step)
+        super().on_step(step)
         self._write(in_words(step))
 
     def _write(self, text: str) -> None:
@@ -140,7 +140,7 @@ class Lines(Progress):
 
 def in_words(step: Step) -> str:
     """Return what a step has decided, in a line."""
-    from pidselect.selection.record import VERDICTS
+    from pidselect.selection.result import VERDICTS
 
     name = shown(step.chosen)
     tested = "" if step.p_value is None else f", p = {step.p_value:.4f}"
@@ -173,20 +173,20 @@ class Bar(Progress):
             f"Note: {harmless(text)}", markup=False, highlight=False, soft_wrap=True
         )
 
-    def begins(self, stage: Stage) -> None:
+    def on_stage(self, stage: Stage) -> None:
         """Begin a new bar."""
-        super().begins(stage)
+        super().on_stage(stage)
         # Atoms are all told at the end.
         self._show(self.described(), None if stage.phase == "atoms" else stage.n_values)
 
-    def advances(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """Move the bar."""
-        super().advances(count)
+        super().on_progress(count)
         self._bar.update(self._task, completed=self._done, left=self.time_left())
 
-    def took(self, step: Step) -> None:
+    def on_step(self, step: Step) -> None:
         """Show that the next step begins."""
-        super().took(step)
+        super().on_step(step)
         self._show(self.described(), None)
 
     def _show(self, what: str, total: int | None) -> None:

@@ -6,7 +6,7 @@ import typer
 
 from pidselect.cli.commands import command
 from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
-from pidselect.cli.running import Call, result_text, run
+from pidselect.cli.run import Call, result_text, run
 
 #: What the help says; \b keeps the lines of the paragraph that follows.
 HELP = """Select the columns of a table that tell something about its target.

@@ -95,11 +95,11 @@ def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
 
 def save(path: Path, text: str) -> None:
     """Write a text beside its place, then move it there: at no time is there half a file."""
-    from pidselect.data.whole import whole_file
+    from pidselect.data.atomic_write import atomic_write
 
     content = text.encode("utf-8", "backslashreplace")  # JSON names may hold half a letter
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(content)
         return
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(content)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import FloatArray
+from .column import FloatArray
 from .raw import EXACT_INTEGERS, from_array, from_objects
 
 TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .words import did_you_mean, quoted
+from .messages import did_you_mean, quoted
 
 Names = str | Iterable[str]
 

@@ -15,8 +15,8 @@ import numpy as np
 from .cells import read_numbers
 from .choice import Choice
 from .lines import read_lines, start_of
+from .messages import quoted
 from .text_format import DELIMITERS, TextFormat
-from .words import quoted
 
 #: The delimiter is found out in so many characters, and so many records.
 SAMPLE_CHARACTERS = 2**16

@@ -13,14 +13,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from .choice import Choice
+from .column_store import ColumnStore
 from .frames import column_names, keep, read_columns, unique_names
 from .json_lines import JsonLinesFile
 from .lines import PACKED
-from .raw import Raw, from_series
-from .store import Store
+from .messages import quoted
+from .raw import RawColumn, from_series
 from .text import DELIMITED, JSON_LINES, is_text, open_text, read_text
 from .text_format import TextFormat
-from .words import quoted
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -33,10 +33,10 @@ INDEX = re.compile(r"__index_level_\d+__")
 
 def read_file(
     path: str | PathLike[str],
-    store: Store,
+    store: ColumnStore,
     choice: Choice | None = None,
     text: TextFormat | None = None,
-) -> tuple[Raw, ...]:
+) -> tuple[RawColumn, ...]:
     """Read the columns of a file into the store; at no time is there more than one besides.
 
     Parameters

@@ -14,10 +14,10 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .blocks import Column, Columns
-from .raw import BOOLS, Form, Raw, from_array, from_series, gaps_of_array, gaps_of_series
-from .store import Store
-from .words import quoted
+from .column import Column, Columns
+from .column_store import ColumnStore
+from .messages import quoted
+from .raw import BOOLS, Form, RawColumn, from_array, from_series, gaps_of_array, gaps_of_series
 
 #: Columns of a matrix that lies by rows are taken out together, in so many bytes. On a disk, one
 #: by one, each of them would take as long to read as all.
@@ -36,7 +36,7 @@ def is_frame(X: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def read_columns(X: Any, store: Store | None = None) -> tuple[Raw, ...]:
+def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, ...]:
     """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
 
     They are copied one by one, into the store if there is one. Those of a `Table` are not copied.
@@ -51,7 +51,7 @@ def read_columns(X: Any, store: Store | None = None) -> tuple[Raw, ...]:
     return tuple(keep(_read(name, column), store) for name, column in _named_columns(X))
 
 
-def keep(raw: Raw, store: Store | None) -> Raw:
+def keep(raw: RawColumn, store: ColumnStore | None) -> RawColumn:
     """Return the column with its values in the store, if there is one."""
     return raw if store is None else replace(raw, values=store.keep(raw.values))
 
@@ -71,7 +71,7 @@ def column_names(X: Any) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(to_matrix(X).shape[1]))
 
 
-def read_gaps(X: Any) -> Iterator[Raw]:
+def read_gaps(X: Any) -> Iterator[RawColumn]:
     """Read only where a table's values are missing or infinite; all others come as 0.
 
     Examples
@@ -89,7 +89,7 @@ def read_gaps(X: Any) -> Iterator[Raw]:
             yield gaps_of_array(name, column)
 
 
-def read_vectors(values: Any, name: str) -> tuple[Raw, ...]:
+def read_vectors(values: Any, name: str) -> tuple[RawColumn, ...]:
     """Read one variable, of one or several columns; `name` stands in where they have none.
 
     Examples
@@ -285,18 +285,18 @@ def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]
             yield f"x{place}", column
 
 
-def _read(name: str, column: nw.Series[Any] | NDArray[Any]) -> Raw:
+def _read(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
     return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
 
 
-def _as_read(column: Column) -> Raw:
+def _as_read(column: Column) -> RawColumn:
     """Return a column as it was before its kind was decided, which is then to be stated."""
     form: Form = "number"
     if column.labels == BOOLS:
         form = "bool"
     elif column.labels is not None:
-        form = "text" if column.kind == "nominal" else "graded"
-    return Raw(column.name, form, column.values, column.labels)
+        form = "text" if column.feature_type == "nominal" else "graded"
+    return RawColumn(column.name, form, column.values, column.labels)
 
 
 def _decoded(columns: Sequence[Column], n_samples: int) -> NDArray[Any]:

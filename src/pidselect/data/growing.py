@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import FloatArray
 from .cells import Codes, has_merged, read_clocks, read_moments, read_numbers, read_truths
-from .raw import BOOLS, EXACT_INTEGERS, Form, Raw
-from .store import Store
+from .column import FloatArray
+from .column_store import ColumnStore
+from .raw import BOOLS, EXACT_INTEGERS, Form, RawColumn
 from .text_format import TextFormat
 
 #: So many values of all columns wait in memory until they are put together for the store.
@@ -37,7 +37,7 @@ class Spool:
         How many columns grow at a time.
     """
 
-    store: Store
+    store: ColumnStore
     n_columns: int
 
     @property
@@ -133,7 +133,7 @@ class Growing:
             raise ValueError(f"column {self.name!r} changed while its file was read")
         return read
 
-    def finish(self) -> Raw:
+    def finish(self) -> RawColumn:
         """Return the column; codes of texts are in the texts' order."""
         values = np.concatenate(self._parts) if self._parts else np.empty(0)
         if self._form == "text":
@@ -142,9 +142,9 @@ class Growing:
             ranks[order] = np.arange(len(order))
             values = ranks[np.where(np.isnan(values), -1, values).astype(np.int64)]
             labels = tuple(self._codes.labels[place] for place in order)
-            return Raw(self.name, "text", values, labels)
+            return RawColumn(self.name, "text", values, labels)
         labels_of_truths = BOOLS if self._form == "bool" else None
-        return Raw(self.name, self._form or "number", values, labels_of_truths)
+        return RawColumn(self.name, self._form or "number", values, labels_of_truths)
 
     def _read(self, values: Sequence[Any], is_plain: bool) -> FloatArray | None:
         if self._form == "text":

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from math import isfinite
 
-from .words import shown
+from .messages import shown
 
 #: So many rows of a table are shown.
 SHOWN_ROWS = 20

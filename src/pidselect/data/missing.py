@@ -7,15 +7,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .blocks import IntArray
+from .column import IntArray
 from .frames import read_gaps
-from .raw import Raw
-from .words import check_choice
+from .messages import check_choice
+from .raw import RawColumn
 
 Missing = Literal["error", "drop", "category"]
 POLICIES: tuple[Missing, ...] = get_args(Missing)
 
-Inputs = Mapping[str, Sequence[Raw]]
+Inputs = Mapping[str, Sequence[RawColumn]]
 
 
 def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
@@ -69,7 +69,7 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     return rows
 
 
-def check_no_gaps(argument: str, raws: Sequence[Raw]) -> None:
+def check_no_gaps(argument: str, raws: Sequence[RawColumn]) -> None:
     """Refuse missing and infinite values where there is no policy for them."""
     _check_finite(argument, raws, "")
     if counts := _count(raws):
@@ -103,7 +103,7 @@ def check_complete(X: Any) -> None:
 
 def _check_finite(
     argument: str,
-    raws: Sequence[Raw],
+    raws: Sequence[RawColumn],
     or_else: str = ", or by NaN together with missing='drop' or missing='category'",
 ) -> None:
     for raw in raws:
@@ -117,7 +117,7 @@ def _check_finite(
             )
 
 
-def _count(raws: Sequence[Raw]) -> dict[str, int]:
+def _count(raws: Sequence[RawColumn]) -> dict[str, int]:
     counts = {raw.name: int(np.count_nonzero(np.isnan(raw.values))) for raw in raws}
     return {name: count for name, count in counts.items() if count}
 

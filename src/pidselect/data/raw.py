@@ -16,8 +16,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import FloatArray, IntArray
-from .words import warn_caller
+from .column import FloatArray, IntArray
+from .messages import warn_caller
 
 Form = Literal["number", "time", "bool", "text", "category", "graded"]
 Family = Literal["number", "bool", "text", "moment", "span", "clock", "complex", "other"]
@@ -28,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class RawColumn:
     """A column as the caller's table holds it, in numbers, before its kind is decided.
 
     Parameters
@@ -50,9 +50,9 @@ class Raw:
     values: FloatArray
     labels: tuple[str, ...] | None = None
 
-    def take(self, rows: IntArray) -> Raw:
+    def take(self, rows: IntArray) -> RawColumn:
         """Return the column restricted to `rows`."""
-        return Raw(self.name, self.form, self.values[rows], self.labels)
+        return RawColumn(self.name, self.form, self.values[rows], self.labels)
 
     def present(self) -> FloatArray:
         """Return the values that are not missing."""
@@ -67,7 +67,7 @@ class Raw:
         return repr(self.labels[int(value)]) if self.labels else f"{value:g}"
 
 
-def from_array(name: str, values: NDArray[Any]) -> Raw:
+def from_array(name: str, values: NDArray[Any]) -> RawColumn:
     """Read a 1-D array of any dtype.
 
     Examples
@@ -77,13 +77,13 @@ def from_array(name: str, values: NDArray[Any]) -> Raw:
     """
     match values.dtype.kind:
         case "f":
-            return Raw(name, "number", np.array(values, dtype=np.float64))
+            return RawColumn(name, "number", np.array(values, dtype=np.float64))
         case "i" | "u":
-            return Raw(name, "number", _exact_floats(name, values))
+            return RawColumn(name, "number", _exact_floats(name, values))
         case "b":
-            return Raw(name, "bool", np.array(values, dtype=np.float64), BOOLS)
+            return RawColumn(name, "bool", np.array(values, dtype=np.float64), BOOLS)
         case "m" | "M":
-            return Raw(name, "time", _seconds(name, values))
+            return RawColumn(name, "time", _seconds(name, values))
         case "S":
             texts = [value.decode("utf-8", "replace") for value in values.tolist()]
             return from_labels(name, texts)
@@ -91,7 +91,7 @@ def from_array(name: str, values: NDArray[Any]) -> Raw:
             return from_objects(name, values if values.dtype.kind == "O" else values.tolist())
 
 
-def from_series(name: str, series: nw.Series[Any]) -> Raw:
+def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
     """Read a narwhals series of any backend.
 
     Examples
@@ -111,13 +111,13 @@ def from_series(name: str, series: nw.Series[Any]) -> Raw:
         # A null would turn the integers into floats before their exactness is checked.
         missing = series.is_null().to_numpy().astype(bool)
         integers = series.fill_null(0).to_numpy() if missing.any() else series.to_numpy()
-        return Raw(name, "number", _exact_floats(name, integers, missing))
+        return RawColumn(name, "number", _exact_floats(name, integers, missing))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     return from_array(name, np.asarray(series.to_numpy()))
 
 
-def gaps_of_array(name: str, values: NDArray[Any]) -> Raw:
+def gaps_of_array(name: str, values: NDArray[Any]) -> RawColumn:
     """Read only where values are missing or infinite, all others as 0: quick also for texts.
 
     Examples
@@ -128,20 +128,22 @@ def gaps_of_array(name: str, values: NDArray[Any]) -> Raw:
     match values.dtype.kind:
         case "f":
             gaps = np.where(np.isfinite(values), 0.0, values)
-            return Raw(name, "number", gaps.astype(np.float64))
+            return RawColumn(name, "number", gaps.astype(np.float64))
         case "m" | "M":
             missing = np.isnat(values)
         case "O":
             floats = [value if isinstance(value, float) else 0.0 for value in values]
             missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
             infinite = np.isinf(floats)
-            return Raw(name, "number", np.where(missing, np.nan, np.where(infinite, floats, 0.0)))
+            return RawColumn(
+                name, "number", np.where(missing, np.nan, np.where(infinite, floats, 0.0))
+            )
         case _:
             missing = np.zeros(len(values), dtype=bool)
-    return Raw(name, "number", np.where(missing, np.nan, 0.0))
+    return RawColumn(name, "number", np.where(missing, np.nan, 0.0))
 
 
-def gaps_of_series(name: str, series: nw.Series[Any]) -> Raw:
+def gaps_of_series(name: str, series: nw.Series[Any]) -> RawColumn:
     """Read only where a narwhals series is missing or infinite, all others as 0.
 
     Examples
@@ -153,10 +155,10 @@ def gaps_of_series(name: str, series: nw.Series[Any]) -> Raw:
     if series.dtype.is_float() or series.dtype == nw.Object:
         return gaps_of_array(name, np.asarray(series.to_numpy()))
     missing = series.is_null().to_numpy().astype(bool)
-    return Raw(name, "number", np.where(missing, np.nan, 0.0))
+    return RawColumn(name, "number", np.where(missing, np.nan, 0.0))
 
 
-def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> Raw:
+def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
     """Read Python objects: all numbers, all texts, all bools or all times, and missing ones.
 
     Examples
@@ -171,16 +173,16 @@ def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> Raw:
     """
     missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
     rows = np.flatnonzero(~missing).tolist()
-    families = {_family(kind) for kind in {type(values[row]) for row in rows}}
+    families = {_family(feature_type) for feature_type in {type(values[row]) for row in rows}}
     if families <= {"bool", "number"}:
         if families == {"bool"}:
-            return Raw(name, "bool", _spread(map(float, _at(values, rows)), missing), BOOLS)
-        return Raw(name, "number", _numbers(name, _at(values, rows), missing))
+            return RawColumn(name, "bool", _spread(map(float, _at(values, rows)), missing), BOOLS)
+        return RawColumn(name, "number", _numbers(name, _at(values, rows), missing))
     if families == {"text"}:
         return from_labels(name, values, missing)
     if len(families) == 1 and families <= _CLOCKS.keys():
         seconds = _CLOCKS[families.pop()]
-        return Raw(name, "time", _spread(map(seconds, _at(values, rows)), missing))
+        return RawColumn(name, "time", _spread(map(seconds, _at(values, rows)), missing))
     raise _odd_value(name, values, rows)
 
 
@@ -190,7 +192,7 @@ def from_labels(
     missing: NDArray[np.bool_] | None = None,
     categories: Iterable[Hashable] | None = None,
     form: Form = "text",
-) -> Raw:
+) -> RawColumn:
     """Read labels as codes in the order of `categories`, by default the sorted order.
 
     Examples
@@ -205,10 +207,10 @@ def from_labels(
     order = _sorted(used) if categories is None else [c for c in categories if c in used]
     codes = {value: code for code, value in enumerate(order)}
     floats = _spread((codes[value] for value in present), missing)
-    return Raw(name, form, floats, tuple(str(value) for value in order))
+    return RawColumn(name, form, floats, tuple(str(value) for value in order))
 
 
-def _from_categories(name: str, series: nw.Series[Any]) -> Raw:
+def _from_categories(name: str, series: nw.Series[Any]) -> RawColumn:
     """Read a categorical; pandas and pyarrow can say that its order has a meaning."""
     values, missing = series.to_list(), series.is_null().to_numpy().astype(bool)
     native = series.to_native()
@@ -302,7 +304,7 @@ def _is_missing(value: Any) -> bool:
     return False
 
 
-def _family(kind: type) -> Family:
+def _family(feature_type: type) -> Family:
     """Return the family a type belongs to; subclasses stand before their parents."""
     families: tuple[tuple[Family, tuple[type, ...]], ...] = (
         ("bool", (bool, np.bool_)),
@@ -313,7 +315,7 @@ def _family(kind: type) -> Family:
         ("moment", (date, np.datetime64)),
         ("clock", (time,)),
     )
-    return next((name for name, types in families if issubclass(kind, types)), "other")
+    return next((name for name, types in families if issubclass(feature_type, types)), "other")
 
 
 def _moment_seconds(value: date | np.datetime64) -> float:

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import Block, Columns, IntArray, Kind, is_constant
 from .choice import Choice
+from .column import Block, Columns, FeatureType, IntArray, is_constant
+from .column_store import ColumnStore
 from .disk import read_file
+from .feature_types import FeatureTypes, identifier, stated_feature_types, to_column
 from .frames import keep, read_columns
-from .kinds import Kinds, identifier, stated_kinds, to_column
+from .messages import did_you_mean, warn_caller
 from .missing import Missing, kept_rows
-from .raw import Raw
-from .store import Store
+from .raw import RawColumn
 from .text_format import TextFormat
-from .words import did_you_mean, warn_caller
 
 MEMORY_OF_A_FILE = 2**28  # what the columns of a file take before they go to temporary files
 
@@ -58,7 +58,9 @@ class Table(Columns):
     skipped: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, X: Any, *, kinds: Kinds | None = None, missing: Missing = "error") -> Table:
+    def read(
+        cls, X: Any, *, feature_types: FeatureTypes | None = None, missing: Missing = "error"
+    ) -> Table:
         """Read any two-dimensional input.
 
         Parameters
@@ -84,14 +86,14 @@ class Table(Columns):
         """
         raws = read_columns(X)
         rows = kept_rows({"X": raws}, missing)
-        return build_table(take_rows(raws, rows), kinds_over(X, kinds))
+        return build_table(take_rows(raws, rows), feature_types_over(X, feature_types))
 
     @classmethod
     def open(
         cls,
         path: str | PathLike[str],
         *,
-        kinds: Kinds | None = None,
+        feature_types: FeatureTypes | None = None,
         missing: Missing = "error",
         max_memory: int = MEMORY_OF_A_FILE,
         columns: str | Iterable[str] | None = None,
@@ -104,7 +106,7 @@ class Table(Columns):
         hold texts. What a column holds is told from all of its values:
 
         - numbers: as Python writes them, blanks around them are fine. ``1_000`` is a text; ``007``
-          is the number 7, as for pandas: kinds={"zip": "nominal"} takes such codes as labels.
+          is the number 7, as for pandas: feature_types={"zip": "nominal"} reads labels.
         - truth values: ``true`` and ``false``, also in capital letters.
         - times: ISO dates, with or without a time (UTC unless it says otherwise), or times of day.
         - texts: everything else, as it is written, also numbers with words among them.
@@ -143,14 +145,14 @@ class Table(Columns):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "people.csv")
         ...     _ = path.write_text("age,city,size\n31,Rome,1.6\n44,Oslo,1.8\n27,Rome,1.7\n")
-        ...     X, y = Table.open(path, kinds={"city": "nominal"}).split("size")
+        ...     X, y = Table.open(path, feature_types={"city": "nominal"}).split("size")
         >>> X.names, y.names
         (('age', 'city'), ('size',))
         """
-        store = Store(max_memory)
+        store = ColumnStore(max_memory)
         raws = read_file(path, store, Choice.of(columns, without), text)
         rows = kept_rows({str(path): raws}, missing)
-        return build_table(take_rows(raws, rows, store), kinds)
+        return build_table(take_rows(raws, rows, store), feature_types)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -183,7 +185,7 @@ class Table(Columns):
         skipped = {new: self.skipped[i] for new, i in enumerate(indices) if i in self.skipped}
         return Table(tuple(self.columns[index] for index in indices), skipped)
 
-    def stored_in(self, store: Store | None) -> Table:
+    def stored_in(self, store: ColumnStore | None) -> Table:
         """Return the table with a place where what is made of its columns is kept."""
         columns = tuple(replace(column, store=store) for column in self.columns)
         return Table(columns, self.skipped)
@@ -251,14 +253,16 @@ class Table(Columns):
             count = column.levels()
             levels = f"{count} level" + "s" * (count != 1)
             reason = f"  skipped, {self.skipped[index]}" if index in self.skipped else ""
-            line = f"  {column.name:{width}}  {column.kind:10}  {levels:8}{reason}"
+            line = f"  {column.name:{width}}  {column.feature_type:10}  {levels:8}{reason}"
             lines.append(line.rstrip())
         if more := len(self.columns) - len(shown):
             lines.append(f"  ... and {more} more")
         return "\n".join(lines)
 
 
-def take_rows(raws: Sequence[Raw], rows: IntArray, store: Store | None = None) -> tuple[Raw, ...]:
+def take_rows(
+    raws: Sequence[RawColumn], rows: IntArray, store: ColumnStore | None = None
+) -> tuple[RawColumn, ...]:
     """Return the columns restricted to `rows`, the same ones if that is all.
 
     Examples
@@ -271,18 +275,20 @@ def take_rows(raws: Sequence[Raw], rows: IntArray, store: Store | None = None) -
     return tuple(keep(raw.take(rows), store) for raw in raws)
 
 
-def kinds_over(X: Any, kinds: Kinds | None) -> Kinds | None:
+def feature_types_over(X: Any, feature_types: FeatureTypes | None) -> FeatureTypes | None:
     """Return the stated kinds, with those of the columns themselves where X is a table."""
     if not isinstance(X, Table):
-        return kinds
-    own: dict[str, Kind] = dict(zip(X.names, X.kinds, strict=True))
-    if kinds is None or isinstance(kinds, Mapping):
-        return {**own, **(kinds or {})}
-    return kinds
+        return feature_types
+    own: dict[str, FeatureType] = dict(zip(X.names, X.feature_types, strict=True))
+    if feature_types is None or isinstance(feature_types, Mapping):
+        return {**own, **(feature_types or {})}
+    return feature_types
 
 
 def build_table(
-    raws: Sequence[Raw], kinds: Kinds | None = None, skipped: Mapping[int, str] | None = None
+    raws: Sequence[RawColumn],
+    feature_types: FeatureTypes | None = None,
+    skipped: Mapping[int, str] | None = None,
 ) -> Table:
     """Return the table of raw columns, sorting out those that cannot tell anything.
 
@@ -293,7 +299,7 @@ def build_table(
     skipped : mapping of int to str, optional
         Columns that were sorted out before.
     """
-    stated = stated_kinds(kinds, [raw.name for raw in raws])
+    stated = stated_feature_types(feature_types, [raw.name for raw in raws])
     columns = tuple(map(to_column, raws, stated))
     constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw.values)}
     identifiers = {
@@ -306,6 +312,6 @@ def build_table(
         found = "; ".join(f"{name!r} ({reason})" for name, reason in named.items())
         warn_caller(
             f"skipped columns where nearly every row has its own text: {found}. If they are meant "
-            f"as labels, kinds={dict.fromkeys(named, 'nominal')} keeps them"
+            f"as labels, feature_types={dict.fromkeys(named, 'nominal')} keeps them"
         )
     return Table(columns, dict(sorted({**(skipped or {}), **constant, **identifiers}.items())))

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from .cells import whole_number
 from .choice import Choice
+from .column_store import ColumnStore
 from .delimited import DelimitedFile
 from .frames import keep
 from .growing import Growing, GrowingTyped, Spool
 from .json_lines import JsonLinesFile
 from .lines import PACKED
-from .raw import Raw, from_objects
-from .store import Store
+from .messages import quoted, warn_caller
+from .raw import RawColumn, from_objects
 from .text_format import TextFormat
-from .words import quoted, warn_caller
 
 DELIMITED = (".csv", ".tsv", ".txt")
 JSON_LINES = (".jsonl", ".ndjson")
@@ -72,7 +72,9 @@ def open_text(path: Path, text: TextFormat | None) -> DelimitedFile | JsonLinesF
     return DelimitedFile.open(path, text)
 
 
-def read_text(path: Path, store: Store, choice: Choice, text: TextFormat | None) -> tuple[Raw, ...]:
+def read_text(
+    path: Path, store: ColumnStore, choice: Choice, text: TextFormat | None
+) -> tuple[RawColumn, ...]:
     """Read columns of a text file into the store.
 
     Parameters
@@ -83,7 +85,7 @@ def read_text(path: Path, store: Store, choice: Choice, text: TextFormat | None)
     text : TextFormat, optional
     """
     file = open_text(path, text)
-    spool = Store(store.max_bytes // SPOOL_SHARE)
+    spool = ColumnStore(store.max_bytes // SPOOL_SHARE)
     columns = grow(file, choice, spool)
     doubtful = [name for name, column in columns.items() if column.is_mixed or column.has_merged]
     texts = grow(file, Choice.of(doubtful), spool, as_text=True) if doubtful else {}
@@ -107,7 +109,7 @@ def read_text(path: Path, store: Store, choice: Choice, text: TextFormat | None)
 def grow(
     file: DelimitedFile | JsonLinesFile,
     choice: Choice,
-    spool: Store | None = None,
+    spool: ColumnStore | None = None,
     as_text: bool = False,
 ) -> dict[str, Growing]:
     """Read the wanted columns from beginning to end.
@@ -121,14 +123,14 @@ def grow(
     as_text : bool
         Whether all columns hold texts, whatever they look like.
     """
-    kind = GrowingTyped if isinstance(file, JsonLinesFile) else Growing
+    feature_type = GrowingTyped if isinstance(file, JsonLinesFile) else Growing
     columns: dict[str, Growing] = {}
     n_rows = 0
     for block in file.blocks(choice, as_text):
         for name in block.names:
             if name not in columns:  # JSON lines may bring new ones at any time
                 place = Spool(spool, len(block.names)) if spool is not None else None
-                columns[name] = kind(name, file.text, place, as_text)
+                columns[name] = feature_type(name, file.text, place, as_text)
                 columns[name].add_missing(n_rows)
         for name, values in zip(block.names, block.columns, strict=True):
             columns[name].add(values, block.is_plain)
@@ -150,7 +152,7 @@ def _check_marks(path: Path, columns: Iterable[Growing]) -> None:
         )
 
 
-def _warn_commas(texts: Sequence[Raw]) -> None:
+def _warn_commas(texts: Sequence[RawColumn]) -> None:
     """Warn of texts that are all numbers if a comma is taken for the decimal mark."""
     if alike := _all_like(_WITH_COMMA, texts):
         warn_caller(
@@ -160,7 +162,7 @@ def _warn_commas(texts: Sequence[Raw]) -> None:
         )
 
 
-def _warn_signs(texts: Sequence[Raw]) -> None:
+def _warn_signs(texts: Sequence[RawColumn]) -> None:
     """Warn of texts that would be numbers without a percent sign, a currency or thousands."""
     commas = _all_like(_WITH_COMMA, texts)
     if alike := [name for name in _all_like(_WITH_SIGNS, texts) if name not in commas]:
@@ -170,7 +172,7 @@ def _warn_signs(texts: Sequence[Raw]) -> None:
         )
 
 
-def _warn_words(texts: Sequence[Raw]) -> None:
+def _warn_words(texts: Sequence[RawColumn]) -> None:
     """Warn of numbers that a few words turn into texts, such as a question mark for unknown."""
     for raw in texts:
         if words := _words_among_numbers(raw.labels or ()):
@@ -181,7 +183,7 @@ def _warn_words(texts: Sequence[Raw]) -> None:
             )
 
 
-def _all_like(pattern: re.Pattern[str], texts: Sequence[Raw]) -> list[str]:
+def _all_like(pattern: re.Pattern[str], texts: Sequence[RawColumn]) -> list[str]:
     return [raw.name for raw in texts if all(map(pattern.fullmatch, raw.labels or ()))]
 
 

@@ -13,13 +13,13 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any, cast
 
+from .atomic_write import atomic_write
 from .choice import Choice
 from .copying import Copying
 from .disk import ARROW, PARQUET, check_path, header, require_arrow
 from .lines import PACKED
 from .text import DELIMITED, JSON_LINES, text_suffix
 from .text_format import TextFormat
-from .whole import whole_file
 
 
 def write_columns(
@@ -62,7 +62,7 @@ def write_columns(
     if text_suffix(origin) not in JSON_LINES:  # which may name a column in their last line
         Choice.of(chosen).among(header(origin, text), source)
     copying = Copying(origin, chosen, text)
-    with whole_file(place) as file:
+    with atomic_write(place) as file:
         _writer(place)(copying, file, place)
 
 

@@ -7,10 +7,10 @@ that is one call in `samples`. Features are explained (`explain`) by contrasting
 (`contrast`); what comes out is an `explanation`, in words (`sentences`).
 """
 
+from pidselect.decomposition.decompose import decompose
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 from pidselect.decomposition.measures import MEASURES, decompose_distribution
 from pidselect.decomposition.result import Decomposition
-from pidselect.decomposition.samples import decompose
 
 __all__ = [
     "MEASURES",

@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pidselect.data import FloatArray
-from pidselect.decomposition._certificate import certify
-from pidselect.decomposition._interior import interior_point
+from pidselect.decomposition.broja_certificate import certify
+from pidselect.decomposition.broja_interior_point import interior_point
 from pidselect.decomposition.conic import solve_conic
 from pidselect.decomposition.pmf import Parts, entropy
 
@@ -61,7 +61,7 @@ ROUNDING = 1e-12
 CONIC_FROM = 1e-8
 
 
-class Solution(NamedTuple):
+class BrojaSolution(NamedTuple):
     """The largest H(T | X1, X2) that the marginals allow, in nats, and how sure that is.
 
     Parameters
@@ -124,7 +124,7 @@ def broja(pmf: FloatArray, *, tolerance: float = TOLERANCE) -> Parts:
     return Parts(atoms, solution.gap)
 
 
-def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -> Solution:
+def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -> BrojaSolution:
     """Find the largest H(T | X1, X2) for given p(t, x1) and p(t, x2).
 
     Parameters
@@ -139,7 +139,7 @@ def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -
     if first.shape[1] == 1 or second.shape[1] == 1 or first.shape[0] == 1:
         # A source of one state is independent of the target: the other one is all there is.
         other = second if first.shape[1] == 1 else first
-        return Solution(entropy(other) - entropy(other.sum(axis=0)), 0.0, "exact", 0)
+        return BrojaSolution(entropy(other) - entropy(other.sum(axis=0)), 0.0, "exact", 0)
     if first.shape[1] > second.shape[1]:
         first, second = second, first  # the dense part of a step goes by the first source's states
     if reason := too_many_unknowns((first.shape[1], second.shape[1], first.shape[0])):
@@ -150,11 +150,11 @@ def solve(first: FloatArray, second: FloatArray, tolerance: float = TOLERANCE) -
         below, above, taken = interior_point(*ends, power, tolerance, MOST_STEPS)
         lower, upper, steps = max(lower, below), min(upper, above), steps + taken
         if -ROUNDING <= upper - lower <= tolerance:
-            return Solution(-upper, max(upper - lower, 0.0), method, steps)
+            return BrojaSolution(-upper, max(upper - lower, 0.0), method, steps)
     if not upper - lower <= CONIC_FROM:
         below, above = certify(first, second, *solve_conic(first, second))
         lower, upper, method = max(lower, below), min(upper, above), "conic"
-    return Solution(-upper, max(upper - lower, 0.0), method, steps)
+    return BrojaSolution(-upper, max(upper - lower, 0.0), method, steps)
 
 
 def too_many_unknowns(shape: Sequence[int]) -> str:
@@ -165,8 +165,8 @@ def too_many_unknowns(shape: Sequence[int]) -> str:
     return (
         f"BROJA: sources of {states} states or more and a target of {n_targets} are too many, as "
         f"their product is above {MOST_UNKNOWNS}. Use fewer bins; if whole numbers are meant as "
-        'measurements, say so by kinds={...: "continuous"}, so that they are binned; or use '
-        'measure="imin".'
+        'measurements, say so by feature_types={...: "continuous"}, so that they are binned; or '
+        'use measure="imin".'
     )
 
 

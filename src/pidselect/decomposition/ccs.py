@@ -88,19 +88,19 @@ def too_many_marginals(shape: Sequence[int]) -> str:
     return (
         f"CCS: sources of {shape[0]} and {shape[1]} states and a target of {shape[2]} are too "
         f"many, as the sum of the former times the latter is above {MOST_MARGINALS}. Use fewer "
-        'bins; if whole numbers are meant as measurements, say so by kinds={...: "continuous"}; '
-        'or use measure="broja".'
+        "bins; if whole numbers are meant as measurements, say so by "
+        'feature_types={...: "continuous"}; or use measure="broja".'
     )
 
 
-class Solution(NamedTuple):
+class MaxentSolution(NamedTuple):
     """A distribution and, cell by cell, by which share of it it may be off."""
 
     pmf: FloatArray
     error: FloatArray
 
 
-def _common_change(pmf: FloatArray, solution: Solution) -> tuple[float, float]:
+def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, float]:
     """Return the average common change in surprisal in nats, and how far it may be off."""
     cells = np.nonzero(solution.pmf)
     q, error = solution.pmf[cells], np.abs(solution.error[cells])
@@ -119,7 +119,7 @@ def _common_change(pmf: FloatArray, solution: Solution) -> tuple[float, float]:
     return float((q * common)[agree].sum()), float(gap)
 
 
-def maximum_entropy(pmf: FloatArray) -> Solution:
+def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
     r"""Return the distribution of largest entropy with the same marginals of any two of three axes.
 
     It has the form q = exp(f(a,b) + g(a,t) + h(b,t)) on all cells that are possible at all under
@@ -146,18 +146,18 @@ def maximum_entropy(pmf: FloatArray) -> Solution:
     order = np.argsort([-size for size in pmf.shape], kind="stable")  # the largest face is easiest
     p = pmf.transpose(order)
     q = _fit_in_turn(possible_cells(p).astype(np.float64), p, n_rounds=10)
-    best, smallest = Solution(q, np.full_like(q, np.inf)), np.inf
+    best, smallest = MaxentSolution(q, np.full_like(q, np.inf)), np.inf
     for _ in range(MOST_STEPS):
         step = _newton_step(p, q)
         size = float((q * np.abs(step)).sum())
         is_stuck = smallest < 1e-12 and size > smallest / 2  # all that is left is rounding
         if size < smallest:
-            best, smallest = Solution(q, step), size
+            best, smallest = MaxentSolution(q, step), size
         if is_stuck or size <= np.finfo(float).eps:
             break
         q = _fit_in_turn(q * np.exp(_damping(p, q, step) * step), p, n_rounds=1)
     back = np.argsort(order)
-    return Solution(best.pmf.transpose(back), best.error.transpose(back))
+    return MaxentSolution(best.pmf.transpose(back), best.error.transpose(back))
 
 
 def possible_cells(pmf: FloatArray) -> BoolArray:

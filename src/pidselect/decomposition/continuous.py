@@ -10,14 +10,14 @@ from scipy.special import digamma, ndtri
 from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray, is_constant
-from pidselect.decomposition._exclusions import Antichains, Spaces, count_exclusions
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import Parts
+from pidselect.decomposition.shared_exclusions_kernels import Antichains, Spaces, count_exclusions
 from pidselect.estimators import Batch, Gaussian
-from pidselect.estimators._orders import in_line
 from pidselect.estimators.gaussian import FEWEST_FOR_COVARIANCE
-from pidselect.estimators.nearest import check_neighbours, in_whole_numbers
+from pidselect.estimators.knn.binding import check_neighbours, in_whole_numbers
+from pidselect.estimators.knn.spaces import in_line
 
 #: What a column is: equal values are put into another order in the target than in a source.
 SOURCE, TARGET = 0, 1
@@ -262,9 +262,10 @@ def _scored(column: Column, role: int) -> Column:
     values = column.values
     if column.is_discrete:
         raise ValueError(
-            f'measure="sx-ksg" needs continuous columns, but {column.name!r} is {column.kind}, '
-            f'with {column.levels()} levels. Use measure="sx" or "broja", which count states, or '
-            f"kinds={{{column.name!r}: 'continuous'}} if it is a measurement after all."
+            f'measure="sx-ksg" needs continuous columns, but {column.name!r} is '
+            f'{column.feature_type}, with {column.levels()} levels. Use measure="sx" or "broja", '
+            "which count states, or "
+            f"feature_types={{{column.name!r}: 'continuous'}} if it is a measurement after all."
         )
     if is_constant(values):
         raise DegenerateError(
@@ -306,10 +307,9 @@ def _check(sources: Sequence[Block], target: Block) -> None:
 
 
 def _check_numbers(column: Column) -> None:
-    if column.kind == "nominal":
-        amounts = (
-            f"If its numbers are amounts, state kinds={{{column.name!r}: 'ordinal'}}; else use"
-        )
+    if column.feature_type == "nominal":
+        stated = f"feature_types={{{column.name!r}: 'ordinal'}}"
+        amounts = f"If its numbers are amounts, state {stated}; else use"
         raise ValueError(
             f"Column {column.name!r} is nominal: labels have no distance and no variance. "
             f'{amounts if column.labels is None else "Use"} measure="broja" or "sx", which count '

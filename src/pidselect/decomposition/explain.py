@@ -9,14 +9,14 @@ from itertools import combinations
 import numpy as np
 
 from pidselect.data import Block
-from pidselect.data.kinds import TARGET
-from pidselect.decomposition.contrast import Approach, Atoms, Contrast
+from pidselect.data.feature_types import TARGET
+from pidselect.decomposition.decompose import FEWEST_PER_STATE
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs, Role
-from pidselect.decomposition.samples import FEWEST_PER_STATE
 from pidselect.decomposition.sentences import sentence
+from pidselect.decomposition.source_pair import Atoms, PIDStrategy, SourcePair
 from pidselect.estimators.information import NATS_PER_UNIT
 
-__all__ = ["Explanation", "FeatureExplanation", "Pairs", "Verdict", "explain"]
+__all__ = ["Explanation", "FeatureExplanation", "Pairs", "RoleAssignment", "explain"]
 
 #: A weakly relevant feature is redundant with the selected one it has most in common with, and with
 #: those that have at least this share of that, but with no more than so many.
@@ -49,7 +49,7 @@ BIT = NATS_PER_UNIT["bit"]
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class RoleAssignment:
     """What a selection says about one feature.
 
     Parameters
@@ -72,7 +72,10 @@ class Verdict:
 
 
 def explain(
-    verdicts: Sequence[Verdict], target: Block, approach: Approach, notes: Sequence[str] = ()
+    verdicts: Sequence[RoleAssignment],
+    target: Block,
+    approach: PIDStrategy,
+    notes: Sequence[str] = (),
 ) -> Explanation:
     r"""Take every feature apart beside the selected ones.
 
@@ -128,8 +131,8 @@ def explain(
     aside = [v for v in verdicts if not v.selected and v.role in ("copy", "skipped")]
     rejected = [v for v in verdicts if not v.selected and v not in aside]
     everything = _joined(selected)
-    among = [Contrast(v.block, _joined([w for w in selected if w is not v])) for v in selected]
-    against = [Contrast(v.block, everything) for v in rejected]
+    among = [SourcePair(v.block, _joined([w for w in selected if w is not v])) for v in selected]
+    against = [SourcePair(v.block, everything) for v in rejected]
     inside = _take_apart(selected, among, target, approach, everything)
     outside = _take_apart(rejected, against, target, approach, everything)
     outside = _name_redundant(outside, rejected, selected, target, approach)
@@ -150,21 +153,21 @@ def explain(
     )
 
 
-def _joined(verdicts: Sequence[Verdict]) -> Block:
+def _joined(verdicts: Sequence[RoleAssignment]) -> Block:
     return Block(tuple(column for verdict in verdicts for column in verdict.block.columns))
 
 
 def _take_apart(
-    verdicts: Sequence[Verdict],
-    contrasts: Sequence[Contrast],
+    verdicts: Sequence[RoleAssignment],
+    contrasts: Sequence[SourcePair],
     target: Block,
-    approach: Approach,
+    approach: PIDStrategy,
     everything: Block,
 ) -> list[FeatureExplanation]:
     """Return the values of features that are to be compared, all by one method."""
     method = approach.choose(target, contrasts)
     name = method.name(contrasts)
-    *answers, whole = method.answer([*contrasts, Contrast(everything, Block())])
+    *answers, whole = method.answer([*contrasts, SourcePair(everything, Block())])
     total = whole.unique / BIT if isinstance(whole, Atoms) else None
     features = []
     for verdict, contrast, answer in zip(verdicts, contrasts, answers, strict=True):
@@ -179,21 +182,21 @@ def _take_apart(
     return features
 
 
-def _set_aside(verdict: Verdict) -> FeatureExplanation:
+def _set_aside(verdict: RoleAssignment) -> FeatureExplanation:
     return FeatureExplanation(verdict.name, verdict.role, False, reason=verdict.reason)
 
 
 def _name_redundant(
     features: Sequence[FeatureExplanation],
-    verdicts: Sequence[Verdict],
-    selected: Sequence[Verdict],
+    verdicts: Sequence[RoleAssignment],
+    selected: Sequence[RoleAssignment],
     target: Block,
-    approach: Approach,
+    approach: PIDStrategy,
 ) -> list[FeatureExplanation]:
     """Name the selected features with which weakly relevant ones have most in common."""
     weak = [verdict for verdict in verdicts if verdict.role == "weakly relevant"]
     questions = [(v, w) for v in weak for w in selected]
-    contrasts = [Contrast(v.block, w.block) for v, w in questions]
+    contrasts = [SourcePair(v.block, w.block) for v, w in questions]
     method = approach.choose(target, contrasts)
     common: dict[str, dict[str, float]] = {verdict.name: {} for verdict in weak}
     for (v, w), answer in zip(questions, method.answer(contrasts), strict=True):
@@ -215,17 +218,17 @@ def _largest(common: dict[str, float]) -> tuple[str, ...]:
     return tuple(name for name in ordered if common[name] >= least > 0)[:MOST_NAMES]
 
 
-def _pairs(selected: Sequence[Verdict], target: Block, approach: Approach) -> Pairs:
+def _pairs(selected: Sequence[RoleAssignment], target: Block, approach: PIDStrategy) -> Pairs:
     """Take every two selected features apart; estimates that depend on their order are averaged."""
     n = len(selected)
     indices = list(combinations(range(n), 2))
     blocks = [verdict.block for verdict in selected]
-    alone = [Contrast(block, Block()) for block in blocks]
-    contrasts = [Contrast(blocks[i], blocks[j]) for i, j in indices]
+    alone = [SourcePair(block, Block()) for block in blocks]
+    contrasts = [SourcePair(blocks[i], blocks[j]) for i, j in indices]
     method = approach.choose(target, contrasts + alone)
     if not method.is_symmetric:
         indices += [(j, i) for i, j in indices]
-        contrasts += [Contrast(second, first) for first, second in contrasts]
+        contrasts += [SourcePair(second, first) for first, second in contrasts]
     values, estimable = np.zeros((2, n, n)), np.zeros((n, n), dtype=bool)
     for (i, j), answer in zip(indices, method.answer(contrasts), strict=True):
         if isinstance(answer, Atoms):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, make_frame
-from pidselect.data.words import align, did_you_mean, shown
+from pidselect.data.messages import align, did_you_mean, shown
 from pidselect.decomposition.short_form import explanation_form
 
 Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pidselect.data import make_frame
-from pidselect.data.words import align, shown, to_plain
+from pidselect.data.messages import align, shown, to_plain
 from pidselect.decomposition.short_form import decomposition_form
 from pidselect.estimators.information import Unit
 
@@ -63,7 +63,7 @@ class Decomposition:
     Rain and a sprinkler, either of which wets the lawn:
 
     >>> import numpy as np
-    >>> from pidselect.decomposition.samples import decompose
+    >>> from pidselect.decomposition.decompose import decompose
     >>> rng = np.random.default_rng(0)
     >>> rain, sprinkler = rng.integers(0, 2, size=(2, 200))
     >>> decompose(

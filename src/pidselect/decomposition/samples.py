@@ -1,326 +1,170 @@
-"""From samples to a decomposition in one call."""
+"""Subjects: sources and a target whose atoms can be asked for again with rows rearranged."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from math import ceil
-from numbers import Number, Real
-from time import perf_counter
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pidselect.data import (
-    CLASS_LEVELS,
-    KINDS,
-    Block,
-    FloatArray,
-    Kind,
-    Kinds,
-    check_choice,
-    is_frame,
-    warn_caller,
-)
-from pidselect.data.frames import library_of, read_vectors
-from pidselect.data.kinds import to_column, to_target
-from pidselect.data.raw import Raw
-from pidselect.data.words import did_you_mean
-from pidselect.decomposition.doubt import Request, doubt, n_draws
-from pidselect.decomposition.measures import MEASURES, to_decomposition
-from pidselect.decomposition.result import Decomposition
-from pidselect.decomposition.states import BINNINGS, Binning
-from pidselect.decomposition.subjects import CONTINUOUS, Counted, Subject, to_subject
-from pidselect.estimators.information import NATS_PER_UNIT, Unit
-from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
+from pidselect.data import Block, FloatArray, IntArray
+from pidselect.decomposition.binning import Binning, check_size, count_states, join_codes, to_codes
+from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
+from pidselect.decomposition.lattice import Lattice, lattice
+from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.pmf import Parts, entropy, information
 
-logger = logging.getLogger(__name__)
+Rows = NDArray[np.int32]
 
-#: Seconds from which on work is long.
-LONG = 60
-
-#: With fewer samples for each joint state that occurs, the bias of all atoms together is 0.1 bit or
-#: more. States that say the same of the target are not merged first: among those met once there are
-#: many such, and to merge them would hide that samples are few.
-FEWEST_PER_STATE = 5
-
-TARGET = "target"
-
-#: What rounding may have done to a number of draws.
-ROUNDING = 1e-6
+#: For each variable, the target last, the rows to take; None leaves it as it is.
+Arrangement = Sequence[Rows | None]
 
 
-def decompose(
-    sources: Iterable[Any],
-    target: Any,
-    *,
-    measure: str = "broja",
-    bins: int = 5,
-    binning: Binning = "count",
-    unit: Unit = "bit",
-    kinds: Kinds | None = None,
-    n_permutations: int = 0,
-    n_bootstrap: int = 0,
-    confidence: float = 0.95,
-    n_jobs: int | None = None,
-    random_state: RandomState = None,
-) -> Decomposition:
-    """Decompose what several sources tell about a target, from samples.
+class ContinuousMeasure(NamedTuple):
+    """A measure of continuous samples, and whether it is a plug-in estimator."""
 
-    Parameters
-    ----------
-    sources : sequence of arrays, series or dataframes, each (n_samples,) or (n_samples, n_columns)
-        One for each source; several columns are one joint variable.
-    target : array, series or dataframe
-        One or several columns, one joint variable.
-    measure : str
-        "broja", "ccs" (two sources), "imin", "mmi", "sx" (two to five) count states, see
-        `decompose_distribution`. "gaussian" and "sx-ksg" take measurements as they are.
-    bins : int
-        The number of bins of a continuous column, for measures that count states. Whole numbers
-        with few levels, bools and labels are states as they are.
-    binning : {"count", "width"}
-        Bins of equally many samples, or of equal width.
-    unit : {"bit", "nat"}
-    kinds : mapping of name to kind, or sequence of a kind for each source (and target), optional
-        "continuous", "ordinal" or "nominal" where the inferred kind is not wanted. Names are
-        "source 1", "source 2", ..., "target", or those of columns in dataframes and series.
-    n_permutations : int
-        If above 0, a p-value for each atom, from so many permutations of each source.
-    n_bootstrap : int
-        If above 0, an interval for each atom, from so many resamples; bins stay as they are. Either
-        of the two also gives values corrected for bias, but for "sx-ksg", which has hardly any.
-        The page docs/doubt.md shows what all of these are worth.
-    confidence : float
-        Of the intervals.
-    n_jobs : int, optional
-        The number of threads; the result does not depend on it.
-    random_state : int, Generator, RandomState or None
-        The seed of permutations and resamples.
+    decompose: Callable[[Sequence[Block], Block], Parts]
+    is_plug_in: bool
 
-    Returns
-    -------
-    Decomposition
 
-    Warns
-    -----
-    UserWarning
-        If there are fewer than five samples for each joint state that occurs.
+#: Every measure that needs no states. To add one, add its line.
+CONTINUOUS: dict[str, ContinuousMeasure] = {
+    "gaussian": ContinuousMeasure(gaussian, True),
+    "sx-ksg": ContinuousMeasure(sx_ksg, False),
+}
 
-    Examples
-    --------
-    Whether the lamp is on: two switches, each of which alone says nothing.
 
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> upstairs, downstairs = rng.integers(0, 2, size=(2, 500))
-    >>> result = decompose([upstairs, downstairs], upstairs ^ downstairs)
-    >>> round(result.synergy, 2), round(result.shared, 2)
-    (0.99, 0.0)
+@dataclass(frozen=True, eq=False)
+class DiscreteSample:
+    """Variables as states, the target last, and a measure of their joint distribution.
+
+    A plug-in estimator takes the sample for the distribution. So rows may occur twice, which
+    nearest neighbours cannot bear, and chance adds to its values, which those correct for.
     """
-    check_choice(measure, (*MEASURES, *CONTINUOUS), "measure")
-    check_choice(binning, BINNINGS, "binning")
-    check_choice(unit, tuple(NATS_PER_UNIT), "unit")
-    check_count(bins, "bins", at_least=2)
-    check_draws(n_permutations, n_bootstrap, confidence)
-    check_jobs(n_jobs)
-    listed = _list(sources)
-    blocks = read_sources(listed, target, kinds)
-    subject = to_subject(blocks[:-1], blocks[-1], measure, bins, binning)
-    if isinstance(subject, Counted) and subject.samples_per_state < FEWEST_PER_STATE:
-        warn_caller(_too_few(subject, bins, blocks))
-    request = Request(n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs)
-    if isinstance(subject, Counted) and n_draws(subject, request):
-        # As observed, states that say the same of the target are merged; in draws they may differ.
-        reason = MEASURES[measure].too_large(subject.shape)
-        if reason:
-            raise ValueError(reason)
-    return replace(
-        describe(subject, measure, unit, request),
-        variables=_names(blocks),
-        frame_library=library_of(*listed, target),
-    )
+
+    codes: tuple[IntArray, ...]
+    measure: Callable[[FloatArray], Parts]
+    is_plug_in = True
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return len(self.codes[0])
+
+    @cached_property
+    def n_states(self) -> int:
+        """The number of different joint states that occur."""
+        return int(join_codes(self.codes).max()) + 1
+
+    @property
+    def samples_per_state(self) -> float:
+        """The mean number of samples in a joint state that occurs."""
+        return self.n_samples / self.n_states
+
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice of the atoms."""
+        return lattice(len(self.codes) - 1)
+
+    @cached_property
+    def target_entropy(self) -> float:
+        """In nats."""
+        return entropy(np.bincount(self.codes[-1]) / self.n_samples)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The number of states of every variable."""
+        return tuple(int(code.max()) + 1 for code in self.codes)
+
+    @cached_property
+    def _steps(self) -> list[NDArray[np.int32]]:
+        """What each variable adds to the number of a sample's cell in the table of all states."""
+        sizes = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1)
+        return [
+            (code * size).astype(np.int32) for code, size in zip(self.codes, sizes, strict=True)
+        ]
+
+    @cached_property
+    def _cells(self) -> NDArray[np.int32]:
+        return np.sum(self._steps, axis=0, dtype=np.int32)
+
+    def parts(self) -> tuple[Parts, float]:
+        """Return the parts as observed, and the information of all sources."""
+        pmf = count_states(self.codes)
+        return self.measure(pmf), information(pmf)
+
+    def atoms(self, arrangement: Arrangement) -> FloatArray:
+        """Return the atoms in nats, each variable by these rows or as it is."""
+        first = arrangement[0]
+        if all(rows is first for rows in arrangement):
+            cells = self._cells if first is None else self._cells[first]
+        else:
+            moved = zip(self._steps, arrangement, strict=True)
+            cells = self._cells + sum(step[rows] - step for step, rows in moved if rows is not None)
+        counts = np.bincount(cells, minlength=math.prod(self.shape))
+        return self.measure((counts / self.n_samples).reshape(self.shape)).atoms
 
 
-def _names(blocks: Sequence[Block]) -> tuple[str, ...] | None:
-    """Return what the sources and the target are called, if any of them has a name of its own."""
-    names = tuple(", ".join(block.names) for block in blocks)
-    own = [name for name in names if name != TARGET and not name.startswith("source ")]
-    return names if own else None
+@dataclass(frozen=True, eq=False)
+class ContinuousSample:
+    """Variables as blocks of measurements, the target last, and a measure that takes those."""
 
+    blocks: tuple[Block, ...]
+    measure: ContinuousMeasure
+    target_entropy = math.inf  # that of an ever finer measurement
 
-def _too_few(subject: Counted, bins: int, blocks: Sequence[Block]) -> str:
-    columns = [column for block in blocks for column in block.columns]
-    fewer = f"fewer bins (now {bins}), " if any(c.kind == "continuous" for c in columns) else ""
-    levels = {c.name: c.levels() for c in columns if c.kind == "ordinal" and c.labels is None}
-    most = max(levels, key=lambda name: levels[name], default="")
-    if levels.get(most, 0) > CLASS_LEVELS:
-        # Counts of many levels fill more states than anything else, and can be binned.
-        stated = f"kinds={{{most!r}: 'continuous'}}"
-        fewer = f"{stated}, as {most!r} has {levels[most]} levels that are not binned, {fewer}"
-    return (
-        f"{subject.n_samples} samples fill {subject.n_states} joint states of the sources and the "
-        f"target, {subject.samples_per_state:.1f} each: with fewer than {FEWEST_PER_STATE} a good "
-        f"part of the atoms is bias. What helps: more samples, {fewer}fewer columns in a source, "
-        'or measure="gaussian" or "sx-ksg", which count no states. n_permutations=200 corrects '
-        "atoms for what chance tells."
-    )
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return self.blocks[0].n_samples
 
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice of the atoms."""
+        return lattice(len(self.blocks) - 1)
 
-def describe(subject: Subject, measure: str, unit: Unit, request: Request) -> Decomposition:
-    """Return the atoms of a sample, with as much doubt as is asked for."""
-    started = perf_counter()
-    parts, total = subject.parts()
-    _announce(perf_counter() - started, subject, request)
-    found = doubt(subject, parts.atoms, request, parts.gap)
-    labels, scale = subject.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
+    @property
+    def is_plug_in(self) -> bool:
+        """Whether the measure takes the sample for the distribution."""
+        return self.measure.is_plug_in
 
-    def by_label(values: FloatArray | None) -> dict[str, Any] | None:
-        return None if values is None else dict(zip(labels, values.tolist(), strict=True))
+    def parts(self) -> tuple[Parts, float]:
+        """Return the parts as observed, and the information of all sources."""
+        parts = self.measure.decompose(self.blocks[:-1], self.blocks[-1])
+        return parts, float(parts.atoms.sum())
 
-    intervals = None
-    if found.intervals is not None:
-        ends = (found.intervals * scale).tolist()
-        intervals = {label: (low, high) for label, (low, high) in zip(labels, ends, strict=True)}
-    return replace(
-        to_decomposition(parts, total, subject.lattice.n_sources, measure, unit),
-        n_samples=subject.n_samples,
-        corrected=by_label(None if found.corrected is None else found.corrected * scale),
-        p_values=by_label(found.p_values),
-        intervals=intervals,
-        confidence=None if intervals is None else request.confidence,
-    )
+    def atoms(self, arrangement: Arrangement) -> FloatArray:
+        """Return the atoms in nats, each variable by these rows or as it is.
 
-
-def _announce(seconds: float, subject: Subject, request: Request) -> None:
-    """Say so if the draws will take more than a minute, going by what one decomposition took."""
-    expected = seconds * n_draws(subject, request)
-    if expected < LONG:
-        return
-    started = perf_counter()
-    subject.parts()  # once more: the first call may have compiled
-    expected *= (perf_counter() - started) / seconds
-    if expected >= LONG:
-        logger.warning(
-            "Permutations and resamples need %d decompositions, which take about %.0f minutes on "
-            "one core. Fewer states or draws take less; n_jobs=-1 uses all cores.",
-            n_draws(subject, request),
-            expected / 60,
+        They are NaN where rows so arranged have none: if the target becomes an exact function of
+        the sources, or a column constant.
+        """
+        *sources, target = (
+            block if rows is None else block.take(rows.astype(np.int64))
+            for block, rows in zip(self.blocks, arrangement, strict=True)
         )
+        try:
+            return self.measure.decompose(sources, target).atoms
+        except DegenerateError:
+            return np.full(len(self.lattice.antichains), np.nan)
 
 
-def check_draws(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
-    """Refuse numbers of draws that are none, or too few for the intervals asked for."""
-    check_count(n_permutations, "n_permutations", at_least=0)
-    number = check_count(n_bootstrap, "n_bootstrap", at_least=0)
-    if (
-        isinstance(confidence, bool)
-        or not isinstance(confidence, Real)
-        or not 0 < float(confidence) < 1
-    ):
-        raise ValueError(
-            f"confidence={confidence!r} must lie between 0 and 1, such as 0.95 for intervals that "
-            "hold the true value in 95 of 100 samples."
-        )
-    needed = ceil(2 / (1 - float(confidence)) - ROUNDING)
-    if 0 < number < needed:
-        raise ValueError(
-            f"n_bootstrap={n_bootstrap} is too few for confidence={confidence}: not one resample "
-            f"would lie beyond either end. Use n_bootstrap={needed} or more."
-        )
+Sample = DiscreteSample | ContinuousSample
 
 
-def read_sources(sources: Iterable[Any], target: Any, kinds: Kinds | None = None) -> list[Block]:
-    """Read all sources and, last, the target; they must be complete and of one length."""
-    listed = _list(sources)
-    names = [f"source {number}" for number in range(1, len(listed) + 1)]
-    raws = {name: _read(values, name) for name, values in zip(names, listed, strict=True)}
-    raws[TARGET] = _read(target, TARGET)
-    n_samples = len(raws[TARGET][0].values)
-    for name in names:
-        if len(raws[name][0].values) != n_samples:
-            raise ValueError(
-                f"{name} has {len(raws[name][0].values)} samples and the target has {n_samples}: "
-                "each needs one value per sample."
-            )
-    stated = _stated(kinds, raws)
-
-    def to_block(name: str) -> Block:
-        make = to_target if name == TARGET else to_column
-        kinds_of = [stated.get(raw.name, stated.get(name)) for raw in raws[name]]
-        return Block(tuple(map(make, raws[name], kinds_of)))
-
-    return [to_block(name) for name in raws]
-
-
-def _list(sources: Any) -> list[Any]:
-    """Return the sources one by one, or say how to take apart what is not a list of them."""
-    way_out = None
-    if is_frame(sources):
-        way_out = "[frame[name] for name in frame.columns] makes every column a source"
-    elif isinstance(sources, np.ndarray):
-        way_out = f"got one array of shape {sources.shape}; list(X.T) makes every column a source"
-    elif isinstance(sources, Mapping):
-        way_out = "list(sources.values()) takes those of a mapping"
-    elif isinstance(sources, str) or not isinstance(sources, Iterable):
-        way_out = f"got {sources!r}"
-    if way_out is not None:
-        raise TypeError(
-            "sources must be a list with one array, series or dataframe for each source, such as "
-            f"[x1, x2]: {way_out}. (An array of several columns in the list is one joint source.)"
-        )
-    listed = list(sources)
-    for source in listed:
-        if source is None or isinstance(source, str | Number):
-            raise TypeError(
-                "sources must be a list with one array, series or dataframe for each source, such "
-                f"as [x1, x2], and the target comes second; but {source!r} in it is a single "
-                "value. Pass columns by their values, not by their names."
-            )
-    return listed
-
-
-def _read(values: Any, name: str) -> tuple[Raw, ...]:
-    """Read the columns of one variable, in which nothing may be missing."""
-    try:
-        raws = read_vectors(values, name)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{name}: {error}") from error
-    for raw in raws:
-        column = "" if raw.name == name else f", column {raw.name!r},"
-        bad = ~np.isfinite(raw.values)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{name}{column} has {np.count_nonzero(bad)} missing or infinite values, the first "
-                f"in row {row} ({raw.values[row]}). Leave out these rows in all variables, or fill "
-                "in the values first."
-            )
-    return raws
-
-
-def _stated(kinds: Any, raws: Mapping[str, tuple[Raw, ...]]) -> dict[str, Kind]:
-    """Return the kinds stated, by the name of a variable or of a column."""
-    if kinds is None:
-        return {}
-    if not isinstance(kinds, Mapping):
-        n_sources = len(raws) - 1
-        if not isinstance(kinds, Sequence) or isinstance(kinds, str):
-            raise TypeError(
-                f"kinds={kinds!r} must map names to kinds, such as {{'source 1': 'nominal'}}, or "
-                "list one for each source."
-            )
-        if len(kinds) not in (n_sources, n_sources + 1):
-            raise ValueError(
-                f"kinds={kinds!r} must list one kind for each of the {n_sources} sources (and one "
-                "more for the target), or map names to kinds, such as {'source 1': 'nominal', "
-                "'target': 'continuous'}."
-            )
-        kinds = dict(zip(raws, kinds, strict=False))  # the target comes last
-    known = dict.fromkeys([*raws, *(raw.name for columns in raws.values() for raw in columns)])
-    for name, kind in kinds.items():
-        if name not in known:
-            raise ValueError(f"kinds names no variable {name!r}{did_you_mean(name, known)}")
-        check_choice(kind, KINDS, f"kinds[{name!r}]")
-    return dict(kinds)
+def to_sample(
+    sources: Sequence[Block], target: Block, measure: str, bins: int, binning: Binning = "count"
+) -> Sample:
+    """Return what a measure is to be applied to: states, or measurements as they are."""
+    blocks = (*sources, target)
+    if measure in CONTINUOUS:
+        MEASURES["sx"].check(len(sources), measure)  # the lattice alone sets the limit, as there
+        return ContinuousSample(blocks, CONTINUOUS[measure])
+    MEASURES[measure].check(len(sources), measure)
+    codes = tuple(to_codes(block, bins, binning) for block in blocks)
+    check_size(codes)
+    return DiscreteSample(codes, MEASURES[measure].decompose)

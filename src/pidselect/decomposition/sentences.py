@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pidselect.data.words import shown
+from pidselect.data.messages import shown
 from pidselect.decomposition.explanation import FeatureExplanation
 
 #: From these shares on, most or almost all of something is meant.

@@ -19,7 +19,7 @@ from pidselect.data.markup import (
     strong,
     table,
 )
-from pidselect.data.words import shown
+from pidselect.data.messages import shown
 
 if TYPE_CHECKING:
     from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs

@@ -94,7 +94,10 @@ def as_numbers(block: Block, estimator: str) -> Block:
                 'missing="drop".'
             )
     return Block(
-        tuple(replace(c, kind="ordinal") if c.kind == "nominal" else c for c in block.columns)
+        tuple(
+            replace(c, feature_type="ordinal") if c.feature_type == "nominal" else c
+            for c in block.columns
+        )
     )
 
 

@@ -12,8 +12,7 @@ from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, check_choice
-from pidselect.data.blocks import narrowed
-from pidselect.estimators._counts import Cells, Partition, score_codes, score_in_table
+from pidselect.data.column import narrowed
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
@@ -21,6 +20,7 @@ from pidselect.estimators.base import (
     check_same_length,
     group_starts,
 )
+from pidselect.estimators.discrete_kernels import Cells, Partition, score_codes, score_in_table
 
 #: A table of so many cells is worth its room with any number of samples; else, one for each.
 FEW_CELLS = 2**10
@@ -56,7 +56,7 @@ class Discrete(BaseEstimator):
     (0.0, 1.0)
     """
 
-    is_skewed: ClassVar[bool] = True
+    chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = True
 
     def __init__(self, correction: Correction = None) -> None:
@@ -83,7 +83,7 @@ class Discrete(BaseEstimator):
 def check_discrete(block: Block) -> None:
     """Refuse measurements, in which hardly any value occurs twice."""
     for column in block.columns:
-        if column.kind == "continuous":
+        if column.feature_type == "continuous":
             raise ValueError(
                 f"The discrete estimator counts equal values, but column {column.name!r} is "
                 f"continuous ({column.levels()} different values in {len(column.values)} samples). "

@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators._projections import (
-    NOTHING_LEFT,
-    Known,
-    Levels,
-    add_products,
-    correlate_columns,
-    inform_levels,
-    inform_numbers,
-    inform_singles,
-    invert,
-)
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
@@ -29,6 +18,17 @@ from pidselect.estimators.base import (
     check_same_length,
     normal_scores,
     standardised,
+)
+from pidselect.estimators.gaussian_kernels import (
+    NOTHING_LEFT,
+    ConditioningBasis,
+    Levels,
+    add_products,
+    correlate_columns,
+    inform_levels,
+    inform_numbers,
+    inform_singles,
+    invert,
 )
 
 #: What is left unexplained below this is rounding: the target is a linear function of x and S.
@@ -95,7 +95,7 @@ class Gaussian(BaseEstimator):
     0.5
     """
 
-    is_skewed: ClassVar[bool] = True
+    chi2_null: ClassVar[bool] = True
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
@@ -131,7 +131,7 @@ class Copula(BaseEstimator):
     0.3
     """
 
-    is_skewed: ClassVar[bool] = True
+    chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = True
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
@@ -151,14 +151,14 @@ def _bind(target: Block, given: Block, scaling: Scaling, max_memory: int) -> Sco
     by_sample = np.ascontiguousarray(np.vstack([explained, left]).T)
     affordable = int(SIDE_BY_SIDE * max_memory) // (4 * n)
     at_once = max(1, min(DRAWS_AT_ONCE, affordable))
-    return ProjectionScorer(Known(explained, left, by_sample), scaling, at_once)
+    return ProjectionScorer(ConditioningBasis(explained, left, by_sample), scaling, at_once)
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectionScorer:
     """Scores columns by their canonical correlations with the target, S taken out of both."""
 
-    known: Known
+    known: ConditioningBasis
     scaling: Scaling
     draws_at_once: int = DRAWS_AT_ONCE
 
@@ -243,12 +243,14 @@ class ProjectionScorer:
 
 def _is_single(block: Block) -> bool:
     """Return whether the block is one column of numbers, none of them missing."""
-    return block.kinds in (("continuous",), ("ordinal",)) and not block.columns[0].has_missing
+    return (
+        block.feature_types in (("continuous",), ("ordinal",)) and not block.columns[0].has_missing
+    )
 
 
 def _levels(block: Block) -> Levels | None:
     """Return the directions of a single label with more than two levels; of all else, none."""
-    if block.kinds != ("nominal",):
+    if block.feature_types != ("nominal",):
         return None
     code = _common_codes(block.columns[0])
     size = np.bincount(code)
@@ -262,7 +264,7 @@ def _axes(block: Block, scaling: Scaling) -> FloatArray:
 
 def _axes_of(column: Column, scaling: Scaling) -> FloatArray:
     values = column.values
-    if column.kind == "nominal":
+    if column.feature_type == "nominal":
         codes = _common_codes(column)
         size = np.bincount(codes)
         if len(size) > 2:

@@ -55,7 +55,9 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
 
 
 def _fitting(block: Block) -> str:
-    if all(column.kind == "continuous" and not column.has_missing for column in block.columns):
+    if all(
+        column.feature_type == "continuous" and not column.has_missing for column in block.columns
+    ):
         return "ksg"
     if all(column.is_discrete and column.levels() <= CLASS_LEVELS for column in block.columns):
         return "discrete"
@@ -77,7 +79,7 @@ def resolve_members(
     Parameters
     ----------
     estimator : str, object, or tuple or list of these
-        "auto" stands for those that suit the columns, see `suited`.
+        "auto" stands for those that suit the columns, see `default_portfolio`.
     block : Block
         All columns that will ever be scored.
 
@@ -88,7 +90,7 @@ def resolve_members(
     """
     chosen: tuple[str | Estimator, ...]
     if not isinstance(estimator, (tuple, list)):
-        chosen = suited(block) if is_portfolio(estimator) else (estimator,)
+        chosen = default_portfolio(block) if is_portfolio(estimator) else (estimator,)
     elif not estimator:
         raise ValueError(f"estimator={estimator!r} names none: give at least one.")
     elif "auto" in [one for one in estimator if isinstance(one, str)]:
@@ -107,7 +109,7 @@ def resolve_members(
     return tuple(zip(_names(chosen), found, strict=True))
 
 
-def suited(block: Block) -> tuple[str, ...]:
+def default_portfolio(block: Block) -> tuple[str, ...]:
     """Return the estimators that suit the columns, which is what "auto" selects with.
 
     ==================================================== ========================
@@ -124,7 +126,9 @@ def suited(block: Block) -> tuple[str, ...]:
     """
     general = _fitting(block)
     if general == "discrete":
-        ordered = any(column.kind == "ordinal" and column.levels() > 2 for column in block.columns)
+        ordered = any(
+            column.feature_type == "ordinal" and column.levels() > 2 for column in block.columns
+        )
         return ("discrete", "copula") if ordered else ("discrete",)
     return (f"{general}-rank", "copula")
 

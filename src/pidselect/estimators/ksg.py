@@ -11,22 +11,22 @@ from scipy.special import digamma
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, check_choice
-from pidselect.estimators._boxes import Boxes, BoxRule, score_columns_in_boxes
-from pidselect.estimators._neighbours import Candidate
-from pidselect.estimators._orders import in_blocks
-from pidselect.estimators._sorting import sorted_neighbours
 from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, check_same_length
-from pidselect.estimators.nearest import (
+from pidselect.estimators.knn.binding import (
     NeighbourScorer,
     Scale,
+    bind_space,
     check_enough_samples,
     check_neighbours,
     in_whole_numbers,
     list_lengths,
-    surroundings,
     to_candidate,
     to_space,
 )
+from pidselect.estimators.knn.general import Candidate
+from pidselect.estimators.knn.ksg2 import Boxes, BoxRule, score_columns_in_boxes
+from pidselect.estimators.knn.neighbour_lists import sorted_neighbours
+from pidselect.estimators.knn.spaces import in_blocks
 
 
 class KSG(BaseEstimator):
@@ -86,7 +86,7 @@ class KSG(BaseEstimator):
     0.0
     """
 
-    is_skewed: ClassVar[bool] = False
+    chi2_null: ClassVar[bool] = False
 
     def __init__(self, k: int = 4, algorithm: int = 1, scale: Scale = "zscore") -> None:
         self.k = k
@@ -107,7 +107,7 @@ class KSG(BaseEstimator):
         if self.algorithm == 2:
             boxes = to_boxes(target, given, self.k, self.scale, max_memory)
             return BoxScorer(boxes, self.k, self._to_candidate)
-        known = surroundings(target, given, self.k, self.scale, max_memory)
+        known = bind_space(target, given, self.k, self.scale, max_memory)
         weight = digamma(np.arange(target.n_samples) + 1.0)
         rule, unit = in_whole_numbers(self.k, True, weight)
         return NeighbourScorer(known, rule, unit, digamma(self.k), self._to_candidate)

@@ -9,17 +9,17 @@ from scipy.special import digamma
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block
-from pidselect.estimators._neighbours import Candidate
 from pidselect.estimators.base import MAX_MEMORY, Scorer
-from pidselect.estimators.nearest import (
+from pidselect.estimators.knn.binding import (
     NeighbourScorer,
     Scale,
+    bind_space,
     check_enough_samples,
     check_neighbours,
     in_whole_numbers,
-    surroundings,
     to_candidate,
 )
+from pidselect.estimators.knn.general import Candidate
 
 
 class Mixed(BaseEstimator):
@@ -65,7 +65,7 @@ class Mixed(BaseEstimator):
     1.5
     """
 
-    is_skewed: ClassVar[bool] = False
+    chi2_null: ClassVar[bool] = False
 
     def __init__(self, k: int = 4, scale: Scale = "zscore") -> None:
         self.k = k
@@ -80,7 +80,7 @@ class Mixed(BaseEstimator):
         """Sort every sample's neighbours in (y, S) and in S."""
         check_neighbours(self.k, self.scale)
         check_enough_samples(target.n_samples, self.k)
-        known = surroundings(target, given, self.k, self.scale, max_memory)
+        known = bind_space(target, given, self.k, self.scale, max_memory)
         # No count is zero: the k neighbours count everywhere.
         weight = digamma(np.maximum(np.arange(target.n_samples), 1.0))
         rule, unit = in_whole_numbers(self.k, False, weight)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pidselect.data.whole import whole_file
+from pidselect.data.atomic_write import atomic_write
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -137,6 +137,6 @@ def save(page: str, path: str | os.PathLike[str]) -> Path:
     if place.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file.")
     place.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(place) as file:
+    with atomic_write(place) as file:
         file.write(page.encode())
     return Path(path)

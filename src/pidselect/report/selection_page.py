@@ -18,13 +18,13 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from pidselect.data.quality import inspect_data
-from pidselect.data.words import shown
+from pidselect.data.diagnostics import inspect_data
+from pidselect.data.messages import shown
 from pidselect.decomposition.measures import MEASURES
 from pidselect.report.html import Markup, breakable, fill, number, save, unbroken
+from pidselect.report.sentences import LONG_NAME, cut
 from pidselect.report.summary import FORMAT, GOES_OUT, About, summarise
-from pidselect.report.telling import LONG_NAME, cut
-from pidselect.selection.explaining import SAME_ROWS, read_again
+from pidselect.selection.explain import SAME_ROWS, read_again
 from pidselect.selection.stability import Stability
 
 Record = Mapping[str, Any]
@@ -137,7 +137,7 @@ def write_report(
         raise ValueError(f"path={str(path)!r}: a report is a page, so its name ends in .html.")
     record = selector.selection_
     explanation = selector.explain(X, y, groups)
-    problem = read_again(X, y, selector.kinds_, record.settings["target"], selector.missing)
+    problem = read_again(X, y, selector.feature_types_, record.settings["target"], selector.missing)
     about = About.of(problem, command=_lines(selector), title=title or "")
     if SAME_ROWS not in explanation.notes:  # held-out rows explain what others selected
         about = replace(about, n_rows=record.settings["n_samples"])

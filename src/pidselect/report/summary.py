@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pidselect.data import Problem
-from pidselect.data.quality import Remark, alarms
-from pidselect.data.words import shown, to_plain
+from pidselect.data import Dataset
+from pidselect.data.diagnostics import Finding, alarms
+from pidselect.data.messages import shown, to_plain
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
-from pidselect.report.telling import answer, certainty, named, untold
-from pidselect.selection.explaining import roles_of
-from pidselect.selection.record import VERDICTS, Selection, Step
+from pidselect.report.sentences import answer, certainty, named, untold
+from pidselect.selection.explain import roles_of
+from pidselect.selection.result import VERDICTS, Selection, Step
 from pidselect.selection.stability import Stability
 
 #: Of the summary: another number as soon as a key is taken away or means something else.
@@ -68,7 +68,7 @@ class About:
     target: str
     n_rows: int
     n_columns: int
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    feature_types: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     command: str = ""
     is_complete: bool = True
@@ -76,16 +76,16 @@ class About:
     entropy: float | None = None
 
     @classmethod
-    def of(cls, problem: Problem, **more: Any) -> About:
+    def of(cls, problem: Dataset, **more: Any) -> About:
         """Return what the data say; `more` are the other fields, by their names."""
         table, target = problem.table, problem.target
         found: dict[str, Any] = {
             "target": " and ".join(target.names),
             "n_rows": table.n_samples,
             "n_columns": len(table),
-            "kinds": dict(zip(table.names, table.kinds, strict=True)),
+            "kinds": dict(zip(table.names, table.feature_types, strict=True)),
         }
-        if all(kind == "nominal" for kind in target.kinds):
+        if all(feature_type == "nominal" for feature_type in target.feature_types):
             shares = np.bincount(target.codes()) / target.n_samples
             found["entropy"] = float(-(shares * np.log2(shares)).sum())
         return cls(**{**found, **more})
@@ -96,7 +96,7 @@ def summarise(
     *,
     explanation: Explanation | None = None,
     stability: Stability | None = None,
-    remarks: Iterable[Remark] = (),
+    remarks: Iterable[Finding] = (),
     about: About,
 ) -> dict[str, Any]:
     """Return all that a report says, as plain dicts, lists, strings and numbers.
@@ -108,7 +108,7 @@ def summarise(
         Without it, roles are those of the record, and there is nothing on how features tell.
     stability : Stability, optional
     remarks : iterable of Remark
-        On the data, see `pidselect.data.quality.inspect_data`.
+        On the data, see `pidselect.data.diagnostics.inspect_data`.
     about : About
 
     Returns
@@ -173,14 +173,16 @@ def _selected(
             {
                 "order": len(rows) + 1,
                 "name": name,
-                "kind": about.kinds.get(name, "group"),
+                "kind": about.feature_types.get(name, "group"),
                 "is_kept": is_kept,
                 "step": None if step is None else selection.steps.index(step) + 1,
                 "bits": None if step is None else step.value,
                 "estimator": None if step is None else step.estimator,
                 "p_value": None if step is None else step.p_value,
                 "final_p": selection.p_values.get(name),
-                "together": [] if step is None else [n for n in step.together if n != name],
+                "jointly_included": []
+                if step is None
+                else [n for n in step.jointly_included if n != name],
                 "frequency": often.get(name),
                 "sentence": told[name].sentence if name in told else untold(name, selection),
             }
@@ -215,13 +217,13 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         "number": number,
         "phase": step.phase,
         "chosen": step.chosen,
-        "together": list(step.together),
-        "n_given": len(step.given),
+        "jointly_included": list(step.jointly_included),
+        "n_given": len(step.conditioning_set),
         "bits": step.value,
         "score": step.score,
         "unit": step.unit,
         "estimator": step.estimator,
-        "null_line": step.null_line,
+        "critical_value": step.critical_value,
         "p_value": step.p_value,
         "alpha": step.alpha,
         "surrogates": step.surrogates,
@@ -251,7 +253,7 @@ def _features(
         {
             "order": place,
             "name": feature.name,
-            "kind": about.kinds.get(feature.name, "group"),
+            "kind": about.feature_types.get(feature.name, "group"),
             "role": feature.role,
             "selected": feature.selected,
             "unique": feature.unique,

@@ -1,7 +1,7 @@
 """Decisions in, a feature set out."""
 
-from pidselect.selection.brown import MIFS, LinearCriterion
-from pidselect.selection.record import Selection, Step
+from pidselect.selection.pairwise_criteria import MIFS, LinearCriterion
+from pidselect.selection.result import Selection, Step
 from pidselect.selection.selector import PIDSelector
 
 __all__ = [

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pidselect.selection.evidence import Evidence, Statistic, find_weakest
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.question import Information, given_each
-from pidselect.selection.record import Phase, Step
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.pool import Feature
+from pidselect.selection.result import Phase, Step
+from pidselect.selection.scoring import ConditionalMI, given_each
+from pidselect.selection.step_test import PermutationTestResult, Statistic, evaluate_weakest
 from pidselect.significance import BACKWARD, MEMBERS, maximum_statistic, minimum_statistic
 
 #: What the weakest feature's value is compared with. Against the smallest of the surrogates, as
@@ -23,12 +23,12 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def backward(
-    inquiry: Inquiry,
+    context: SelectionContext,
     kept: Sequence[Feature],
     selected: Sequence[Feature],
     statistic: Statistic,
     phase: Phase = "backward",
-) -> tuple[list[Feature], list[Step], Evidence | None]:
+) -> tuple[list[Feature], list[Step], PermutationTestResult | None]:
     """Remove features one by one.
 
     The feature with the smallest I(f; y | S without f) is tested, and removed if p > alpha; the
@@ -45,11 +45,11 @@ def backward(
     remaining = list(selected)
     steps: list[Step] = []
     while remaining:
-        words = (BACKWARD,) if phase == "backward" else (MEMBERS, len(kept))
-        question = each_given_the_others(inquiry, kept, remaining, (*words, len(steps)))
-        weakest, evidence = find_weakest(question, statistic, phase)
+        stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(kept))
+        question = each_given_the_others(context, kept, remaining, (*stream_key, len(steps)))
+        weakest, evidence = evaluate_weakest(question, statistic, phase)
         given = tuple(feature.name for feature in (*kept, *remaining))
-        step = inquiry.took(evidence.to_step(phase, given, weakest, statistic))
+        step = context.on_step(evidence.to_step(phase, given, weakest, statistic))
         steps.append(step)
         if step.accepted:
             return remaining, steps, evidence
@@ -58,14 +58,17 @@ def backward(
 
 
 def each_given_the_others(
-    inquiry: Inquiry, kept: Sequence[Feature], features: Sequence[Feature], words: tuple[int, ...]
-) -> Information:
+    context: SelectionContext,
+    kept: Sequence[Feature],
+    features: Sequence[Feature],
+    stream_key: tuple[int, ...],
+) -> ConditionalMI:
     """Ask for each feature's information given all others."""
     others = [[*kept, *(f for f in features if f is not feature)] for feature in features]
-    return given_each(inquiry, features, others, words)
+    return given_each(context, features, others, stream_key)
 
 
-def final_p_values(evidence: Evidence) -> list[float]:
+def final_p_values(evidence: PermutationTestResult) -> list[float]:
     """Return the p-value of every feature by the sequential maximum statistic.
 
     The strongest feature competes with the largest of all surrogates in a draw, the next one with
@@ -79,7 +82,7 @@ def final_p_values(evidence: Evidence) -> list[float]:
     largest_so_far = 0.0
     for rank, place in enumerate(order):
         rest = order[rank:]
-        left = Evidence(
+        left = PermutationTestResult(
             evidence.question,
             evidence.observed[:, rest],
             evidence.bits[:, rest],

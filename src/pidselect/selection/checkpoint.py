@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pidselect import __version__
-from pidselect.data import Problem
-from pidselect.selection.course import describe
-from pidselect.selection.features import Line
-from pidselect.selection.identity import describe_data, differences, plain
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.safe_file import SafeFile
-from pidselect.selection.settings import to_seed
-from pidselect.selection.sheets import Sheet
+from pidselect.data import Dataset
+from pidselect.selection.checked_json import SafeFile
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.fingerprint import describe_data, differences, plain
+from pidselect.selection.fit import describe
+from pidselect.selection.partial_scores import PartialScores
+from pidselect.selection.pool import FeaturePool
+from pidselect.selection.validation import to_seed
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -47,7 +47,7 @@ KEYS = {"pidselect", "settings", "data", "pages", "under_way", "is_finished"}
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class SavedState:
     """What a fit has found.
 
     Parameters
@@ -61,7 +61,7 @@ class Known:
     """
 
     pages: tuple[Mapping[str, Any], ...] = ()
-    under_way: tuple[Sheet, ...] = ()
+    under_way: tuple[PartialScores, ...] = ()
     is_finished: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,9 +73,9 @@ class Known:
         }
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Known:
+    def from_dict(cls, stored: Mapping[str, Any]) -> SavedState:
         """Return what `to_dict` has told."""
-        sheets = tuple(map(Sheet.from_dict, stored["under_way"]))
+        sheets = tuple(map(PartialScores.from_dict, stored["under_way"]))
         return cls(tuple(stored["pages"]), sheets, stored["is_finished"])
 
 
@@ -90,7 +90,7 @@ class Journal:
     known : Known
     """
 
-    def __init__(self, file: SafeFile, identity: Mapping[str, Any], known: Known) -> None:
+    def __init__(self, file: SafeFile, identity: Mapping[str, Any], known: SavedState) -> None:
         self._file = file
         self._identity = identity
         # One object, put in place of the one before at once: an interruption finds either whole.
@@ -105,7 +105,7 @@ class Journal:
         """Whether there is nothing left to compute."""
         return self._known.is_finished
 
-    def sheet(self, shape: tuple[int, ...], draws: range) -> Sheet:
+    def sheet(self, shape: tuple[int, ...], draws: range) -> PartialScores:
         """Return the next sheet to be filled, with what is known of it."""
         pages, under_way = self._known.pages, self._known.under_way
         if not self._is_testing and self._n_read < len(pages):
@@ -114,20 +114,20 @@ class Journal:
         self._n_asked += 1
         if number < len(under_way) and under_way[number].fits(shape, draws):
             return under_way[number]
-        sheet = Sheet.blank(shape, draws)
+        sheet = PartialScores.blank(shape, draws)
         kept = under_way[:number]
         size = sum(one.values.nbytes for one in (*kept, sheet))
         if number == len(kept) and size <= MOST_BYTES:
             self._known = replace(self._known, under_way=(*kept, sheet))
         return sheet
 
-    def _sheet_of_page(self, shape: tuple[int, ...], draws: range) -> Sheet:
+    def _sheet_of_page(self, shape: tuple[int, ...], draws: range) -> PartialScores:
         page = self._known.pages[self._n_read]
         if "values" not in page:  # it was too large to be kept
-            return Sheet.blank(shape, draws)
+            return PartialScores.blank(shape, draws)
         self._n_read += 1
-        sheet = Sheet.from_dict(page)
-        return sheet if sheet.fits(shape, draws) else Sheet.blank(shape, draws)
+        sheet = PartialScores.from_dict(page)
+        return sheet if sheet.fits(shape, draws) else PartialScores.blank(shape, draws)
 
     def recall(self, asked: str) -> Mapping[str, Any] | None:
         """Return what a test has found; None if it is not finished, so that it begins now.
@@ -146,7 +146,7 @@ class Journal:
             return page
         if self._n_asked:  # sheets that were filled since the test before
             filled = tuple(sheet.to_dict() for sheet in self._known.under_way[: self._n_asked])
-            self._known = Known((*pages, *filled))
+            self._known = SavedState((*pages, *filled))
             self._n_read = len(self._known.pages)
         self._n_asked, self._is_testing = 0, True
         return None
@@ -158,7 +158,7 @@ class Journal:
         needs no more than what chance reached in it.
         """
         before = tuple(_without(one, "surrogates") for one in self._known.pages)
-        self._known = Known((*before, {"asked": asked, **page}))
+        self._known = SavedState((*before, {"asked": asked, **page}))
         self._n_read = len(self._known.pages)
         self._n_asked, self._is_testing = 0, False
         self.write()
@@ -176,12 +176,12 @@ class Journal:
         self._due = end + max(INTERVAL, TIMES_WRITING * (end - start))
 
     @contextmanager
-    def kept(self, inquiry: Inquiry) -> Iterator[Inquiry]:
+    def kept(self, context: SelectionContext) -> Iterator[SelectionContext]:
         """Keep what an inquiry finds, also if it is interrupted."""
         if not self._file.is_there:
             self.write()  # what cannot be written is known before any work is done
         try:
-            yield replace(inquiry, journal=self)
+            yield replace(context, journal=self)
         except BaseException:
             with suppress(Exception):  # what happened first is what is to be seen
                 self.write()
@@ -226,30 +226,30 @@ class Checkpoint:
         return to_seed(random_state)
 
     def journal(
-        self, selector: PIDSelector, problem: Problem, line: Line, inquiry: Inquiry
+        self, selector: PIDSelector, problem: Dataset, line: FeaturePool, context: SelectionContext
     ) -> Journal:
         """Return what is known of a fit; refuse what is known of another one."""
         identity = json.loads(
             json.dumps(
                 {
                     "pidselect": __version__,
-                    "settings": describe_settings(selector, problem, line, inquiry),
-                    "data": describe_data(problem, inquiry.groups),
+                    "settings": describe_settings(selector, problem, line, context),
+                    "data": describe_data(problem, context.groups),
                 }
             )
         )
         if self.stored is None:
-            return Journal(self.file, identity, Known())
+            return Journal(self.file, identity, SavedState())
         if found := differences(self.stored, identity):
             raise self.file.refusal(f"is of another fit: {found}")
-        return Journal(self.file, identity, Known.from_dict(self.stored))
+        return Journal(self.file, identity, SavedState.from_dict(self.stored))
 
 
 def describe_settings(
-    selector: PIDSelector, problem: Problem, line: Line, inquiry: Inquiry
+    selector: PIDSelector, problem: Dataset, line: FeaturePool, context: SelectionContext
 ) -> dict[str, Any]:
     """Return all settings that have a say in the result, ready for JSON."""
-    record = describe(selector, inquiry)
+    record = describe(selector, context)
     names = problem.table.names
     groups = {
         feature.name: [names[column] for column in feature.columns]
@@ -260,8 +260,8 @@ def describe_settings(
         {
             **record,
             "criterion": selector.criterion,
-            "estimator": [(member.name, member.estimator) for member in inquiry.members],
-            "keep": [feature.name for feature in line.kept],
+            "estimator": [(member.name, member.estimator) for member in context.members],
+            "fixed_features": [feature.name for feature in line.kept],
             "feature_groups": groups,
             "max_features": selector.max_features,
             "max_samples": selector.max_samples,

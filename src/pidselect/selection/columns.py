@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from pidselect.data import Table
-from pidselect.data.words import quoted
+from pidselect.data.messages import quoted
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector

@@ -1,7 +1,7 @@
 """Criteria: given the features selected so far, what a candidate is measured by.
 
-A criterion turns candidates and selected features into a `Question`. To add one, write a class with
-these two methods and add its line to `CRITERIA`.
+A criterion turns candidates and selected features into `CandidateScores`. To add one, write a
+class with these two methods and add its line to `CRITERIA`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
 
-from pidselect.selection.brown import (
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.pairwise_criteria import (
     CIFE,
     CMIM,
     DISR,
@@ -22,9 +23,8 @@ from pidselect.selection.brown import (
     MRMR,
     UniqueInContext,
 )
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.question import Every, Question, given_all
+from pidselect.selection.pool import Feature
+from pidselect.selection.scoring import CandidateScores, SubsetIntersection, given_all
 
 
 class Criterion(Protocol):
@@ -51,11 +51,11 @@ class Criterion(Protocol):
 
     def ask(
         self,
-        inquiry: Inquiry,
+        context: SelectionContext,
         candidates: Sequence[Feature],
         known: tuple[Sequence[Feature], Sequence[Feature]],
-        words: tuple[int, ...],
-    ) -> Question:
+        stream_key: tuple[int, ...],
+    ) -> CandidateScores:
         """Ask for the candidates' values, given those kept and those selected."""
         ...
 
@@ -82,19 +82,19 @@ class Conditional:
 
     def ask(
         self,
-        inquiry: Inquiry,
+        context: SelectionContext,
         candidates: Sequence[Feature],
         known: tuple[Sequence[Feature], Sequence[Feature]],
-        words: tuple[int, ...],
-    ) -> Question:
+        stream_key: tuple[int, ...],
+    ) -> CandidateScores:
         """Ask for the information given all selected features, or every subset of them."""
         kept, selected = known
         if self.most is None or len(selected) <= self.most:
-            return given_all(inquiry, candidates, [*kept, *selected], words)
+            return given_all(context, candidates, [*kept, *selected], stream_key)
         subsets = list(combinations(selected, self.most))
-        return Every(
+        return SubsetIntersection(
             tuple(
-                given_all(inquiry, candidates, [*kept, *subset], words, share=len(subsets))
+                given_all(context, candidates, [*kept, *subset], stream_key, share=len(subsets))
                 for subset in subsets
             ),
             tuple(tuple(feature.name for feature in (*kept, *subset)) for subset in subsets),
@@ -115,13 +115,13 @@ class Unconditional:
 
     def ask(
         self,
-        inquiry: Inquiry,
+        context: SelectionContext,
         candidates: Sequence[Feature],
         known: tuple[Sequence[Feature], Sequence[Feature]],
-        words: tuple[int, ...],
-    ) -> Question:
+        stream_key: tuple[int, ...],
+    ) -> CandidateScores:
         """Ask for the information of each candidate alone."""
-        return given_all(inquiry, candidates, (), words)
+        return given_all(context, candidates, (), stream_key)
 
 
 #: Criteria by name.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.evidence import Statistic, find_strongest
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry
 from pidselect.selection.lookahead import Search, can_look_ahead, joined, look_ahead
-from pidselect.selection.record import Step
+from pidselect.selection.pool import Feature
+from pidselect.selection.result import Step
+from pidselect.selection.step_test import Statistic, evaluate_strongest
 from pidselect.significance import FORWARD, maximum_statistic
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SelectionPlan:
     """How to go forward, and back.
 
     Parameters
@@ -46,7 +46,10 @@ class Plan:
 
 
 def forward(
-    inquiry: Inquiry, kept: Sequence[Feature], candidates: Sequence[Feature], plan: Plan
+    context: SelectionContext,
+    kept: Sequence[Feature],
+    candidates: Sequence[Feature],
+    plan: SelectionPlan,
 ) -> tuple[list[Feature], list[Step]]:
     """Include features one by one, or several at once where only they together tell something.
 
@@ -69,22 +72,22 @@ def forward(
     selected: list[Feature] = []
     steps: list[Step] = []
     while remaining := plan.fitting(candidates, selected):
-        single = inquiry.at(plan.search.share(inquiry.alpha, 1))
+        single = context.at(plan.search.share(context.alpha, 1))
         question = plan.criterion.ask(single, remaining, (kept, selected), (FORWARD, len(steps)))
-        strongest, evidence = find_strongest(question)
+        strongest, evidence = evaluate_strongest(question)
         given = tuple(feature.name for feature in plan.criterion.given(kept, selected))
         step = evidence.to_step("forward", given, strongest, maximum_statistic)
         del question, evidence  # what is bound there makes room for what comes next
         if step.accepted:
-            steps.append(inquiry.took(step))
+            steps.append(context.on_step(step))
             selected.append(remaining[strongest])
             continue
-        ahead = (inquiry, [*kept, *selected], remaining, plan.search, plan.room(selected))
+        ahead = (context, [*kept, *selected], remaining, plan.search, plan.room(selected))
         if plan.search.n_levels > 1 and not can_look_ahead(*ahead):
             few = len(remaining) < 2
             why = "too few candidates" if few else "no room for them within max_features"
             step = replace(step, note=joined(f"no look-ahead: {why}", step.note))
-        steps.append(inquiry.took(step))
+        steps.append(context.on_step(step))
         found, more = look_ahead(*ahead)
         steps += more
         if not found:

@@ -21,13 +21,13 @@ from itertools import combinations
 from math import comb
 
 from pidselect.selection.backward import backward
-from pidselect.selection.evidence import Evidence, find_strongest
-from pidselect.selection.features import Feature, as_one, listed
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.question import Information, Question, given_all
-from pidselect.selection.record import Phase, Step
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.partial_scores import LazyScorer
+from pidselect.selection.pool import Feature, as_one, listed
+from pidselect.selection.result import Phase, Step
+from pidselect.selection.scoring import CandidateScores, ConditionalMI, given_all
 from pidselect.selection.screening import screened
-from pidselect.selection.sheets import Pending
+from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
 
 #: The most tuples that are searched at a step.
@@ -52,12 +52,12 @@ class Search:
     """
 
     order: int = 1
-    n_starts: int = 0
+    n_random_starts: int = 0
 
     @property
     def n_levels(self) -> int:
         """How many tests share alpha: single candidates, tuples of each size, random starts."""
-        return self.order + (self.n_starts > 0)
+        return self.order + (self.n_random_starts > 0)
 
     def share(self, alpha: float, level: int) -> float:
         """Return the share of alpha at a level, 1 for single candidates.
@@ -74,7 +74,7 @@ class Search:
 
 
 def look_ahead(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     candidates: Sequence[Feature],
     search: Search,
@@ -98,21 +98,21 @@ def look_ahead(
     steps : list of Step
     """
     # All tuples are rearranged alike in a draw: a feature in several of them is the same in each.
-    inquiry = replace(inquiry, shared=True)
+    context = replace(context, shared_permutations=True)
     steps: list[Step] = []
     for order in range(2, search.order + 1):
-        level = inquiry.at(search.share(inquiry.alpha, order))
+        level = context.at(search.share(context.alpha, order))
         if found := _try_tuples(level, known, candidates, order, room, steps):
             return _prune(level, known, found, steps), steps
-    if search.n_starts:
-        level = inquiry.at(search.share(inquiry.alpha, search.n_levels))
-        if found := _try_starts(level, known, candidates, search.n_starts, room, steps):
+    if search.n_random_starts:
+        level = context.at(search.share(context.alpha, search.n_levels))
+        if found := _try_starts(level, known, candidates, search.n_random_starts, room, steps):
             return _prune(level, known, found, steps), steps
     return [], steps
 
 
 def can_look_ahead(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     candidates: Sequence[Feature],
     search: Search,
@@ -125,20 +125,20 @@ def can_look_ahead(
                 return True
         elif len(_narrow(candidates, order, room)) >= order:
             return True
-    return bool(_draw_starts(inquiry, known, candidates, search.n_starts, room)[1])
+    return bool(_draw_starts(context, known, candidates, search.n_random_starts, room)[1])
 
 
 def _prune(
-    inquiry: Inquiry, known: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
+    context: SelectionContext, known: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
 ) -> list[Feature]:
     """Leave only those that each add something to all others."""
-    stay, more, _ = backward(inquiry, known, found, maximum_statistic, "members")
+    stay, more, _ = backward(context, known, found, maximum_statistic, "members")
     steps += more
     return stay
 
 
 def _try_tuples(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     candidates: Sequence[Feature],
     order: int,
@@ -147,7 +147,7 @@ def _try_tuples(
 ) -> list[Feature]:
     """Test the joint information of all tuples, or of as many as the budget allows."""
     n_tuples = comb(len(candidates), order)
-    words = (LOOKAHEAD, order, len(known))
+    stream_key = (LOOKAHEAD, order, len(known))
     if n_tuples <= MOST_TUPLES:
         tuples = _fitting_tuples(candidates, order, room)
         note = f"all {len(tuples)} {_called(order)} searched"
@@ -155,20 +155,22 @@ def _try_tuples(
             note = f"{len(tuples)} of {n_tuples} {_called(order)} searched, the others too wide"
         if not tuples:
             return []
-        question: Question = given_all(inquiry, [as_one(t) for t in tuples], known, words)
+        question: CandidateScores = given_all(
+            context, [as_one(t) for t in tuples], known, stream_key
+        )
     else:
         fitting = _narrow(candidates, order, room)
         if len(fitting) < order:
             return []
-        question = screened(inquiry, known, fitting, order, words, MOST_TUPLES)
+        question = screened(context, known, fitting, order, stream_key, MOST_TUPLES)
         tuples = question.tuples
         note = (
             f"{len(tuples)} of {n_tuples} {_called(order)} searched, those of the strongest "
             "single candidates, in every draw anew"
         )
-    strongest, evidence = find_strongest(question, "lookahead")
+    strongest, evidence = evaluate_strongest(question, "lookahead")
     step = _to_step(evidence, "lookahead", known, strongest, tuples[strongest])
-    steps.append(inquiry.took(replace(step, note=joined(note, step.note))))
+    steps.append(context.on_step(replace(step, note=joined(note, step.note))))
     return list(tuples[strongest]) if step.accepted else []
 
 
@@ -188,39 +190,39 @@ def _narrow(candidates: Sequence[Feature], order: int, room: float) -> list[Feat
 
 
 def _try_starts(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     candidates: Sequence[Feature],
-    n_starts: int,
+    n_random_starts: int,
     room: float,
     steps: list[Step],
 ) -> list[Feature]:
     """Test every candidate given each of several random subsets of the others."""
-    starts, pairs = _draw_starts(inquiry, known, candidates, n_starts, room)
+    starts, pairs = _draw_starts(context, known, candidates, n_random_starts, room)
     if not pairs:
         return []
-    question = _beside_starts(inquiry, known, pairs, (START, len(known), 1))
-    strongest, evidence = find_strongest(question, "starts")
+    question = _beside_starts(context, known, pairs, (START, len(known), 1))
+    strongest, evidence = evaluate_strongest(question, "starts")
     candidate, start = pairs[strongest]
     step = _to_step(evidence, "starts", known, strongest, (candidate, *start))
     note = f"{len(starts)} different random starts of {len(start)} features searched"
-    steps.append(inquiry.took(replace(step, note=joined(note, step.note))))
+    steps.append(context.on_step(replace(step, note=joined(note, step.note))))
     return [candidate, *start] if step.accepted else []
 
 
 def _draw_starts(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     candidates: Sequence[Feature],
-    n_starts: int,
+    n_random_starts: int,
     room: float,
 ) -> tuple[list[list[Feature]], list[tuple[Feature, list[Feature]]]]:
     """Return random subsets, and every candidate beside each for which there is room."""
     size = min(START_SIZE, len(candidates) - 1)
-    if size < 1 or not n_starts:
+    if size < 1 or not n_random_starts:
         return [], []
-    words = (inquiry.seed, START, len(known), 0)
-    orders = permutations(words, range(1, n_starts + 1), len(candidates))
+    stream_key = (context.seed, START, len(known), 0)
+    orders = permutations(stream_key, range(1, n_random_starts + 1), len(candidates))
     places = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
     starts = [[candidates[place] for place in start] for start in places]
     pairs = [(c, start) for start in starts for c in candidates if c not in start]
@@ -228,28 +230,30 @@ def _draw_starts(
 
 
 def _beside_starts(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     pairs: Sequence[tuple[Feature, Sequence[Feature]]],
-    words: tuple[int, ...],
-) -> Information:
+    stream_key: tuple[int, ...],
+) -> ConditionalMI:
     """Ask for the information of each candidate given its start, bound once for every start."""
     starts = {id(start): start for _, start in pairs}
     bound = {
-        key: Pending(partial(inquiry.bind, [*known, *start], inquiry.surrogates, share=len(starts)))
+        key: LazyScorer(
+            partial(context.bind, [*known, *start], context.surrogates, share=len(starts))
+        )
         for key, start in starts.items()
     }
-    return Information(
-        inquiry,
+    return ConditionalMI(
+        context,
         tuple(replace(c, name=f"{c.name} beside {listed(start)}") for c, start in pairs),
-        inquiry.surrogates,
+        context.surrogates,
         tuple(bound[id(start)] for _, start in pairs),
-        words,
+        stream_key,
     )
 
 
 def _to_step(
-    evidence: Evidence,
+    evidence: PermutationTestResult,
     phase: Phase,
     known: Sequence[Feature],
     chosen: int,
@@ -257,7 +261,7 @@ def _to_step(
 ) -> Step:
     given = tuple(feature.name for feature in known)
     step = evidence.to_step(phase, given, chosen, maximum_statistic)
-    return replace(step, together=tuple(feature.name for feature in members))
+    return replace(step, jointly_included=tuple(feature.name for feature in members))
 
 
 def joined(*notes: str) -> str:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pidselect.data.words import duration
+from pidselect.data.messages import duration
 from pidselect.estimators import KSG, Mixed
+from pidselect.selection.callbacks import Callback, Stage
+from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.features import Feature, Line
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.record import Selection
-from pidselect.selection.watching import Stage, Watcher
-from pidselect.selection.workers import DRAWS_AT_ONCE, count_workers
+from pidselect.selection.executor import DRAWS_AT_ONCE, count_workers
+from pidselect.selection.pool import Feature, FeaturePool
+from pidselect.selection.result import Selection
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -60,22 +60,22 @@ QUIET = 15.0
 _SCREEN = Lock()
 
 
-def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> None:
+def announce_long_fit(context: SelectionContext, line: FeaturePool, criterion: Criterion) -> None:
     """Time a small part of the work, and say so if the whole will take more than a minute."""
     candidates = line.candidates
-    n_samples = inquiry.target.n_samples
-    if n_samples * len(candidates) * _draws(inquiry) < SURELY_SHORT or inquiry.device != "cpu":
+    n_samples = context.target.n_samples
+    if n_samples * len(candidates) * _draws(context) < SURELY_SHORT or context.device != "cpu":
         return  # a GPU takes longer to compile its kernels than for a part of the work
     n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
     given = criterion.given(line.kept, ())
     given_more = criterion.given(line.kept, candidates[-1:])
-    first = _seconds_per_step(inquiry, candidates, given)
+    first = _seconds_per_step(context, candidates, given)
     if first + n_later * SLOWER * first < LONG:
         return
     # It looks long, but the first calls may have compiled: only what lasts is reported.
-    first = later = min(first, _seconds_per_step(inquiry, candidates, given))
+    first = later = min(first, _seconds_per_step(context, candidates, given))
     if n_later and given_more != given:
-        later = min(_seconds_per_step(inquiry, candidates, given_more) for _ in range(2))
+        later = min(_seconds_per_step(context, candidates, given_more) for _ in range(2))
     expected = first + n_later * later
     if expected < LONG:
         return
@@ -87,7 +87,7 @@ def announce_long_fit(inquiry: Inquiry, line: Line, criterion: Criterion) -> Non
         duration(later),
         duration(expected),
         n_later,
-        fewer_samples(n_samples, expected, growth(inquiry)),
+        fewer_samples(n_samples, expected, growth(context)),
     )
 
 
@@ -108,18 +108,18 @@ def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
 
 
 def _seconds_per_step(
-    inquiry: Inquiry, candidates: Sequence[Feature], given: Sequence[Feature]
+    context: SelectionContext, candidates: Sequence[Feature], given: Sequence[Feature]
 ) -> float:
     """Estimate the time of one step from a few surrogates of the first candidate.
 
     With many samples a part of them is timed, so that the word comes before the work.
     """
-    n_samples = inquiry.target.n_samples
+    n_samples = context.target.n_samples
     rows = np.linspace(0, n_samples - 1, min(n_samples, TIMED_SAMPLES)).astype(np.int64)
-    groups = None if inquiry.groups is None else inquiry.groups[rows]
+    groups = None if context.groups is None else context.groups[rows]
     # In a part of the rows, groups that can change places are no longer of the same size.
-    schemes = tuple("global" if name == "blocks" else name for name in inquiry.surrogates)
-    part = replace(inquiry, target=inquiry.target.take(rows), groups=groups, surrogates=schemes)
+    schemes = tuple("global" if name == "blocks" else name for name in context.surrogates)
+    part = replace(context, target=context.target.take(rows), groups=groups, surrogates=schemes)
     times = n_samples / len(rows)
     start = time.perf_counter()
     bound = part.bind([feature.take(rows) for feature in given])
@@ -127,24 +127,24 @@ def _seconds_per_step(
     draws = range(1, 1 + DRAWS_AT_ONCE)
     bound.score(candidates[0].take(rows).block, bound.rows((0,), draws))
     seconds_per_draw = (time.perf_counter() - ready) / len(draws)
-    scores = len(candidates) * _draws(inquiry) / count_workers(inquiry.n_jobs)
-    return ((ready - start) + scores * seconds_per_draw) * times ** growth(inquiry)
+    scores = len(candidates) * _draws(context) / count_workers(context.n_jobs)
+    return ((ready - start) + scores * seconds_per_draw) * times ** growth(context)
 
 
-def growth(inquiry: Inquiry) -> float:
+def growth(context: SelectionContext) -> float:
     """Return the power of the number of samples with which the time of a step grows."""
-    neighbours = any(isinstance(member.estimator, KSG | Mixed) for member in inquiry.members)
+    neighbours = any(isinstance(member.estimator, KSG | Mixed) for member in context.members)
     return GROWTH if neighbours else 1.0
 
 
-def _draws(inquiry: Inquiry) -> int:
+def _draws(context: SelectionContext) -> int:
     """Return how often each candidate is scored in a step, by each estimator and scheme."""
-    n_drawn = USUAL_DRAWS if inquiry.n_permutations is None else inquiry.n_permutations
-    return 1 + inquiry.n_pilot + n_drawn
+    n_drawn = USUAL_DRAWS if context.n_permutations is None else context.n_permutations
+    return 1 + context.n_pilot + n_drawn
 
 
 @contextmanager
-def progress_bar(verbose: int) -> Iterator[Watcher | None]:
+def progress_bar(verbose: int) -> Iterator[Callback | None]:
     """Show how far each step has come while the selection runs, on standard error.
 
     How many steps there will be, nobody knows. Of fits in several threads the first one has the
@@ -194,7 +194,7 @@ class Pace:
         self._n_first = 0
         self._begun: float | None = None
 
-    def advances(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """Count values that came in."""
         self.n_done += count
         if self._begun is None:  # what was prepared before the first ones will not be done again
@@ -222,7 +222,7 @@ def title(stage: Stage) -> str:
     return f"{what}: {stage.n_candidates} candidate{'s' * (stage.n_candidates != 1)}"
 
 
-class Bar(Watcher):
+class Bar(Callback):
     """A bar on a terminal, for each stage anew.
 
     Parameters
@@ -235,39 +235,39 @@ class Bar(Watcher):
         self._task = progress.add_task("preparing", total=None, left="")
         self._pace: Pace | None = None
 
-    def begins(self, stage: Stage) -> None:
+    def on_stage(self, stage: Stage) -> None:
         """Start from the left again."""
         self._pace = Pace(stage)
         self._progress.reset(self._task, total=stage.n_values, description=title(stage), left="")
 
-    def advances(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """Move to the right."""
         if self._pace is not None:
-            self._pace.advances(count)
+            self._pace.on_progress(count)
             self._progress.update(self._task, left=self._pace.left())
         self._progress.advance(self._task, count)
 
-    def stopped(self, selection: Selection) -> None:
+    def on_interrupt(self, selection: Selection) -> None:
         """Leave the screen to others."""
         self._progress.stop()
 
 
-class Lines(Watcher):
+class Lines(Callback):
     """Plain lines, few of them, for files and for whatever else is no terminal."""
 
     def __init__(self) -> None:
         self._pace: Pace | None = None
         self._due = time.monotonic() + QUIET
 
-    def begins(self, stage: Stage) -> None:
+    def on_stage(self, stage: Stage) -> None:
         """Take note of what the next lines are about."""
         self._pace = Pace(stage)
 
-    def advances(self, count: int) -> None:
+    def on_progress(self, count: int) -> None:
         """Write a line if the time has come."""
         if self._pace is None:
             return
-        self._pace.advances(count)
+        self._pace.on_progress(count)
         now = time.monotonic()
         if now < self._due:
             return

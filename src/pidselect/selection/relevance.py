@@ -33,10 +33,10 @@ import numpy as np
 from pidselect.data import FloatArray
 from pidselect.decomposition.explanation import Role
 from pidselect.selection.backward import each_given_the_others, final_p_values
-from pidselect.selection.evidence import Evidence, find_strongest
-from pidselect.selection.features import Feature
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.question import given_all
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.pool import Feature
+from pidselect.selection.scoring import given_all
+from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.sequential import most_draws
 
@@ -89,7 +89,7 @@ class Relevance:
 
 
 def assess(
-    inquiry: Inquiry,
+    context: SelectionContext,
     kept: Sequence[Feature],
     selected: Sequence[Feature],
     candidates: Sequence[Feature],
@@ -121,7 +121,7 @@ def assess(
 
     >>> from pidselect.data import read_block
     >>> from pidselect.estimators import Discrete
-    >>> from pidselect.selection.inquiry import Member
+    >>> from pidselect.selection.context import Member
     >>> rng = np.random.default_rng(0)
     >>> a, c = rng.integers(0, 2, (2, 200))
     >>> y, b = a ^ (rng.random((2, 200)) < 0.1)
@@ -134,13 +134,13 @@ def assess(
     b weakly relevant given () 0.4 bit
     c irrelevant given ('a',) 0.0 bit
     """
-    tested = replace(inquiry, n_permutations=n_draws(inquiry))
+    tested = replace(context, n_permutations=n_draws(context))
     known = [feature for feature in selected if len(feature.block)]
     others = [c for c in candidates if c not in selected and len(c.block)]
     found = {feature.name: Relevance(feature.name, "kept") for feature in kept}
     for feature in selected:  # those that do not vary keep what is known of them
         untested = Relevance(feature.name, "weakly relevant")
-        found[feature.name] = _strong_or_weak(untested, final or {}, inquiry.alpha)
+        found[feature.name] = _strong_or_weak(untested, final or {}, context.alpha)
     found |= {c.name: Relevance(c.name, "irrelevant") for c in candidates if c not in selected}
     if known:
         found |= _judge_selected(tested, kept, known, final or {})
@@ -149,7 +149,7 @@ def assess(
     return found
 
 
-def n_draws(inquiry: Inquiry) -> int:
+def n_draws(context: SelectionContext) -> int:
     """Return the number of draws: as many as are set, or enough to tell alpha well.
 
     Examples
@@ -158,9 +158,9 @@ def n_draws(inquiry: Inquiry) -> int:
     >>> [n_draws(Inquiry(Block(), (), alpha=a, n_permutations=None)) for a in (0.05, 0.01, 0.001)]
     [200, 1000, 10000]
     """
-    if inquiry.n_permutations is not None:
-        return inquiry.n_permutations
-    return min(ceil(DRAWS_TIMES_ALPHA / inquiry.alpha), most_draws(inquiry.alpha))
+    if context.n_permutations is not None:
+        return context.n_permutations
+    return min(ceil(DRAWS_TIMES_ALPHA / context.alpha), most_draws(context.alpha))
 
 
 def subsets_of(items: Sequence[Item], most: int) -> list[tuple[Item, ...]]:
@@ -191,7 +191,7 @@ class BesideSubsets:
     given : tuple of tuples of Feature
     """
 
-    inquiry: Inquiry
+    context: SelectionContext
     features: tuple[Feature, ...]
     given: tuple[tuple[Feature, ...], ...]
 
@@ -203,13 +203,13 @@ class BesideSubsets:
     @property
     def schemes(self) -> tuple[str, ...]:
         """The scheme of surrogates of each test."""
-        return self.inquiry.surrogates
+        return self.context.surrogates
 
     @property
     def n_values(self) -> int:
         """How many values a draw takes."""
-        n_tests = sum(len(self.inquiry.schemes(given)) for given in self.given)
-        return n_tests * len(self.features) * len(self.inquiry.members)
+        n_tests = sum(len(self.context.schemes(given)) for given in self.given)
+        return n_tests * len(self.features) * len(self.context.members)
 
     def score(self, draws: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_subsets * n_features, n_members, n_draws)."""
@@ -217,7 +217,7 @@ class BesideSubsets:
 
     def _score_given(self, given: Sequence[Feature], draws: range) -> FloatArray:
         # The same key for all subsets: they share their draws, as far as a scheme allows.
-        question = given_all(self.inquiry, self.features, given, (RELEVANCE, OF_OTHERS))
+        question = given_all(self.context, self.features, given, (RELEVANCE, OF_OTHERS))
         values = question.score(draws)
         # A scheme that is left out with nothing given is the same as the global one there.
         places = [
@@ -235,11 +235,11 @@ class Scored:
     values: FloatArray
 
     @property
-    def inquiry(self) -> Inquiry:
+    def context(self) -> SelectionContext:
         """How to test, with the draws that there are."""
-        inquiry = self.question.inquiry
-        n_permutations = self.values.shape[-1] - 1 - inquiry.n_pilot
-        return replace(inquiry, n_permutations=n_permutations, watch=None)  # all was told
+        context = self.question.context
+        n_permutations = self.values.shape[-1] - 1 - context.n_pilot
+        return replace(context, n_permutations=n_permutations, watch=None)  # all was told
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -256,37 +256,37 @@ class Scored:
         return self.values[..., draws.start : draws.stop]
 
 
-def _examine(question: BesideSubsets) -> Evidence:
+def _examine(question: BesideSubsets) -> PermutationTestResult:
     """Make all draws, unless the first ones show that nothing will be significant after all."""
-    inquiry = question.inquiry
-    n = n_draws(inquiry)
-    first, end = 1 + inquiry.n_pilot + min(FIRST_DRAWS, n), 1 + inquiry.n_pilot + n
-    if inquiry.watch is not None:
+    context = question.context
+    n = n_draws(context)
+    first, end = 1 + context.n_pilot + min(FIRST_DRAWS, n), 1 + context.n_pilot + n
+    if context.watch is not None:
         is_exact = first == end
-        inquiry.watch.begins("roles", len(question.features), question.n_values * end, is_exact)
+        context.watch.on_stage("roles", len(question.features), question.n_values * end, is_exact)
     values = question.score(range(first))
-    _, evidence = find_strongest(Scored(question, values))
+    _, evidence = evaluate_strongest(Scored(question, values))
     if first == end:
         return evidence
     # What p-values would be if no further draw reached what was observed.
     least = evidence.p_values().max(axis=0).min() * (1 + FIRST_DRAWS) / (1 + n)
-    if not is_significant(float(least), inquiry.alpha):
+    if not is_significant(float(least), context.alpha):
         return evidence
     values = np.concatenate([values, question.score(range(first, end))], axis=-1)
-    return find_strongest(Scored(question, values))[1]
+    return evaluate_strongest(Scored(question, values))[1]
 
 
 def _judge_selected(
-    inquiry: Inquiry,
+    context: SelectionContext,
     kept: Sequence[Feature],
     selected: Sequence[Feature],
     final: Mapping[str, float],
 ) -> dict[str, Relevance]:
     """Judge selected features beside all others, by known p-values or by a test."""
     is_known = all(feature.name in final for feature in selected)
-    asked = replace(inquiry, n_permutations=0) if is_known else inquiry
+    asked = replace(context, n_permutations=0) if is_known else context
     question = each_given_the_others(asked, kept, selected, (RELEVANCE, OF_SELECTED))
-    _, evidence = find_strongest(question, "roles")
+    _, evidence = evaluate_strongest(question, "roles")
     names = [feature.name for feature in selected]
     p_values = final if is_known else dict(zip(names, final_p_values(evidence), strict=True))
     found = {}
@@ -294,7 +294,7 @@ def _judge_selected(
         rest = tuple(f.name for f in (*kept, *selected) if f is not feature)
         bits = _bits(evidence, place)
         relevance = Relevance(feature.name, "weakly relevant", None, rest, bits, 1)
-        found[feature.name] = _strong_or_weak(relevance, p_values, inquiry.alpha)
+        found[feature.name] = _strong_or_weak(relevance, p_values, context.alpha)
     return found
 
 
@@ -306,7 +306,7 @@ def _strong_or_weak(relevance: Relevance, p_values: Mapping[str, float], alpha: 
 
 
 def _judge_others(
-    inquiry: Inquiry,
+    context: SelectionContext,
     kept: Sequence[Feature],
     selected: Sequence[Feature],
     others: Sequence[Feature],
@@ -315,7 +315,7 @@ def _judge_others(
     most = min(SUBSETS, max(FEWEST_SUBSETS, MOST_QUESTIONS // len(others)))
     given = tuple((*kept, *subset) for subset in subsets_of(selected, most))
     # Values given unlike subsets are comparable only beside their own surrogates.
-    alike = replace(inquiry, shared=True, is_portfolio=True)
+    alike = replace(context, shared_permutations=True, is_portfolio=True)
     evidence = _examine(BesideSubsets(alike, tuple(others), given))
     shape = (len(given), len(others))
     p_values = evidence.p_values().max(axis=0).reshape(shape)
@@ -327,7 +327,7 @@ def _judge_others(
         p = float(p_values[subset, place])
         found[feature.name] = Relevance(
             name=feature.name,
-            role="weakly relevant" if is_significant(p, inquiry.alpha) else "irrelevant",
+            role="weakly relevant" if is_significant(p, context.alpha) else "irrelevant",
             p_value=p,
             given=tuple(f.name for f in given[subset]),
             bits=_bits(evidence, subset * len(others) + place),
@@ -336,6 +336,6 @@ def _judge_others(
     return found
 
 
-def _bits(evidence: Evidence, place: int) -> float:
+def _bits(evidence: PermutationTestResult, place: int) -> float:
     """Return a candidate's bits in the test that speaks least for it."""
     return float(evidence.bits[evidence.observed[:, place].argmin(), place])

@@ -11,11 +11,11 @@ from math import comb
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.selection.features import Feature, as_one
-from pidselect.selection.inquiry import Inquiry
-from pidselect.selection.question import Information, given_all
-from pidselect.selection.sheets import fill
-from pidselect.significance.standards import Standard
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.partial_scores import fill
+from pidselect.selection.pool import Feature, as_one
+from pidselect.selection.scoring import ConditionalMI, given_all
+from pidselect.significance.standardize import NullStandardizer
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +39,16 @@ class Screened:
         In the data as observed.
     """
 
-    singles: Information
-    standard: Standard | None
+    singles: ConditionalMI
+    standard: NullStandardizer | None
     order: int
     n_strongest: int
     tuples: list[tuple[Feature, ...]]
 
     @property
-    def inquiry(self) -> Inquiry:
+    def context(self) -> SelectionContext:
         """How to test."""
-        return self.singles.inquiry
+        return self.singles.context
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -64,15 +64,15 @@ class Screened:
     def n_values_per_draw(self) -> int:
         """How many values a draw takes, those of single candidates included."""
         n_scored = len(self.singles.candidates) + len(self.tuples)
-        return len(self.schemes) * n_scored * len(self.inquiry.members)
+        return len(self.schemes) * n_scored * len(self.context.members)
 
     def score(self, draws: range) -> FloatArray:
         """Return the joint information of each draw's own tuples."""
         ranked = self.strongest(self.singles.score(draws))
-        shape = (len(self.schemes), len(self.tuples), len(self.inquiry.members), len(draws))
-        tasks = [(some,) for some in self.inquiry.split(draws, 1, len(self.tuples))]
+        shape = (len(self.schemes), len(self.tuples), len(self.context.members), len(draws))
+        tasks = [(some,) for some in self.context.split(draws, 1, len(self.tuples))]
         common = partial(self.ready, ranked, draws)
-        return fill(self.inquiry, shape, tasks, draws, Ranked.score_part, common)
+        return fill(self.context, shape, tasks, draws, Ranked.score_part, common)
 
     def ready(self, ranked: IntArray, draws: range) -> Ranked:
         """Return what is to be done with ranked candidates, so that it can be sent elsewhere."""
@@ -108,7 +108,7 @@ class Ranked:
         The size of a tuple.
     """
 
-    singles: Information
+    singles: ConditionalMI
     ranked: IntArray
     draws: range
     order: int
@@ -117,9 +117,9 @@ class Ranked:
         """Return the joint information of the tuples of some draws."""
         ranked = self.ranked[..., draws.start - self.draws.start : draws.stop - self.draws.start]
         ranks = np.array(list(combinations(range(ranked.shape[1]), self.order)))
-        bound, inquiry = self.singles.bound[0].bound, self.singles.inquiry
-        rows = bound.rows((inquiry.seed, *self.singles.words), draws)
-        values = np.empty((len(rows), len(ranks), len(inquiry.members), len(draws)))
+        bound, context = self.singles.bound[0].bound, self.singles.context
+        rows = bound.rows((context.seed, *self.singles.stream_key), draws)
+        values = np.empty((len(rows), len(ranks), len(context.members), len(draws)))
         for test, orders in enumerate(rows):
             members = np.sort(ranked[test][ranks], axis=1)  # (n_tuples, order, n_draws)
             flat = members.transpose(0, 2, 1).reshape(-1, self.order)
@@ -134,21 +134,21 @@ class Ranked:
 
 
 def screened(
-    inquiry: Inquiry,
+    context: SelectionContext,
     known: Sequence[Feature],
     candidates: Sequence[Feature],
     order: int,
-    words: tuple[int, ...],
+    stream_key: tuple[int, ...],
     most: int,
 ) -> Screened:
     """Look at single candidates first, and take as many of the best as make so many tuples."""
     n_strongest = max(n for n in range(order, len(candidates) + 1) if comb(n, order) <= most)
-    singles = given_all(inquiry, candidates, known, words)
-    if inquiry.watch is not None:
-        n_values = len(singles.schemes) * len(candidates) * len(inquiry.members)
-        inquiry.watch.begins("lookahead", len(candidates), n_values * (1 + inquiry.n_pilot))
-    first = singles.score(range(1 + inquiry.n_pilot))
-    question = Screened(singles, inquiry.standard(first[..., 1:]), order, n_strongest, [])
+    singles = given_all(context, candidates, known, stream_key)
+    if context.watch is not None:
+        n_values = len(singles.schemes) * len(candidates) * len(context.members)
+        context.watch.on_stage("lookahead", len(candidates), n_values * (1 + context.n_pilot))
+    first = singles.score(range(1 + context.n_pilot))
+    question = Screened(singles, context.standard(first[..., 1:]), order, n_strongest, [])
     best = question.strongest(first[..., :1])[0, :, 0]
     tuples = [
         tuple(candidates[place] for place in sorted(best[list(ranks)]))

@@ -17,42 +17,42 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pidselect.data import (
-    Kinds,
+    ColumnStore,
+    FeatureTypes,
     Missing,
-    Store,
     Table,
     check_complete,
     frame_library,
-    read_problem,
+    read_dataset,
     select_columns,
     to_matrix,
     warn_caller,
 )
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator
+from pidselect.selection.callbacks import watching
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.columns import check_columns, note_columns
-from pidselect.selection.course import (
+from pidselect.selection.criteria import Criterion
+from pidselect.selection.explain import explain_fit, fingerprint, restrict
+from pidselect.selection.fit import (
     blank_record,
     choose_members,
-    make_inquiry,
+    make_context,
     make_plan,
     run,
     sample_rows,
 )
-from pidselect.selection.criteria import Criterion
-from pidselect.selection.explaining import explain_fit, fingerprint, restrict
-from pidselect.selection.features import ColumnChoice, FeatureGroups, line_up
+from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import announce_long_fit, progress_bar
-from pidselect.selection.settings import (
+from pidselect.selection.short_form import selection_form
+from pidselect.selection.validation import (
     STORE_SHARE,
     RandomState,
     check_parameters,
     to_bytes,
     to_seed,
 )
-from pidselect.selection.short_form import selection_form
-from pidselect.selection.watching import watching
 from pidselect.significance import check_groups
 
 
@@ -89,7 +89,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         the order of time round; "blocks" exchanges whole groups. Of several, all must reject, and
         the largest p-value counts: ("global", "local") guards against both copies and functions of
         selected features, as far as neighbouring rows are alike.
-    shared : bool
+    shared_permutations : bool
         Whether all candidates are rearranged alike in a draw, which keeps their dependence, so that
         no power is lost where they are correlated.
     backward : {"minimum", "maximum", None}
@@ -105,7 +105,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         Going forward, condition on at most this many selected features at a time, for small
         samples: a candidate must add something to every such subset of them. All other tests
         condition on all of them.
-    keep : name, position or several of them, optional
+    fixed_features : name, position or several of them, optional
         Columns that are selected from the start, conditioned on, never tested, never removed. The
         criterion "mi" conditions on nothing as it goes forward, so not on these either; the tests
         going backward do.
@@ -144,7 +144,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     verbose : int
         1 shows progress on standard error (with rich installed): on a terminal a bar for every
         step with the time left in it, elsewhere a line every 15 seconds. To be told of progress
-        in code, see `pidselect.selection.watching.watched_by`.
+        in code, see `pidselect.selection.callbacks.use_callback`.
 
     Attributes
     ----------
@@ -192,15 +192,15 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         alpha: float = 0.05,
         n_permutations: int | Literal["auto"] = 200,
         surrogates: str | tuple[str, ...] = ("global", "local"),
-        shared: bool = True,
+        shared_permutations: bool = True,
         backward: Literal["minimum", "maximum"] | None = "minimum",
         lookahead: int = 1,
-        n_starts: int = 0,
+        n_random_starts: int = 0,
         max_features: int | None = None,
         max_conditioning: int | None = None,
-        keep: ColumnChoice | None = None,
+        fixed_features: ColumnChoice | None = None,
         feature_groups: FeatureGroups | None = None,
-        kinds: Kinds | None = None,
+        feature_types: FeatureTypes | None = None,
         missing: Missing = "error",
         max_samples: int | None = None,
         max_memory: int | str = "1GiB",
@@ -215,15 +215,15 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.n_permutations = n_permutations
         self.surrogates = surrogates
-        self.shared = shared
+        self.shared_permutations = shared_permutations
         self.backward = backward
         self.lookahead = lookahead
-        self.n_starts = n_starts
+        self.n_random_starts = n_random_starts
         self.max_features = max_features
         self.max_conditioning = max_conditioning
-        self.keep = keep
+        self.fixed_features = fixed_features
         self.feature_groups = feature_groups
-        self.kinds = kinds
+        self.feature_types = feature_types
         self.missing = missing
         self.max_samples = max_samples
         self.max_memory = max_memory
@@ -250,32 +250,36 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         check_parameters(self)
         saved = Checkpoint.at(self.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
-        store = Store(round(STORE_SHARE * to_bytes(self.max_memory)))
-        problem = read_problem(X, y, kinds=self.kinds, missing=self.missing, store=store)
+        store = ColumnStore(round(STORE_SHARE * to_bytes(self.max_memory)))
+        problem = read_dataset(
+            X, y, feature_types=self.feature_types, missing=self.missing, store=store
+        )
         note_columns(copy(self), X)  # refuses names that are partly text
         rows = sample_rows(self.max_samples, problem.target, seed)
         members = choose_members(self.estimator, self.criterion, problem)
         by_rank = all(member.uses_ranks_only for member in members)
-        line = line_up(problem.table, self.keep, self.feature_groups, rows, by_rank)
+        line = build_pool(problem.table, self.fixed_features, self.feature_groups, rows, by_rank)
         plan = make_plan(self, line)
         codes = check_groups(groups, _num_samples(X))
-        inquiry = make_inquiry(self, restrict(problem, rows), members, codes, seed)
-        journal = None if saved is None else saved.journal(self, problem, line, inquiry)
-        blank = blank_record(self, problem, line, inquiry, frame_library(X))
+        context = make_context(self, restrict(problem, rows), members, codes, seed)
+        journal = None if saved is None else saved.journal(self, problem, line, context)
+        blank = blank_record(self, problem, line, context, frame_library(X))
         with ExitStack() as stack:
             bar = stack.enter_context(progress_bar(self.verbose))
-            watched = stack.enter_context(watching(inquiry, bar, blank))
+            watched = stack.enter_context(watching(context, bar, blank))
             if journal is not None:
                 watched = stack.enter_context(journal.kept(watched))
             if journal is None or not journal.is_finished:
-                announce_long_fit(inquiry, line, plan.criterion)
+                announce_long_fit(context, line, plan.criterion)
             features, steps, final = run(watched, line, plan)
         # Noted only now, so that a fit that fails leaves an earlier one whole.
         note_columns(self, X)
         estimators = tuple(member.estimator for member in members)
-        self.estimator_ = estimators if inquiry.is_portfolio else estimators[0]
+        self.estimator_ = estimators if context.is_portfolio else estimators[0]
         self._rows, self._target = fingerprint(problem), problem.target.names
-        self.kinds_ = dict(zip(problem.table.names, problem.table.kinds, strict=True))
+        self.feature_types_ = dict(
+            zip(problem.table.names, problem.table.feature_types, strict=True)
+        )
         self.selected_ = np.array(
             [column for feature in (*line.kept, *features) for column in feature.columns], dtype=int
         )

@@ -20,7 +20,7 @@ from pidselect.data.markup import (
 )
 
 if TYPE_CHECKING:
-    from pidselect.selection.record import Selection
+    from pidselect.selection.result import Selection
     from pidselect.selection.stability import Stability
 
 #: So many names are said in a sentence.
@@ -44,7 +44,7 @@ def selection_form(selection: Selection, estimator: str = "") -> Markup:
 
     Examples
     --------
-    >>> from pidselect.selection.record import Selection
+    >>> from pidselect.selection.result import Selection
     >>> print(selection_form(Selection((), ("<age>",), ())).partition("</style>")[2])
     <p><strong>No feature was selected beyond what was kept.</strong></p>...
     """

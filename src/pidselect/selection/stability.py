@@ -33,11 +33,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pidselect.data import frame_library, make_frame
 from pidselect.data.frames import read_columns
-from pidselect.data.words import align, shown, to_plain
+from pidselect.data.messages import align, shown, to_plain
 from pidselect.selection.short_form import stability_form
-from pidselect.selection.subsamples import Subsamples, Task, classes_of, select_on_all
+from pidselect.selection.subsamples import Subsamples, SubsampleTask, classes_of, select_on_all
 from pidselect.significance import check_groups
-from pidselect.significance.settings import RandomState, check_count, check_jobs, to_seed
+from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
 #: Of features that were selected at least once, so many are printed.
 SHOWN = 20
@@ -263,7 +263,7 @@ def stability(
     n_samples = len(columns[0].values)
     codes = check_groups(groups, n_samples)
     parts = Subsamples.of(classes_of(y, n_samples), codes, float(share), seed)
-    task = Task(selector, X, y, codes if has_fit_parameter(selector, "groups") else None)
+    task = SubsampleTask(selector, X, y, codes if has_fit_parameter(selector, "groups") else None)
     with warnings.catch_warnings():  # here, not in each thread: filters are common to all of them
         warnings.filterwarnings("ignore", message="No features? (was|were) selected")
         supports = select_on_all(task, parts, n, n_jobs, len(columns))

@@ -11,10 +11,10 @@ from joblib.parallel import get_active_backend
 from sklearn.base import clone
 
 from pidselect.data import Block, IntArray
+from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.frames import read_vectors, select_rows
-from pidselect.data.kinds import TARGET, to_target
-from pidselect.selection.watching import after_fit, watched_by
-from pidselect.selection.workers import abandon
+from pidselect.selection.callbacks import after_fit, use_callback
+from pidselect.selection.executor import abandon
 from pidselect.significance import STABILITY, permutations
 
 
@@ -65,7 +65,7 @@ class Subsamples:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SubsampleTask:
     """A selector and the data of which it gets a part."""
 
     selector: Any
@@ -78,8 +78,8 @@ class Task:
         rows = parts.rows(number)
         one = clone(self.selector)
         if "random_state" in one.get_params(deep=False):
-            words = np.random.SeedSequence((parts.seed, STABILITY, number)).generate_state(1)
-            one.set_params(random_state=int(words[0]))
+            stream_key = np.random.SeedSequence((parts.seed, STABILITY, number)).generate_state(1)
+            one.set_params(random_state=int(stream_key[0]))
         if "checkpoint" in one.get_params(deep=False):  # it is for one fit, of all rows
             one.set_params(checkpoint=None)
         y = None if self.y is None else select_rows(self.y, rows)
@@ -93,16 +93,16 @@ class Task:
 
 
 def select_on_all(
-    task: Task, parts: Subsamples, n: int, n_jobs: int | None, n_features: int
+    task: SubsampleTask, parts: Subsamples, n: int, n_jobs: int | None, n_features: int
 ) -> list[list[int]]:
     """Return what is selected on each part, and tell whoever watches of each."""
     watch = after_fit()
     backend, _ = get_active_backend(prefer="threads")
     in_turn = watch is not None and backend.supports_return_generator
     supports = []
-    with watched_by(None):  # the selections have steps of their own, of which nobody is told
+    with use_callback(None):  # the selections have steps of their own, of which nobody is told
         if watch is not None:
-            watch.begins("stability", n_features, n)
+            watch.on_stage("stability", n_features, n)
         results = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")(
             delayed(task.select)(parts, number) for number in range(1, n + 1)
         )
@@ -110,7 +110,7 @@ def select_on_all(
             for support in results:
                 supports.append(support)
                 if watch is not None:
-                    watch.advances(1)
+                    watch.on_progress(1)
         except BaseException:
             abandon(results)
             raise
@@ -126,6 +126,6 @@ def classes_of(y: Any, n_samples: int) -> IntArray:
         raise ValueError(
             f"X has {n_samples} rows, but y has {target.n_samples}: give y one value per row of X."
         )
-    if any(kind != "nominal" for kind in target.kinds):
+    if any(feature_type != "nominal" for feature_type in target.feature_types):
         return np.zeros(n_samples, dtype=np.int64)
     return target.codes()

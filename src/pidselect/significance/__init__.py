@@ -1,7 +1,16 @@
 """Information in, a decision out: is it more than chance."""
 
-from pidselect.significance.schemes import SURROGATES, Scheme, Shuffle, check_groups
-from pidselect.significance.surrogates import (
+from pidselect.significance.permutation_test import (
+    check_resolution,
+    critical_value,
+    first_largest,
+    first_smallest,
+    is_significant,
+    maximum_statistic,
+    minimum_statistic,
+    p_values,
+)
+from pidselect.significance.rng import (
     BACKWARD,
     FINAL,
     FORWARD,
@@ -13,16 +22,7 @@ from pidselect.significance.surrogates import (
     SUBSAMPLE,
     permutations,
 )
-from pidselect.significance.tests import (
-    check_resolution,
-    first_largest,
-    first_smallest,
-    is_significant,
-    maximum_statistic,
-    minimum_statistic,
-    null_line,
-    p_values,
-)
+from pidselect.significance.surrogates import SURROGATES, Scheme, Shuffle, check_groups
 
 __all__ = [
     "BACKWARD",
@@ -39,12 +39,12 @@ __all__ = [
     "Shuffle",
     "check_groups",
     "check_resolution",
+    "critical_value",
     "first_largest",
     "first_smallest",
     "is_significant",
     "maximum_statistic",
     "minimum_statistic",
-    "null_line",
     "p_values",
     "permutations",
 ]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from pidselect.data import FloatArray
-from pidselect.significance.tests import ROUNDING, TIE
+from pidselect.significance.permutation_test import ROUNDING, TIE
 
 #: Draws after which a test ends in any case, or more where alpha needs more.
 MOST_DRAWS = 1000
@@ -39,7 +39,7 @@ CAUTION = 0.8
 #: A gambler left with this share of the stake gives up.
 HOPELESS = 0.05
 
-Verdict = Literal["significant", "not significant", "open"]
+Decision = Literal["significant", "not significant", "open"]
 
 
 def most_draws(alpha: float) -> int:
@@ -96,7 +96,7 @@ def betting_p_values(observed: FloatArray, null: FloatArray, alpha: float) -> Fl
     return np.asarray(1.0 / np.maximum(wealth(reached, alpha).max(axis=-1), 1.0))
 
 
-def verdict(observed: float, null: FloatArray, alpha: float) -> Verdict:
+def verdict(observed: float, null: FloatArray, alpha: float) -> Decision:
     """Say whether the draws so far settle the test of one value.
 
     Examples
@@ -114,7 +114,7 @@ def verdict(observed: float, null: FloatArray, alpha: float) -> Verdict:
     return "open"
 
 
-def betting_line(null: FloatArray, alpha: float) -> float | None:
+def betting_critical_value(null: FloatArray, alpha: float) -> float | None:
     """Return what a value must exceed to be significant after all these draws; None if none is.
 
     A value that had been significant at an earlier time may lie below the line.

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from pidselect.report.displays.base import Display, record_of, say_empty
 from pidselect.report.displays.path_drawing import SLOPE, UPRIGHT, PathDrawing, name_below
 from pidselect.report.displays.wording import counted, listed, number, to_float, width, written
-from pidselect.selection.record import COMES_IN, Selection
+from pidselect.selection.result import COMES_IN, Selection
 
 #: So many steps are told in words, one by one.
 TOLD = 12
@@ -45,7 +45,7 @@ class PathStep:
     candidates: tuple[str, ...]
     scores: tuple[float, ...]
     chosen: str
-    null_line: float | None
+    critical_value: float | None
     came_in: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
@@ -165,7 +165,11 @@ class SelectionPathDisplay(Display):
 
     def _told(self, place: int) -> str:
         step, digits = self.steps[place], 3 if self.unit == "bit" else 1
-        line = "" if step.null_line is None else f", null line {number(step.null_line, digits)}"
+        line = (
+            ""
+            if step.critical_value is None
+            else f", null line {number(step.critical_value, digits)}"
+        )
         verdict = "included" if step.is_included else "not included"
         if step.is_removed:
             verdict += ", removed later"
@@ -205,13 +209,13 @@ def _to_step(step: Mapping[str, Any], unit: str, removed: Sequence[str]) -> Path
     # Where steps have different units, only the bits can be compared; a null line in standard
     # deviations has no place among them.
     comparable = step["unit"] == unit
-    came_in = (*step["together"],) or (step["chosen"],)
+    came_in = (*step["jointly_included"],) or (step["chosen"],)
     return PathStep(
         phase=step["phase"],
         candidates=tuple(step["candidates"]),
         scores=tuple(to_float(value) for value in step["scores" if comparable else "values"]),
         chosen=step["chosen"],
-        null_line=_line(step["null_line"]) if comparable else None,
+        critical_value=_line(step["critical_value"]) if comparable else None,
         came_in=came_in if step["accepted"] else (),
         removed=tuple(removed),
     )
@@ -229,7 +233,7 @@ def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     for place, step in enumerate(steps):
         if step["phase"] in COMES_IN:
             if step["accepted"]:
-                names = step["together"] or [step["chosen"]]
+                names = step["jointly_included"] or [step["chosen"]]
                 entered.update(dict.fromkeys(names, place))
         elif not step["accepted"] and step["chosen"] in entered:
             removals[entered.pop(step["chosen"])].append(step["chosen"])

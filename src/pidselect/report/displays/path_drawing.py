@@ -84,7 +84,7 @@ class PathDrawing:
         known = [
             value
             for step in self.steps
-            for value in (*step.scores, step.null_line)
+            for value in (*step.scores, step.critical_value)
             if value is not None and np.isfinite(value)
         ] or [0.0, 1.0]
         low, high = min(known), max(known)
@@ -94,7 +94,7 @@ class PathDrawing:
     @cached_property
     def infinite_edges(self) -> dict[str, float]:
         """The edges at which anything stands, by what they are called."""
-        scores = {value for step in self.steps for value in (*step.scores, step.null_line)}
+        scores = {value for step in self.steps for value in (*step.scores, step.critical_value)}
         low, high = self.edges
         named = {"-inf": (-np.inf, low), "inf": (np.inf, high)}
         return {name: edge for name, (value, edge) in named.items() if value in scores}
@@ -174,9 +174,9 @@ class PathDrawing:
 
     def _draw_lines(self) -> None:
         lines = [
-            (place, float(self.y_of(step.null_line)))
+            (place, float(self.y_of(step.critical_value)))
             for place, step in enumerate(self.steps, start=1)
-            if step.null_line is not None
+            if step.critical_value is not None
         ]
         thick = 2.0 if self.column > 0.3 else 1.5
         for place, line in lines:
@@ -283,7 +283,7 @@ class PathDrawing:
             (any(step.is_removed for step in steps), "removed again", around(self.ax), cross),
             (any(len(step.candidates) > 1 for step in steps), "other candidates", OTHERS, dot),
             (
-                any(step.null_line is not None for step in steps),
+                any(step.critical_value is not None for step in steps),
                 line,
                 LINE,
                 {"lw": 2.0},
@@ -331,9 +331,9 @@ class PathDrawing:
         above, below = Spot(shift, gap, "center", "bottom"), Spot(shift, -gap, "center", "top")
         sides = [Spot(-beside, y, "right", "center") for y in (0.0, gap) if mark[0] - wide > left]
         sides += [Spot(beside, y, "left", "center") for y in (0.0, gap) if mark[0] + wide < right]
-        null_line, beyond = self.steps[place].null_line, []
-        if null_line is not None:
-            line = self._to_inches([0.0], [float(self.y_of(null_line))])[0, 1]
+        critical_value, beyond = self.steps[place].critical_value, []
+        if critical_value is not None:
+            line = self._to_inches([0.0], [float(self.y_of(critical_value))])[0, 1]
             if line > mark[1]:
                 beyond = [Spot(shift, line - mark[1] + 0.03, "center", "bottom")]
         return [above, *sides, *beyond, below]
@@ -347,8 +347,8 @@ class PathDrawing:
         marks = np.array([self._mark(place) for place in range(len(self.steps))])
         room.take(boxes_around(self._to_inches(*marks.T), 0.07))
         for place, step in enumerate(self.steps, start=1):
-            if step.null_line is not None:
-                line = float(self.y_of(step.null_line))
+            if step.critical_value is not None:
+                line = float(self.y_of(step.critical_value))
                 room.take(self._around_line(place - HALF_LINE, place + HALF_LINE, line))
         for edge in self.infinite_edges.values():
             room.take(self._around_line(*self.ax.get_xlim(), edge))

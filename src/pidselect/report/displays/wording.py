@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from unicodedata import combining, east_asian_width
 
-from pidselect.data.words import shown
+from pidselect.data.messages import shown
 from pidselect.report.style import LETTER
 
 #: The size of type, in points, that `LETTER` is measured at.

@@ -1,0 +1,440 @@
+"""How far p-values, intervals and corrected values of decompositions hold, on known ground.
+
+All samples come from distributions whose atoms are known, so that every statement can be checked:
+how often an atom that is chance is called significant, how often an interval holds the true value,
+and what is left of the bias after each way to correct it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from common import parser, show, write
+from joblib import Parallel, delayed
+from known_atoms import (
+    Array,
+    alike,
+    dirichlet,
+    feature_against_set,
+    independent,
+    noisy,
+    one_tells,
+    two_copies,
+)
+from numpy.typing import NDArray
+from scipy import special
+from scipy.stats import binomtest
+
+from pidselect.datasets import gate
+from pidselect.decomposition.inference import (
+    Request,
+    adjusted_intervals,
+    basic_interval,
+    correct,
+    minimum_bias,
+    null_atoms,
+    p_values_of,
+    resample,
+    span,
+)
+from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.samples import DiscreteSample
+
+BIT = np.log(2.0)
+ATOMS = ("shared", "unique 1", "unique 2", "synergy")
+ALPHA, CONFIDENCE = 0.05, 0.95
+N_PERMUTATIONS, N_BOOTSTRAP = 99, 200
+N_SPLITS = 10
+
+#: A true atom below this (in nats) is 0.
+ZERO = 1e-8
+
+# --- cases --------------------------------------------------------------------------------------
+
+KNOWN: dict[str, Array] = {
+    "AND": gate("AND"),
+    "AND, noise": noisy("AND", 0.2),
+    "XOR, noise": noisy("XOR", 0.2),
+    "COPY, noise": noisy("COPY", 0.2),
+    "RDN, noise": noisy("RDN", 0.2),
+    "independent 2x2x2": independent(2, 2, 2),
+    "independent 5x5x5": independent(5, 5, 5),
+    "Dirichlet 3x3x3": dirichlet(3, 1.0, 5),
+    "sparse Dirichlet 3x3x3": dirichlet(3, 0.2, 6),
+    "Dirichlet 5x5x5": dirichlet(5, 1.0, 7),
+    "feature against 1": feature_against_set(1),
+    "feature against 2": feature_against_set(2),
+    "feature against 3": feature_against_set(3),
+    "feature against 4": feature_against_set(4),
+    "two copies 2x2x2": two_copies(2, 0.3),
+    "two copies 5x5x5": two_copies(5, 0.4),
+}
+
+#: Sources that are equally good: atoms have a kink, and their bias falls with 1 / sqrt(N) only.
+EQUAL = ("feature against 1", "two copies 2x2x2", "two copies 5x5x5")
+
+INTERVALS = ("percentile", "bias-corrected", "basic", "without kinks", "pidselect")
+
+#: Distributions, and the atoms that are chance there by the hypothesis that is tested.
+NULL: dict[str, tuple[Array, Sequence[str]]] = {
+    "nothing tells, 2x2x2": (independent(2, 2, 2), ATOMS),
+    "nothing tells, 5x5x5": (independent(5, 5, 5), ATOMS),
+    "source 2 independent": (one_tells(), ("shared", "unique 2", "synergy")),
+}
+
+#: Atoms that are 0 although the hypothesis is wrong: what a small p-value does not say.
+BEYOND: dict[str, tuple[Array, Sequence[str]]] = {
+    "sources alike, target apart": (alike(), ATOMS),
+    "AND, noise": (noisy("AND", 0.2), ("unique 1", "unique 2")),
+    "COPY, noise": (noisy("COPY", 0.2), ("shared",)),
+    "RDN, noise": (noisy("RDN", 0.2), ("unique 1", "unique 2", "synergy")),
+    "XOR, noise": (noisy("XOR", 0.2), ("shared", "unique 1", "unique 2")),
+}
+
+POWER: dict[str, tuple[Array, Sequence[str]]] = {
+    "AND, noise": (noisy("AND", 0.2), ("shared", "synergy")),
+    "XOR, noise": (noisy("XOR", 0.2), ("synergy",)),
+    "COPY, noise": (noisy("COPY", 0.2), ("unique 1", "unique 2")),
+    "RDN, noise": (noisy("RDN", 0.2), ("shared",)),
+}
+
+
+def draw(pmf: Array, n_samples: int, seed: int, measure: str) -> DiscreteSample:
+    """Return samples of a distribution."""
+    flat = np.random.default_rng(seed).choice(pmf.size, n_samples, p=pmf.ravel() / pmf.sum())
+    return DiscreteSample(tuple(np.unravel_index(flat, pmf.shape)), MEASURES[measure].decompose)
+
+
+# --- p-values -----------------------------------------------------------------------------------
+
+
+def test_once(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
+    """Return the p-values of all atoms of one sample."""
+    subject = draw(pmf, n_samples, seed, measure)
+    request = Request(N_PERMUTATIONS, 0, CONFIDENCE, seed)
+    return p_values_of(subject, subject.parts()[0].atoms, request)
+
+
+def count_significant(
+    cases: dict[str, tuple[Array, Sequence[str]]], sizes: Iterable[int], runs: int, options: Any
+) -> list[dict[str, Any]]:
+    """Return how often each atom is significant, with 95 % intervals (Clopper and Pearson)."""
+    rows = []
+    for name, n_samples in itertools.product(cases, sizes):
+        pmf, atoms = cases[name]
+        p = np.array(spread(test_once, pmf, n_samples, runs, options))
+        for atom in atoms:
+            hits = int((p[:, ATOMS.index(atom)] <= ALPHA + 1e-12).sum())
+            interval = binomtest(hits, len(p)).proportion_ci(0.95, method="exact")
+            rows.append(
+                {
+                    "distribution": name,
+                    "samples": n_samples,
+                    "atom": atom,
+                    "runs": len(p),
+                    "percent": 100.0 * hits / len(p),
+                    "low": 100.0 * interval.low,
+                    "high": 100.0 * interval.high,
+                }
+            )
+    return rows
+
+
+# --- intervals ----------------------------------------------------------------------------------
+
+
+def bias_corrected_interval(observed: Array, drawn: Array) -> Array:
+    """Return Efron's bias-corrected percentiles (BC), shape (n_atoms, 2)."""
+    n = len(drawn)
+    below = ((drawn < observed - ZERO).mean(axis=0) + (drawn < observed + ZERO).mean(axis=0)) / 2
+    shift = 2 * special.ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n))
+    tails = special.ndtr(shift + special.ndtri([[(1 - CONFIDENCE) / 2], [(1 + CONFIDENCE) / 2]]))
+    return np.array(
+        [np.quantile(column, ends) for column, ends in zip(drawn.T, tails.T, strict=True)]
+    )
+
+
+def bound_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
+    """Return the intervals of one sample by every method, each of shape (n_atoms, 2)."""
+    subject = draw(pmf, n_samples, seed, measure)
+    observed = subject.parts()[0].atoms
+    request = Request(0, N_BOOTSTRAP, CONFIDENCE, seed)
+    chance = null_atoms(subject, request)
+    drawn = resample(subject, observed, request)
+    basic = basic_interval(observed, drawn, CONFIDENCE)
+    smooth = [basic, *adjusted_intervals(observed, drawn, chance, subject, CONFIDENCE)]
+    off = minimum_bias(subject, correct(observed, chance, subject), request)[:, np.newaxis]
+    return {
+        "percentile": np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0).T,
+        "bias-corrected": bias_corrected_interval(observed, drawn),
+        "basic": basic,
+        "without kinks": span(smooth),
+        "pidselect": span([*smooth, *(interval - off for interval in smooth)]),
+    }
+
+
+def count_covered(names: Iterable[str], sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return how often the intervals of each atom hold its true value, and how wide they are."""
+    rows = []
+    for name, n_samples in itertools.product(names, sizes):
+        true = MEASURES[options.measure].decompose(KNOWN[name]).atoms
+        found = spread(bound_once, KNOWN[name], n_samples, options.runs, options)
+        for place, atom in enumerate(ATOMS):
+            row: dict[str, Any] = {"distribution": name, "samples": n_samples, "atom": atom}
+            row["true"] = true[place] / BIT
+            for method in found[0]:
+                ends = np.array([intervals[method][place] for intervals in found])
+                held = (ends[:, 0] <= true[place] + ZERO) & (true[place] - ZERO <= ends[:, 1])
+                row[method] = 100.0 * held.mean()
+                row[f"{method}, width"] = np.diff(ends, axis=1).mean() / BIT
+            rows.append(row)
+    return rows
+
+
+def draw_distribution(seed: int) -> Array:
+    """Return a distribution of any shape, from nearly deterministic to nearly uniform."""
+    rng = np.random.default_rng((seed, 1))
+    shape = tuple(rng.integers(2, 7, size=3))
+    return rng.dirichlet(np.full(np.prod(shape), 10 ** rng.uniform(-1, 0.5))).reshape(shape)
+
+
+def bound_any(pmf: Array, n_samples: int, seed: int, measure: str) -> list[dict[str, Any]]:
+    """Draw a distribution and a sample; see what is held."""
+    pmf = draw_distribution(seed)
+    true = MEASURES[measure].decompose(pmf).atoms
+    found = bound_once(pmf, n_samples, seed, measure)
+    return [
+        {
+            "atom": atom,
+            "true": true[place] / BIT,
+            **{
+                method: bool(
+                    ends[place, 0] <= true[place] + ZERO and true[place] - ZERO <= ends[place, 1]
+                )
+                for method, ends in found.items()
+            },
+        }
+        for place, atom in enumerate(ATOMS)
+    ]
+
+
+def count_covered_anywhere(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return how often intervals hold the true value, each of another distribution."""
+    rows = []
+    for n_samples in sizes:
+        found = spread(bound_any, np.ones(1), n_samples, 5 * options.runs, options)
+        for place, atom in enumerate(ATOMS):
+            cases = [atoms[place] for atoms in found]
+            row: dict[str, Any] = {"samples": n_samples, "atom": atom, "runs": len(cases)}
+            for method in INTERVALS:
+                row[method] = 100.0 * float(np.mean([case[method] for case in cases]))
+            rows.append(row)
+    return rows
+
+
+def summarise_coverage(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mean and the worst coverage over atoms that are 0, and over the others."""
+    summary = []
+    for kind, method in itertools.product(("above 0", "0"), INTERVALS):
+        for n_samples in sorted({row["samples"] for row in rows}):
+            chosen = [
+                row
+                for row in rows
+                if row["samples"] == n_samples and (abs(row["true"]) < ZERO) == (kind == "0")
+            ]
+            held = [row[method] for row in chosen]
+            worst = chosen[int(np.argmin(held))]
+            ratios = [
+                row[f"{method}, width"] / row["basic, width"]
+                for row in chosen
+                if row["basic, width"] > 1e-4
+            ]
+            summary.append(
+                {
+                    "true atom": kind,
+                    "interval": method,
+                    "samples": n_samples,
+                    "atoms": len(chosen),
+                    "mean": float(np.mean(held)),
+                    "under 90": int(sum(share < 90 for share in held)),
+                    "worst": float(min(held)),
+                    "where": f"{worst['distribution']}, {worst['atom']}",
+                    "width": float(np.median(ratios)),
+                }
+            )
+    return summary
+
+
+# --- bias ---------------------------------------------------------------------------------------
+
+
+def correct_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
+    """Return the atoms of one sample, corrected by every method."""
+    subject = draw(pmf, n_samples, seed, measure)
+    observed = subject.parts()[0].atoms
+    request = Request(0, 50, CONFIDENCE, seed)
+    chance = null_atoms(subject, request)
+    halves, quarters = (split_mean(subject, parts, seed) for parts in (2, 4))
+    return {
+        "plug-in": observed,
+        "bootstrap": 2 * observed - resample(subject, observed, request).mean(axis=0),
+        "jackknife": n_samples * observed - (n_samples - 1) * delete_one_mean(subject),
+        "extrapolation": (8 * observed - 6 * halves + quarters) / 3,
+        "chance subtracted": observed - chance.mean(axis=0),
+        "pidselect": (corrected := correct(observed, chance, subject)),
+        "and less kinks": corrected - minimum_bias(subject, corrected, request),
+    }
+
+
+def take(subject: DiscreteSample, rows: NDArray[np.int64]) -> Array:
+    """Return the atoms of some of the samples."""
+    return (
+        DiscreteSample(tuple(code[rows] for code in subject.codes), subject.measure)
+        .parts()[0]
+        .atoms
+    )
+
+
+def split_mean(subject: DiscreteSample, parts: int, seed: int) -> Array:
+    """Return the mean atoms of halves or quarters of the samples, over several random splits."""
+    rng = np.random.default_rng(seed)
+    orders = (rng.permutation(subject.n_samples) for _ in range(N_SPLITS))
+    return np.mean(
+        [take(subject, rows) for order in orders for rows in np.array_split(order, parts)], axis=0
+    )
+
+
+def delete_one_mean(subject: DiscreteSample) -> Array:
+    """Return the mean atoms with each sample left out in turn; equal samples give the same."""
+    joint = np.column_stack(subject.codes)
+    _, first, counts = np.unique(joint, axis=0, return_index=True, return_counts=True)
+    everything = np.arange(subject.n_samples)
+    atoms = [take(subject, np.delete(everything, row)) for row in first]
+    return counts @ np.array(atoms) / subject.n_samples
+
+
+def correct_any(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
+    """Draw a distribution and a sample; return the errors of corrected atoms."""
+    pmf = draw_distribution(seed)
+    subject = draw(pmf, n_samples, seed, measure)
+    request = Request(0, N_BOOTSTRAP, CONFIDENCE, seed)
+    true = MEASURES[measure].decompose(pmf).atoms
+    corrected = correct(subject.parts()[0].atoms, null_atoms(subject, request), subject)
+    less = corrected - minimum_bias(subject, corrected, request)
+    return {"pidselect": corrected - true, "and less kinks": less - true}
+
+
+def measure_bias_anywhere(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return the root mean square error of corrected atoms over random distributions."""
+    rows = []
+    for n_samples in sizes:
+        found = spread(correct_any, np.ones(1), n_samples, 5 * options.runs, options)
+        for method in found[0]:
+            errors = np.array([errors[method] for errors in found]) / BIT
+            rmse = np.sqrt((errors**2).mean(axis=0)).tolist()
+            rows.append({"samples": n_samples, "method": method, "runs": len(found), "rmse": rmse})
+    return rows
+
+
+def measure_bias(names: Iterable[str], sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return the mean error and the root mean square error of each atom by every method."""
+    rows = []
+    for name, n_samples in itertools.product(names, sizes):
+        true = MEASURES[options.measure].decompose(KNOWN[name]).atoms
+        found = spread(correct_once, KNOWN[name], n_samples, options.runs, options)
+        for method in found[0]:
+            errors = (np.array([atoms[method] for atoms in found]) - true) / BIT
+            rows.append(
+                {
+                    "distribution": name,
+                    "samples": n_samples,
+                    "method": method,
+                    "true": (true / BIT).tolist(),
+                    "bias": errors.mean(axis=0).tolist(),
+                    "rmse": np.sqrt((errors**2).mean(axis=0)).tolist(),
+                }
+            )
+    return rows
+
+
+def summarise_bias(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return for each distribution the largest error over the atoms, by every method."""
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    summary: dict[tuple[str, int], dict[str, float]] = {}
+    for row in rows:
+        key = (row["distribution"], row["samples"])
+        summary.setdefault(key, {})[row["method"]] = max(row["rmse"])
+    return [(*key, *(errors[method] for method in methods)) for key, errors in summary.items()]
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+def spread(
+    once: Callable[..., Any], pmf: Array, n_samples: int, runs: int, options: Any
+) -> list[Any]:
+    """Repeat on fresh samples, in as many processes as asked for."""
+    seeds = range(options.seed, options.seed + runs)
+    work = (delayed(once)(pmf, n_samples, seed, options.measure) for seed in seeds)
+    return list(Parallel(n_jobs=options.jobs)(work))
+
+
+def table(rows: list[dict[str, Any]]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the header and the cells of rows that have the same keys."""
+    return list(rows[0]), [tuple(row.values()) for row in rows]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw, decompose, compare, print and write."""
+    options = parser(
+        __doc__.partition("\n")[0],
+        runs=200,
+        help_runs="samples of each case, five times as many for the level",
+    )
+    options.add_argument("--jobs", type=int, default=1, help="processes (1)")
+    options.add_argument("--measure", choices=MEASURES, default="broja", help="(broja)")
+    parts = ("p_values", "intervals", "random", "equal", "bias")
+    options.add_argument("--only", choices=parts, help="one part")
+    options = options.parse_args(arguments)
+    warnings.simplefilter("error")
+    results: dict[str, Any] = {}
+    if options.only in (None, "p_values"):
+        for part, cases, sizes, runs in (
+            ("level", NULL, (100, 1000), 5 * options.runs),
+            ("beyond", BEYOND, (100, 1000), options.runs),
+            ("power", POWER, (25, 50, 100), options.runs),
+        ):
+            results[part] = count_significant(cases, sizes, runs, options)
+            show(f"p <= {ALPHA}, percent: {part}", *table(results[part]))
+    if options.only in (None, "intervals"):
+        results["coverage"] = count_covered(KNOWN, (100, 300, 1000), options)
+        results["coverage, in short"] = summarise_coverage(results["coverage"])
+        show(
+            "95 % intervals: percent that hold the true atom", *table(results["coverage, in short"])
+        )
+    if options.only in (None, "random"):
+        results["random"] = count_covered_anywhere((100, 300, 1000), options)
+        show("The same on random distributions, one for each sample", *table(results["random"]))
+        results["random, bias"] = measure_bias_anywhere((100, 300, 1000), options)
+        show("Root mean square error of each atom there", *table(results["random, bias"]))
+    if options.only in (None, "equal"):
+        results["equal"] = count_covered(EQUAL, (300, 1000, 4000), options)
+        show("The same where sources are equally good", *table(results["equal"]))
+    if options.only in (None, "bias"):
+        results["bias"] = measure_bias(KNOWN, (100, 1000), options)
+        methods = list(dict.fromkeys(row["method"] for row in results["bias"]))
+        header = ("distribution", "samples", *methods)
+        show(
+            "Largest root mean square error of an atom, bit",
+            header,
+            summarise_bias(results["bias"]),
+        )
+    write("doubt", options, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Kinds: what a column's values mean, inferred by stated thresholds or stated by the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .column import FEATURE_TYPES, Column, FeatureType, FloatArray
+from .messages import check_choice, did_you_mean
+from .raw import RawColumn
+
+FeatureTypes = Mapping[str, FeatureType] | Sequence[FeatureType]
+
+# Whole numbers are counts or grades while a level is met twice on average. Past that they are
+# measurements in a fine unit (prices in cents, times in ms).
+INTEGER_SHARE = 1 / 2
+
+# Decimals are levels only if each is met twenty times: enough for a frequency to mean something,
+# and rounding to a few digits alone does not bring a measurement there.
+DECIMAL_SHARE = 1 / 20
+
+# A text that fewer than every second row shares identifies the row.
+IDENTIFIER_SHARE = 1 / 2
+
+# A target of so few levels names classes: a digit's classes have numbers, but no distances.
+CLASS_LEVELS = 20
+
+TARGET = "target"
+
+
+def count_levels(values: FloatArray) -> int:
+    """Return the number of different values.
+
+    Examples
+    --------
+    >>> count_levels(np.array([1.0, 2.0, 1.0]))
+    2
+    """
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
+
+
+def infer_feature_type(raw: RawColumn) -> FeatureType:
+    """Return a column's kind as its values suggest it.
+
+    Texts, bools and unordered categories are nominal, ordered categories ordinal, times
+    continuous. Numbers are ordinal if they have few levels for the number of samples (at most
+    a half of it for whole numbers, whatever their dtype, a twentieth for others), otherwise
+    continuous.
+
+    Examples
+    --------
+    >>> infer_kind(Raw("children", "number", np.array([0.0, 2.0, 1.0, 0.0, 2.0, 1.0])))
+    'ordinal'
+    >>> infer_kind(Raw("height", "number", np.array([1.6, 1.8, 1.7, 1.6, 1.8, 1.7])))
+    'continuous'
+    """
+    match raw.form:
+        case "bool" | "text" | "category":
+            return "nominal"
+        case "graded":
+            return "ordinal"
+        case "time":
+            return "continuous"
+    values = raw.present()
+    share = INTEGER_SHARE if np.array_equal(values, np.floor(values)) else DECIMAL_SHARE
+    return "ordinal" if has_at_most(values, share * len(values)) else "continuous"
+
+
+def has_at_most(values: FloatArray, n_levels: float) -> bool:
+    """Return whether there are no more than so many different values.
+
+    Examples
+    --------
+    >>> has_at_most(np.array([1.0, 2.0, 1.0]), 2), has_at_most(np.array([1.0, 2.0, 3.0]), 2)
+    (True, False)
+    """
+    # A part that has more of them already settles it, and is sorted much sooner than all.
+    part = values[: int(2 * n_levels) + 1]
+    if len(part) < len(values) and count_levels(part) > n_levels:
+        return False
+    return count_levels(values) <= n_levels
+
+
+def identifier(raw: RawColumn) -> str | None:
+    """Return in words why a column only names its rows, or None if it does not.
+
+    Examples
+    --------
+    >>> identifier(Raw("id", "text", np.arange(5.0), ("a", "b", "c", "d", "e")))
+    'identifier: 5 different texts in 5 rows'
+    """
+    if raw.form not in ("text", "category"):
+        return None
+    values = raw.present()
+    levels = count_levels(values)
+    if levels <= IDENTIFIER_SHARE * len(values):
+        return None
+    return f"identifier: {levels} different texts in {len(values)} rows"
+
+
+def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
+    """Return the column with its stated kind, or the inferred one.
+
+    Examples
+    --------
+    >>> to_column(Raw("city", "text", np.array([0.0, 1.0]), ("Rome", "Oslo")), "continuous")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'city' cannot be continuous, as it holds texts ('Rome' in row 0); turn
+    them into numbers first, or use 'nominal'
+    """
+    feature_type = stated or infer_feature_type(raw)
+    wordy = raw.form == "text" or (
+        raw.form in ("category", "graded") and feature_type == "continuous"
+    )
+    if wordy and feature_type != "nominal":
+        row = int(np.argmin(np.isnan(raw.values)))
+        raise ValueError(
+            f"column {raw.name!r} cannot be {feature_type}, as it holds texts ({raw.shown(row)} "
+            f"in row {row}); turn them into numbers first, or use 'nominal'"
+        )
+    return Column(raw.name, feature_type, raw.values, raw.labels)
+
+
+def to_target(raw: RawColumn, stated: FeatureType | None = None) -> Column:
+    """Return a target column: as `to_column`, but few levels are class labels, hence nominal.
+
+    Examples
+    --------
+    >>> to_target(Raw("digit", "number", np.array([0.0, 7.0, 7.0, 0.0]))).kind
+    'nominal'
+    """
+    if stated is None and (reason := identifier(raw)):
+        raise ValueError(
+            f"the target {raw.name!r} looks like an {reason}; choose another target, "
+            "or state feature_types={'target': 'nominal'} if these are classes"
+        )
+    column = to_column(raw, stated)
+    few = stated is None and column.is_discrete and count_levels(raw.present()) <= CLASS_LEVELS
+    return Column(column.name, "nominal", column.values, column.labels) if few else column
+
+
+def stated_feature_types(
+    feature_types: FeatureTypes | None, names: Sequence[str]
+) -> tuple[FeatureType | None, ...]:
+    """Return the kind stated for each column, None where it is to be inferred.
+
+    Parameters
+    ----------
+    kinds : mapping of name to kind, or sequence of one kind per column, optional
+        The key "target" is left to `stated_target_type`, unless a column is called so.
+    names : sequence of str
+        The columns' names.
+
+    Examples
+    --------
+    >>> stated_kinds({"b": "nominal"}, ["a", "b"])
+    (None, 'nominal')
+    """
+    if feature_types is None:
+        return (None,) * len(names)
+    if isinstance(feature_types, Mapping):
+        stated = {str(name): feature_type for name, feature_type in feature_types.items()}
+        for name, feature_type in stated.items():
+            if name not in names and name != TARGET:
+                raise ValueError(f"kinds names no column {name!r}{did_you_mean(name, names)}")
+            check_choice(feature_type, FEATURE_TYPES, f"kinds[{name!r}]")
+        return tuple(stated.get(name) for name in names)
+    if isinstance(feature_types, str) or not hasattr(feature_types, "__len__"):
+        raise TypeError(
+            f"kinds must map names to kinds or list one kind per column, got {feature_types!r}; "
+            "for example feature_types={'x0': 'nominal'}"
+        )
+    if len(feature_types) != len(names):
+        raise ValueError(
+            f"feature_types lists {len(feature_types)} types for {len(names)} columns; list one "
+            "per column, or use a mapping for some of them: feature_types={'x0': 'nominal'}"
+        )
+    for name, feature_type in zip(names, feature_types, strict=True):
+        check_choice(feature_type, FEATURE_TYPES, f"kinds for column {name!r}")
+    return tuple(feature_types)
+
+
+def stated_target_type(
+    feature_types: FeatureTypes | None, names: Sequence[str]
+) -> FeatureType | None:
+    """Return the kind stated for the target by the key "target", if it is not a feature's name.
+
+    Examples
+    --------
+    >>> stated_target_kind({"target": "continuous"}, ["a", "b"])
+    'continuous'
+    """
+    if not isinstance(feature_types, Mapping) or TARGET in names or TARGET not in feature_types:
+        return None
+    check_choice(feature_types[TARGET], FEATURE_TYPES, "kinds['target']")
+    return feature_types[TARGET]

@@ -1,0 +1,393 @@
+"""A primal-dual interior point method for the BROJA problem, in its dual.
+
+Given p(t, a) and p(t, b), find potentials l[t,a] and r[t,b] that
+
+    maximise <p(t,a), l> + <p(t,b), r>  subject to  log sum_t exp(l[t,a] + r[t,b]) <= 0
+
+for every pair (a, b) of source states. The multiplier of a pair is its probability q(a, b) in the
+distribution sought, which is q(t, a, b) = q(a, b) p(t | a, b) with p(t | a, b) proportional to
+exp(l + r). Each step is Newton's for "the marginals are right, and slack times multiplier is a
+small number for each pair", predicted first and then corrected for curvature (Mehrotra 1992).
+
+The small numbers are not the same for all pairs, but go by what they are at the start: so a state
+of tiny probability is hardly harder than any other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pidselect.decomposition.broja_certificate import certify
+from pidselect.decomposition.broja_newton import OPTIONS, FloatArray, IntArray, factorise, solve
+
+#: How far inside the constraints the start is, in nats.
+MARGIN = 0.5
+#: The part of the way to the nearest boundary that is gone.
+NEARLY = 0.995
+#: Constraints may be out of step with their slacks by this much, in nats: beyond it the linear
+#: model that a step was taken from has failed.
+TRUSTED = 0.5
+#: How much such a step is shortened at a time, and how often.
+SHORTER, SHORTENINGS = 0.6, 30
+#: Aim at least at this part of the present distance from the optimum.
+BOLDEST = 1e-4
+#: And at least at this part of the gap to be reached: nearer, rounding grows, and nothing is won.
+FLOOR = 0.05
+#: Corrections are bounded by this many times what slack times multiplier should be at present.
+MOST_CORRECTION = 5.0
+
+
+class BrojaProblem(NamedTuple):
+    """The marginals, and which unknowns there are.
+
+    `first` (T, A) and `second` (T, B) are p(t, a) and p(t, b); `free` lists the (t, a) of the
+    unknowns l; `centre` (A, B) says what slack times multiplier is to be proportional to, 0 for a
+    pair that is impossible, as no t goes with both its states.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    free: IntArray
+    centre: FloatArray
+
+
+class Point(NamedTuple):
+    """Where the method is: potentials, slacks and multipliers, and what follows from them.
+
+    `excess` is log sum_t exp(l + r) + slack, which is to become 0.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    slack: FloatArray
+    pair: FloatArray
+    conditional: FloatArray
+    excess: FloatArray
+
+
+class NewtonStep(NamedTuple):
+    """Changes of the four unknowns of a point."""
+
+    left: FloatArray
+    right: FloatArray
+    slack: FloatArray
+    pair: FloatArray
+
+
+@njit(**OPTIONS)
+def interior_point(first, second, power, tolerance, most_steps):
+    """Solve for p(t, a) and p(t, b), every row and column of which has a positive entry.
+
+    Parameters
+    ----------
+    first : array of float64, shape (T, A)
+    second : array of float64, shape (T, B)
+        Of the same sum for each t.
+    power : float
+        Slack times multiplier is to be proportional to what it is at the start, to this power: 1
+        treats likely and unlikely pairs of states alike, 0 the likely ones with more care.
+    tolerance : float
+        The gap to reach, in nats.
+    most_steps : int
+
+    Returns
+    -------
+    lower, upper : float
+        Certified bounds of -H(T | X1, X2), in nats, for the best point seen.
+    steps : int
+    """
+    problem, point = start(first, second, power)
+    lower, upper = -np.inf, np.inf
+    for step in range(most_steps + 1):
+        distance = distance_of(point)
+        if distance < tolerance or step == most_steps or not np.isfinite(distance):
+            below, above = certify(first, second, point.left, point.right, joint_of(point))
+            lower, upper = max(lower, below), min(upper, above)
+            if upper - lower <= tolerance or not np.isfinite(distance):
+                return lower, upper, step
+        if step < most_steps:
+            improve(problem, point, distance, FLOOR * tolerance)
+    return lower, upper, most_steps
+
+
+@njit(**OPTIONS)
+def distance_of(point):
+    """Return the sum of slack times multiplier: how far from each other the bounds about are."""
+    distance = 0.0
+    for a in range(point.pair.shape[0]):
+        for b in range(point.pair.shape[1]):
+            distance += point.slack[a, b] * point.pair[a, b]
+    return distance
+
+
+@njit(**OPTIONS)
+def start(first, second, power):
+    """Begin where the sources are independent given the target, inside all constraints."""
+    shape = (first.shape[0], first.shape[1], second.shape[1])
+    point = Point(
+        np.full(first.shape, -np.inf),
+        np.full(second.shape, -np.inf),
+        np.ones(shape[1:]),
+        np.zeros(shape[1:]),
+        np.zeros(shape),
+        np.zeros(shape[1:]),
+    )
+    of_first, of_second = np.zeros(shape[1]), np.zeros(shape[2])
+    for t in range(shape[0]):
+        for a in range(shape[1]):
+            of_first[a] += first[t, a]
+        for b in range(shape[2]):
+            of_second[b] += second[t, b]
+    for t in range(shape[0]):
+        of_target = 0.0
+        for a in range(shape[1]):
+            of_target += first[t, a]
+            if first[t, a] > 0.0:
+                point.left[t, a] = np.log(first[t, a] / of_first[a])
+        for b in range(shape[2]):
+            if second[t, b] > 0.0:
+                point.right[t, b] = np.log(second[t, b] / of_second[b] / of_target)
+                for a in range(shape[1]):
+                    point.pair[a, b] += first[t, a] * second[t, b] / of_target
+    for b in range(shape[2]):
+        largest = 0.0
+        for a in range(shape[1]):
+            largest = max(largest, point.pair[a, b] / (of_first[a] * of_second[b]))
+        for t in range(shape[0]):
+            point.right[t, b] -= np.log(largest) + MARGIN
+        for a in range(shape[1]):
+            if point.pair[a, b] > 0.0:
+                ratio = point.pair[a, b] / (of_first[a] * of_second[b])
+                point.slack[a, b] = MARGIN + np.log(largest / ratio)
+    update(point)
+    return BrojaProblem(first, second, _unknowns(first), _centre(point, power)), point
+
+
+@njit(**OPTIONS)
+def _unknowns(first):
+    """List the (t, a) of the potentials l to solve for.
+
+    To add a number to l[t,:] and take it from r[t,:] changes nothing, so one of them is fixed.
+    """
+    free = np.empty((first.size, 2), dtype=np.int64)
+    n_free = 0
+    for t in range(first.shape[0]):
+        fixed = 0
+        for a in range(first.shape[1]):
+            if first[t, a] > first[t, fixed]:
+                fixed = a
+        for a in range(first.shape[1]):
+            if first[t, a] > 0.0 and a != fixed:
+                free[n_free, 0], free[n_free, 1] = t, a
+                n_free += 1
+    return free[:n_free].copy()
+
+
+@njit(**OPTIONS)
+def _centre(point, power):
+    """Return slack times multiplier to some power, as parts of their sum."""
+    centre = np.zeros(point.pair.shape)
+    total = 0.0
+    for a in range(centre.shape[0]):
+        for b in range(centre.shape[1]):
+            if point.pair[a, b] > 0.0:
+                centre[a, b] = (point.slack[a, b] * point.pair[a, b]) ** power
+                total += centre[a, b]
+    for a in range(centre.shape[0]):
+        for b in range(centre.shape[1]):
+            centre[a, b] /= total
+    return centre
+
+
+@njit(**OPTIONS)
+def update(point):
+    """Work out p(t | a, b) and the excess from the potentials."""
+    n_targets, n_first, n_second = point.conditional.shape
+    right = np.empty(point.right.shape)
+    for t in range(n_targets):
+        for b in range(n_second):
+            right[t, b] = np.exp(point.right[t, b])
+    total = np.empty(n_second)
+    for a in range(n_first):
+        for b in range(n_second):
+            total[b] = 0.0
+        for t in range(n_targets):
+            row, factor, other = point.conditional[t, a], np.exp(point.left[t, a]), right[t]
+            for b in range(n_second):
+                row[b] = factor * other[b]
+                total[b] += row[b]
+        excess, slack = point.excess[a], point.slack[a]
+        for b in range(n_second):
+            excess[b] = np.log(total[b]) + slack[b] if total[b] > 0.0 else 0.0
+            total[b] = 1.0 / total[b] if total[b] > 0.0 else 0.0
+        for t in range(n_targets):
+            row = point.conditional[t, a]
+            for b in range(n_second):
+                row[b] *= total[b]
+
+
+@njit(**OPTIONS)
+def joint_of(point):
+    """Return q(t, a, b)."""
+    joint = np.empty(point.conditional.shape)
+    for t in range(joint.shape[0]):
+        for a in range(joint.shape[1]):
+            row, conditional, pair = joint[t, a], point.conditional[t, a], point.pair[a]
+            for b in range(joint.shape[2]):
+                row[b] = conditional[b] * pair[b]
+    return joint
+
+
+@njit(**OPTIONS)
+def improve(problem, point, distance, nearest):
+    """Take one step: predict, correct, go."""
+    stiffness = np.empty(point.pair.shape)
+    # c = z/s - z, but not below 0: a constraint so far away (s > 1) will not matter.
+    for a in range(stiffness.shape[0]):
+        for b in range(stiffness.shape[1]):
+            slack, pair = point.slack[a, b], point.pair[a, b]
+            stiffness[a, b] = pair / slack - pair if slack < 1.0 else 0.0
+    factors = factorise(joint_of(point), point.conditional, stiffness, problem.free)
+    target = np.zeros(point.pair.shape)
+    step = direction(problem, point, factors, target)
+    aim = aimed(point, step, distance)
+    correct(problem, point, step, max(aim, nearest), target)
+    step = direction(problem, point, factors, target)
+    advance(problem, point, step)
+
+
+@njit(**OPTIONS)
+def direction(problem, point, factors, target):
+    """Return Newton's step towards slack times multiplier = `target`, excess 0, right marginals."""
+    n_targets, n_first, n_second = point.conditional.shape
+    pull = np.empty(target.shape)
+    for a in range(n_first):
+        for b in range(n_second):
+            aim = target[a, b] + point.pair[a, b] * point.excess[a, b]
+            pull[a, b] = aim / point.slack[a, b]
+    left_side, right_side = problem.first.copy(), problem.second.copy()
+    for t in range(n_targets):
+        for a in range(n_first):
+            conditional, row, other = point.conditional[t, a], pull[a], right_side[t]
+            total = 0.0
+            for b in range(n_second):
+                part = conditional[b] * row[b]
+                total += part
+                other[b] -= part
+            left_side[t, a] -= total
+    change = solve(factors, left_side, right_side)
+    step = NewtonStep(change.left, change.right, np.empty(target.shape), np.empty(target.shape))
+    drift = np.empty(n_second)
+    for a in range(n_first):
+        for b in range(n_second):
+            drift[b] = 0.0
+        for t in range(n_targets):
+            conditional, value, other = point.conditional[t, a], change.left[t, a], change.right[t]
+            for b in range(n_second):
+                drift[b] += conditional[b] * (value + other[b])
+        for b in range(n_second):
+            slack, pair = point.slack[a, b], point.pair[a, b]
+            step.slack[a, b] = -point.excess[a, b] - drift[b]
+            # Near the constraint, the tension as solved for is exact where pair / slack * drift
+            # would be a tiny number times a huge one.
+            response = change.tension[a, b] + pair * drift[b]
+            if slack >= 1.0:
+                response = pair / slack * drift[b]
+            step.pair[a, b] = pull[a, b] - pair + response
+    return step
+
+
+@njit(**OPTIONS)
+def step_lengths(point, step):
+    """Return how far slacks and multipliers can go before one of them is 0, at most 1."""
+    dual, primal = 1.0, 1.0
+    for a in range(point.pair.shape[0]):
+        for b in range(point.pair.shape[1]):
+            if point.pair[a, b] > 0.0:
+                if -step.slack[a, b] * dual > point.slack[a, b]:
+                    dual = point.slack[a, b] / -step.slack[a, b]
+                if -step.pair[a, b] * primal > point.pair[a, b]:
+                    primal = point.pair[a, b] / -step.pair[a, b]
+    return dual, primal
+
+
+@njit(**OPTIONS)
+def aimed(point, step, distance):
+    """Return how near to go: the better the prediction, the nearer."""
+    dual, primal = step_lengths(point, step)
+    reached = 0.0
+    for a in range(point.pair.shape[0]):
+        for b in range(point.pair.shape[1]):
+            slack = point.slack[a, b] + dual * step.slack[a, b]
+            reached += slack * (point.pair[a, b] + primal * step.pair[a, b])
+    return distance * max((reached / distance) ** 3, BOLDEST)
+
+
+@njit(**OPTIONS)
+def correct(problem, point, step, aim, target):
+    """Set what slack times multiplier is to be for each pair.
+
+    That is its part of `aim`, less the product of the predicted changes, and more by what the
+    curvature of the constraint takes from its slack.
+    """
+    n_targets, n_first, n_second = point.conditional.shape
+    dual, primal = step_lengths(point, step)
+    bound = MOST_CORRECTION * max(aim, distance_of(point))
+    variance, mean = np.empty(n_second), np.empty(n_second)
+    for a in range(n_first):
+        for b in range(n_second):
+            variance[b] = mean[b] = 0.0
+        for t in range(n_targets):
+            conditional, value, other = point.conditional[t, a], step.left[t, a], step.right[t]
+            for b in range(n_second):
+                moved = value + other[b]
+                mean[b] += conditional[b] * moved
+                variance[b] += conditional[b] * moved * moved
+        for b in range(n_second):
+            curved = 0.5 * dual * dual * (variance[b] - mean[b] * mean[b])
+            product = dual * primal * step.slack[a, b] * step.pair[a, b]
+            wanted = aim * problem.centre[a, b] - product + point.pair[a, b] * curved
+            most = bound * problem.centre[a, b]
+            target[a, b] = min(max(wanted, -most), most)
+
+
+@njit(**OPTIONS)
+def _largest_excess(point):
+    largest = -np.inf
+    for a in range(point.excess.shape[0]):
+        for b in range(point.excess.shape[1]):
+            if not point.excess[a, b] <= largest:
+                largest = point.excess[a, b]
+    return largest
+
+
+@njit(**OPTIONS)
+def advance(problem, point, step):
+    """Go as far as slacks and multipliers stay positive and the linear model holds."""
+    dual, primal = step_lengths(point, step)
+    dual, primal = min(1.0, NEARLY * dual), min(1.0, NEARLY * primal)
+    trusted = max(_largest_excess(point), TRUSTED)
+    gone = 0.0
+    for _ in range(SHORTENINGS):
+        move = dual - gone
+        for t in range(point.left.shape[0]):
+            for a in range(point.left.shape[1]):
+                point.left[t, a] += move * step.left[t, a]
+            for b in range(point.right.shape[1]):
+                point.right[t, b] += move * step.right[t, b]
+        for a in range(point.pair.shape[0]):
+            for b in range(point.pair.shape[1]):
+                if point.pair[a, b] > 0.0:
+                    point.slack[a, b] += move * step.slack[a, b]
+        gone = dual
+        update(point)
+        if _largest_excess(point) <= trusted:
+            break
+        dual *= SHORTER
+    for a in range(point.pair.shape[0]):
+        for b in range(point.pair.shape[1]):
+            if point.pair[a, b] > 0.0:
+                point.pair[a, b] += primal * step.pair[a, b]

@@ -1,0 +1,1 @@
+"""Nearest-neighbour estimation: binding, neighbour lists and kernels."""

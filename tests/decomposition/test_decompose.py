@@ -1,0 +1,390 @@
+"""From samples to atoms: whatever users have, with errors that say what to do."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pidselect import datasets, mutual_information
+from pidselect.decomposition.binning import count_states
+from pidselect.decomposition.decompose import decompose
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.measures import MEASURES, decompose_distribution
+
+TWO_BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
+FIRST, SECOND = TWO_BITS.T
+OR = FIRST | SECOND
+MEASURED = np.random.default_rng(1).normal(size=(200, 3))
+
+every_measure = pytest.mark.parametrize("measure", MEASURES)
+
+
+def close(value, tolerance=1e-9):
+    return pytest.approx(value, rel=0, abs=tolerance)
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+@every_measure
+def test_a_complete_sample_is_its_distribution(measure):
+    found = decompose([FIRST, SECOND], OR, measure=measure)
+    expected = decompose_distribution(datasets.gate("OR"), measure=measure)
+    assert found.atoms == close(expected.atoms)
+    assert found.information == close(expected.information)
+    assert found.n_samples == 100
+    assert found.measure == measure
+    assert (found.corrected, found.p_values, found.intervals) == (None, None, None)
+
+
+@every_measure
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_atoms_sum_up(measure, seed):
+    rng = np.random.default_rng(seed)
+    x, y, t = rng.integers(0, rng.integers(2, 5, size=3)[:, np.newaxis], size=(3, 400))
+    found = decompose([x, y], t, measure=measure)
+    pmf = count_states([x, y, t])
+    alone = decompose_distribution(pmf, measure="mmi")
+    assert sum(found.atoms.values()) == close(alone.information, 1e-8)
+    assert found.shared + found.unique[0] == close(alone.shared + alone.unique[0], 1e-8)
+    assert found.shared + found.unique[1] == close(alone.shared + alone.unique[1], 1e-8)
+
+
+def test_units():
+    bits = decompose([FIRST, SECOND], OR, measure="imin", n_permutations=5, random_state=1)
+    nats = decompose(
+        [FIRST, SECOND], OR, measure="imin", unit="nat", n_permutations=5, random_state=1
+    )
+    assert nats.unit == "nat"
+    for name in ("atoms", "corrected"):
+        scaled = {label: np.log(2) * bit for label, bit in getattr(bits, name).items()}
+        assert getattr(nats, name) == close(scaled)
+    assert nats.p_values == bits.p_values
+
+
+def test_five_sources():
+    bits = np.random.default_rng(0).integers(0, 2, size=(5, 400))
+    found = decompose(list(bits), bits.sum(axis=0) % 2, measure="mmi")
+    assert list(found.atoms) == list(lattice(5).labels)
+    assert found.atoms["{1,2,3,4,5}"] > 0.9
+
+
+def test_measurements_are_binned():
+    """Bins of equal count: any increasing map of a column changes nothing."""
+    x, y, z = MEASURED.T
+    found = decompose([x, y], x + z, bins=3)
+    assert decompose([np.exp(x), y**3], x + z, bins=3).atoms == found.atoms
+    wide = decompose([x, y], x + z, bins=3, binning="width")
+    assert wide.atoms != found.atoms
+    labels = [np.searchsorted(np.sort(column)[[65, 132]], column) for column in (x, y, x + z)]
+    assert decompose(labels[:2], labels[2]).atoms == close(found.atoms)
+
+
+def test_few_levels_are_states_as_they_are():
+    seven = np.tile(np.arange(7), 30)
+    found = decompose([seven, np.repeat([0, 1], 105)], seven, bins=2)
+    assert found.information == close(np.log2(7))
+    binned = decompose(
+        [seven, np.repeat([0, 1], 105)],
+        seven,
+        bins=2,
+        feature_types={"source 1": "continuous", "target": "continuous"},
+    )
+    assert binned.information <= 1
+
+
+def test_several_columns_are_one_source():
+    third = np.tile([0, 1, 1, 0, 0], 20)
+    joint = decompose([TWO_BITS, third], OR ^ third)
+    coded = decompose([2 * FIRST + SECOND, third], OR ^ third)
+    assert joint.atoms == close(coded.atoms)
+
+
+@every_measure
+def test_constants_tell_nothing(measure):
+    one = np.ones(100)
+    for found in (
+        decompose([one, one], OR, measure=measure),
+        decompose([FIRST, SECOND], one, measure=measure, n_permutations=3, n_bootstrap=40),
+        decompose([FIRST, np.full(100, "a")], np.full(100, "b"), measure=measure),
+    ):
+        assert list(found.atoms.values()) == close([0, 0, 0, 0])
+        assert found.information == close(0)
+
+
+def test_a_constant_beside_a_source():
+    found = decompose([FIRST, np.ones(100)], FIRST, measure="broja")
+    assert found.atoms == close({"{1}{2}": 0, "{1}": 1, "{2}": 0, "{1,2}": 0})
+
+
+def test_a_single_sample():
+    with pytest.warns(UserWarning, match="1 samples fill 1 joint states"):
+        found = decompose([[0], [1]], [1], n_permutations=2, n_bootstrap=40, random_state=0)
+    assert set(found.atoms.values()) == {0.0}
+    assert set(found.p_values.values()) == {1.0}
+    assert set(found.intervals.values()) == {(0.0, 0.0)}
+
+
+# --- input of any sort --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        [FIRST.tolist(), SECOND.tolist()],
+        (FIRST[:, np.newaxis], SECOND.astype(bool)),
+        [pd.Series(FIRST), pl.Series(SECOND)],
+        [pd.DataFrame({"a": FIRST}), np.where(SECOND, "yes", "no")],
+        iter([FIRST.astype(float), pd.Categorical(SECOND)]),
+    ],
+)
+def test_any_sort_of_source(sources):
+    target = pd.Series(np.where(OR, "wet", "dry"), name="lawn")
+    assert decompose(sources, target, measure="mmi").synergy == close(0.5)
+
+
+def test_kinds():
+    frame = pd.DataFrame({"a": MEASURED[:, 0], "b": np.tile(np.arange(20), 10)})
+    target, feature_type = MEASURED[:, 1] > 0, "continuous"
+    by_name = decompose(
+        [frame[["a"]], frame["b"]], target, bins=3, feature_types={"b": feature_type}
+    )
+    listed = decompose(
+        [frame["a"], frame["b"]], target, bins=3, feature_types=[feature_type, feature_type]
+    )
+    assert by_name.atoms == listed.atoms
+    assert by_name.information < 0.2
+
+
+@pytest.mark.parametrize(
+    ("feature_types", "words"),
+    [
+        ({"source 3": "nominal"}, "no variable 'source 3'; did you mean 'source 2'"),
+        ({"source 1": "discrete"}, r"kinds\['source 1'\]='discrete' is unknown"),
+        (["nominal"], "one kind for each of the 2 sources"),
+        (["nominal", "real"], r"kinds\['source 2'\]='real'"),
+    ],
+)
+def test_kinds_that_are_none(feature_types, words):
+    with pytest.raises(ValueError, match=words):
+        decompose([FIRST, SECOND], OR, feature_types=feature_types)
+
+
+@pytest.mark.parametrize("feature_types", ["nominal", 5])
+def test_kinds_are_a_mapping_or_a_list(feature_types):
+    with pytest.raises(TypeError, match="must map names to kinds"):
+        decompose([FIRST, SECOND], OR, feature_types=feature_types)
+
+
+def test_draws_are_not_begun_if_there_are_too_many_states():
+    rng = np.random.default_rng(0)
+    x1, x2 = rng.integers(0, 300, size=(2, 3000))
+    feature_types = dict.fromkeys(["source 1", "source 2"], "nominal")
+    with pytest.warns(UserWarning, match="samples fill"):
+        assert decompose([x1, x2], x1 // 15, feature_types=feature_types).synergy == close(0, 1e-6)
+    with (
+        pytest.warns(UserWarning, match="samples fill"),
+        pytest.raises(ValueError, match="BROJA: sources of 300 states"),
+    ):
+        decompose([x1, x2], x1 // 15, feature_types=feature_types, n_permutations=20)
+
+
+# --- without states -----------------------------------------------------------------------------
+
+
+def test_gaussian():
+    x, y, noise = MEASURED.T
+    found = decompose([x, y], x + y + noise, measure="gaussian", n_permutations=19, n_bootstrap=40)
+    alone = [mutual_information(z, x + y + noise, estimator="gaussian") for z in (x, y)]
+    assert found.shared == close(min(alone))
+    assert [found.shared + part for part in found.unique] == close(alone)
+    assert found.p_values["{1,2}"] == 0.05
+    assert abs(found.corrected["{1,2}"] - found.synergy) < 0.02
+    low, high = found.intervals["{1,2}"]
+    assert 0 < low < found.synergy < high
+
+
+def test_nearest_neighbours():
+    """They correct for chance by themselves, and bear no row twice: halves are drawn instead."""
+    x, y, noise = MEASURED.T
+    target = x * y + noise / 3
+    found, again = (
+        decompose(
+            [x, y],
+            target,
+            measure="sx-ksg",
+            n_permutations=19,
+            n_bootstrap=40,
+            n_jobs=n_jobs,
+            random_state=0,
+        )
+        for n_jobs in (1, 2)
+    )
+    assert found == again
+    assert found.corrected is None
+    assert found.p_values["{1,2}"] == 0.05
+    low, high = found.intervals["{1,2}"]
+    assert 0 < low < found.synergy < high < 3
+
+
+def test_no_states_no_bins():
+    x, y, noise = MEASURED.T
+    for measure in ("gaussian", "sx-ksg"):
+        few, many = (decompose([x, y], x + noise, measure=measure, bins=bins) for bins in (2, 50))
+        assert few == many
+
+
+def test_constants_are_independent_of_all():
+    x, _, noise = MEASURED.T
+    found = decompose([x, np.ones(200)], x + noise, measure="gaussian")
+    assert list(found.atoms.values()) == close([0, found.information, 0, 0])
+    with pytest.raises(ValueError, match="'source 2' is ordinal, with 1 levels"):
+        decompose([x, np.ones(200)], x + noise, measure="sx-ksg")
+
+
+@pytest.mark.parametrize("measure", ["gaussian", "sx-ksg"])
+def test_numbers_of_measured_sources(measure):
+    columns = list(np.random.default_rng(0).normal(size=(7, 50)))
+    with pytest.raises(ValueError, match=f"'{measure}' is defined for 5 sources at most, got 6"):
+        decompose(columns[:6], columns[6], measure=measure)
+    with pytest.raises(ValueError, match="two or more sources, got 1"):
+        decompose(columns[:1], columns[6], measure=measure)
+
+
+# --- too few samples ----------------------------------------------------------------------------
+
+
+def test_few_samples_for_many_states():
+    with pytest.warns(UserWarning, match=r"200 samples fill .* joint states.*bins \(now 5\)"):
+        decompose([MEASURED[:, 0], MEASURED[:, 1:]], MEASURED[:, 0] ** 2)
+    with pytest.warns(UserWarning, match=r"4.9 each.*gaussian.*n_permutations") as caught:
+        decompose([FIRST[:39], SECOND[:39]], np.repeat([0, 1], 20)[:39])
+    assert "bins" not in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_enough_samples():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        decompose([FIRST[:20], SECOND[:20]], OR[:20])
+        decompose([MEASURED[:, 0], MEASURED[:, 1]], MEASURED[:, 2], bins=3)
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sources", "words"),
+    [
+        (TWO_BITS, r"one array of shape \(100, 2\); list\(X.T\)"),
+        (pd.DataFrame(TWO_BITS), r"\[frame\[name\] for name in frame.columns\]"),
+        ({"a": FIRST, "b": SECOND}, r"list\(sources.values\(\)\)"),
+        ("ab", "got 'ab'"),
+        (7, "got 7"),
+    ],
+)
+def test_sources_must_be_a_list(sources, words):
+    with pytest.raises(TypeError, match=words):
+        decompose(sources, OR)
+
+
+@pytest.mark.parametrize(
+    ("sources", "target", "words"),
+    [
+        ([], OR, "two or more sources, got 0"),
+        ([FIRST], OR, "two or more sources, got 1.*mutual_information"),
+        ([FIRST, SECOND, OR], OR, "'broja' is defined for 2 sources at most, got 3.*'imin'"),
+        ([FIRST, SECOND[:-1]], OR, "source 2 has 99 samples and the target has 100"),
+        ([FIRST, SECOND], OR[:-1], "source 1 has 100 samples and the target has 99"),
+        ([FIRST, []], OR, "source 2: .*0 sample"),
+        ([np.empty((100, 0)), FIRST], OR, "source 1: .*0 feature"),
+        ([FIRST, SECOND], [], "target: .*0 sample"),
+        ([FIRST, np.zeros((100, 2, 2))], OR, "source 2.*one dimension, or two"),
+        ([FIRST, [0.5, None, np.nan, *range(97)]], OR, "source 2 has 2 missing.*row 1.*fill"),
+        ([FIRST, SECOND], np.where(OR, np.inf, 1.0), "target has 75 missing or infinite.*row 1"),
+        ([pd.DataFrame({"a": [None, 1.0]}), [0, 1]], [0, 1], "source 1, column 'a', has 1 missing"),
+        ([FIRST, [f"id{i}" for i in range(100)]], [f"t{i}" for i in range(100)], "identifier"),
+    ],
+)
+def test_variables_that_do_not_fit(sources, target, words):
+    with pytest.raises(ValueError, match=words):
+        decompose(sources, target)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"measure": "boja"}, "measure='boja' is unknown; did you mean 'broja'"),
+        ({"binning": "counts"}, "binning='counts'.*'count', 'width'"),
+        ({"unit": "bits"}, "unit='bits'"),
+        ({"bins": 1}, "bins=1 .*at least 2"),
+        ({"bins": 2.5}, r"bins=2.5 .*whole number"),
+        ({"n_permutations": -1}, "n_permutations=-1 .*at least 0"),
+        ({"n_bootstrap": "many"}, "n_bootstrap='many'"),
+        ({"n_bootstrap": 39}, "n_bootstrap=39 is too few for confidence=0.95.*n_bootstrap=40"),
+        ({"n_bootstrap": 100, "confidence": 0.99}, "n_bootstrap=200 or more"),
+        ({"confidence": 95}, "confidence=95 must lie between 0 and 1"),
+        ({"confidence": True}, "confidence=True"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"random_state": -1}, "random_state=-1"),
+    ],
+)
+def test_settings_that_are_none(settings, words):
+    with pytest.raises(ValueError, match=words):
+        decompose([FIRST, SECOND], OR, **settings)
+
+
+def test_too_many_states():
+    many = np.tile(np.arange(1000), 2)
+    with pytest.raises(ValueError, match=r"source 1 has 1000 states.*1e\+09 joint states.*gauss"):
+        decompose([many, many], many, feature_types=dict.fromkeys(["target"], "ordinal"))
+
+
+@pytest.mark.parametrize("sources", [["x1", "x2"], [1.0, 2.0], (None, FIRST)])
+def test_single_values_are_no_sources(sources):
+    with pytest.raises(TypeError, match=r"the target comes second; but .* is a single value"):
+        decompose(sources, OR)
+
+
+def test_the_column_of_most_levels_is_named():
+    rng = np.random.default_rng(0)
+    age = pd.Series(rng.integers(0, 60, 200), name="age")
+    with pytest.warns(
+        UserWarning, match=r"kinds=\{'age': 'continuous'\}, as 'age' has \d\d levels"
+    ):
+        decompose([age, rng.normal(size=200)], rng.integers(0, 2, 200))
+
+
+def test_kinds_may_be_listed_with_that_of_the_target():
+    rng = np.random.default_rng(0)
+    x1, x2, y = rng.integers(0, 50, size=(3, 1000))
+    continuous = decompose([x1, x2], y, feature_types=["continuous"] * 3)
+    stated = dict.fromkeys(["source 1", "source 2", "target"], "continuous")
+    assert continuous == decompose([x1, x2], y, feature_types=stated)
+
+
+def test_names_of_variables_are_told():
+    first, second = pd.Series(FIRST, name="rain"), pd.Series(SECOND, name="two\nlines")
+    result = decompose([first, second], OR)
+    assert result.variables == ("rain", "two\nlines", "target")
+    last = "1 is rain, 2 is 'two\\nlines'; the target is target"
+    assert str(result).splitlines()[-1] == last
+    assert decompose([FIRST, SECOND], OR).variables is None
+
+
+def test_long_work_is_announced(monkeypatch, caplog):
+    monkeypatch.setattr(sys.modules[decompose.__module__], "LONG", 0.0)
+    decompose([FIRST, SECOND], OR, n_permutations=20, random_state=0)
+    assert "need 90 decompositions" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(sys.modules[decompose.__module__], "LONG", 3600.0)
+    decompose([FIRST, SECOND], OR, n_permutations=20, random_state=0)
+    assert not caplog.text

@@ -1,0 +1,451 @@
+"""P-values, corrected values and intervals: as defined, repeatable, and right on known ground."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+
+from pidselect import datasets
+from pidselect.data import read_block
+from pidselect.decomposition.binning import count_states
+from pidselect.decomposition.continuous import DegenerateError
+from pidselect.decomposition.decompose import decompose
+from pidselect.decomposition.inference import (
+    CORRECTION_DRAWS,
+    Request,
+    correct,
+    doubt,
+    minimum_bias,
+    n_draws,
+    null_atoms,
+    p_values_of,
+)
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.minimum import mmi
+from pidselect.decomposition.pmf import Parts
+from pidselect.decomposition.decompose import ContinuousMeasure, ContinuousSample, DiscreteSample
+from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
+
+LABELS = lattice(2).labels
+BIT = math.log(2)
+
+
+def draw(pmf, n, seed):
+    """Return the states of all sources and, last, the target."""
+    X, y = datasets.sample(pmf, n, random_state=seed)
+    return [*X.T, y]
+
+
+def values(mapping):
+    return np.array(list(mapping.values()))
+
+
+NOISY = 0.8 * datasets.gate("AND") + 0.2 * datasets.gate("AND").sum(axis=2, keepdims=True) / 2
+SAMPLE = draw(NOISY, 200, 0)
+
+
+# --- as defined ---------------------------------------------------------------------------------
+
+
+def naive_atoms(columns):
+    return MEASURES["imin"].decompose(count_states(columns)).atoms
+
+
+def test_p_values_by_their_definition():
+    n = 30
+    found = decompose(SAMPLE[:2], SAMPLE[2], measure="imin", n_permutations=n, random_state=3)
+    observed = naive_atoms(SAMPLE)
+    by_source = []
+    for source in (0, 1):
+        null = []
+        for rows in permutations((3, DECOMPOSITION, source), range(1, n + 1), 200):
+            columns = list(SAMPLE)
+            columns[source] = columns[source][rows]
+            null.append(naive_atoms(columns))
+        by_source.append((1 + (np.array(null) >= observed - 1e-10).sum(axis=0)) / (1 + n))
+    first, second = by_source
+    both = np.maximum(first, second)
+    expected = {"{1}{2}": both[0], "{1}": first[1], "{2}": second[2], "{1,2}": both[3]}
+    assert found.p_values == pytest.approx(expected, abs=1e-15)
+
+
+def test_correction_by_its_definition():
+    found = decompose(
+        SAMPLE[:2], SAMPLE[2], measure="imin", n_permutations=1, unit="nat", random_state=3
+    )
+    null = [
+        naive_atoms([*SAMPLE[:2], SAMPLE[2][rows]])
+        for rows in permutations((3, DECOMPOSITION, 2), range(1, CORRECTION_DRAWS + 1), 200)
+    ]
+    node = lattice(2)
+    redundancy, chance = node.cumulate(naive_atoms(SAMPLE)), node.cumulate(np.mean(null, axis=0))
+    share = np.bincount(SAMPLE[2]) / 200
+    entropy = -(share * np.log(share)).sum()
+    expected = node.moebius((redundancy - chance) / (1 - chance / entropy))
+    assert values(found.corrected) == pytest.approx(expected, abs=1e-12)
+
+
+def test_intervals_hold_the_basic_ones():
+    n = 80
+    found = decompose(
+        SAMPLE[:2],
+        SAMPLE[2],
+        measure="imin",
+        n_bootstrap=n,
+        confidence=0.8,
+        unit="nat",
+        random_state=3,
+    )
+    drawn = np.array(
+        [
+            naive_atoms([column[rows] for column in SAMPLE])
+            for rows in resamples((3, BOOTSTRAP), range(1, n + 1), 200)
+        ]
+    )
+    low, high = np.quantile(drawn, [0.1, 0.9], axis=0)
+    ends = np.array(list(found.intervals.values()))
+    observed = naive_atoms(SAMPLE)
+    assert (ends[:, 0] <= 2 * observed - high + 1e-12).all()
+    assert (ends[:, 1] >= 2 * observed - low - 1e-12).all()
+    corrected = values(found.corrected)
+    assert (ends[:, 0] < corrected).all()
+    assert (ends[:, 1] > corrected).all()
+    assert found.confidence == 0.8
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["broja", "imin", "mmi", "sx"]))
+@settings(max_examples=15)
+def test_corrected_atoms_keep_the_identities(seed, measure):
+    """Corrected informations of the sources come out the same by every measure."""
+    x, y, t = np.random.default_rng(seed).integers(0, 3, size=(3, 200))
+    t = np.where(np.arange(200) % 2, x, t)
+    found = decompose([x, y], t, measure=measure, n_permutations=1, random_state=seed)
+    other = decompose([x, y], t, measure="mmi", n_permutations=1, random_state=seed)
+    for labels in (["{1}{2}", "{1}"], ["{1}{2}", "{2}"], LABELS):
+        ours = sum(found.corrected[label] for label in labels)
+        theirs = sum(other.corrected[label] for label in labels)
+        assert ours == pytest.approx(theirs, abs=1e-7)
+
+
+def test_what_the_solver_leaves_open_is_a_tie():
+    """Draws that fall short of the observed atoms by twice the gap reach them."""
+    short = 5e-10
+    values_of = iter([0.1] + [0.1 - short] * 200)
+    subject = DiscreteSample(tuple(SAMPLE), lambda pmf: Parts(np.full(4, next(values_of))))
+    observed = subject.parts()[0].atoms
+    request = Request(4, 0, 0.95, 0)
+    np.testing.assert_array_equal(p_values_of(subject, observed, request, gap=short), np.ones(4))
+    assert p_values_of(subject, observed, request) == pytest.approx(np.full(4, 0.2))
+    assert doubt(subject, observed, request, gap=short).p_values == pytest.approx(np.ones(4))
+
+
+def test_kinks_by_their_definition():
+    """What the redundancy loses in quarters, beside the mean of the two informations."""
+    n, request = 200, Request(0, 40, 0.95, 3)
+    subject = DiscreteSample(tuple(SAMPLE), mmi)
+    corrected = correct(mmi(count_states(SAMPLE)).atoms, null_atoms(subject, request), subject)
+    own, by_luck = [], []
+    for order in permutations((3, BOOTSTRAP, 4), range(1, 14), n):
+        quarters = order.reshape(4, n // 4)
+        for i, rows in enumerate(quarters):
+            x1, x2, y = (column[rows] for column in SAMPLE)
+            own.append(mmi(count_states([x1, x2, y])).atoms)
+            by_luck.append(mmi(count_states([x1, x2, SAMPLE[2][quarters[i - 1]]])).atoms)
+    grown = correct(np.mean(own, axis=0), np.array(by_luck), subject) - corrected
+    lack = min(0.0, -(grown[1] + grown[2]) / 2)
+    assert lack < 0
+    expected = lack * np.array([1, -1, -1, 1])
+    assert minimum_bias(subject, corrected, request) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 7])
+def test_no_kinks_are_seen_in_a_handful_of_samples(n):
+    subject = DiscreteSample(tuple(column[:n] for column in SAMPLE), mmi)
+    np.testing.assert_array_equal(
+        minimum_bias(subject, np.ones(4), Request(0, 40, 0.95, 0)), np.zeros(4)
+    )
+
+
+@pytest.mark.parametrize(("n_permutations", "n_bootstrap"), [(0, 0), (3, 0), (0, 40), (3, 40)])
+def test_decompositions_are_counted(n_permutations, n_bootstrap):
+    calls = []
+    subject = DiscreteSample(tuple(SAMPLE), lambda pmf: calls.append(0) or mmi(pmf))
+    observed = subject.parts()[0].atoms
+    calls.clear()
+    request = Request(n_permutations, n_bootstrap, 0.95, 0)
+    doubt(subject, observed, request)
+    assert len(calls) == n_draws(subject, request)
+
+
+def test_correction_has_fixed_ends():
+    """What chance gives becomes 0, what is complete stays complete."""
+    subject = DiscreteSample(tuple(SAMPLE), mmi)
+    chance = np.array([[0.02, 0.01, 0.0, 0.05]] * 3)
+    assert correct(chance[0], chance, subject) == pytest.approx(np.zeros(4), abs=1e-15)
+    complete = np.array([subject.target_entropy, 0.0, 0.0, 0.0])
+    assert correct(complete, chance, subject) == pytest.approx(complete, abs=1e-12)
+
+
+def test_nothing_is_said_where_chance_explains_all():
+    """Every sample has a state of its own, so any target is a function of the sources."""
+    x = np.arange(40)
+    with pytest.warns(UserWarning, match="1.0 each"):
+        found = decompose(
+            [x, x],
+            np.tile([0, 1], 20),
+            feature_types=["nominal", "nominal"],
+            n_permutations=19,
+            n_bootstrap=40,
+            random_state=0,
+        )
+    assert found.information == pytest.approx(1)
+    assert values(found.corrected) == pytest.approx(np.zeros(4), abs=1e-9)
+    assert found.p_values["{1}{2}"] == 1
+    low, high = found.intervals["{1}{2}"]
+    assert low == pytest.approx(0, abs=1e-9)
+    assert high >= 1 - 1e-9
+
+
+# --- degenerate draws ---------------------------------------------------------------------------
+
+
+def test_a_resample_may_be_degenerate():
+    """Of 8 rows, one resample in 50 has three different ones: a line through all of them."""
+    x1, x2, noise = np.random.default_rng(0).normal(size=(3, 8))
+    y = x1 + x2 + noise
+    found = decompose([x1, x2], y, measure="gaussian", n_bootstrap=400, random_state=0)
+    assert np.isfinite(list(found.intervals.values())).all()
+    with pytest.raises(ValueError, match=r"resamples of these 5 samples .* more samples, or"):
+        decompose([x1[:5], x2[:5]], y[:5], measure="gaussian", n_bootstrap=200, random_state=0)
+
+
+def test_a_degenerate_permutation_reaches_what_was_observed():
+    def degenerate(sources, target):
+        raise DegenerateError
+
+    blocks = tuple(read_block(column, "x") for column in SAMPLE)
+    subject = ContinuousSample(blocks, ContinuousMeasure(degenerate, True))
+    p = p_values_of(subject, np.full(4, 99.0), Request(19, 0, 0.95, 0))
+    np.testing.assert_array_equal(p, np.ones(4))
+
+
+def test_no_other_failure_passes_for_a_degenerate_draw():
+    def broken(sources, target):
+        raise ValueError("broken")
+
+    blocks = tuple(read_block(column, "x") for column in SAMPLE)
+    subject = ContinuousSample(blocks, ContinuousMeasure(broken, True))
+    with pytest.raises(ValueError, match="broken"):
+        p_values_of(subject, np.full(4, 99.0), Request(19, 0, 0.95, 0))
+
+
+def test_a_permuted_indicator_may_be_that_of_the_target():
+    x1, x2, y = np.eye(30)[:3]
+    feature_types = ["continuous"] * 3
+    found = decompose(
+        [x1, x2],
+        y,
+        measure="gaussian",
+        feature_types=feature_types,
+        n_permutations=200,
+        random_state=0,
+    )
+    assert min(found.p_values.values()) > 0.95
+    assert np.isfinite(values(found.corrected)).all()
+    with pytest.raises(ValueError, match="exact linear function"):
+        decompose(
+            [x1, y],
+            y,
+            measure="gaussian",
+            feature_types=feature_types,
+            n_permutations=200,
+            random_state=0,
+        )
+
+
+def test_halves_may_be_too_few_for_neighbours():
+    x1, x2, y = np.random.default_rng(0).normal(size=(3, 10))
+    with pytest.raises(ValueError, match="more samples"):
+        decompose([x1, x2], y, measure="sx-ksg", n_bootstrap=40, random_state=0)
+
+
+# --- repeatable ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["broja", "imin"])
+def test_the_number_of_workers_does_not_matter(measure):
+    results = [
+        decompose(
+            SAMPLE[:2],
+            SAMPLE[2],
+            measure=measure,
+            n_permutations=23,
+            n_bootstrap=50,
+            n_jobs=n_jobs,
+            random_state=8,
+        )
+        for n_jobs in (1, 2, None)
+    ]
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "loky", "threading"])
+def test_joblib_may_be_set_up_in_any_way(backend):
+    """Threads in any case, and as many as are set: a spy in this process sees them work."""
+    request = Request(40, 0, 0.95, 8)
+    threads = set()
+    meet = threading.Barrier(2)
+
+    def spy(pmf):
+        if len(threads) < 2:
+            threads.add(threading.get_ident())
+            meet.wait(timeout=30)
+        return mmi(pmf)
+
+    subject = DiscreteSample(tuple(SAMPLE), mmi)
+    observed = subject.parts()[0].atoms
+    expected = p_values_of(subject, observed, request)
+    with parallel_config(backend=backend, n_jobs=2):
+        found = p_values_of(DiscreteSample(tuple(SAMPLE), spy), observed, request)
+    np.testing.assert_array_equal(found, expected)
+    assert len(threads) == 2
+
+
+def test_the_size_of_tasks_does_not_matter(monkeypatch):
+    request = {"measure": "imin", "n_permutations": 21, "n_bootstrap": 45, "random_state": 8}
+    expected = decompose(SAMPLE[:2], SAMPLE[2], **request)
+    monkeypatch.setattr("pidselect.decomposition.inference.TASK_SIZE", 600)
+    assert decompose(SAMPLE[:2], SAMPLE[2], **request) == expected
+
+
+def test_the_seed_matters():
+    def found(seed):
+        return decompose(SAMPLE[:2], SAMPLE[2], measure="imin", n_bootstrap=50, random_state=seed)
+
+    assert found(1) == found(1)
+    assert found(1).intervals != found(2).intervals
+    assert found(1).corrected != found(2).corrected
+
+
+def test_doubt_does_not_touch_the_atoms():
+    plain = decompose(SAMPLE[:2], SAMPLE[2])
+    doubted = decompose(SAMPLE[:2], SAMPLE[2], n_permutations=5, n_bootstrap=40, random_state=0)
+    nothing = dict.fromkeys(["corrected", "p_values", "intervals", "confidence"])
+    assert replace(doubted, **nothing) == plain
+    assert plain.to_dict().keys().isdisjoint(nothing)
+
+
+# --- right on known ground ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 2), (2, 3, 4)])
+def test_level(shape):
+    """Of 200 samples without any dependence, about 10 have a given atom significant at 5 %."""
+    pmf = np.full(shape, 1 / math.prod(shape))
+    p = [
+        values(decompose(x, y, n_permutations=19, random_state=seed).p_values)
+        for seed in range(200)
+        for *x, y in [draw(pmf, 120, seed)]
+    ]
+    alarms = (np.array(p) <= 0.05).sum(axis=0)
+    assert (alarms <= 21).all()  # 10 expected at most; more than 21 in 1 of 1000 suites
+
+
+def test_level_if_one_source_is_independent():
+    """The other one tells all there is: atoms that name the independent one are chance."""
+    p = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(0, 3, size=(2, 120))
+        p.append(decompose([x, y], x, n_permutations=19, random_state=seed).p_values)
+    for label in ("{1}{2}", "{2}", "{1,2}"):
+        assert sum(row[label] <= 0.05 for row in p) <= 14  # 5 expected at most
+    assert all(row["{1}"] <= 0.05 for row in p)
+
+
+@pytest.mark.parametrize(
+    ("gate", "atoms"),
+    [
+        ("XOR", ["{1,2}"]),
+        ("AND", ["{1}{2}", "{1,2}"]),
+        ("RDN", ["{1}{2}"]),
+        ("COPY", ["{1}", "{2}"]),
+    ],
+)
+def test_power(gate, atoms):
+    pmf = datasets.gate(gate)
+    noisy = 0.8 * pmf + 0.2 * pmf.sum(axis=2, keepdims=True) / pmf.shape[2]
+    x1, x2, y = draw(noisy, 200, 1)
+    found = decompose([x1, x2], y, n_permutations=99, random_state=0)
+    for label in atoms:
+        assert found.p_values[label] == 0.01
+
+
+def test_correction_takes_off_most_of_the_bias():
+    """Of independent variables with 5 x 25 x 5 states, N = 1000: 0.47 bit, nothing of it true."""
+    x, y, t = np.random.default_rng(0).integers(0, [[5], [25], [5]], size=(3, 1000))
+    with pytest.warns(UserWarning, match="part of the atoms is bias"):
+        found = decompose([x, y], t, n_permutations=1, random_state=0)
+    assert found.information > 0.4
+    assert np.abs(values(found.corrected)).max() < 0.06
+
+
+@pytest.mark.parametrize("name", ["AND", "XOR", "COPY"])
+def test_coverage(name):
+    pmf = datasets.gate(name)
+    pmf = 0.7 * pmf + 0.3 * pmf.sum(axis=2, keepdims=True) / pmf.shape[2]
+    true = mmi(pmf).atoms / BIT
+    held = []
+    for seed in range(60):
+        x1, x2, y = draw(pmf, 300, seed)
+        found = decompose([x1, x2], y, measure="mmi", n_bootstrap=100, random_state=seed)
+        ends = np.array(list(found.intervals.values()))
+        held.append((ends[:, 0] <= true + 1e-9) & (true - 1e-9 <= ends[:, 1]))
+    assert (np.mean(held, axis=0) >= 0.8).all()
+
+
+def test_coverage_where_sources_are_equally_good():
+    """Two noisy copies of the target, of which BROJA's atoms have a kink.
+
+    The intervals that know of no kink hold the four atoms in 74, 79, 84 and 54 % of samples.
+    """
+    copy = 0.6 * np.eye(5) + 0.08
+    pmf = np.einsum("ta,tb->abt", copy, copy) / 5
+    true = MEASURES["broja"].decompose(pmf).atoms / BIT
+    held = []
+    for seed in range(40):
+        x1, x2, y = draw(pmf, 4000, seed)
+        found = decompose([x1, x2], y, n_bootstrap=40, random_state=seed)
+        ends = np.array(list(found.intervals.values()))
+        held.append((ends[:, 0] <= true) & (true <= ends[:, 1]))
+    assert (np.mean(held, axis=0) >= 0.85).all()
+
+
+def test_rows_are_drawn_as_counts():
+    """What a measure sees are frequencies of whole samples, in the shape of all states."""
+    seen = []
+
+    def spy(pmf):
+        seen.append(pmf)
+        return Parts(np.zeros(4))
+
+    subject = DiscreteSample(
+        (np.array([0, 0, 1, 4]), np.array([0, 1, 0, 1]), np.array([0, 0, 0, 2])), spy
+    )
+    rows = np.array([3, 3, 0, 1], dtype=np.int32)
+    subject.atoms([rows] * 3)
+    subject.atoms([None, rows, None])
+    first = np.zeros((5, 2, 3))
+    first[4, 1, 2], first[0, 0, 0], first[0, 1, 0] = 0.5, 0.25, 0.25
+    np.testing.assert_array_equal(seen[0], first)
+    np.testing.assert_array_equal(seen[1].sum(axis=(1, 2)), [0.5, 0.25, 0, 0, 0.25])
+    np.testing.assert_array_equal(seen[1].sum(axis=(0, 2)), [0.25, 0.75])
+    assert Request(1, 2, 0.95, 0).n_jobs is None

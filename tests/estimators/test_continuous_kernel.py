@@ -1,0 +1,187 @@
+"""Narrow numbers only filter: the quick kernel gives what exact distances give, to the unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import typeof
+
+from pidselect.data import Block, Column
+from pidselect.estimators import KSG, Batch, Mixed
+from pidselect.estimators.knn import binding
+from pidselect.estimators.knn.binding import is_smooth
+from pidselect.estimators.knn.continuous import FEW_SAMPLES, score_smooth_columns
+from pidselect.estimators.knn.general import score_columns
+from pidselect.estimators.knn.grid_index import stretch, to_ruler
+from pidselect.estimators.knn.neighbour_lists import sorted_neighbours, spatial_order
+from pidselect.estimators.knn.spaces import Space, in_blocks
+from pidselect.significance import permutations
+
+SHAPES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "uniform": lambda rng, n: rng.uniform(size=n),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(size=n),
+    "far from zero": lambda rng, n: 1e6 + rng.normal(size=n),
+    "tiny": lambda rng, n: 1e-42 * rng.normal(size=n),
+    # Distances of which many agree to more digits than 32 bits hold.
+    "near ties": lambda rng, n: rng.integers(0, 20, n) + 1e-9 * rng.normal(size=n),
+    # Differences of tenths round up or down: which are equal is decided by the last digit.
+    "tenths": lambda rng, n: rng.permutation(n) / 10,
+    "some ties": lambda rng, n: np.where(rng.uniform(size=n) < 0.1, 0.5, rng.normal(size=n)),
+}
+
+
+def column(values: np.ndarray) -> Column:
+    return Column("x", "continuous", np.asarray(values, dtype=np.float64))
+
+
+def both(estimator, columns, rows, max_memory=2**30, places=np.uint16):
+    """Return the sums of weights by the quick kernel and by the one that is exact throughout."""
+    x, y, *given = columns
+    scorer = estimator.bind(
+        Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
+    )
+    candidate = scorer.to_candidate(Block((column(x),)))
+    quick, exact = np.empty((2, len(rows)), dtype=np.int64)
+    around, rule = scorer.known.around, scorer.rule
+    rows = np.take(rows, scorer.known.order, axis=1)
+    score_smooth_columns(candidate, rows, around, rule, quick, np.empty(0, dtype=places))
+    score_columns(candidate, rows, around, rule, exact)
+    return quick, exact
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns, monkeypatch):
+    rng, seen = np.random.default_rng(0), []
+    for name in ("score_columns", "score_smooth_columns"):
+        monkeypatch.setattr(binding, name, lambda candidate, rows, *_: seen.append(typeof(rows)))
+    scorer = KSG().bind(Block((column(rng.normal(size=50)),)), Block())
+    block = Block(tuple(column(values) for values in rng.normal(size=(n_columns, 50))))
+    for n_rows in (1, 16):
+        scorer.score(Batch(block, permutations((7,), range(n_rows), 50)))
+    assert len(seen) == 2
+    assert len(set(seen)) == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_given", [0, 1, 2, 4])
+@pytest.mark.parametrize("estimator", [KSG(scale=None), Mixed(scale=None), KSG(k=1), KSG(k=7)])
+def test_narrow_numbers_leave_no_trace(shape, n_given, estimator):
+    rng = np.random.default_rng(n_given)
+    columns = [SHAPES[shape](rng, 300) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), 300)
+    quick, exact = both(estimator, columns, rows)
+    assert quick.tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize(("n", "offset"), [(203, 139), (229, 119)])
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()])
+def test_limits_on_the_border_of_a_cell(n, offset, estimator):
+    """Thirds, whose sums round up over borders that their differences do not reach."""
+    rng = np.random.default_rng(0)
+    columns = (np.arange(n) - offset) / 3, rng.permutation(n) / 3
+    quick, exact = both(estimator, columns, permutations((3,), range(1, 321), n))
+    assert quick.tolist() == exact.tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(40, 400),
+    n_given=st.integers(0, 5),
+    k=st.integers(1, 20),
+    lists=st.integers(16, 60),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_short_lists_leave_no_trace(n, n_given, k, lists, seed):
+    """Beyond the end of a list neighbours are found along x and block by block."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.standard_t(2, size=n) for _ in range(2 + n_given)]
+    rows = permutations((seed,), range(1, 18), n)
+    memory = 12 * n * lists * (2 if n_given > 1 else 1)
+    quick, exact = both(KSG(k=k), columns, rows, memory)
+    assert quick.tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.arange(100.0), True),
+        (np.arange(100.0) // 2, False),
+        (np.append(np.arange(99.0), 1e300), False),
+        (np.arange(FEW_SAMPLES + 1.0), True),
+    ],
+)
+def test_only_what_narrow_numbers_can_hold_is_smooth(values, expected):
+    assert is_smooth(Space(values[np.newaxis], np.array([np.inf]))) is expected
+
+
+@pytest.mark.parametrize("n_given", [0, 1, 3])
+def test_wider_places_give_the_same(n_given):
+    rng = np.random.default_rng(n_given)
+    columns = [rng.normal(size=300) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), 300)
+    quick, exact = both(KSG(), columns, rows, 12 * 300 * 40, np.uint32)
+    assert quick.tolist() == exact.tolist()
+
+
+def test_many_samples():
+    """Beyond 65,535 samples places have no room in 16 bits."""
+    x, y = np.random.default_rng(0).normal(size=(2, FEW_SAMPLES + 30))
+    columns = x, x + y
+    rows = permutations((7,), range(1, 3), len(x))
+    rows[0] = np.arange(len(x))
+    scorer = KSG().bind(Block((column(columns[1]),)), Block())
+    values = scorer.score(Batch(Block((column(x),)), rows))
+    assert values[0] == pytest.approx(np.log(2) / 2, abs=0.01)
+    assert values[1] == pytest.approx(0.0, abs=0.01)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 600),
+    n_axes=st.integers(1, 5),
+    length=st.integers(1, 300),
+    digits=st.sampled_from([None, 1, 0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
+    """Found block by block within a radius, or among all where many are equally far."""
+    values = np.random.default_rng(seed).normal(size=(n_axes, n))
+    values = values if digits is None else np.round(values, digits)
+    values = np.ascontiguousarray(values[:, spatial_order(values)])
+    space = Space(values, np.full(n_axes, np.inf))
+    order = sorted_neighbours(space, in_blocks(space), length)
+    apart = np.abs(values[:, :, np.newaxis] - values[:, np.newaxis]).max(axis=0)
+    listed = np.take_along_axis(apart, order.sample.astype(np.int64), axis=1)
+    np.testing.assert_array_equal(listed, order.distance)
+    np.fill_diagonal(apart, np.inf)
+    # Keys leave out the last digits: of samples equally far but for those, any may be listed.
+    nearest = np.sort(apart, axis=1)[:, : min(length, n - 1)]
+    np.testing.assert_allclose(order.distance, nearest, rtol=1e-9)
+    np.put_along_axis(apart, order.sample.astype(np.int64), np.inf, axis=1)
+    assert (apart.min(axis=1) >= order.reach * (1 - 1e-15)).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    values=st.lists(st.integers(-40, 40), min_size=1, max_size=60),
+    unit=st.sampled_from([0.1, 1 / 3, 1e-3, 7.0]),
+    limit=st.integers(0, 60),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_ruler_tells_who_is_within_a_limit(values, unit, limit, seed):
+    """Whatever the cells: as comparing the rounded differences one by one does."""
+    ascending = np.sort(np.array(values) * unit)
+    here = np.random.default_rng(seed).choice(ascending)
+    first, last = stretch(to_ruler(ascending), here, limit * unit)
+    near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
+    assert last - first == len(near)
+    assert not len(near) or (first, last) == (near[0], near[-1] + 1)
+
+
+@given(n=st.integers(1, 500), n_axes=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))
+def test_the_spatial_order_has_every_sample_once(n, n_axes, seed):
+    points = np.random.default_rng(seed).integers(0, 9, size=(n_axes, n)).astype(float)
+    assert sorted(spatial_order(points)) == list(range(n))

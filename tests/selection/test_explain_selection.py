@@ -1,0 +1,518 @@
+"""What a fitted selector says of its features: roles by its tests, values by any data like it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from systems import gates, noise, numbers, quick, season, xor
+
+from pidselect import datasets
+from pidselect.decomposition.explain import TOO_THIN
+from pidselect.estimators import KSG
+from pidselect.selection.explain import (
+    BY_RECORD,
+    FULL,
+    NO_ROOM,
+    OTHER_ROWS,
+    SAME_ROWS,
+    UNTESTED,
+    roles_by_tests,
+    roles_of,
+)
+from pidselect.selection.result import Selection, Step
+
+
+def roles(explanation):
+    return {feature.name: feature.role for feature in explanation}
+
+
+def framed(problem):
+    return pd.DataFrame(problem.X, columns=problem.names)
+
+
+# --- the paper's systems ------------------------------------------------------------------------
+
+
+def test_toy_system():
+    toy = datasets.toy(random_state=1)
+    explanation = quick().fit(framed(toy), toy.y).explain(framed(toy), toy.y)
+    assert roles(explanation) == {
+        "X1": "strongly relevant",
+        "eta": "strongly relevant",
+        "X2": "weakly relevant",
+    }
+    X1, eta, X2 = explanation
+    assert {feature.method for feature in explanation} == {"broja, 5 bins"}
+    assert X1.share("unique") > 0.9
+    assert eta.synergy > 5 * abs(eta.unique)
+    assert eta.synergy > 5 * abs(eta.shared)
+    assert X2.shared > 0.95 * X2.information
+    assert X2.redundant_with == ("X1",)
+    assert "redundant with X1" in X2.sentence
+    assert "only together with it" in eta.sentence
+
+
+def test_friedman():
+    problem = datasets.friedman(400, random_state=0)
+    selector = quick(max_features=4, surrogates="global").fit(framed(problem), problem.y)
+    explanation = selector.explain(framed(problem), problem.y)
+    assert len(explanation) == 10
+    for name in selector.selection_.features:
+        assert explanation[name].role == "strongly relevant"
+        assert explanation[name].method == "mmi by KSG(k=4, scale='rank')"
+        assert explanation[name].relevance > 0.1
+    shown = [feature.name for feature in explanation][4:]
+    relevances = [explanation[name].relevance for name in shown]
+    assert relevances == sorted(relevances, reverse=True)
+    assert explanation.pairs.names == selector.selection_.features
+    assert any("max_features" in note for note in explanation.notes)
+
+
+def test_values_are_those_of_the_selection():
+    """What the record says of the last step, and of the weakest feature going backward."""
+    X, y = numbers(200)
+    selector = quick(estimator="ksg").fit(X, y)
+    explanation = selector.explain(X, y)
+    forward, backward = selector.selection_.steps[-2:]
+    assert explanation["x0"].method == "mmi by KSG(k=4)"
+    for step in (forward, backward):
+        for name, value in zip(step.candidates, step.values, strict=True):
+            assert explanation[name].relevance == pytest.approx(value, abs=1e-10)
+
+
+def test_mixed_table():
+    island = datasets.mixed_table(600, random_state=0)
+    X, y = pd.DataFrame(island.columns), pd.Series(island.y, name="kilometres")
+    selector = quick(max_features=3, estimator="mixed", surrogates="global").fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation.target == "kilometres"
+    assert explanation["temperature"].role == "copy"
+    assert "copy of temperature_fahrenheit" in explanation["temperature"].sentence
+    assert explanation["temperature_fahrenheit"].method == "mmi by Mixed(k=4)"
+    assert "about kilometres" in explanation["temperature_fahrenheit"].sentence
+    ice_creams, market = explanation["ice_creams_sold"], explanation["market"]
+    assert ice_creams.redundant_with == ("temperature_fahrenheit",)
+    assert "is redundant with temperature_fahrenheit" in ice_creams.sentence
+    assert "redundant" not in market.sentence  # it was left out for max_features only
+    assert market.relevance > 0.2
+
+
+def test_xor_with_one_input_kept():
+    X, y = xor()
+    explanation = quick(fixed_features=["x0"]).fit(X, y).explain(X, y)
+    assert roles(explanation) == {"x0": "kept", "x1": "strongly relevant", "x2": "irrelevant"}
+    for name in ("x0", "x1"):
+        assert explanation[name].synergy == pytest.approx(1, abs=0.02)
+        assert explanation[name].information == pytest.approx(0, abs=0.02)
+    assert explanation["x0"].sentence.startswith("x0 is kept, untested: it tells 1.00 bit")
+    assert explanation.information == pytest.approx(1, abs=0.02)
+
+
+def test_gates_of_discrete_columns():
+    X, y = gates(400)
+    explanation = quick().fit(X, y).explain(X, y)
+    assert {feature.method for feature in explanation} == {"broja"}
+    assert explanation["x2"].unique > explanation["x0"].unique
+    assert explanation["x0"].synergy > 0.1
+    assert explanation["x3"].role == explanation["x4"].role == "irrelevant"
+
+
+def test_iris_classes():
+    iris = load_iris(as_frame=True)
+    explanation = quick().fit(iris.data, iris.target).explain(iris.data, iris.target)
+    assert explanation["sepal length (cm)"].role in ("weakly relevant", "irrelevant")
+    assert explanation.information > 1
+    assert all(f.information is not None for f in explanation)
+
+
+# --- other data than those of the fit -----------------------------------------------------------
+
+
+def test_held_out_rows():
+    X, y = numbers(400)
+    selector = quick().fit(X[:200], y[:200])
+    explanation = selector.explain(X[200:350], y[200:350])
+    assert explanation.n_samples == 150
+    assert explanation["x0"].relevance > 0.3
+    assert OTHER_ROWS in explanation.notes
+    assert SAME_ROWS not in explanation.notes
+    assert SAME_ROWS in selector.explain(X[:200], y[:200]).notes
+
+
+@pytest.mark.parametrize("n_permutations", [39, "auto"])
+def test_roles_are_tested_on_the_rows_that_are_passed(n_permutations):
+    """What the fit found in other rows is no evidence for these."""
+    selector = quick(estimator="gaussian", n_permutations=n_permutations).fit(*numbers())
+    assert roles(selector.explain(*numbers()))["x0"] == "strongly relevant"
+    assert max(selector.selection_.p_values.values()) <= 0.05
+    elsewhere = roles(selector.explain(*noise(n_columns=4)))
+    assert (elsewhere["x0"], elsewhere["x1"]) == ("weakly relevant", "weakly relevant")
+    again = roles(selector.explain(*numbers(seed=1)))
+    assert (again["x0"], again["x1"]) == ("strongly relevant", "strongly relevant")
+
+
+def test_kinds_are_those_of_the_fit():
+    """By themselves 60 rows of counts up to 40 would count as measurements."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 40, 400)
+    X, y = pd.DataFrame({"n": counts, "z": rng.normal(size=400)}), counts + rng.normal(size=400)
+    selector = quick().fit(X, y)
+    assert selector.feature_types_["n"] == "ordinal"
+    explanation = selector.explain(X[:60], y[:60])
+    assert explanation["n"].role == "strongly relevant"
+    assert explanation["n"].information > 0.5
+
+
+def test_constant_columns_and_unseen_levels():
+    columns, y = season(300)
+    X = pd.DataFrame(columns)
+    selector = quick(estimator="mixed").fit(X, y)
+    assert set(selector.selection_.features) == {"wind", "port"}
+    rest = X[200:].assign(boats=3, port="harbour")
+    rest["flag"] = ["maybe"] * 50 + ["never"] * 50
+    explanation = selector.explain(rest, y[200:])
+    assert explanation["wind"].role == "strongly relevant"
+    assert explanation["port"].role == "weakly relevant"  # where it does not vary, it adds nothing
+    assert explanation["port"].relevance == pytest.approx(0, abs=1e-12)
+    assert explanation["boats"].information == pytest.approx(0, abs=1e-12)
+    assert "nothing" in explanation["port"].sentence
+
+
+def test_names_may_be_missing():
+    """As in transform: an array stands for the frame of the fit by position, with a warning."""
+    X, y = numbers(100)
+    frame = pd.DataFrame(X, columns=["target", "b", "c", "d"])
+    selector = quick().fit(frame, y)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        explanation = selector.explain(X, y)
+    assert explanation["target"] == selector.explain(frame, y)["target"]
+
+
+def test_class_target_stays_one():
+    X, y = numbers(300)
+    classes = np.where(y > 0, "up", "down")
+    explanation = quick().fit(X, classes).explain(X[:60], classes[:60])
+    assert explanation.information == pytest.approx(1, abs=0.6)
+    texts = np.array([f"class {i % 30}" for i in range(300)])
+    selector = quick(feature_types={"target": "nominal"}).fit(
+        np.arange(300.0)[:, np.newaxis] % 30, texts
+    )
+    few = selector.explain(np.arange(40.0)[:, np.newaxis] % 30, texts[:40])
+    assert few.n_samples == 40
+
+
+@pytest.mark.parametrize("missing", ["drop", "category"])
+def test_missing_values(missing):
+    X, y = numbers(300)
+    X[::7, 2] = np.nan
+    selector = quick(missing=missing).fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation.n_samples == selector.selection_.settings["n_samples"]
+    assert explanation["x0"].relevance > 0.2
+    assert explanation["x2"].role == "irrelevant"
+
+
+def test_several_targets():
+    X, y = numbers(300)
+    selector = quick().fit(X, np.column_stack([y, X[:, 2]]))
+    explanation = selector.explain(X, np.column_stack([y, X[:, 2]]))
+    assert explanation["x2"].role == "strongly relevant"
+    assert explanation.target == "the target"
+    assert "about the target" in explanation["x2"].sentence
+    mixed = quick().fit(X, pd.DataFrame({"number": y, "class": X[:, 2] > 0}))
+    assert mixed.selection_.settings["target"] == "continuous, nominal"
+    frame = pd.DataFrame({"number": y, "class": X[:, 2] > 0})
+    assert mixed.explain(X[:50], frame[:50])["x0"].relevance > 0
+
+
+# --- who is listed ------------------------------------------------------------------------------
+
+
+def test_feature_groups():
+    coins, parity = datasets.sample(datasets.gate("XOR"), 300, random_state=0)
+    X = np.column_stack([coins, np.random.default_rng(0).integers(0, 2, (300, 2))])
+    selector = quick(feature_groups={"coins": ["x0", "x1"], "others": ["x2", "x3"]})
+    explanation = selector.fit(X, parity).explain(X, parity)
+    assert roles(explanation) == {"coins": "strongly relevant", "others": "irrelevant"}
+    assert explanation["coins"].unique == pytest.approx(1, abs=0.03)
+    assert explanation["coins"].sentence.endswith("as the only one selected.")
+
+
+def test_columns_that_took_no_part():
+    X, y = numbers(100)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["constant"] = 1
+    frame["id"] = [f"row {i}" for i in range(100)]
+    frame["inches"] = frame["a"] * 2.54
+    groups = {"wide": ["c", "d", "constant"]}
+    selector = quick(feature_groups=groups, max_features=2)
+    with pytest.warns(UserWarning, match="its own text"):
+        selector.fit(frame, y)
+    explanation = selector.explain(frame, y)
+    assert explanation["constant"].sentence == "constant was skipped: constant."
+    assert explanation["id"].reason == "identifier: 100 different texts in 100 rows"
+    assert explanation["inches"].reason == "a"
+    assert explanation["wide"].reason == NO_ROOM
+    assert {f.name for f in explanation} == {"a", "b", "constant", "id", "inches", "wide"}
+
+
+def test_kept_constant():
+    X, y = numbers(100)
+    X[:, 3] = 1
+    explanation = quick(fixed_features=["x3"]).fit(X, y).explain(X, y)
+    assert [f.name for f in explanation].count("x3") == 1
+    assert explanation["x3"].role == "kept"
+    assert explanation["x3"].information == pytest.approx(0, abs=1e-12)
+
+
+def test_nothing_selected():
+    X, y = noise()
+    with pytest.warns(UserWarning, match="No feature was selected"):
+        selector = quick().fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation.information == 0
+    assert set(roles(explanation).values()) == {"irrelevant"}
+    assert "none found it to tell anything about the target." in explanation["x0"].sentence
+
+
+def step(phase, candidates, p_values, chosen, accepted):
+    n, p = len(candidates), p_values[candidates.index(chosen)] if p_values else None
+    return Step(
+        phase=phase,
+        given=(),
+        candidates=tuple(candidates),
+        values=(0.1,) * n,
+        scores=(0.1,) * n,
+        unit="bit",
+        estimators=("ksg",) * n,
+        p_values=tuple(p_values),
+        chosen=chosen,
+        critical_value=0.1,
+        p_value=p,
+        alpha=0.05,
+        surrogates="global",
+        n_drawn=99 if p_values else 0,
+        accepted=accepted,
+    )
+
+
+STEPS = (
+    step("forward", "abcde", (0.01, 0.02, 0.05, 0.06, 0.06), "a", True),
+    step("forward", "bcde", (0.01, 0.9, 0.06, 0.06), "b", True),
+    step("forward", "cde", (0.9, 0.9, 0.05), "e", True),
+    step("backward", "abe", (0.01, 0.3, 0.02), "b", False),
+    step("backward", "ae", (0.01, 0.02), "e", True),
+)
+
+
+def test_roles_from_the_record():
+    record = Selection(("a", "e"), ("k",), STEPS, {"a": 0.01, "e": 0.2}, settings={"alpha": 0.05})
+    assert roles_of(record) == {
+        "k": "kept",
+        "a": "strongly relevant",
+        "e": "weakly relevant",
+        "b": "weakly relevant",
+        "c": "weakly relevant",
+        "d": "irrelevant",
+    }
+    assert roles_by_tests(None, {}, record) == (roles_of(record), BY_RECORD)
+
+
+@pytest.mark.parametrize("phase", ["lookahead", "starts"])
+def test_what_came_in_with_others_and_left_again_is_weakly_relevant(phase):
+    pair = step(phase, ["a & b", "a & c"], (0.01, 0.5), "a & b", True)
+    steps = (
+        step("forward", "abc", (0.3, 0.3, 0.3), "a", False),
+        replace(pair, jointly_included=("a", "b")),
+        step("members", "ab", (0.01, 0.3), "b", False),
+    )
+    record = Selection(("a",), (), steps, {"a": 0.01}, settings={"alpha": 0.05})
+    expected = {"a": "strongly relevant", "b": "weakly relevant", "c": "irrelevant"}
+    assert roles_of(record) == expected
+
+
+def test_roles_of_what_was_not_tested():
+    steps = (step("forward", "abc", (), "a", True), step("forward", "bc", (), "b", True))
+    record = Selection(("a", "b"), (), steps, settings={"alpha": 0.05, "n_permutations": 0})
+    found, how = roles_by_tests(None, {}, record)
+    assert found == {"a": "strongly relevant", "b": "strongly relevant", "c": "irrelevant"}
+    assert how == UNTESTED
+
+
+def test_roles_are_tested_beside_subsets():
+    """A switch that turns the sign of another: left out for max_features, it shows beside that."""
+    rng = np.random.default_rng(0)
+    size, switch, other = rng.normal(size=300), rng.integers(0, 2, 300), rng.normal(size=300)
+    y = np.where(switch, size, -size) + 0.5 * size**2 + 0.1 * rng.normal(size=300)
+    X = pd.DataFrame({"size": size, "switch": switch, "other": other})
+    selector = quick(max_features=1).fit(X, y)
+    assert selector.selection_.features == ("size",)
+    assert roles_of(selector.selection_)["switch"] == "irrelevant"  # by itself it tells nothing
+    explanation = selector.explain(X, y)
+    assert explanation["switch"].role == "weakly relevant"
+    assert explanation["other"].role == "irrelevant"
+    assert any("all 2 were searched" in note for note in explanation.notes)
+    assert FULL in explanation.notes
+
+
+def test_a_selected_feature_that_adds_nothing_is_weakly_relevant():
+    """Two looks at the same thing: a ranking takes both."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 4, 300)
+    X = pd.DataFrame({"a": a, "coarse": a // 2, "coin": rng.integers(0, 2, 300)})
+    y = a + rng.integers(0, 2, 300)
+    selector = quick(criterion="mi", backward=None).fit(X, y)
+    assert set(selector.selection_.features) == {"a", "coarse"}
+    found = roles(selector.explain(X, y))
+    assert found == {"a": "strongly relevant", "coarse": "weakly relevant", "coin": "irrelevant"}
+
+
+def test_roles_are_tested_even_where_the_selection_was_not():
+    """Three are asked for, two tell something: the third is no more relevant than the fourth."""
+    X, y = numbers(100)
+    selector = quick(n_permutations=0, max_features=3, estimator="gaussian").fit(X, y)
+    third = selector.selection_.features[2]
+    explanation = selector.explain(X, y)
+    assert explanation["x0"].role == explanation["x1"].role == "strongly relevant"
+    assert explanation[third].role == "weakly relevant"
+    assert UNTESTED not in explanation.notes
+    assert any("verdicts of tests at level 0.05" in note for note in explanation.notes)
+
+
+def test_without_draws_and_without_the_groups_of_the_fit_roles_only_say_what_was_selected():
+    X, y = numbers(100)
+    who = np.arange(100) % 5
+    selector = quick(n_permutations=0, max_features=2, estimator="gaussian").fit(X, y, who)
+    explanation = selector.explain(X, y)
+    assert explanation["x0"].role == "strongly relevant"
+    assert UNTESTED in explanation.notes
+    assert UNTESTED not in selector.explain(X, y, who).notes
+
+
+def test_another_target():
+    X, y = numbers(100)
+    both = pd.DataFrame({"u": y, "v": y > 0})
+    selector = quick().fit(X, both)
+    assert selector.explain(X, both.to_numpy(dtype=float)).n_samples == 100
+    with pytest.raises(ValueError, match="'v', 'u', but the selection was made for 'u', 'v'"):
+        selector.explain(X, both[["v", "u"]])
+
+
+def test_beside_kept_features_nothing_was_tested_alone():
+    rng = np.random.default_rng(0)
+    c = rng.integers(0, 2, 200)
+    X = pd.DataFrame({"c": c, "b": c ^ (rng.random(200) < 0.1)})
+    explanation = quick(fixed_features=["c"]).fit(X, c).explain(X, c)
+    assert explanation["b"].sentence.endswith(
+        "none found it to tell anything about the target that c would not."
+    )
+
+
+def test_a_note_says_where_estimates_contradict_each_other():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh"))
+    y = X["a"] + 0.1 * rng.normal(size=60)
+    explanation = quick(fixed_features=list("abcdefgh")).fit(X, y).explain(X, y)
+    assert explanation["a"].information > explanation.information + 0.05
+    assert TOO_THIN in explanation.notes
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+def test_workers_do_not_show():
+    X, y = numbers(150)
+    selector = quick().fit(X, y)
+    one = selector.explain(X, y).to_dict()
+    assert selector.set_params(n_jobs=2, max_memory="1MB").explain(X, y).to_dict() == one
+
+
+def test_max_samples():
+    X, y = numbers(300)
+    explanation = quick(max_samples=120).fit(X, y).explain(X, y)
+    assert explanation.n_samples == 120
+
+
+def test_measure_and_bins():
+    X, y = numbers(200)
+    explanation = quick().fit(X, y).explain(X, y, measure="mmi", bins=3)
+    assert explanation["x0"].method == "mmi, 3 bins"
+
+
+def test_own_estimator():
+    X, y = numbers(100)
+    explanation = quick(estimator=KSG(k=7)).fit(X, y).explain(X, y)
+    assert explanation["x0"].method == "mmi by KSG(k=7)"
+
+
+def test_frames_of_the_caller():
+    X, y = numbers(100)
+    frame = pl.DataFrame({f"x{i}": column for i, column in enumerate(X.T)})
+    explanation = quick().fit(frame, y).explain(frame, y)
+    assert isinstance(explanation.to_frame(), pl.DataFrame)
+    assert explanation.to_frame()["name"].to_list() == [f.name for f in explanation]
+    json.dumps(explanation.to_dict(), allow_nan=False)
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        quick().explain(*numbers())
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = numbers()
+    return quick().fit(pd.DataFrame(X, columns=list("abcd")), y)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X.rename(columns={"a": "A"}), y), "feature names"),
+        (lambda X, y: (X[["a", "b"]], y), "feature"),
+        (lambda X, y: (X[:-1], y), "X has 99, y has 100"),
+        (lambda X, y: (X, np.column_stack([y, y[::-1]])), "y has 2 column"),
+        (lambda X, y: (X, None), "y is None"),
+        (lambda X, y: (X, np.ones(100)), "constant"),
+        (lambda X, y: (X.assign(b="text"), y), "'b' cannot be continuous"),
+        (lambda X, y: (X.assign(b=np.nan), y), "'b' .100 missing"),
+    ],
+    ids=["names", "columns", "rows", "targets", "no target", "constant", "texts", "missing"],
+)
+def test_bad_data(fitted, change, message):
+    X, y = numbers()
+    with pytest.raises(ValueError, match=message):
+        fitted.explain(*change(pd.DataFrame(X, columns=list("abcd")), y))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measure": "broia"}, "did you mean 'broja'"),
+        ({"measure": "gaussian"}, "measure='gaussian' is unknown"),
+        ({"bins": 1}, "bins=1 must be a whole number of at least 2"),
+        ({"bins": 2.5}, "bins=2.5"),
+    ],
+    ids=str,
+)
+def test_bad_settings(fitted, settings, message):
+    X, y = numbers()
+    with pytest.raises(ValueError, match=message):
+        fitted.explain(pd.DataFrame(X, columns=list("abcd")), y, **settings)
+
+
+def test_groups_changed_after_the_fit():
+    X, y = numbers()
+    selector = quick(feature_groups={"both": ["x0", "x1"]}).fit(X, y)
+    with pytest.raises(ValueError, match=r"'both'.*changed after fit"):
+        selector.set_params(feature_groups=None).explain(X, y)

@@ -1,0 +1,412 @@
+"""Criteria of pairs do what their definitions say, and stop where nothing is left to tell."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from math import log
+
+import naive_pairwise_criteria
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recording_callbacks import Memory
+from sklearn.base import clone
+
+import naive
+from pidselect import PIDSelector, datasets
+from pidselect.data.column import Block, Column
+from pidselect.estimators import Copula, Discrete, Gaussian, Mixed
+from pidselect.selection.callbacks import CallbackList
+from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.criteria import CRITERIA
+from pidselect.selection.pairwise_criteria import (
+    DISR,
+    JMI,
+    MIFS,
+    MIM,
+    LinearCriterion,
+    Pairwise,
+    UniqueInContext,
+)
+from pidselect.selection.pool import Feature
+from pidselect.selection.result import Selection
+from pidselect.selection.scoring import given_all
+from pidselect.significance import FORWARD
+
+SEED, STEP = 7, 3
+WORDS = (FORWARD, STEP)
+COUNTING = (Discrete(),)
+ALL = [
+    *(
+        pytest.param(CRITERIA[name], naive_pairwise_criteria.CRITERIA[name], id=name)
+        for name in naive_pairwise_criteria.CRITERIA
+    ),
+    pytest.param(LinearCriterion(0.3, 0.7), naive_pairwise_criteria.linear(0.3, 0.7), id="linear"),
+    pytest.param(MIFS(beta=0.5), naive_pairwise_criteria.linear(0.5, 0), id="mifs by half"),
+]
+
+
+# --- systems and their pieces -------------------------------------------------------------------
+
+
+def levels(seed=0, n=90):
+    """y follows x0, and x1 where x2 is large; x3 is nearly x0; x4 and x5 are noise."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, [3, 2, 4, 3, 5, 2], (n, 6))
+    x[:, 3] = np.where(rng.random(n) < 0.8, x[:, 0], x[:, 3])
+    return x, (x[:, 0] + x[:, 1] * (x[:, 2] > 1) + (rng.random(n) < 0.1)) % 3
+
+
+def features(x, feature_type="nominal"):
+    columns = [
+        Column(f"x{j}", feature_type, np.array(values, dtype=float)) for j, values in enumerate(x.T)
+    ]
+    return [Feature(column.name, (j,), Block((column,))) for j, column in enumerate(columns)]
+
+
+def inquire(y, feature_type="nominal", estimators=COUNTING, **others):
+    target = Block((Column("y", feature_type, np.array(y, dtype=float)),))
+    members = tuple(NamedEstimator(f"estimator {j}", one) for j, one in enumerate(estimators))
+    return SelectionContext(target, members, seed=SEED, **others)
+
+
+def rate(criterion, x, y, n_selected, draws=range(1), feature_type="nominal", **others):
+    """Rate all columns but the first ones, which are selected: shape (n_candidates, n_draws)."""
+    known = features(x, feature_type)
+    question = criterion.ask(
+        inquire(y, feature_type, **others), known[n_selected:], ((), known[:n_selected]), WORDS
+    )
+    return question.score(draws)[0, :, 0]
+
+
+def exact(y, *tables):
+    """Return columns and target of a distribution in which all rows are equally likely."""
+    return np.array(tables).T, np.array(y)
+
+
+# --- the twin -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_selected", [0, 1, 2, 4])
+@pytest.mark.parametrize(("criterion", "twin"), ALL)
+def test_same_as_the_twin(criterion, twin, n_selected):
+    x, y = levels()
+    expected = np.empty((x.shape[1] - n_selected, 4))
+    for draw in range(4):
+        rows = naive.permutation((SEED, *WORDS, draw), len(y)) if draw else range(len(y))
+        columns = [column.tolist() for column in x[list(rows)].T]
+        for place, c in enumerate(columns[n_selected:]):
+            expected[place, draw] = twin(c, columns[:n_selected], y.tolist())
+    np.testing.assert_allclose(rate(criterion, x, y, n_selected, range(4)), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", naive_pairwise_criteria.CRITERIA)
+def test_no_cut_of_draws_or_number_of_workers_shows(name):
+    x, y = levels()
+    whole = rate(CRITERIA[name], x, y, 2, range(40))
+    parts = [rate(CRITERIA[name], x, y, 2, draws) for draws in (range(7), range(7, 40))]
+    np.testing.assert_array_equal(np.concatenate(parts, axis=-1), whole)
+    np.testing.assert_array_equal(rate(CRITERIA[name], x, y, 2, range(40), n_jobs=2), whole)
+
+
+def test_progress_hears_of_every_value():
+    x, y = levels()
+    memory = Memory()
+    rate(JMI(), x, y, 2, range(40), watch=CallbackList([memory], Selection((), (), ())))
+    assert sum(memory.all("advances")) == 4 * 40
+
+
+# --- identities ---------------------------------------------------------------------------------
+
+
+def test_jmi_in_its_usual_form():
+    x, y = levels()
+    c_s = [column.tolist() for column in x.T]
+    usual = [sum(naive_pairwise_criteria.joint(c, s, y.tolist()) for s in c_s[:3]) for c in c_s[3:]]
+    offset = sum(naive_pairwise_criteria.mi(s, y.tolist()) for s in c_s[:3])
+    np.testing.assert_allclose(3 * rate(JMI(), x, y, 3)[:, 0] + offset, usual, atol=1e-10)
+
+
+def test_disr_ranks_as_in_its_usual_form():
+    x, y = levels()
+    c_s, y_s = [column.tolist() for column in x.T], y.tolist()
+    usual = [
+        sum(
+            naive_pairwise_criteria.joint(c, s, y_s) / naive_pairwise_criteria.entropy(c, s, y_s)
+            for s in c_s[:3]
+        )
+        for c in c_s[3:]
+    ]
+    found = rate(DISR(), x, y, 3)[:, 0] / log(2)
+    np.testing.assert_allclose(np.diff(found), np.diff(usual), atol=1e-10)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000), n_selected=st.integers(1, 4))
+def test_weights_make_the_linear_ones(seed, n_selected):
+    x, y = levels(seed)
+    share = 1 / n_selected
+    for name, beta, gamma in [
+        ("mim", 0, 0),
+        ("mrmr", share, 0),
+        ("jmi", share, share),
+        ("cife", 1, 1),
+        ("mifs", 1, 0),
+    ]:
+        expected = rate(LinearCriterion(beta, gamma), x, y, n_selected, range(2))
+        found = rate(CRITERIA[name], x, y, n_selected, range(2))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_mim_is_mi_with_shared_draws():
+    x, y = levels()
+    known = features(x)
+    alone = given_all(inquire(y, shared_permutations=True), known[2:], (), WORDS).score(range(5))[
+        0, :, 0
+    ]
+    np.testing.assert_array_equal(rate(MIM(), x, y, 2, range(5)), alone)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000), data=st.data())
+def test_names_of_levels_do_not_matter(seed, data):
+    x, y = levels(seed)
+    names = [data.draw(st.permutations(range(5))) for _ in range(x.shape[1])]
+    renamed = np.column_stack([np.array(new)[old] for new, old in zip(names, x.T, strict=True)])
+    for name in naive_pairwise_criteria.CRITERIA:
+        expected = rate(CRITERIA[name], x, y, 2, range(3))
+        np.testing.assert_allclose(rate(CRITERIA[name], renamed, 2 - y, 2, range(3)), expected)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 1000))
+def test_order_of_the_selected_does_not_matter(seed):
+    x, y = levels(seed)
+    for name in naive_pairwise_criteria.CRITERIA:
+        expected = rate(CRITERIA[name], x, y, 3)
+        found = rate(CRITERIA[name], x[:, [2, 0, 1, 3, 4, 5]], y, 3)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_kept_ones_count_as_selected_unless_constant():
+    x, y = levels()
+    first, second, *candidates = features(x)
+    constant = Feature("always", (9,), Block())
+    found = JMI().ask(inquire(y), candidates, ((constant, first), (second,)), WORDS)
+    expected = JMI().ask(inquire(y), candidates, ((), (first, second)), WORDS)
+    np.testing.assert_array_equal(found.score(range(3)), expected.score(range(3)))
+    names = [feature.name for feature in JMI().given((constant, first), (second,))]
+    assert names == ["always", "x0", "x1"]
+
+
+def test_a_group_is_one_variable():
+    x, y = levels()
+    grouped = Feature("x0+x1", (0, 1), Block(tuple(f.block.columns[0] for f in features(x)[:2])))
+    merged = np.column_stack([5 * x[:, 0] + x[:, 1], x[:, 2:]])
+    for name in naive_pairwise_criteria.CRITERIA:
+        question = CRITERIA[name].ask(inquire(y), features(x)[2:], ((), (grouped,)), WORDS)
+        found = question.score(range(3))[0, :, 0]
+        np.testing.assert_allclose(found, rate(CRITERIA[name], merged, y, 1, range(3)), atol=1e-12)
+
+
+# --- unique information in context --------------------------------------------------------------
+
+TABLE = st.lists(st.integers(0, 3), min_size=9, max_size=9)
+
+
+@given(told=TABLE)
+def test_a_noisy_copy_has_nothing_to_add(told):
+    """c is a with errors that depend on nothing: 0, whatever a and b together tell."""
+    a, b, error = np.array(list(product(range(3), range(3), range(4)))).T
+    x, y = exact(np.array(told)[3 * a + b], a, b, (a + (error == 0)) % 3)
+    assert rate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(0, abs=1e-12)
+
+
+@given(told=st.lists(st.integers(0, 3), min_size=12, max_size=12))
+def test_an_independent_candidate_is_not_overrated(told):
+    a, b, c = np.array(list(product(range(3), range(2), range(2)))).T
+    x, y = exact(np.array(told)[4 * a + 2 * b + c], a, b, c)
+    value = rate(UniqueInContext(), x, y, 2)[0, 0]
+    context, known = inquire(y), features(x)
+    cmi = given_all(context, known[2:], known[:2], WORDS).score(range(1)).item()
+    assert -1e-12 <= value <= cmi + 1e-12
+
+
+@given(seed=st.integers(0, 1000))
+def test_beside_one_feature_it_is_cmi(seed):
+    x, y = levels(seed)
+    known = features(x)
+    cmi = given_all(inquire(y), known[1:], known[:1], WORDS).score(range(1))[0, :, 0]
+    np.testing.assert_allclose(rate(UniqueInContext(), x, y, 1), cmi, atol=1e-12)
+
+
+def test_common_causes_that_do_not_concern_the_target_cost_nothing():
+    """c and s have a bit in common, and each tells another one: mRMR calls that redundant."""
+    common, first, second = np.array(list(product(range(2), repeat=3))).T
+    useless = np.zeros_like(common)
+    x, y = exact(2 * first + second, 2 * common + first, useless, 2 * common + second)
+    x[:, 1] = common  # a second one selected, so that there is somebody to share with
+    assert rate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(log(2))
+    assert rate(CRITERIA["mrmr"], x, y, 2)[0, 0] == pytest.approx(0)
+
+
+def test_xor_with_help_and_a_copy():
+    """Only one of the pairwise criteria finds the missing half and leaves the copy."""
+    a, b, help_, noise = np.random.default_rng(0).integers(0, 2, size=(4, 400))
+    copy = np.where(np.arange(400) % 20, a, 1 - a)
+    X, y = np.stack([a, help_, b, copy, noise], axis=1), 2 * (a ^ b) + help_
+    found = {}
+    for name in ("pid", "cmim", "jmi", "cife"):
+        selector = PIDSelector(name, fixed_features=[0, 1], n_permutations=99, random_state=0).fit(
+            X, y
+        )
+        found[name] = selector.selected_.tolist()
+    assert found == {"pid": [0, 1, 2], "cmim": [0, 1], "jmi": [0, 1, 2, 3], "cife": [0, 1, 2, 3]}
+
+
+def test_toy_system():
+    X, y = datasets.toy(random_state=1).Xy
+    selector = PIDSelector("pid", "ksg", n_permutations=39, random_state=0).fit(X, y)
+    assert selector.selection_.features == ("x0", "x2")
+
+
+# --- the stop -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", naive_pairwise_criteria.CRITERIA)
+def test_finds_what_is_plain_and_leaves_noise(name):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, (200, 4))
+    y = X[:, 1] + 3 * (rng.random(200) < 0.2)
+    selector = PIDSelector(name, n_permutations=99, random_state=0).fit(X, y)
+    assert selector.selection_.features == ("x1",)
+    assert [step.phase for step in selector.selection_.steps] == ["forward", "forward"]
+
+
+@pytest.mark.parametrize("name", ["mrmr", "jmi", "disr", "pid"])
+@pytest.mark.filterwarnings("ignore:No feature was selected")
+def test_noise_beside_a_relevant_feature_is_rarely_taken(name):
+    taken = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, (80, 5))
+        y = (X[:, 0] + (rng.random(80) < 0.3)) % 3
+        selector = PIDSelector(name, fixed_features=[0], n_permutations=19, random_state=seed).fit(
+            X, y
+        )
+        taken += len(selector.selected_) > 1
+    assert taken <= 6  # at 5 %, seven or more have a probability of 0.3 %
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_max_features_alone(n_jobs):
+    X, y = levels()
+    selector = PIDSelector("mrmr", n_permutations=0, max_features=3, n_jobs=n_jobs).fit(X, y)
+    assert len(selector.selected_) == 3
+    assert [step.p_value for step in selector.selection_.steps] == [None] * 3
+    chosen: list[int] = []
+    columns = [column.tolist() for column in X.T]
+    while len(chosen) < 3:
+        rest = [j for j in range(X.shape[1]) if j not in chosen]
+        selected = [columns[j] for j in chosen]
+        chosen.append(
+            max(rest, key=lambda j: naive_pairwise_criteria.mrmr(columns[j], selected, y.tolist()))
+        )
+    assert selector.selected_.tolist() == chosen
+
+
+def test_schemes_that_permute_the_target():
+    x, y = levels()
+    known = features(x)
+    question = MIM().ask(
+        inquire(y, surrogates=("global", "local", "shift")), known, ((), ()), WORDS
+    )
+    assert question.schemes == ("global", "shift")
+    values = question.score(range(3))
+    assert values.shape == (2, 6, 1, 3)
+    np.testing.assert_array_equal(values[0, ..., 0], values[1, ..., 0])
+    assert (values[0, ..., 1:] != values[1, ..., 1:]).any()
+
+
+# --- users --------------------------------------------------------------------------------------
+
+
+def test_an_object_with_parameters_is_a_parameter():
+    selector = PIDSelector(LinearCriterion(beta=0.5, gamma=0.2))
+    assert clone(selector).criterion.get_params() == {"beta": 0.5, "gamma": 0.2}
+    selector.set_params(criterion__beta=0.1)
+    assert selector.criterion.beta == 0.1
+    assert repr(MIFS(beta=0.5)) == "MIFS(beta=0.5)"
+
+
+def test_what_is_continuous_has_no_entropy():
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.integers(0, 2, 50), rng.normal(size=50)]), rng.integers(0, 2, 50)
+    with pytest.raises(ValueError, match=r"column 'x1' is continuous \(50 different values in 50"):
+        PIDSelector("disr").fit(X, y)
+    with pytest.raises(ValueError, match=r"estimator is Mixed\(\)\. Use estimator=\"discrete\""):
+        PIDSelector("disr", Mixed()).fit(X[:, :1], y)
+
+
+@pytest.mark.parametrize("weight", ["much", None, float("nan"), True])
+def test_weights_are_numbers(weight):
+    x, y = levels()
+    with pytest.raises(ValueError, match=r"gamma=.* is no weight: give a number"):
+        rate(LinearCriterion(1.0, weight), x, y, 1)
+
+
+def test_one_estimator_only():
+    x, y = levels()
+    with pytest.raises(ValueError, match=r"JMI\(\) goes with one estimator, not with several"):
+        rate(JMI(), x, y, 1, estimators=(Discrete(), Copula()))
+
+
+@pytest.mark.parametrize("criterion", ["mrmr", "jmi", JMI()], ids=str)
+def test_several_estimators_are_refused_by_name(criterion):
+    x, y = levels()
+    named = re.escape(f"criterion={criterion!r} takes one estimator")
+    with pytest.raises(ValueError, match=rf"{named}.*'discrete', 'copula'.*Name one, or 'auto'"):
+        PIDSelector(criterion, ("discrete", "copula")).fit(x, y)
+
+
+def test_the_record_names_the_schemes_that_were_used():
+    x, y = levels()
+    settings = {"estimator": "discrete", "surrogates": ("global", "local"), "n_permutations": 0}
+    used = {
+        criterion: PIDSelector(criterion, max_features=1, random_state=0, **settings)
+        .fit(x, y)
+        .selection_.settings["surrogates"]
+        for criterion in ("cmi", "mrmr")
+    }
+    assert used == {"cmi": ("global", "local"), "mrmr": ("global",)}
+
+
+def test_local_surrogates_alone_make_no_test():
+    x, y = levels()
+    with pytest.raises(ValueError, match=r'permuting the target\. Use surrogates="global"'):
+        rate(JMI(), x, y, 1, surrogates=("local",))
+
+
+def test_a_criterion_must_say_how_it_rates():
+    x, y = levels()
+    with pytest.raises(NotImplementedError, match="Pairwise does not say"):
+        rate(Pairwise(), x, y, 1)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in naive_pairwise_criteria.CRITERIA if name != "disr"]
+)
+def test_a_target_that_is_known_exactly(name):
+    """Infinite information is compared, not made into NaN: nothing can be added to it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 4))
+    y = x[:, 0] + x[:, 1]
+    for n_selected in (1, 2):
+        values = rate(
+            CRITERIA[name], x, y, n_selected, range(3), "continuous", estimators=(Gaussian(),)
+        )
+        assert not np.isnan(values).any()
+        if n_selected == 1 and name in ("cife", "jmi", "cmim", "pid"):
+            assert values[0, 0] > 5

@@ -1,0 +1,480 @@
+"""The record of a selection agrees with itself and reads well."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from systems import PAPER, gates, noise, numbers, quick, season, xor
+
+from pidselect.selection import Selection, Step
+from pidselect.selection.step_test import CLOSE
+
+
+def step(**changes):
+    parts = {
+        "phase": "forward",
+        "conditioning_set": (),
+        "candidates": ("a", "b"),
+        "values": (0.5, 0.25),
+        "scores": (0.5, 0.25),
+        "unit": "bit",
+        "estimators": ("ksg", "ksg"),
+        "p_values": (0.025, 0.5),
+        "chosen": "a",
+        "critical_value": 0.3,
+        "p_value": 0.025,
+        "alpha": 0.05,
+        "surrogates": "global",
+        "n_drawn": 39,
+        "accepted": True,
+    }
+    return Step(**{**parts, **changes})
+
+
+def standardised(**changes):
+    """Return a step of a portfolio."""
+    parts = {
+        "scores": (7.25, 3.0),
+        "unit": "sd",
+        "estimators": ("copula", "ksg"),
+        "critical_value": 3.5,
+    }
+    return step(**{**parts, **changes})
+
+
+RECORDS = {
+    "gates": lambda: quick().fit(*gates()),
+    "numbers": lambda: quick().fit(*numbers()),
+    "paper": lambda: quick(**PAPER).fit(*numbers()),
+    "paper, discrete": lambda: quick(**{**PAPER, "estimator": "discrete"}).fit(*gates()),
+    "local": lambda: quick(surrogates="local").fit(*numbers(seed=3)),
+    "independent": lambda: quick(shared_permutations=False, backward="maximum").fit(
+        *numbers(seed=1)
+    ),
+    "lenient": lambda: quick(alpha=0.5).fit(*numbers(seed=2)),
+    "alone": lambda: quick(criterion="mi", alpha=0.3).fit(*gates(seed=3)),
+    "kept": lambda: quick(fixed_features=["x3"]).fit(*gates(seed=4)),
+    "groups": lambda: quick(feature_groups=[[0, 1]]).fit(*gates(seed=5)),
+}
+records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
+
+
+# --- identities ---------------------------------------------------------------------------------
+
+
+@records
+def test_each_step_agrees_with_itself(make):
+    """A p-value is the largest of all tests, scores and null line are those of the deciding one."""
+    selection = make().selection_
+    members = selection.settings["estimator"]
+    for one in selection.steps:
+        assert len(one.candidates) == len(one.values) == len(one.p_values) == len(one.scores)
+        assert one.p_value == one.p_values[one.candidates.index(one.chosen)]
+        assert one.alpha == selection.settings["alpha"]
+        assert one.accepted == (one.p_value <= one.alpha)
+        assert one.n_drawn == 39
+        assert one.surrogates in selection.settings["surrogates"]
+        assert one.unit == ("sd" if isinstance(members, dict) else "bit")
+        assert one.unit == "bit" or set(one.estimators) <= set(members)
+        assert one.unit == "sd" or one.scores == one.values
+        if abs(one.score - one.critical_value) > 1e-9:
+            assert one.accepted == (one.score > one.critical_value)
+        for score, p in zip(one.scores, one.p_values, strict=True):
+            assert p in np.arange(1, 41) / 40
+            if p <= one.alpha:
+                assert score > one.critical_value - 1e-9
+
+
+@records
+def test_with_one_test_to_pass_scores_and_p_values_say_the_same(make):
+    selection = make().selection_
+    n_schemes = len(selection.settings["surrogates"])
+    for one in [one for one in selection.steps if n_schemes == 1 or not one.conditioning_set]:
+        extreme = max if one.phase == "forward" else min
+        assert one.score == extreme(one.scores)
+        for score, p in zip(one.scores, one.p_values, strict=True):
+            if abs(score - one.critical_value) > 1e-9:
+                assert (p <= one.alpha) == (score > one.critical_value)
+        order = np.argsort(one.scores)
+        assert (np.diff(np.array(one.p_values)[order]) <= 0).all()
+
+
+@records
+def test_every_selected_feature_has_a_final_p_value(make):
+    selection = make().selection_
+    assert tuple(selection.p_values) == selection.features
+    assert set(selection.p_values.values()) <= set(np.arange(1, 41) / 40)
+
+
+@records
+def test_each_step_follows_from_the_one_before(make):
+    selection = make().selection_
+    forward = [one for one in selection.steps if one.phase == "forward"]
+    backward = [one for one in selection.steps if one.phase == "backward"]
+    assert list(selection.steps) == forward + backward
+    included = []
+    for number, one in enumerate(forward):
+        if selection.settings["criterion"] == "cmi":
+            assert one.conditioning_set == (*selection.kept, *included)
+        assert set(one.candidates) == set(forward[0].candidates) - set(included)
+        assert one.accepted or number == len(forward) - 1
+        included += [one.chosen] * one.accepted
+    for number, one in enumerate(backward):
+        assert one.candidates == tuple(included)
+        assert one.conditioning_set == (*selection.kept, *included)
+        assert one.accepted == (number == len(backward) - 1)
+        included = [name for name in included if one.accepted or name != one.chosen]
+    assert selection.features == tuple(included)
+
+
+@records
+def test_selected_and_record_agree(make):
+    selector = make()
+    names, selection = list(selector.feature_types_), selector.selection_
+    columns = {"x0+x1": ("x0", "x1")}
+    expected = [c for f in (*selection.kept, *selection.features) for c in columns.get(f, (f,))]
+    assert [names[index] for index in selector.selected_] == expected
+
+
+def test_the_last_forward_value_is_the_backward_value():
+    """With all features in, the last one was tested given the others, before and after."""
+    for seed in range(3):
+        steps = quick(**PAPER).fit(*numbers(seed=seed)).selection_.steps
+        last = [one for one in steps if one.phase == "forward" and one.accepted][-1]
+        first = next(one for one in steps if one.phase == "backward")
+        value = first.values[first.candidates.index(last.chosen)]
+        assert value == pytest.approx(last.value, abs=1e-12)
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+
+@records
+def test_to_dict_goes_through_json_and_back(make):
+    selection = make().selection_
+    record = selection.to_dict()
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    names = {"features", "kept", "steps", "p_values", "copies", "skipped", "settings"}
+    assert set(record) == names
+    again = [
+        Step(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()})
+        for one in record["steps"]
+    ]
+    assert tuple(again) == selection.steps
+
+
+def test_infinite_values_are_texts_in_the_dict_and_floats_in_the_frame():
+    X, _ = numbers()
+    selection = quick(estimator="gaussian").fit(X, 2 * X[:, 0] + 1).selection_
+    assert selection.steps[0].value == np.inf
+    record = selection.to_dict()
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    values = record["steps"][0]["values"]
+    assert values[0] == "inf"
+    assert tuple(map(float, values)) == selection.steps[0].values
+    assert selection.to_frame()["bits"].dtype == np.float64
+    odd = Selection(("a",), (), (step(values=(-np.inf, np.nan), critical_value=np.inf),)).to_dict()
+    assert odd["steps"][0]["values"] == ["-inf", "nan"]
+    assert odd["steps"][0]["critical_value"] == "inf"
+
+
+def test_settings_are_enough_to_repeat_it():
+    X, y = numbers()
+    first = quick(random_state=None).fit(X, y).selection_
+    settings = dict(first.settings)
+    assert set(settings) >= {
+        "criterion",
+        "estimator",
+        "alpha",
+        "n_permutations",
+        "n_pilot",
+        "surrogates",
+        "shared",
+        "n_groups",
+        "backward",
+        "lookahead",
+        "n_random_starts",
+        "max_conditioning",
+        "seed",
+        "n_samples",
+    }
+    assert quick(random_state=settings["seed"]).fit(X, y).selection_ == first
+
+
+def test_numpy_numbers_as_settings_become_plain():
+    """As a grid over numpy.arange passes them."""
+    selector = quick(
+        n_permutations=np.int64(39),
+        alpha=np.float32(0.05),
+        shared_permutations=np.bool_(True),
+        random_state=np.int64(3),
+        max_samples=np.int32(150),
+        max_features=np.int64(2),
+        max_conditioning=np.int64(1),
+        lookahead=np.int64(1),
+        n_random_starts=np.int64(0),
+    )
+    settings = dict(selector.fit(*gates()).selection_.settings)
+    json.dumps(selector.selection_.to_dict())
+    assert settings.pop("estimator") == {"discrete": "Discrete()"}
+    assert settings.pop("surrogates") == ("global", "local")
+    assert settings.pop("n_groups") is None
+    assert {type(value) for value in settings.values()} <= {bool, int, float, str}
+
+
+def test_to_frame_has_a_row_for_each_candidate_of_each_step():
+    columns, y = season()
+    selection = quick().fit(pd.DataFrame(columns), y).selection_
+    frame = selection.to_frame()
+    assert len(frame) == sum(len(one.candidates) for one in selection.steps)
+    for number, one in enumerate(selection.steps, start=1):
+        rows = frame[frame["step"] == number]
+        assert rows["candidate"].tolist() == list(one.candidates)
+        assert rows["bits"].tolist() == list(one.values)
+        assert rows["p_value"].tolist() == list(one.p_values)
+        assert rows["score"].tolist() == list(one.scores)
+        assert rows["estimator"].tolist() == list(one.estimators)
+        assert set(rows["unit"]) == {one.unit}
+        assert set(rows["surrogates"]) == {one.surrogates}
+        assert set(rows["n_drawn"]) == {one.n_drawn}
+        assert set(rows["phase"]) == {one.phase}
+        assert set(rows["critical_value"]) == {one.critical_value}
+        assert rows.loc[rows["chosen"], "candidate"].tolist() == [one.chosen]
+        assert rows["accepted"].sum() == one.accepted
+    assert frame["chosen"].dtype == bool
+    assert frame["accepted"].dtype == bool
+
+
+def test_an_empty_record_gives_an_empty_frame():
+    frame = Selection((), (), ()).to_frame()
+    assert len(frame) == 0
+    assert list(frame.columns)[:3] == ["step", "phase", "candidate"]
+
+
+def test_entry():
+    selection = quick().fit(*gates()).selection_
+    for name in selection.features:
+        entry = selection.entry(name)
+        assert (entry.phase, entry.chosen, entry.accepted) == ("forward", name, True)
+    with pytest.raises(KeyError, match="'x4' was not included; selected: x2"):
+        selection.entry("x4")
+
+
+def test_entry_of_a_feature_that_left_and_came_back():
+    """Removed from those that came in together, included later by itself: that is its entry."""
+    alone = {"candidates": ("c",), "values": (0.5,), "scores": (0.5,), "estimators": ("ksg",)}
+    together = step(
+        phase="lookahead",
+        candidates=("a & b & c", "a & b & d"),
+        chosen="a & b & c",
+        jointly_included=("a", "b", "c"),
+    )
+    removed = step(phase="members", candidates=("a", "c"), chosen="c", p_value=0.5, accepted=False)
+    later = step(**alone, chosen="c", p_values=(0.025,))
+    selection = Selection(("a", "b", "c"), (), (together, removed, later))
+    assert selection.entry("a") is selection.entry("b") is together
+    assert selection.entry("c") is later
+    lines = str(selection).splitlines()
+    assert lines[3].split()[:2] == ["c", "3"]
+    gone = Selection(("a", "b"), (), (together, removed))
+    with pytest.raises(KeyError, match="'c' was not included; selected: a, b"):
+        gone.entry("c")
+
+
+def test_a_step_reads_as_a_sentence():
+    assert str(step()) == "forward   a: 0.5000 bit (null line 0.3000, p = 0.0250), included"
+    assert str(step(accepted=False)).endswith("not included")
+    assert str(step(phase="backward")).endswith("stays")
+    assert str(step(phase="backward", accepted=False)).endswith("removed")
+    assert str(step(phase="members", accepted=False)).endswith("removed")
+
+
+def test_a_step_of_a_portfolio_says_whose_word_counts():
+    assert str(standardised()) == (
+        "forward   a: 0.5000 bit (7.2 sd by copula, null line 3.5, p = 0.0250), included"
+    )
+
+
+def test_a_step_says_only_what_there_is():
+    """The draws of a sequential test may give no line; without a test there is no p-value."""
+    assert "(p = 0.0250)" in str(step(critical_value=None))
+    untested = step(critical_value=None, p_value=None, p_values=(), n_drawn=0)
+    assert str(untested) == "forward   a: 0.5000 bit (not tested), included"
+    assert str(step(note="all 6 pairs searched")).endswith("included; all 6 pairs searched")
+
+
+def test_a_selection_reads_as_a_table():
+    selection = Selection(("a",), ("age of the patient",), (step(),), {"a": 0.05})
+    assert str(selection).splitlines() == [
+        "feature             step    bits  null line  p-value  final p",
+        "age of the patient  kept",
+        "a                      1  0.5000     0.3000   0.0250   0.0500",
+    ]
+    assert "(nothing selected)" in str(Selection((), (), ()))
+    gate = quick().fit(*gates()).selection_
+    first_words = [line.split()[0] for line in str(gate).splitlines()]
+    assert first_words == ["feature", *gate.features]
+
+
+def test_the_table_of_a_portfolio_has_scores():
+    selection = Selection(("a",), (), (standardised(),), {"a": 0.05})
+    assert str(selection).splitlines() == [
+        "feature  step    bits      by  score  null line  p-value  final p",
+        "a           1  0.5000  copula    7.2        3.5   0.0250   0.0500",
+    ]
+
+
+def test_the_table_leaves_blank_what_was_not_tested():
+    untested = step(critical_value=None, p_value=None, p_values=(), n_drawn=0)
+    assert str(Selection(("a",), (), (untested,))).splitlines()[1].split() == ["a", "1", "0.5000"]
+
+
+def test_features_that_came_in_together_share_a_step():
+    pair = step(
+        phase="lookahead",
+        candidates=("a & b", "a & c"),
+        chosen="a & b",
+        jointly_included=("a", "b"),
+    )
+    selection = Selection(("a", "b"), (), (pair,), {"a": 0.05, "b": 0.05})
+    assert selection.entry("a") is selection.entry("b") is pair
+    lines = str(selection).splitlines()
+    assert [line.split()[:3] for line in lines[1:3]] == [["a", "1", "0.5000"], ["b", "1", "0.5000"]]
+    assert lines[3] == "a and b came in together: values are those of all of them."
+
+
+def test_those_beside_a_random_start_have_the_values_of_the_chosen_one():
+    start = step(
+        phase="starts",
+        candidates=("a beside b & c", "d beside b & c"),
+        chosen="a beside b & c",
+        jointly_included=("a", "b", "c"),
+    )
+    said = "a and b came in together: values are those of a beside b & c."
+    assert str(Selection(("a", "b"), (), (start,))).splitlines()[-1] == said
+    assert "came in together" not in str(Selection(("a",), (), (start,)))
+
+
+def test_the_table_says_where_tests_ended_early():
+    parts = (("a",), (), (step(),), {"a": 0.05})
+    said = "Tests ended early: of a p-value, only the side of alpha it is on says much."
+    assert str(Selection(*parts, settings={"n_permutations": "auto"})).splitlines()[-1] == said
+    assert "ended early" not in str(Selection(*parts, settings={"n_permutations": 200}))
+
+
+def test_the_table_says_what_is_in_doubt():
+    steps = (step(), step(chosen="b", note=CLOSE))
+    settings = {"alpha": 0.05}
+    sure = Selection(("a",), (), steps[:1], {"a": 0.05}, settings=settings)
+    assert sure.remarks() == []
+    in_doubt = Selection(("a", "b"), (), steps, {"a": 0.05, "b": 0.1}, settings=settings)
+    assert in_doubt.remarks() == [
+        "A close call, which more draws may decide otherwise: b.",
+        "A final p above 0.05: beside all other selected features, b may add nothing.",
+    ]
+
+
+@pytest.mark.parametrize("final", [{}, {"a": 0.05}])
+def test_no_line_of_the_table_ends_in_blanks(final):
+    text = str(Selection(("a",), ("kept",), (step(),), final))
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_a_record_cannot_be_changed():
+    selection = quick().fit(*gates()).selection_
+    with pytest.raises(AttributeError):
+        selection.features = ()
+    with pytest.raises(AttributeError):
+        selection.steps[0].accepted = False
+
+
+# --- without tests ------------------------------------------------------------------------------
+
+
+def test_without_draws_the_strongest_come_in_untested():
+    X, y = gates()
+    selection = quick(n_permutations=0, max_features=4, estimator="discrete").fit(X, y).selection_
+    assert len(selection.features) == len(selection.steps) == 4
+    assert selection.p_values == {}
+    for one in selection.steps:
+        assert (one.p_value, one.critical_value, one.p_values, one.n_drawn) == (None, None, (), 0)
+        assert one.accepted
+        assert one.score == max(one.scores)
+    assert json.loads(json.dumps(selection.to_dict())) == selection.to_dict()
+    assert selection.to_frame()["p_value"].isna().all()
+    tested = quick(estimator="discrete", backward=None).fit(X, y).selection_
+    assert selection.features[: len(tested.features)] == tested.features
+
+
+# --- nothing selected ---------------------------------------------------------------------------
+
+
+def test_an_empty_selection_says_how_near_it_was_and_what_may_help():
+    X, y = noise(seed=4)
+    with pytest.warns(UserWarning, match="No feature was selected") as caught:
+        selection = quick().fit(X, y).selection_
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    text, best = str(caught[0].message), selection.steps[0]
+    assert f"'{best.chosen}'" in text
+    assert f"{best.value:.4f} bit" in text
+    assert f"p = {best.p_value:.4f}" in text
+    for remedy in ("more samples", "estimator", "feature_groups", "lookahead=2", "alpha"):
+        assert remedy in text
+
+
+@pytest.mark.parametrize("criterion", ["mi", "mrmr"])
+def test_no_look_ahead_is_recommended_where_it_cannot_be_had(criterion):
+    with pytest.warns(UserWarning, match="No feature was selected") as caught:
+        quick(criterion=criterion, estimator="gaussian").fit(*noise(seed=4))
+    text = str(caught[0].message)
+    assert "feature_groups, for features that tell something only together" in text
+    assert "lookahead" not in text
+
+
+def test_an_empty_selection_because_all_were_removed_again():
+    """The best candidate was significant going forward, so p <= alpha is not what explains it."""
+    alone = {"candidates": ("a",), "values": (0.5,), "scores": (0.5,), "estimators": ("ksg",)}
+    included = step(p_values=(0.025,), **alone)
+    removed = step(
+        **alone,
+        phase="backward",
+        given=("a",),
+        p_values=(0.075,),
+        p_value=0.075,
+        critical_value=0.6,
+        accepted=False,
+    )
+    text = Selection((), (), (included, removed)).why_nothing()
+    assert text.startswith("No feature was selected")
+    assert "removed" in text
+    assert "0.075" in text
+    assert "backward=None" in text
+
+
+def test_kept_features_alone_are_no_reason_to_warn():
+    X, y = xor()
+    selection = (
+        quick(fixed_features=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
+    )
+    assert selection.features == ()
+    assert str(selection).splitlines()[1:] == [
+        "x2       kept",
+        "(nothing beyond what was kept)",
+    ]
+
+
+def test_a_selection_shows_itself_as_its_table():
+    record = quick().fit(*gates()).selection_
+    assert repr(record).startswith(f"Selection of {len(record.features)} features in ")
+    assert repr(record).endswith(str(record))
+
+
+def test_the_record_says_what_the_target_was_taken_for():
+    X, y = gates()
+    assert quick().fit(X, y).selection_.settings["target"] == "nominal"
+    both = np.column_stack([y, X[:, 0] + np.random.default_rng(0).normal(size=len(y))])
+    assert quick().fit(X, both).selection_.settings["target"] == "nominal, continuous"

@@ -1,0 +1,322 @@
+"""The same seed gives the same record, to the bit, however the work is cut and spread."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recording_callbacks import Memory
+from systems import PAPER, gates, n_computed, numbers, quick, season
+
+from pidselect.data import Block, Column
+from pidselect.estimators import KSG, Discrete
+from pidselect.selection import executor, scoring
+from pidselect.selection.callbacks import use_callback
+from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.pool import Feature
+from pidselect.selection.scoring import given_all
+from pidselect.selection.step_test import CLOSE, PermutationTestResult
+from pidselect.significance import FORWARD, maximum_statistic
+
+SYSTEMS = {
+    "paper": (numbers, PAPER),
+    "discrete": (gates, {"estimator": "discrete"}),
+    "ksg-rank": (numbers, {"estimator": "ksg-rank"}),
+    "gaussian": (numbers, {"estimator": "gaussian"}),
+    "copula": (numbers, {"estimator": "copula"}),
+    "mixed": (numbers, {"estimator": "mixed"}),
+    "defaults": (numbers, {}),
+    "defaults, labels": (gates, {}),
+    "defaults, feature groups": (numbers, {"feature_groups": [[0, 2]]}),
+    "defaults, but independent": (numbers, {"shared": False}),
+    "defaults, stricter": (numbers, {"backward": "maximum", "max_conditioning": 1}),
+    "auto draws": (numbers, {"n_permutations": "auto"}),
+    "auto draws, labels": (gates, {"n_permutations": "auto", "backward": None}),
+}
+BITS = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
+systems = pytest.mark.parametrize("name", SYSTEMS)
+
+
+def record(system, settings, **more):
+    return quick(**{**settings, **more}).fit(*system()).selection_
+
+
+@cache
+def plain_record(name):
+    """Return the record of a system without anything unusual, made once for all tests."""
+    return record(*SYSTEMS[name])
+
+
+@systems
+def test_again(name):
+    assert record(*SYSTEMS[name]) == plain_record(name)
+
+
+@systems
+def test_two_threads(name):
+    assert record(*SYSTEMS[name], n_jobs=2) == plain_record(name)
+
+
+@systems
+def test_tiny_memory(name):
+    assert record(*SYSTEMS[name], max_memory="1KiB") == plain_record(name)
+    assert record(*SYSTEMS[name], max_memory=1, n_jobs=2) == plain_record(name)
+
+
+@systems
+@pytest.mark.parametrize(("task_size", "at_once"), [(1, 2), (700, 5), (1, 16), (2**30, 64)])
+def test_any_cut(name, task_size, at_once, monkeypatch):
+    expected = plain_record(name)
+    monkeypatch.setattr(executor, "TASK_SIZE", task_size)
+    monkeypatch.setattr(executor, "DRAWS_AT_ONCE", at_once)
+    assert record(*SYSTEMS[name]) == expected
+
+
+@systems
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_any_number_with_memory_at_once(name, at_once, monkeypatch):
+    expected = plain_record(name)
+    monkeypatch.setattr(scoring, "AT_ONCE", at_once)
+    assert record(*SYSTEMS[name]) == expected
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 8, 100])
+@pytest.mark.parametrize("draws", [range(1), range(2), range(251), range(64, 80), range(3, 1000)])
+def test_every_draw_is_in_one_task(n_parts, draws, monkeypatch):
+    context = SelectionContext(BITS, (NamedEstimator("discrete", Discrete()),))
+    for task_size in (1, 50 * 16, 2**22):
+        monkeypatch.setattr(executor, "TASK_SIZE", task_size)
+        assert [draw for part in context.split(draws, n_parts) for draw in part] == list(draws)
+
+
+def test_joblib_context():
+    X, y = numbers()
+    expected = quick().fit(X, y).selection_
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert quick().fit(X, y).selection_ == expected
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@pytest.mark.parametrize("system", [gates, numbers])
+@pytest.mark.parametrize("n_permutations", [39, "auto"])
+def test_other_processes(backend, system, n_permutations):
+    """Not every backend can hand over results one by one, nor does it have to."""
+    settings = {"n_permutations": n_permutations, "max_features": 2, "backward": None}
+    expected = record(system, settings)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        assert record(system, settings) == expected
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_progress_under_any_backend(backend):
+    """Task by task where the backend can hand over results one by one, else step by step."""
+    X, y = gates()
+    expected = quick().fit(X, y).selection_
+    memory = Memory()
+    with joblib.parallel_config(backend=backend, n_jobs=2), use_callback(memory):
+        assert quick().fit(X, y).selection_ == expected
+    assert tuple(memory.all("took")) == expected.steps
+    assert all(count == stage.n_values for stage, count in memory.stages)
+    assert sum(memory.all("advances")) == n_computed(expected)
+
+
+def test_mixed_tables_too():
+    columns, y = season()
+    table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+    expected = quick().fit(table, y).selection_
+    assert list(expected.settings["estimator"]) == ["mixed-rank", "copula"]
+    assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
+
+
+# --- seeds --------------------------------------------------------------------------------------
+
+
+def test_other_seeds_give_other_draws():
+    for settings in ({}, PAPER):
+        records = [record(numbers, settings, random_state=seed) for seed in range(6)]
+        assert len({one.steps[0].critical_value for one in records}) == 6
+
+
+def test_the_seed_does_not_touch_what_was_observed():
+    """In a portfolio it has a say in whose value counts, but not in any value."""
+    values = {record(numbers, PAPER, random_state=seed).steps[0].values for seed in range(3)}
+    assert len(values) == 1
+    by_member = {}
+    for seed in range(6):
+        step = record(numbers, {}, random_state=seed).steps[0]
+        for key in zip(step.candidates, step.estimators, step.values, strict=True):
+            by_member.setdefault(key[:2], set()).add(key[2])
+    assert all(len(values) == 1 for values in by_member.values())
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_generators(make):
+    first = record(numbers, {}, random_state=make(5))
+    assert record(numbers, {}, random_state=make(5)) == first
+    again = record(numbers, {}, random_state=first.settings["seed"])
+    assert again == first
+
+
+def test_without_a_seed_each_time_is_another():
+    first, second = (record(numbers, {}, random_state=None) for _ in range(2))
+    assert first.settings["seed"] != second.settings["seed"]
+    assert first.steps[0].critical_value != second.steps[0].critical_value
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+@pytest.mark.parametrize("max_samples", [None, 60])
+def test_global_states_are_left_alone(random_state, max_samples):
+    random.seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    legacy, plain = np.random.get_state(), random.getstate()  # noqa: NPY002
+    record(numbers, {}, random_state=random_state, max_samples=max_samples, n_jobs=2)
+    for before, after in zip(legacy, np.random.get_state(), strict=True):  # noqa: NPY002
+        np.testing.assert_array_equal(after, before)
+    assert random.getstate() == plain
+
+
+def test_global_seeds_have_no_say():
+    np.random.seed(1)  # noqa: NPY002
+    first = record(numbers, {})
+    np.random.seed(2)  # noqa: NPY002
+    assert record(numbers, {}) == first
+
+
+def test_more_draws_begin_with_the_same():
+    """So that a p-value of 1/(1+n) can only come from the same draws and more."""
+    question = about_numbers(shared_permutations=False)
+    few, many = (question.score(range(1 + n)) for n in (20, 45))
+    assert many.shape == (2, 3, 1, 46)
+    np.testing.assert_array_equal(many[..., :21], few)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_draws_are_the_same_in_any_company(shared):
+    question = about_numbers(shared_permutations=shared)
+    everything = question.score(range(40))
+    np.testing.assert_array_equal(question.score(range(17, 33)), everything[..., 17:33])
+    for place in range(3):
+        alone = replace(question, candidates=question.candidates[place : place + 1])
+        np.testing.assert_array_equal(alone.score(range(40))[:, 0], everything[:, place])
+
+
+def about_numbers(**settings):
+    """Ask for three columns given the fourth, by two schemes."""
+    X, y = numbers()
+    features = [
+        Feature(f"x{place}", (place,), Block((Column(f"x{place}", "continuous", values),)))
+        for place, values in enumerate(np.ascontiguousarray(X.T))
+    ]
+    target, schemes = Block((Column("y", "continuous", y),)), ("global", "local")
+    context = SelectionContext(
+        target, (NamedEstimator("ksg", KSG()),), surrogates=schemes, **settings
+    )
+    return given_all(context, features[1:], features[:1], (FORWARD, 0))
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.25, 1 - 0.9, 1 - 0.8, 1 - 0.7, 3 * 0.1])
+def test_a_value_is_accepted_if_it_exceeds_the_null_line(alpha):
+    """Whatever rounding does to alpha: 1 - 0.8 is a little less than 0.2."""
+    null = np.arange(19.0)
+    for value in np.arange(-0.5, 19.5):
+        step = judged(np.array([[value]]), null[np.newaxis, np.newaxis], alpha)
+        assert step.accepted == (step.value > step.critical_value), (value, step)
+
+
+def judged(observed, surrogates, alpha=0.05, early=False):
+    """Return the step about the first candidate, tested by one scheme or by two."""
+    schemes = ("global", "local")[: len(observed)]
+    context = SelectionContext(
+        BITS,
+        (NamedEstimator("discrete", Discrete()),),
+        alpha=alpha,
+        n_permutations=None if early else surrogates.shape[-1],
+        surrogates=schemes,
+    )
+    features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
+    question = replace(given_all(context, features, (), (FORWARD, 0)), schemes=schemes)
+    members = np.zeros(observed.shape, dtype=np.int64)
+    found = PermutationTestResult(question, observed, observed, members, surrogates)
+    return found.to_step("forward", (), 0, maximum_statistic)
+
+
+@pytest.mark.parametrize("values", [(20.0, 8.5), (8.5, 20.0)])
+def test_of_several_tests_the_largest_p_value_decides(values):
+    null = np.tile(np.arange(19.0), (2, 1, 1))
+    step = judged(np.array(values)[:, np.newaxis], null)
+    assert step.surrogates == ("global", "local")[values.index(8.5)]
+    assert (step.value, step.p_value, step.accepted) == (8.5, 11 / 20, False)
+    assert step.critical_value == 18.0
+
+
+def test_of_equal_p_values_the_smaller_value_decides():
+    null = np.stack([np.zeros((1, 19)), np.ones((1, 19))])
+    step = judged(np.array([[3.0], [2.0]]), null)
+    assert (step.value, step.critical_value, step.surrogates) == (2.0, 1.0, "local")
+    assert (step.p_value, step.accepted) == (1 / 20, True)
+
+
+def test_each_candidate_has_the_largest_of_its_p_values():
+    null = np.zeros((2, 3, 19))
+    observed = np.array([[1.0, 1.0, -1.0], [1.0, -1.0, 1.0]])
+    assert judged(observed, null).p_values == (1 / 20, 1.0, 1.0)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 150), st.sampled_from([0.02, 0.05, 0.2]))
+def test_no_null_line_contradicts_the_verdict(seed, n_draws, alpha):
+    """Tests that end early are decided by the best moment of the game, which may be over."""
+    rng = np.random.default_rng(seed)
+    surrogates = rng.normal(size=(2, 2, n_draws)).round(1)  # with ties
+    surrogates[..., 60:] += rng.choice([0.0, 2.0])  # what is won by then may be lost again
+    step = judged(rng.normal(1.5, 1, (2, 2)).round(1), surrogates, alpha, early=True)
+    assert step.accepted == (n_draws == 0 or step.p_value <= alpha)
+    assert step.critical_value is None or step.accepted == (step.score > step.critical_value)
+
+
+def test_of_a_game_that_was_won_and_lost_again_there_is_no_null_line():
+    null = np.concatenate([np.zeros(39), np.full(20, 2.0)])
+    won, after = (
+        judged(np.ones((1, 1)), null[np.newaxis, np.newaxis, :n], early=True) for n in (39, 59)
+    )
+    assert (won.accepted, won.critical_value) == (True, 0.0)
+    assert (after.accepted, after.critical_value) == (True, None)
+
+
+# --- close calls --------------------------------------------------------------------------------
+
+
+def note_of(n_reached, n_draws, alpha=0.05, **settings):
+    """Return the note on a value that so many draws reach."""
+    null = (np.arange(n_draws) < n_reached).astype(float)
+    return judged(np.ones((1, 1)), null[np.newaxis, np.newaxis], alpha, **settings).note
+
+
+@pytest.mark.parametrize(
+    ("n_reached", "is_close"),
+    # p from 0.005 in steps of 0.005; two standard errors of 0.02, 0.025, 0.085 and 0.1 are
+    # 0.020, 0.022, 0.040 and 0.043
+    [(0, False), (3, False), (5, True), (9, True), (10, True), (16, True), (20, False)],
+)
+def test_within_two_standard_errors_of_alpha_it_is_close(n_reached, is_close):
+    assert note_of(n_reached, 199) == (CLOSE if is_close else "")
+
+
+@pytest.mark.parametrize(("n_draws", "alpha"), [(19, 0.05), (39, 0.05), (99, 0.025), (200, 0.025)])
+def test_what_no_draw_reached_is_never_close(n_draws, alpha):
+    """As small a p-value as there can be: more draws can hardly take it back."""
+    assert note_of(0, n_draws, alpha) == ""
+    assert note_of(1, n_draws, alpha) == (CLOSE if n_draws < 200 else "")
+
+
+def test_tests_that_end_early_or_never_began_are_not_close():
+    assert note_of(2, 59, early=True) == ""
+    assert note_of(0, 0) == ""

@@ -1,0 +1,259 @@
+"""What users set is read as they mean it, or refused with a reason."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pidselect import PIDSelector
+from pidselect.selection.criteria import Conditional, Unconditional
+from pidselect.selection.validation import (
+    check_count,
+    check_flag,
+    check_jobs,
+    check_limit,
+    check_search,
+    check_settings,
+    to_bytes,
+    to_criterion,
+    to_draws,
+    to_schemes,
+    to_seed,
+)
+
+GOOD = {
+    "criterion": "cmi",
+    "surrogates": "global",
+    "backward": "minimum",
+    "alpha": 0.05,
+    "n_permutations": 200,
+}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"criterion": "mi"},
+        {"backward": None},
+        {"backward": "maximum"},
+        {"alpha": 0.5, "n_permutations": 1},
+        {"alpha": np.float64(0.05), "n_permutations": np.int64(19)},
+        {"n_permutations": "auto"},
+        {"n_permutations": 0},
+        {"criterion": Conditional(2)},
+        {"surrogates": "local"},
+        {"surrogates": ("global", "local")},
+        {"surrogates": ["shift"]},
+    ],
+)
+def test_good_settings_pass(changes):
+    check_settings(**{**GOOD, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"criterion": "cmmi"}, "criterion='cmmi'.*did you mean 'cmi'.*'cmi', 'mi'"),
+        ({"criterion": None}, "criterion=None.*'cmi', 'mi'"),
+        ({"surrogates": "local!"}, "surrogates='local!'.*'global'"),
+        ({"backward": "min"}, "backward='min'.*'minimum', 'maximum', None"),
+        ({"backward": True}, "backward=True"),
+        ({"alpha": 0}, "alpha=0.*between 0 and 1"),
+        ({"alpha": 1.0}, "alpha=1.0.*between 0 and 1"),
+        ({"alpha": -0.1}, "alpha=-0.1"),
+        ({"alpha": float("nan")}, "alpha=nan"),
+        ({"alpha": "0.05"}, "alpha='0.05'"),
+        ({"alpha": True}, "alpha=True"),
+        ({"n_permutations": -1}, "n_permutations=-1.*at least 0"),
+        ({"n_permutations": True}, "n_permutations=True.*whole number"),
+        ({"n_permutations": None}, "n_permutations=None.*whole number"),
+        ({"n_permutations": 20.0}, "n_permutations=20.0.*whole number"),
+        ({"n_permutations": "20"}, "n_permutations='20'.*whole number.*'auto'"),
+        ({"n_permutations": "Auto"}, "n_permutations='Auto'.*whole number.*'auto'"),
+        ({"surrogates": ()}, r"surrogates=\(\) names no scheme.*'global'"),
+        ({"surrogates": ("global", "globl")}, "surrogates='globl'.*did you mean 'global'"),
+        (
+            {"surrogates": ["local", "local"]},
+            r"surrogates=\['local', 'local'\] names 'local' twice",
+        ),
+        ({"surrogates": None}, "surrogates=None.*'global'"),
+    ],
+)
+def test_bad_settings_are_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        check_settings(**{**GOOD, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"alpha": 0.5, "n_permutations": 1},
+        {"n_permutations": 39, "lookahead": 2},
+        {"n_permutations": 79, "lookahead": 2, "n_random_starts": 3},
+        {"n_permutations": "auto", "lookahead": 9, "alpha": 1e-6},
+        {"n_permutations": 0, "max_features": 3},
+        {"n_permutations": 0, "max_features": 3, "alpha": 1e-6},
+        {"criterion": "mi"},
+    ],
+)
+def test_good_searches_pass(changes):
+    selector = PIDSelector(**changes)
+    search = check_search(selector)
+    assert (search.order, search.n_random_starts) == (selector.lookahead, selector.n_random_starts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"n_permutations": 18}, "n_permutations=18.*alpha=0.05.*n_permutations=19 or more"),
+        ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
+        (
+            {"n_permutations": 38, "lookahead": 2},
+            "^With look-ahead, alpha=0.05 is shared by 2 tests.*alpha=0.025.*=39 or more",
+        ),
+        (
+            {"n_permutations": 38, "n_random_starts": 1},
+            "^With look-ahead, alpha=0.05 is shared by 2 tests.*alpha=0.025.*=39 or more",
+        ),
+        (
+            {"n_permutations": 300, "alpha": 0.01, "lookahead": 3},
+            "^With look-ahead, alpha=0.01 is shared by 3 tests.*alpha=0.0025.*=399 or more",
+        ),
+        ({"n_permutations": 0}, "n_permutations=0 leaves out the test.*max_features.*'auto'"),
+        ({"n_permutations": 0, "max_features": 2, "lookahead": 2}, "need n_permutations='auto'"),
+        (
+            {"n_permutations": 0, "max_features": 2, "n_random_starts": 2},
+            "need n_permutations='auto'",
+        ),
+        ({"lookahead": 0}, "lookahead=0 .*at least 1"),
+        ({"n_random_starts": -1}, "n_random_starts=-1 .*at least 0"),
+        ({"n_random_starts": 1.0}, "n_random_starts=1.0 .*whole number"),
+        ({"max_conditioning": 0}, "max_conditioning=0 .*at least 1"),
+        ({"criterion": "mi", "lookahead": 2}, "lookahead=2 goes with criterion='cmi' only.*'mi'"),
+        (
+            {"criterion": "mi", "n_random_starts": 1},
+            "n_random_starts=1 goes with criterion='cmi' only",
+        ),
+        ({"criterion": "mi", "max_conditioning": 1}, "max_conditioning=1 goes with .*leave it at"),
+    ],
+)
+def test_bad_searches_are_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        check_search(PIDSelector(**changes))
+
+
+def test_draws():
+    assert to_draws("auto") is None
+    for number in (0, 200, np.int32(19)):
+        assert to_draws(number) == number
+        assert type(to_draws(number)) is int
+
+
+def test_schemes():
+    assert to_schemes("shift") == ("shift",)
+    assert to_schemes(["local", "global"]) == ("local", "global")
+
+
+def test_criteria_by_name_or_as_objects():
+    assert (to_criterion("cmi"), to_criterion("mi")) == (Conditional(), Unconditional())
+    given = Conditional(1)
+    assert to_criterion(given) is given
+
+
+def test_counts():
+    check_count(1, "max_features")
+    check_count(np.int32(7), "max_features", at_least=7)
+    for bad in (0, -1, 2.0, True, None, "3"):
+        with pytest.raises(ValueError, match=f"max_features={bad!r}.*at least 1"):
+            check_count(bad, "max_features")
+
+
+def test_limits():
+    check_limit(None, "max_samples", at_least=2)
+    check_limit(2, "max_samples", at_least=2)
+    with pytest.raises(ValueError, match=r"max_samples=1 .*at least 2"):
+        check_limit(1, "max_samples", at_least=2)
+
+
+def test_flags():
+    for good in (True, False, np.True_):
+        check_flag(good, "shared")
+    for bad in ("yes", 1, None):
+        with pytest.raises(ValueError, match=f"shared_permutations={bad!r} must be True or False"):
+            check_flag(bad, "shared")
+
+
+@pytest.mark.parametrize(
+    ("memory", "size"),
+    [
+        (1, 1),
+        (np.int64(10), 10),
+        ("1B", 1),
+        ("1KB", 1000),
+        ("1KiB", 1024),
+        ("1.5 GiB", 3 * 2**29),
+        (" 2tb ", 2 * 10**12),
+        ("10mib", 10 * 2**20),
+        ("0.3KB", 300),
+        ("1" + 400 * "0" + "B", 10**400),
+    ],
+)
+def test_memory(memory, size):
+    assert to_bytes(memory) == size
+
+
+@pytest.mark.parametrize(
+    "memory", [0, -5, True, None, "", "lots", "1", "1G", "GiB", "-1GiB", "1.2.3GB", "0GiB", "0.1B"]
+)
+def test_no_memory(memory):
+    with pytest.raises(ValueError, match=r"max_memory=.*1GiB"):
+        to_bytes(memory)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_a_number_is_its_own_seed(number):
+    assert to_seed(number) == number
+
+
+@pytest.mark.parametrize("number", [-1, 2**64, -(2**64), np.int64(-5)])
+def test_a_number_out_of_range_is_no_seed(number):
+    with pytest.raises(ValueError, match=rf"random_state={number} .*from 0 to 2\*\*64 - 1"):
+        to_seed(number)
+
+
+def test_numbers_of_workers():
+    for good in (None, 1, -1, np.int64(2)):
+        check_jobs(good)
+    for bad in (0, 1.0, True, "2", "all"):
+        with pytest.raises(ValueError, match=f"n_jobs={bad!r} .*whole number.*-1 for all"):
+            check_jobs(bad)
+
+
+def test_generators_give_seeds():
+    assert to_seed(np.random.default_rng(3)) == to_seed(np.random.default_rng(3))
+    assert to_seed(np.random.RandomState(3)) == to_seed(np.random.RandomState(3))
+    generator = np.random.default_rng(3)
+    assert to_seed(generator) != to_seed(generator)
+    assert type(to_seed(np.int64(3))) is int
+
+
+def test_without_a_seed_a_fresh_one_and_nobody_elses_state():
+    random.seed(1)
+    legacy, plain = np.random.get_state()[1].copy(), random.getstate()  # noqa: NPY002
+    seeds = {to_seed(None) for _ in range(5)}
+    assert len(seeds) == 5
+    assert all(0 <= seed < 2**53 for seed in seeds)
+    np.testing.assert_array_equal(np.random.get_state()[1], legacy)  # noqa: NPY002
+    assert random.getstate() == plain
+
+
+@pytest.mark.parametrize("bad", [True, 1.0, "1", [1]])
+def test_no_seed(bad):
+    with pytest.raises(ValueError, match=r"random_state=.*whole number"):
+        to_seed(bad)

@@ -1,0 +1,251 @@
+"""Standards: unlike values on one scale, that of their own surrogates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import naive_selection
+from pidselect.significance.standardize import FEWEST_TO_SHARE, PILOT_DRAWS, NullStandardizer
+
+seeds = st.integers(0, 2**32 - 1)
+SHAPE = (2, 3, 4)  # tests, candidates, members: too few candidates to have anything in common
+MANY = (2, 8, 4)
+shapes = st.sampled_from([SHAPE, MANY])
+
+
+def drawn(seed, n=PILOT_DRAWS, shape=SHAPE):
+    return np.random.default_rng(seed).normal(size=(*shape, n))
+
+
+def test_in_plain_words():
+    pilot, values = drawn(0), drawn(1, 5)
+    found = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    for place in np.ndindex(SHAPE):
+        own = pilot[place].tolist()
+        mean = sum(own) / len(own)
+        deviation = (sum((value - mean) ** 2 for value in own) / (len(own) - 1)) ** 0.5
+        np.testing.assert_allclose(found[place], (values[place] - mean) / deviation, rtol=1e-12)
+
+
+@given(seeds, shapes, st.floats(-100, 100), st.floats(0.01, 100))
+def test_neither_location_nor_scale_matters(seed, shape, location, scale):
+    pilot, values = drawn(seed, shape=shape), drawn(seed + 1, 7, shape)
+    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    moved = NullStandardizer.of(location + scale * pilot, [False] * 4).apply(
+        location + scale * values
+    )
+    np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
+
+
+@given(seeds, shapes, st.floats(0.01, 100))
+def test_the_unit_does_not_matter_to_a_square_root_either(seed, shape, scale):
+    pilot, values = np.square(drawn(seed, shape=shape)), np.square(drawn(seed + 1, 7, shape))
+    expected = NullStandardizer.of(pilot, [True] * 4).apply(values)
+    moved = NullStandardizer.of(scale * pilot, [True] * 4).apply(scale * values)
+    np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
+
+
+@given(seeds)
+def test_pilot_draws_of_few_have_mean_0_and_deviation_1(seed):
+    pilot = drawn(seed)
+    scores = NullStandardizer.of(pilot, [False, True, False, True]).apply(pilot)
+    np.testing.assert_allclose(scores.mean(axis=-1), 0, atol=1e-10)
+    np.testing.assert_allclose(scores.std(axis=-1, ddof=1), 1, rtol=1e-10)
+
+
+@pytest.mark.parametrize("skewed", [False, True])
+@pytest.mark.parametrize("constant", [0.0, 1.0, -3.0, 0.1 + 0.2])
+def test_without_a_scale_everything_is_0(constant, skewed):
+    standard = NullStandardizer.of(np.full((1, 1, PILOT_DRAWS), constant), [skewed])
+    values = np.array([[[constant, constant + 1, -50.0, np.inf]]])
+    np.testing.assert_array_equal(standard.apply(values), np.zeros((1, 1, 4)))
+
+
+def test_rounding_is_no_scale():
+    pilot = 1.0 + 1e-15 * np.random.default_rng(0).integers(0, 3, (1, 1, PILOT_DRAWS))
+    np.testing.assert_array_equal(NullStandardizer.of(pilot, [False]).apply(pilot + 1), 0 * pilot)
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf])
+def test_infinite_pilot_draws_silence_only_their_own(odd):
+    pilot, values = drawn(0), drawn(1, 6)
+    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    pilot[0, 1, 2, 7] = odd
+    found = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    np.testing.assert_array_equal(found[0, 1, 2], np.zeros(6))
+    found[0, 1, 2] = expected[0, 1, 2]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_an_infinite_value_is_the_largest_and_changes_no_other():
+    pilot, values = drawn(0), drawn(1, 6)
+    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    values[1, 2, 3, 0] = np.inf
+    found = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    assert found[1, 2, 3, 0] == np.inf
+    found[1, 2, 3, 0] = expected[1, 2, 3, 0]
+    np.testing.assert_array_equal(found, expected)
+
+
+@given(seeds, st.permutations(range(4)))
+def test_the_order_of_members_is_irrelevant_to_the_score(seed, order):
+    pilot, values = drawn(seed), drawn(seed + 1, 7)
+    skewed = np.array([True, False, False, True])
+    expected = NullStandardizer.of(pilot, skewed).apply(values).max(axis=2)
+    turned = (
+        NullStandardizer.of(pilot[:, :, order], skewed[order])
+        .apply(values[:, :, order])
+        .max(axis=2)
+    )
+    np.testing.assert_array_equal(turned, expected)
+
+
+@given(seeds)
+def test_the_square_root_is_for_skewed_ones_only(seed):
+    pilot, values = drawn(seed), drawn(seed + 1, 7)
+    root = NullStandardizer.of(pilot, [False, True, False, True]).apply(values)
+    plain = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    np.testing.assert_array_equal(root[:, :, ::2], plain[:, :, ::2])
+    signed = np.sign(pilot) * np.sqrt(np.abs(pilot)), np.sign(values) * np.sqrt(np.abs(values))
+    by_hand = NullStandardizer.of(signed[0], [False] * 4).apply(signed[1])
+    np.testing.assert_allclose(root[:, :, 1::2], by_hand[:, :, 1::2], rtol=1e-12)
+
+
+@given(seeds, st.booleans())
+def test_larger_values_have_larger_scores(seed, skewed):
+    """Below zero, too: the square root keeps the sign."""
+    standard = NullStandardizer.of(drawn(seed, shape=(5, 1)), [skewed])
+    scores = standard.apply(np.tile(np.linspace(-3, 3, 41), (5, 1, 1)))
+    assert (np.diff(scores) > 0).all()
+
+
+def test_the_square_root_shortens_the_tail_of_a_chi_square():
+    """Of 1,000 values with one degree of freedom the largest lies far out; not so its root."""
+    rng = np.random.default_rng(3)
+    pilot, values = (rng.chisquare(1, size=(20, 1, n)) for n in (PILOT_DRAWS, 1000))
+    furthest = {
+        skewed: NullStandardizer.of(pilot, [skewed]).apply(values).max(axis=-1).mean()
+        for skewed in (False, True)
+    }
+    assert furthest[False] > 6
+    assert furthest[True] < 5
+
+
+# --- what many candidates have in common --------------------------------------------------------
+
+
+def own_of(pilot):
+    """Return every candidate's own centre and scale."""
+    return pilot.mean(axis=-1, keepdims=True), pilot.std(axis=-1, ddof=1, keepdims=True)
+
+
+def beside_a_label(n, seed=0):
+    """n candidates of one kind, the first with a centre and a scale ten times as large."""
+    rng = np.random.default_rng(seed)
+    pilot = rng.normal(10, 1, size=(n, 1, PILOT_DRAWS))
+    pilot[0] = rng.normal(100, 10, size=(1, PILOT_DRAWS))
+    return pilot
+
+
+@given(
+    seeds,
+    st.integers(1, 9),
+    st.integers(2, 60),
+    st.floats(0, 3),
+    st.lists(st.sampled_from([0.0, 2.5, np.inf, -np.inf]), max_size=3),
+)
+def test_equal_to_the_twin(seed, n_candidates, n_draws, unlike, odd):
+    """Candidates more or less unlike each other; some always have the same value, or none."""
+    rng = np.random.default_rng(seed)
+    locations, logarithms = unlike * rng.normal(size=(2, n_candidates, 2, 1))
+    pilot = locations + np.exp(logarithms) * rng.normal(size=(n_candidates, 2, n_draws))
+    for place, value in zip(rng.permutation(n_candidates), odd, strict=False):
+        pilot[place, 0] = value
+    found = NullStandardizer.of(pilot, [False, False])
+    for member in range(2):
+        expected = np.array(naive_selection.standards(pilot[:, member].tolist()))
+        has_scale = expected[:, 1] > 0
+        np.testing.assert_allclose(found.scale[:, member, 0], expected[:, 1], rtol=1e-9)
+        centres = found.centre[has_scale, member, 0]
+        np.testing.assert_allclose(centres, expected[has_scale, 0], rtol=1e-9, atol=1e-9)
+
+
+@given(seeds, st.integers(1, FEWEST_TO_SHARE - 1))
+def test_few_candidates_keep_their_own(seed, n_candidates):
+    pilot = drawn(seed, shape=(2, n_candidates, 4))
+    found, (centre, scale) = NullStandardizer.of(pilot, [False] * 4), own_of(pilot)
+    np.testing.assert_array_equal(found.centre, centre)
+    np.testing.assert_allclose(found.scale, scale, rtol=1e-12)
+
+
+def test_candidates_of_one_kind_are_drawn_together():
+    """Of 50 with one distribution each is nearer to it, and the most fortunate one much nearer."""
+    pilot = np.random.default_rng(0).normal(5, 2, size=(50, 1, PILOT_DRAWS))
+    found, (centre, scale) = NullStandardizer.of(pilot, [False]), own_of(pilot)
+    for shared, own, truth in ((found.centre, centre, 5), (found.scale, scale, 2)):
+        assert np.abs(own - truth).max() > 0.3
+        assert np.abs(shared - truth).max() < 0.1
+        assert np.ptp(shared) < np.ptp(own) / 5
+
+
+@given(seeds, st.integers(FEWEST_TO_SHARE, 30))
+def test_none_moves_past_the_mean_of_all(seed, n_candidates):
+    pilot = drawn(seed, shape=(n_candidates, 1))
+    found, (centre, scale) = NullStandardizer.of(pilot, [False]), own_of(pilot)
+    far = 4 / np.sqrt(PILOT_DRAWS)
+    assume(np.abs(centre - np.median(centre)).max() < 0.8 * far)
+    assume(np.abs(np.log(scale / np.median(scale))).max() < 0.5 * far)
+    logarithms = np.log(scale), np.log(found.scale)
+    for own, shared in ((centre, found.centre), logarithms):
+        np.testing.assert_allclose(shared.mean(), own.mean(), atol=1e-12)
+        towards = (own - shared) * (own - own.mean())
+        assert (towards >= -1e-12).all()
+        assert (np.abs(shared - own.mean()) <= np.abs(own - own.mean()) + 1e-12).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n_candidates", [10, 200])
+def test_a_label_of_many_levels_keeps_its_own_and_changes_no_other(n_candidates, seed):
+    pilot = beside_a_label(n_candidates, seed)
+    found, (centre, scale) = NullStandardizer.of(pilot, [False]), own_of(pilot)
+    np.testing.assert_allclose(found.scale[0], scale[0], rtol=1e-12)
+    np.testing.assert_allclose(found.centre[0], centre[0], rtol=1e-12)
+    without = NullStandardizer.of(pilot[1:], [False])
+    np.testing.assert_allclose(found.scale[1:], without.scale, rtol=0.02)
+    np.testing.assert_allclose(found.centre[1:], without.centre, atol=0.02 * scale[1:].max())
+
+
+@pytest.mark.parametrize("odd", [0.0, 7.0, np.inf, -np.inf])
+@pytest.mark.parametrize("n_candidates", [FEWEST_TO_SHARE, FEWEST_TO_SHARE + 1, 12])
+def test_a_candidate_without_a_scale_changes_nothing_for_the_others(n_candidates, odd):
+    pilot = drawn(4, shape=(n_candidates, 2))
+    pilot[1] = odd
+    found = NullStandardizer.of(pilot, [False, False])
+    alone = NullStandardizer.of(np.delete(pilot, 1, axis=0), [False, False])
+    np.testing.assert_array_equal(found.scale[1], 0)
+    np.testing.assert_allclose(np.delete(found.scale, 1, axis=0), alone.scale, rtol=1e-12)
+    np.testing.assert_allclose(np.delete(found.centre, 1, axis=0), alone.centre, atol=1e-12)
+
+
+@given(seeds)
+def test_tests_and_members_have_nothing_in_common(seed):
+    """Each has candidates of its own distribution: together or apart makes no difference."""
+    sizes = 10.0 ** np.arange(8).reshape(2, 1, 4, 1)
+    pilot = sizes * drawn(seed, shape=MANY)
+    found = NullStandardizer.of(pilot, [False] * 4)
+    for test, member in np.ndindex(2, 4):
+        alone = NullStandardizer.of(pilot[test, :, member : member + 1], [False])
+        together = found.centre[test, :, member], found.scale[test, :, member]
+        np.testing.assert_allclose(together[0], alone.centre[:, 0], rtol=1e-9)
+        np.testing.assert_allclose(together[1], alone.scale[:, 0], rtol=1e-12)
+
+
+@given(seeds, st.permutations(range(8)))
+def test_the_order_of_candidates_is_irrelevant(seed, order):
+    pilot, values = drawn(seed, shape=MANY), drawn(seed + 1, 7, MANY)
+    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    turned = NullStandardizer.of(pilot[:, order], [False] * 4).apply(values[:, order])
+    np.testing.assert_allclose(turned, expected[:, order], rtol=1e-9, atol=1e-9)
