@@ -1,0 +1,1 @@
+"""Recorded results: fits and decompositions whose values must not change."""

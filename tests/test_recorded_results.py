@@ -1,0 +1,37 @@
+"""Fits, explanations and decompositions give the values that are stored in tests/recorded."""
+
+import json
+import math
+
+import pytest
+
+from recorded.cases import CASES, compute
+from recorded.record import load
+
+RESULTS = load()
+
+
+def differences(found, stored, where=""):
+    """Return where two results differ: floats beyond rounding, everything else at all."""
+    if isinstance(stored, dict) and isinstance(found, dict) and found.keys() == stored.keys():
+        pairs = [(found[key], stored[key], f"{where}.{key}") for key in stored]
+    elif isinstance(stored, list) and isinstance(found, list) and len(found) == len(stored):
+        pairs = [(*pair, f"{where}[{i}]") for i, pair in enumerate(zip(found, stored, strict=True))]
+    elif isinstance(stored, float) and isinstance(found, float):
+        both_nan = math.isnan(found) and math.isnan(stored)
+        same = both_nan or math.isclose(found, stored, rel_tol=1e-9, abs_tol=1e-12)
+        return [] if same else [f"{where}: {found!r}, stored {stored!r}"]
+    else:
+        same = type(found) is type(stored) and found == stored
+        return [] if same else [f"{where}: {found!r}, stored {stored!r}"]
+    return [line for pair in pairs for line in differences(*pair)]
+
+
+def test_every_case_is_stored():
+    assert list(CASES) == list(RESULTS)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_result_is_as_stored(name):
+    found = json.loads(json.dumps(compute(name)))
+    assert differences(found, RESULTS[name]) == []
