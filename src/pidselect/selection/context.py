@@ -40,7 +40,7 @@ class NamedEstimator:
     @property
     def chi2_null(self) -> bool:
         """Whether its values have a long tail where there is no information."""
-        return bool(getattr(self.estimator, "is_skewed", False))
+        return bool(getattr(self.estimator, "chi2_null", False))
 
     @property
     def uses_ranks_only(self) -> bool:
