@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from joblib import Parallel, delayed
 
-from pidselect.selection.validation import check_device
 from pidselect.selection.executor import count_workers
+from pidselect.selection.validation import check_device
 from reproduction.experiment import Experiment, Outcome, Part, Point
 from reproduction.store import Record, Store, key_of
 

@@ -161,8 +161,8 @@ def test_names_are_completed(tmp_path, line, offered):
 
 def test_names_are_those_of_the_library():
     from pidselect.cli import choices
-    from pidselect.decomposition.measures import MEASURES
     from pidselect.decomposition.decompose import CONTINUOUS
+    from pidselect.decomposition.measures import MEASURES
     from pidselect.estimators import ESTIMATORS
     from pidselect.selection.criteria import CRITERIA
     from pidselect.significance import SURROGATES

@@ -31,7 +31,7 @@ from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.minimum import mmi
 from pidselect.decomposition.pmf import Parts
-from pidselect.decomposition.decompose import ContinuousMeasure, ContinuousSample, DiscreteSample
+from pidselect.decomposition.samples import ContinuousMeasure, ContinuousSample, DiscreteSample
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
 
 LABELS = lattice(2).labels

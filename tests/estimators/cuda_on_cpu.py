@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pidselect.estimators.cuda.scorer.device import Kernel, source
+from pidselect.estimators.cuda.device import Kernel, source
 
 COMPILER = shutil.which("g++")
 

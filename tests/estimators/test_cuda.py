@@ -12,13 +12,13 @@ from hypothesis import given as drawn_from
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import pidselect.estimators.cuda.scorer.scorer as module
+import pidselect.estimators.cuda.scorer as module
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
-from pidselect.estimators.cuda.scorer import rows as cuda_rows
-from pidselect.estimators.cuda.scorer.device import cuda
-from pidselect.estimators.cuda.scorer.scorer import CudaScorer, Permutations, bind_on
+from pidselect.estimators.cuda import rows as cuda_rows
+from pidselect.estimators.cuda.device import cuda
+from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on
 from pidselect.selection import context
 from pidselect.selection import validation as checks
 from pidselect.significance import permutations

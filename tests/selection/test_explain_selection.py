@@ -286,7 +286,7 @@ def step(phase, candidates, p_values, chosen, accepted):
     n, p = len(candidates), p_values[candidates.index(chosen)] if p_values else None
     return Step(
         phase=phase,
-        given=(),
+        conditioning_set=(),
         candidates=tuple(candidates),
         values=(0.1,) * n,
         scores=(0.1,) * n,

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 import naive
 from pidselect.data import Block, Column
 from pidselect.significance import SURROGATES, check_groups, permutations
-from pidselect.significance.rng import NEIGHBOURS, nearest_samples, permute_locally
+from pidselect.significance.surrogates import NEIGHBOURS, nearest_samples, permute_locally
 
 NOTHING = Block()
 seeds = st.integers(0, 2**32 - 1)
