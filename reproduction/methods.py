@@ -17,8 +17,8 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVR
 
-from pidselect.datasets import Problem
-from pidselect.datasets.problem import FloatArray
+from pidselect.datasets import SyntheticDataset
+from pidselect.datasets.base import FloatArray
 
 #: The methods in sequential forward selection.
 Method = Literal["lars", "forest"]
@@ -44,12 +44,12 @@ N_FOLDS = 5
 SVR_WEIGHT = 0.1
 
 
-def importances(problem: Problem, seed: int) -> dict[str, dict[str, float]]:
+def importances(problem: SyntheticDataset, seed: int) -> dict[str, dict[str, float]]:
     """Return how important each column is to regressions on all columns.
 
     Parameters
     ----------
-    problem : Problem
+    problem : SyntheticDataset
     seed : int
         Of the forest, its samples and shuffles, and of a solver.
 
@@ -70,7 +70,7 @@ def importances(problem: Problem, seed: int) -> dict[str, dict[str, float]]:
 
 
 def linear_importances(
-    problem: Problem, seed: int, *, standardise: bool = False
+    problem: SyntheticDataset, seed: int, *, standardise: bool = False
 ) -> dict[str, dict[str, float]]:
     """Return the absolute coefficients of three linear regressions.
 
@@ -82,7 +82,7 @@ def linear_importances(
 
     Parameters
     ----------
-    problem : Problem
+    problem : SyntheticDataset
     seed : int
         Of a solver that visits samples in random order.
     standardise : bool
@@ -107,7 +107,7 @@ def linear_importances(
     }
 
 
-def forest_importances(problem: Problem, seed: int) -> dict[str, dict[str, float]]:
+def forest_importances(problem: SyntheticDataset, seed: int) -> dict[str, dict[str, float]]:
     """Return by how much a forest's R² falls when a column is shuffled.
 
     It is measured in samples that the forest has not seen ("forest"), where it may lie below 0,
@@ -117,7 +117,7 @@ def forest_importances(problem: Problem, seed: int) -> dict[str, dict[str, float
 
     Parameters
     ----------
-    problem : Problem
+    problem : SyntheticDataset
     seed : int
         Of the forest, of the samples it does not see, and of the shuffles.
 
@@ -138,19 +138,19 @@ def forest_importances(problem: Problem, seed: int) -> dict[str, dict[str, float
     }
 
 
-def _split(problem: Problem, seed: int) -> tuple[NDArray[Any], ...]:
+def _split(problem: SyntheticDataset, seed: int) -> tuple[NDArray[Any], ...]:
     """Return X and X_unseen, y and y_unseen."""
     return tuple(train_test_split(*problem.Xy, test_size=TEST_SHARE, random_state=seed))
 
 
-def _relative_to_largest(problem: Problem, values: FloatArray) -> dict[str, float]:
+def _relative_to_largest(problem: SyntheticDataset, values: FloatArray) -> dict[str, float]:
     largest = values.max()
     relative = values / largest if largest > 0 else values
     return {name: float(value) for name, value in zip(problem.names, relative, strict=True)}
 
 
 def forward_selection(
-    problem: Problem, n_select: int, seed: int, method: Method = "lars"
+    problem: SyntheticDataset, n_select: int, seed: int, method: Method = "lars"
 ) -> list[str]:
     """Include columns one by one, each time the one that lets a regression predict best.
 
@@ -159,7 +159,7 @@ def forward_selection(
 
     Parameters
     ----------
-    problem : Problem
+    problem : SyntheticDataset
     n_select : int
         How many columns: the method itself has no end.
     seed : int
@@ -200,7 +200,7 @@ def searched_model(method: Method, seed: int) -> Any:
     return RandomForestRegressor(N_TREES_IN_SEARCH, random_state=seed)
 
 
-def subset_errors(problem: Problem, seed: int, k: int = 5) -> list[float]:
+def subset_errors(problem: SyntheticDataset, seed: int, k: int = 5) -> list[float]:
     """Predict the target by nearest neighbours in every set of columns.
 
     Columns have spread 1 in the training samples; distances are Euclidean; the prediction is the
@@ -208,7 +208,7 @@ def subset_errors(problem: Problem, seed: int, k: int = 5) -> list[float]:
 
     Parameters
     ----------
-    problem : Problem
+    problem : SyntheticDataset
     seed : int
         Of the test samples, 30 % of all.
     k : int
@@ -222,7 +222,7 @@ def subset_errors(problem: Problem, seed: int, k: int = 5) -> list[float]:
 
     Examples
     --------
-    >>> from pidselect.datasets import noise_model
+    >>> from reproduction.two_variable_models import noise_model
     >>> disturbed = noise_model(1000, kind="haufe", random_state=0)
     >>> [round(error, 1) for error in subset_errors(disturbed, seed=0)]   # X1, X2, both
     [0.4, 0.6, 0.1]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import Block, read_block
-from pidselect.datasets import Problem
+from pidselect.datasets import SyntheticDataset
 from pidselect.decomposition import decompose
 from pidselect.decomposition.binning import Binning, to_codes
 from pidselect.estimators import ESTIMATORS
@@ -54,7 +54,7 @@ WAYS: dict[str, dict[str, Any]] = {
 TERMS = 20
 
 
-def select(problem: Problem, seed: int, settings: dict[str, Any] | None = None) -> Outcome:
+def select(problem: SyntheticDataset, seed: int, settings: dict[str, Any] | None = None) -> Outcome:
     """Run one selection, on one core unless told otherwise; without settings, with our defaults.
 
     Returns

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pidselect import datasets
-from pidselect.datasets import Problem
+from pidselect.datasets import SyntheticDataset
 
-GENERATORS: dict[str, Callable[..., Problem]] = {
+GENERATORS: dict[str, Callable[..., SyntheticDataset]] = {
     "toy": datasets.toy,
     "nested_spheres": datasets.nested_spheres,
     "noisy_spheres": partial(datasets.nested_spheres, label_noise=0.5),
@@ -19,11 +19,6 @@ GENERATORS: dict[str, Callable[..., Problem]] = {
     "friedman2": partial(datasets.friedman, model=2),
     "friedman3": partial(datasets.friedman, model=3),
     "runge": datasets.runge,
-    "additive": partial(datasets.statistical_model, feature_type="additive"),
-    "multiplicative": partial(datasets.statistical_model, feature_type="multiplicative", alpha=1.7),
-    "mackay": partial(datasets.noise_model, feature_type="mackay"),
-    "haufe": partial(datasets.noise_model, feature_type="haufe"),
-    **{f"guyon{i}": partial(datasets.guyon, example=i) for i in range(1, 6)},
     "regression": datasets.regression,
     "classes": datasets.classes,
     "epistasis": datasets.epistasis,
@@ -89,13 +84,13 @@ def test_one_sample_is_enough(make):
 
 @every_generator
 def test_no_samples_is_an_error(make):
-    with pytest.raises(ValueError, match="n_samples must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=r"n_samples.*got 0"):
         make(0)
 
 
 def test_a_problem_prints_its_truth():
-    assert repr(datasets.toy(7)) == "Problem(7 samples of X1, X2, eta; relevant: X1, eta)"
-    assert repr(datasets.guyon(7, example=3)).endswith("relevant: none)")
+    assert "7 samples of X1, X2, eta; relevant: X1, eta" in repr(datasets.toy(7))
+    assert "relevant: none" in repr(datasets.regression(7, n_informative=0))
     assert "..." in repr(datasets.regression(7))
 
 
@@ -133,7 +128,7 @@ def test_label_noise_makes_the_target_continuous():
 
 @pytest.mark.parametrize("radii", [(1.0, 1.0), (2.0, 1.0), (0.0, 1.0), (1.0, float("nan"))])
 def test_radii_must_grow(radii):
-    with pytest.raises(ValueError, match="radii must be two growing"):
+    with pytest.raises(ValueError, match="radii"):
         datasets.nested_spheres(10, radii=radii)
 
 
@@ -194,118 +189,6 @@ def test_runge_follows_its_formula():
 def test_runge_without_a_coupling_loses_the_drivers():
     assert datasets.runge(10, b=0.0).relevant_names == ("W1", "W2", "W3", "W4")
     assert datasets.runge(10, c=0.0).relevant_names == ("Z1", "Z2", "Z3")
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 2.0])
-@pytest.mark.parametrize("distribution", ["uniform", "binomial", "poisson", "exponential"])
-def test_statistical_models_follow_their_formulas(alpha, distribution):
-    make = partial(
-        datasets.statistical_model, 500, alpha=alpha, distribution=distribution, sigma=0.0
-    )
-    X1, X2 = make(feature_type="additive", random_state=0).X.T
-    y = make(feature_type="additive", random_state=0).y
-    np.testing.assert_allclose(y, alpha * X1 + (1 - alpha) * X2)
-    X1, X2 = make(feature_type="multiplicative", random_state=0).X.T
-    y = make(feature_type="multiplicative", random_state=0).y
-    np.testing.assert_allclose(y, X1**alpha * X2 ** (1 - alpha))
-
-
-@pytest.mark.parametrize(
-    ("distribution", "means", "variances"),
-    [
-        ("uniform", (1.5, 1.5), (1 / 12, 1 / 12)),
-        ("binomial", (10, 10), (5, 5)),
-        ("poisson", (4, 10), (4, 10)),
-        ("exponential", (1 / 1.5, 1 / 1.5), (1 / 1.5**2, 1 / 1.5**2)),
-    ],
-)
-def test_statistical_inputs_have_the_moments_of_the_table(distribution, means, variances):
-    problem = datasets.statistical_model(20_000, distribution=distribution, random_state=0)
-    np.testing.assert_allclose(problem.X.mean(axis=0), means, rtol=0.03)
-    np.testing.assert_allclose(problem.X.var(axis=0), variances, rtol=0.08)
-    assert abs(correlation(*problem.X.T)) < 0.03
-
-
-def test_zeros_are_redrawn_only_where_they_are_divided_by():
-    make = partial(
-        datasets.statistical_model, 200_000, feature_type="multiplicative", distribution="poisson"
-    )
-    assert (make(alpha=0.5, random_state=0).X[:, 1] == 0).any()
-    redrawn = make(alpha=1.5, random_state=0)
-    assert (redrawn.X[:, 1] > 0).all()
-    assert (redrawn.X[:, 0] == 0).any()
-    assert np.isfinite(redrawn.y).all()
-
-
-@pytest.mark.parametrize(
-    ("alpha", "relevant"), [(0.0, (1,)), (0.3, (0, 1)), (1.0, (0,)), (2.0, (0, 1))]
-)
-def test_alpha_decides_what_is_relevant(alpha, relevant):
-    assert datasets.statistical_model(10, alpha=alpha).relevant == relevant
-
-
-@pytest.mark.parametrize("a", [0.0, 0.5, 4.0])
-def test_noise_models_follow_their_formulas(a):
-    mackay = datasets.noise_model(4000, feature_type="mackay", a=a, random_state=0)
-    X1, X2 = mackay.X.T
-    assert np.std(mackay.y - np.sin(X1) - a * X2) == pytest.approx(0.1, rel=0.05)
-    haufe = datasets.noise_model(4000, feature_type="haufe", a=a, random_state=0)
-    X1, X2 = haufe.X.T
-    assert np.std(haufe.y - np.sin(X1 - a * X2)) == pytest.approx(0.1, rel=0.05)
-    assert abs(correlation(X2, haufe.y)) < 0.06
-    assert mackay.relevant == haufe.relevant == ((0, 1) if a else (0,))
-
-
-COVARIANCES = {
-    1: [[1, 0], [0, 1]],
-    2: [[1, 0], [0, 2]],
-    3: [[1, 1], [1, 1]],
-    4: [[0.1, 0.4], [0.4, 2]],
-    5: [[0.1, -0.4], [-0.4, 2]],
-}
-
-
-@pytest.mark.parametrize("example", COVARIANCES)
-def test_guyon_classes_have_the_printed_moments(example):
-    means = {
-        1: [(-1, -1), (1, 1)],
-        2: [(-1, -1), (1, 1)],
-        3: [(0, 0), (0, 0)],
-        4: [(-0.5, 0.5), (0.5, 0.5)],
-        5: [(-0.5, 0), (0.5, 0)],
-    }[example]
-    problem = datasets.guyon(20_000, example=example, random_state=0)
-    for label in (0, 1):
-        rows = problem.X[problem.y == label]
-        np.testing.assert_allclose(rows.mean(axis=0), means[label], atol=0.05)
-        np.testing.assert_allclose(np.cov(rows.T), COVARIANCES[example], atol=0.08)
-
-
-@pytest.mark.parametrize("example", [1, 2, 4, 5])
-def test_guyon_relevance_is_that_of_the_discriminant(example):
-    problem = datasets.guyon(20_000, example=example, random_state=0)
-    shift = np.subtract(*(problem.X[problem.y == label].mean(axis=0) for label in (1, 0)))
-    weights = np.linalg.solve(COVARIANCES[example], shift)
-    assert problem.relevant == (0, 1)
-    assert np.abs(weights).min() > 0.5
-
-
-def test_guyon_relevance_with_other_means():
-    relevant = {
-        means: datasets.guyon(10, example=1, means=means).relevant
-        for means in [((0, 0), (1, 0)), ((0, 0), (0, 1)), ((2, 2), (2, 2))]
-    }
-    assert list(relevant.values()) == [(0,), (1,), ()]
-
-
-def test_guyon_example_3_is_one_column_twice():
-    printed = datasets.guyon(500, example=3, random_state=0)
-    moved = datasets.guyon(500, example=3, means=((-1, -1), (1, 1)), random_state=0)
-    np.testing.assert_array_equal(printed.X[:, 0], printed.X[:, 1])
-    np.testing.assert_array_equal(moved.X[:, 0], moved.X[:, 1])
-    assert (printed.relevant, moved.relevant) == ((), (0,))
-    assert correlation(moved.X[:, 0], moved.y) > 0.6
-    assert datasets.guyon(9, example=3, means=((0, 0), (0, 1))).relevant == (0, 1)
 
 
 @pytest.mark.parametrize(("n_features", "n_informative"), [(50, 10), (30, 20), (1, 1), (4, 0)])
@@ -393,7 +276,7 @@ def test_at_a_half_the_largest_heritability_is_that_of_the_checkerboard():
 
 
 @pytest.mark.parametrize("q", [0.2, 0.4])
-def test_loci_tell_the_class_only_together(q):
+def test_two_loci_are_synergistic(q):
     problem = datasets.epistasis(40_000, n_loci=6, minor_allele=q, random_state=0)
     assert problem.relevant_names == ("X1", "X2")
     assert problem.names[2:] == ("Z1", "Z2", "Z3", "Z4")
@@ -483,13 +366,11 @@ def test_samples_are_reproducible():
 
 def test_mixed_table_holds_plain_values():
     island = datasets.mixed_table(200, random_state=0)
-    feature_types = {
-        name: {type(value) for value in values} for name, values in island.columns.items()
-    }
+    types = {name: set(map(type, values)) for name, values in island.columns.items()}
     assert all(len(values) == 200 for values in island.columns.values())
-    assert all(len(types) == 1 for types in feature_types.values())
-    assert set.union(*feature_types.values()) == {float, int, str, bool}
-    assert set(island.relevant) | set(island.copies) < set(island.names)
+    assert all(len(found) == 1 for found in types.values())
+    assert set.union(*types.values()) == {float, int, str, bool}
+    assert set(island.relevant) | set(island.redundant) < set(island.names)
     assert list(island.with_target()) == [*island.names, "kilometres_ridden"]
     assert island.with_target()["kilometres_ridden"] == island.y.tolist()
     assert "relevant: temperature, overnight_guests" in repr(island)
@@ -512,12 +393,12 @@ def test_mixed_table_follows_its_formula():
     assert correlation(together, island.y) > 0.5
 
 
-def test_mixed_table_copies_repeat_what_they_claim():
+def test_mixed_table_duplicates_are_correlated():
     island = datasets.mixed_table(1000, random_state=0)
     column = {name: np.array(values) for name, values in island.columns.items()}
     np.testing.assert_allclose(column["temperature_fahrenheit"], 32 + 1.8 * column["temperature"])
-    for copy, original in island.copies.items():
-        assert correlation(column[copy], column[original]) > 0.85
+    for duplicate, original in island.redundant.items():
+        assert correlation(column[duplicate], column[original]) > 0.85
     for nuisance in ("tide_height", "seagulls_counted", "flag_raised"):
         assert abs(correlation(column[nuisance], island.y)) < 0.1
 
@@ -529,41 +410,33 @@ def test_mixed_table_is_reproducible():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "names"),
     [
-        (lambda: datasets.friedman(model=4), "model=4 is unknown; known are 1, 2, 3"),
-        (lambda: datasets.friedman(noise=-1), "noise must be at least 0, got -1"),
-        (lambda: datasets.runge(sigma=-1), "sigma must be at least 0"),
-        (lambda: datasets.nested_spheres(label_noise=-1), "label_noise must be at least 0"),
-        (lambda: datasets.statistical_model(feature_type="mean"), "kind='mean'.*'additive'"),
-        (lambda: datasets.statistical_model(alpha=2.5), "alpha must lie between 0 and 2, got 2.5"),
-        (lambda: datasets.statistical_model(alpha=float("nan")), "alpha must lie between 0 and 2"),
-        (lambda: datasets.statistical_model(sigma=-1), "sigma must be at least 0"),
-        (lambda: datasets.statistical_model(distribution="normal"), "distribution='normal'"),
-        (lambda: datasets.noise_model(feature_type="shannon"), "kind='shannon'.*'mackay', 'haufe'"),
-        (lambda: datasets.guyon(example=6), "example=6.*1, 2, 3, 4, 5"),
-        (lambda: datasets.guyon(means=(0, 1)), "means must be two pairs"),
-        (lambda: datasets.regression(n_features=3, n_informative=4), "between 0 and n_features=3"),
-        (lambda: datasets.regression(noise=-1), "noise must be at least 0"),
-        (lambda: datasets.classes(n_features=0), "n_features must be at least 1"),
-        (lambda: datasets.classes(n_classes=1), "n_classes must be at least 2"),
-        (lambda: datasets.classes(separation=0), "separation must be positive"),
-        (lambda: datasets.epistasis(n_loci=1), "n_loci must be at least 2, got 1"),
-        (lambda: datasets.epistasis(minor_allele=0.6), "minor_allele must lie between.*got 0.6"),
-        (lambda: datasets.epistasis(minor_allele=0.0), "minor_allele must lie between.*got 0.0"),
-        (lambda: datasets.epistasis(minor_allele=0.1), "at most 0.2346.*minor_allele=0.1; got 0.4"),
-        (lambda: datasets.epistasis(heritability=0), "heritability must be above 0.*got 0"),
-        (lambda: datasets.epistasis(heritability=float("nan")), "heritability must be.*got nan"),
-        (lambda: datasets.mixed_table(0), "n_samples must be at least 1"),
-        (lambda: datasets.gate("NAND"), "name='NAND'.*did you mean 'AND'"),
-        (lambda: datasets.gate("AND", n_sources=0), "n_sources must be at least 1"),
-        (lambda: datasets.sample([0.5, 0.5]), "an axis for each source"),
-        (lambda: datasets.sample([[0.5, 0.6]]), "must sum to 1, got 1.1"),
-        (lambda: datasets.sample([[1.5, -0.5]]), "must not hold values below 0 or NaN"),
-        (lambda: datasets.sample([[float("nan"), 1.0]]), "must not hold values below 0 or NaN"),
-        (lambda: datasets.sample([[1.0]], 0), "n_samples must be at least 1"),
+        (lambda: datasets.friedman(model=4), "model=4.*1, 2, 3"),
+        (lambda: datasets.friedman(noise=-1), "noise.*-1"),
+        (lambda: datasets.runge(sigma=-1), "sigma.*-1"),
+        (lambda: datasets.nested_spheres(label_noise=-1), "label_noise.*-1"),
+        (lambda: datasets.regression(n_features=3, n_informative=4), "n_informative.*n_features=3"),
+        (lambda: datasets.regression(noise=-1), "noise.*-1"),
+        (lambda: datasets.classes(n_features=0), "n_features.*0"),
+        (lambda: datasets.classes(n_classes=1), "n_classes.*1"),
+        (lambda: datasets.classes(separation=0), "separation.*0"),
+        (lambda: datasets.epistasis(n_loci=1), "n_loci.*got 1"),
+        (lambda: datasets.epistasis(minor_allele=0.6), "minor_allele.*got 0.6"),
+        (lambda: datasets.epistasis(minor_allele=0.0), "minor_allele.*got 0.0"),
+        (lambda: datasets.epistasis(minor_allele=0.1), "0.2346.*minor_allele=0.1; got 0.4"),
+        (lambda: datasets.epistasis(heritability=0), "heritability.*got 0"),
+        (lambda: datasets.epistasis(heritability=float("nan")), "heritability.*got nan"),
+        (lambda: datasets.mixed_table(0), "n_samples.*got 0"),
+        (lambda: datasets.gate("NAND"), "name='NAND'.*'AND'"),
+        (lambda: datasets.gate("AND", n_sources=0), "n_sources.*got 0"),
+        (lambda: datasets.sample([0.5, 0.5]), "pmf.*axis"),
+        (lambda: datasets.sample([[0.5, 0.6]]), "pmf.*1.1"),
+        (lambda: datasets.sample([[1.5, -0.5]]), "pmf.*-0.5"),
+        (lambda: datasets.sample([[float("nan"), 1.0]]), "pmf.*nan"),
+        (lambda: datasets.sample([[1.0]], 0), "n_samples.*got 0"),
     ],
 )
-def test_bad_arguments_are_named(call, message):
-    with pytest.raises(ValueError, match=message):
+def test_errors_name_the_parameter_and_its_value(call, names):
+    with pytest.raises(ValueError, match=names):
         call()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import gaussian_kde
 
 from pidselect.data import FloatArray
-from pidselect.datasets import Problem, guyon
+from pidselect.datasets import SyntheticDataset
 from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import Comparison, cell
 from reproduction.averages import percent
@@ -35,6 +35,7 @@ from reproduction.examples.figures import (
 )
 from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results
 from reproduction.terms import AS_THE_PAPER, atoms, select, term
+from reproduction.two_variable_models import guyon
 
 #: Class means of Example 3 that differ.
 MEANS_APART = ((-1.0, -1.0), (1.0, 1.0))
@@ -52,7 +53,7 @@ LABELS = 31
 # ------------------------------------------------------------------------------------------ runs
 
 
-def make_example(example: str, seed: int) -> Problem:
+def make_example(example: str, seed: int) -> SyntheticDataset:
     """Return one of the examples; "3*" is the third with means apart."""
     number = cast(Literal[1, 2, 3, 4, 5], int(example[0]))
     return guyon(example=number, means=MEANS_APART if "*" in example else None, random_state=seed)

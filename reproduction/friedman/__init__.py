@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pidselect.datasets import Problem, friedman
+from pidselect.datasets import SyntheticDataset, friedman
 from reproduction import methods
 from reproduction.agreement import Comparison, cell
 from reproduction.experiment import (
@@ -52,7 +52,7 @@ def run_terms(seed: int, *, model: Number) -> Outcome:
     return {problem.names[column]: _terms_of(problem, column, seed) for column in problem.relevant}
 
 
-def _terms_of(problem: Problem, column: int, seed: int) -> Outcome:
+def _terms_of(problem: SyntheticDataset, column: int, seed: int) -> Outcome:
     x, y = problem.X[:, column], problem.y
     rest = problem.X[:, [other for other in problem.relevant if other != column]]
     found: Outcome = {}

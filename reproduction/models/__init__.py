@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
-from pidselect.datasets import statistical_model
 from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import Comparison, cell
 from reproduction.averages import percent
@@ -26,6 +25,7 @@ from reproduction.models.curves import (
 )
 from reproduction.models.figures import draw
 from reproduction.terms import N_PERMUTATIONS, N_SAMPLES, WAYS, atoms, select, term
+from reproduction.two_variable_models import statistical_model
 
 SETTINGS = {"paper": "as the paper", "defaults": "our defaults"}
 SELECTED_AT = (0.0, 0.25, 0.5, 1.0, 1.5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pidselect.datasets import noise_model
 from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import Claim, Comparison, cell, estimate, is_at_least
 from reproduction.averages import mean_series, percent
@@ -19,6 +18,7 @@ from reproduction.noise.claims import (
 )
 from reproduction.noise.curves import QUICK_STEP, STEP, Curves
 from reproduction.terms import N_PERMUTATIONS, WAYS, atoms, select, term
+from reproduction.two_variable_models import noise_model
 
 Kind = Literal["mackay", "haufe"]
 KINDS: dict[Kind, str] = {"mackay": "MacKay", "haufe": "Haufe"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pidselect.datasets import Problem, gate, sample
+from pidselect.datasets import SyntheticDataset, gate, sample
 from pidselect.decomposition import MEASURES, decompose_distribution
 from reproduction.agreement import Comparison, cell, estimate
 from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results
@@ -75,7 +75,9 @@ def run_selection(seed: int, criterion: str) -> Outcome:
     rng = np.random.default_rng(seed)
     X, y = sample(counterexample(0.1), N_SAMPLES, random_state=rng)
     table = np.column_stack([X, rng.integers(0, 4, N_SAMPLES)]).astype(float)
-    problem = Problem(table, y, ("F1", "F2", "N"), (0, 1), "Relevant features with a bit in common")
+    problem = SyntheticDataset(
+        table, y, ("F1", "F2", "N"), (0, 1), "Relevant features with a bit in common"
+    )
     settings: dict[str, Any] = {
         "criterion": criterion,
         "estimator": "discrete",

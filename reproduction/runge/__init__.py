@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.datasets import Problem, runge
+from pidselect.datasets import SyntheticDataset, runge
 from pidselect.decomposition.binning import BINNINGS
 from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results
 from reproduction.methods import (
@@ -35,7 +35,7 @@ N_SELECT = 7
 SHUFFLE = 21
 
 
-def data(seed: int) -> Problem:
+def data(seed: int) -> SyntheticDataset:
     """Return the data of a run: all parts see the same."""
     return runge(N_SAMPLES, random_state=seed)
 

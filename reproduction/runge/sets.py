@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from pidselect.datasets.problem import numbered
+from pidselect.datasets.base import numbered
 from reproduction.agreement import (
     is_about,
     is_above,

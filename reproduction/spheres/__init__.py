@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pidselect.datasets import Problem, nested_spheres
+from pidselect.datasets import SyntheticDataset, nested_spheres
 from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import (
     Claim,
@@ -112,7 +112,7 @@ def run_sample(seed: int, outer: float, label_noise: float) -> Outcome:
     }
 
 
-def _draw_data(seed: int, target: str, outer: float, label_noise: float) -> Problem:
+def _draw_data(seed: int, target: str, outer: float, label_noise: float) -> SyntheticDataset:
     noise = label_noise if target == "labels" else 0.0
     return nested_spheres(N_SAMPLES, radii=(1.0, outer), label_noise=noise, random_state=seed)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pidselect.datasets import Problem, toy
+from pidselect.datasets import SyntheticDataset, toy
 from pidselect.decomposition.binning import BINNINGS
 from reproduction.agreement import (
     Claim,
@@ -70,7 +70,7 @@ def run_atoms(seed: int) -> Outcome:
     }
 
 
-def _columns(problem: Problem, names: Sequence[str]) -> NDArray[Any]:
+def _columns(problem: SyntheticDataset, names: Sequence[str]) -> NDArray[Any]:
     return problem.X[:, [problem.names.index(name) for name in names]]
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
-from pidselect.datasets import Problem, friedman, noise_model
+from pidselect.datasets import SyntheticDataset, friedman
 from reproduction import methods
 from reproduction.methods import (
     Method,
@@ -22,12 +22,13 @@ from reproduction.methods import (
     searched_model,
     subset_errors,
 )
+from reproduction.two_variable_models import noise_model
 
 METHODS = ["lars", "lasso", "svr", "forest", "forest-training"]
 
 
 @pytest.fixture(scope="module")
-def problem() -> Problem:
+def problem() -> SyntheticDataset:
     return friedman(200, model=2, random_state=0)
 
 
@@ -43,13 +44,13 @@ def test_importances_are_plain_and_the_same_twice() -> None:
     assert importances(small, seed=3) == found
 
 
-def test_the_largest_importance_is_one(problem: Problem) -> None:
+def test_the_largest_importance_is_one(problem: SyntheticDataset) -> None:
     for standardise in (False, True):
         for values in linear_importances(problem, 0, standardise=standardise).values():
             assert max(values.values()) == pytest.approx(1.0)
 
 
-def test_lars_goes_to_the_end_of_its_path_which_is_least_squares(problem: Problem) -> None:
+def test_lars_goes_to_the_end_of_its_path_which_is_least_squares(problem: SyntheticDataset) -> None:
     X, y = problem.Xy
     table = np.column_stack([X, np.ones(len(y))])
     coefficients = np.abs(np.linalg.lstsq(table, y)[0][:-1])
@@ -57,7 +58,7 @@ def test_lars_goes_to_the_end_of_its_path_which_is_least_squares(problem: Proble
     assert found == pytest.approx(coefficients / coefficients.max(), abs=1e-9)
 
 
-def test_units_hide_columns_with_wide_ranges(problem: Problem) -> None:
+def test_units_hide_columns_with_wide_ranges(problem: SyntheticDataset) -> None:
     in_units = linear_importances(problem, 0)["lars"]
     in_spreads = linear_importances(problem, 0, standardise=True)["lars"]
     assert in_units["X2"] < 0.01 < 0.5 < in_spreads["X2"]  # X2 goes up to 1760
@@ -66,7 +67,7 @@ def test_units_hide_columns_with_wide_ranges(problem: Problem) -> None:
     assert list(in_spreads.values()) == pytest.approx(scaled / scaled.max())
 
 
-def test_the_linear_methods_agree_on_what_matters(problem: Problem) -> None:
+def test_the_linear_methods_agree_on_what_matters(problem: SyntheticDataset) -> None:
     for values in linear_importances(problem, 0, standardise=True).values():
         assert set(sorted(values, key=lambda name: values[name])[-2:]) == {"X2", "X3"}
 
@@ -92,9 +93,11 @@ def test_where_nothing_is_important_values_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize(("method", "n_columns"), [("lars", 10), ("forest", 4)])
 def test_forward_selection_takes_the_set_that_scikit_learn_takes(
-    problem: Problem, method: Method, n_columns: int
+    problem: SyntheticDataset, method: Method, n_columns: int
 ) -> None:
-    few = Problem(problem.X[:, :n_columns], problem.y, problem.names[:n_columns], (0, 1, 2, 3), "")
+    few = SyntheticDataset(
+        problem.X[:, :n_columns], problem.y, problem.names[:n_columns], (0, 1, 2, 3), ""
+    )
     selector = SequentialFeatureSelector(
         searched_model(method, 5), n_features_to_select=2, cv=methods.N_FOLDS
     ).fit(*few.Xy)
@@ -102,7 +105,7 @@ def test_forward_selection_takes_the_set_that_scikit_learn_takes(
     assert set(forward_selection(few, 2, 5, method)) == taken
 
 
-def test_fewer_features_are_the_first_of_more(problem: Problem) -> None:
+def test_fewer_features_are_the_first_of_more(problem: SyntheticDataset) -> None:
     order = forward_selection(problem, 4, 0)
     assert order[:2] == forward_selection(problem, 2, 0) == ["X3", "X2"]
     assert len(set(order)) == 4
@@ -116,7 +119,7 @@ def test_forward_selection_can_take_all_columns() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 5])
-def test_errors_are_those_of_scikit_learns_neighbours(problem: Problem, k: int) -> None:
+def test_errors_are_those_of_scikit_learns_neighbours(problem: SyntheticDataset, k: int) -> None:
     errors = subset_errors(problem, 7, k)
     assert len(errors) == 2**10 - 1
     X, X_test, y, y_test = train_test_split(*problem.Xy, test_size=0.3, random_state=7)
@@ -129,7 +132,7 @@ def test_errors_are_those_of_scikit_learns_neighbours(problem: Problem, k: int) 
         assert errors[number - 1] == pytest.approx(expected, abs=1e-10)
 
 
-def test_errors_are_plain_and_least_for_what_makes_the_target(problem: Problem) -> None:
+def test_errors_are_plain_and_least_for_what_makes_the_target(problem: SyntheticDataset) -> None:
     errors = subset_errors(problem, 0)
     assert json.loads(json.dumps(errors)) == errors == subset_errors(problem, 0)
     assert int(np.argmin(errors)) + 1 == 0b110  # X2 and X3

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pidselect.datasets import statistical_model
 from reproduction.agreement import Verdict
 from reproduction.experiment import Results
 from reproduction.models import EXPERIMENT, run_curve, run_others, run_selection
 from reproduction.models.curves import KINDS
 from reproduction.terms import term
+from reproduction.two_variable_models import statistical_model
 
 GRID = [round(0.25 * place, 10) for place in range(9)]
 NAMES = ("unique1", "unique2", "shared", "synergy", "mi1", "mi2", "cmi1", "cmi2", "joint")

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from pidselect.datasets import noise_model
 from reproduction.agreement import Verdict
 from reproduction.experiment import Results
 from reproduction.noise import EXPERIMENT, run_curve, run_selection
 from reproduction.noise.claims import ATOMS, TERMS
+from reproduction.two_variable_models import noise_model
 
 MANDATORY = {
     "MacKay: CMI is unique plus synergy",

@@ -1,38 +1,39 @@
-"""Problems whose answer is known: the paper's systems, logic gates and generators.
+"""Synthetic data sets with known relevant features: published models, logic gates, generators.
 
-Every generator returns a `Problem` that carries its data and its truth: which columns are
-relevant. Only ``random_state`` decides the numbers; NumPy's global state is neither read nor
-changed.
+Every generator returns a `SyntheticDataset` with the data and the relevant columns. Results depend
+on ``random_state`` alone; NumPy's global state is neither read nor changed.
 
-Wollstadt, Schmitt and Wibral (2023), "A rigorous information-theoretic definition of redundancy
-and relevancy in feature selection based on (partial) information decomposition", JMLR 24(131),
-is called "the paper" throughout.
+"The paper" is Wollstadt, Schmitt and Wibral (2023), "A rigorous information-theoretic definition of
+redundancy and relevancy in feature selection based on (partial) information decomposition",
+JMLR 24(131).
 """
 
+from pidselect.datasets.base import SyntheticDataset
+from pidselect.datasets.bike_rental import SyntheticTable, mixed_table
 from pidselect.datasets.gates import GATES, gate, sample
-from pidselect.datasets.generated import classes, regression
-from pidselect.datasets.island import MixedProblem, mixed_table
-from pidselect.datasets.loci import epistasis, penetrance
-from pidselect.datasets.pairs import guyon, noise_model, statistical_model
-from pidselect.datasets.problem import Problem
-from pidselect.datasets.systems import friedman, nested_spheres, runge, toy
+from pidselect.datasets.genotypes import epistasis, penetrance
+from pidselect.datasets.synthetic import (
+    classes,
+    friedman,
+    nested_spheres,
+    regression,
+    runge,
+    toy,
+)
 
 __all__ = [
     "GATES",
-    "MixedProblem",
-    "Problem",
+    "SyntheticDataset",
+    "SyntheticTable",
     "classes",
     "epistasis",
     "friedman",
     "gate",
-    "guyon",
     "mixed_table",
     "nested_spheres",
-    "noise_model",
     "penetrance",
     "regression",
     "runge",
     "sample",
-    "statistical_model",
     "toy",
 ]

@@ -1,4 +1,4 @@
-"""Logic gates as probability tables: the standard cases of information decomposition."""
+"""Logic gates as joint distributions: the standard examples of PID."""
 
 from __future__ import annotations
 
@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pidselect.data import check_choice
-from pidselect.datasets.problem import (
-    FloatArray,
-    IntArray,
-    RandomState,
-    check_at_least,
-)
+from pidselect.datasets.base import FloatArray, IntArray, RandomState, check_at_least
 
 Bits = tuple[int, ...]
 
@@ -23,7 +18,7 @@ def _binary_number(bits: Bits) -> int:
     return int("".join(map(str, bits)), base=2)
 
 
-# What the target is for given source bits. RDN differs from COPY1 in its sources: see `gate`.
+# Target as a function of the source bits. RDN differs from COPY1 in its sources: see `gate`.
 _TARGETS: dict[str, Callable[[Bits], int]] = {
     "AND": lambda bits: int(all(bits)),
     "OR": lambda bits: int(any(bits)),
@@ -36,14 +31,14 @@ _TARGETS: dict[str, Callable[[Bits], int]] = {
 }
 
 GATES: tuple[str, ...] = tuple(_TARGETS)
-"""The names that `gate` knows."""
+"""Names of the available gates."""
 
 
 def gate(name: str, *, n_sources: int = 2) -> FloatArray:
-    """Return the joint distribution of fair source bits and the target they make.
+    """Return the joint distribution of uniform source bits and a function of them.
 
     ===== =============================== =======================================
-    name  target                          information about it (two sources)
+    name  target                          mutual information (two sources)
     ===== =============================== =======================================
     AND   1 if all sources are 1          0.81 bits, shared and synergistic
     OR    1 if any source is 1            the same
@@ -55,14 +50,13 @@ def gate(name: str, *, n_sources: int = 2) -> FloatArray:
     RDN   a bit that every source equals  1 bit, all shared
     ===== =============================== =======================================
 
-    The last column is by the BROJA measure; others differ, famously on COPY.
+    The last column holds for the BROJA measure; other measures differ, notably on COPY.
 
     Parameters
     ----------
     name : str
-        One of `GATES`, in upper or lower case.
-    n_sources : int, default 2
-        Number of source bits.
+        One of `GATES`, case-insensitive.
+    n_sources : int
 
     Returns
     -------
@@ -100,23 +94,19 @@ def gate(name: str, *, n_sources: int = 2) -> FloatArray:
 def sample(
     pmf: ArrayLike, n_samples: int = 1000, *, random_state: RandomState = None
 ) -> tuple[IntArray, IntArray]:
-    """Draw independent rows from a joint distribution.
+    """Draw independent samples from a joint distribution.
 
     Parameters
     ----------
     pmf : array, shape (n_states_1, ..., n_states_target)
         Probabilities, one axis for each source, the target last.
-    n_samples : int, default 1000
-        How many rows to draw.
+    n_samples : int
     random_state : int, Generator or None
-        Source of all randomness.
 
     Returns
     -------
     X : array of int64, shape (n_samples, n_sources)
-        States of the sources.
     y : array of int64, shape (n_samples,)
-        State of the target.
 
     Examples
     --------
@@ -133,14 +123,14 @@ def sample(
 
 
 def _checked_pmf(pmf: ArrayLike) -> FloatArray:
-    """Return `pmf` as an array that sums to 1, or say what is wrong with it."""
+    """Return `pmf` as an array that sums to 1; raise a ValueError if it is no distribution."""
     probabilities = np.asarray(pmf, dtype=np.float64)
     if probabilities.ndim < 2:
         raise ValueError(
             f"pmf needs an axis for each source and one for the target, got {probabilities.ndim}."
         )
     if not (probabilities >= 0).all():
-        raise ValueError(f"pmf must not hold values below 0 or NaN, got {probabilities.min()}.")
+        raise ValueError(f"pmf must not hold negative values or NaN, got {probabilities.min()}.")
     if not abs(probabilities.sum() - 1) <= 1e-9:
         raise ValueError(f"pmf must sum to 1, got {probabilities.sum()}; divide it by its sum.")
     return np.divide(probabilities, probabilities.sum())

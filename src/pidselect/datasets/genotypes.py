@@ -1,4 +1,4 @@
-"""Genotypes at many loci, two of which tell cases from controls only together."""
+"""Case-control genotypes with an interaction of two loci without marginal effects."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from itertools import combinations, product
 
 import numpy as np
 
-from pidselect.datasets.problem import (
+from pidselect.datasets.base import (
     FloatArray,
-    Problem,
     RandomState,
+    SyntheticDataset,
     balanced_classes,
     check_at_least,
     relevant_first,
 )
 
-# Of so many directions, dozens reach 0.4 with alleles as rare as 0.2.
+# Enough for dozens of directions to reach a heritability of 0.4 with minor_allele=0.2.
 N_DIRECTIONS = 10_000
 
-# Other loci are common variants: their minor alleles are at least so frequent.
+# Smallest minor allele frequency of irrelevant loci, which are common variants.
 RAREST = 0.05
 
-# Below this, two minor alleles meet in fewer than one of 10,000 persons.
+# Below this, two minor alleles coincide in fewer than one of 10,000 persons.
 RAREST_RELEVANT = 0.01
 
 
@@ -32,38 +32,36 @@ def epistasis(
     heritability: float = 0.4,
     minor_allele: float = 0.2,
     random_state: RandomState = None,
-) -> Problem:
-    r"""Cases and controls that differ at two loci together and at no single one.
+) -> SyntheticDataset:
+    r"""Cases and controls that differ in the joint distribution of two loci, not in the marginals.
 
-    A genotype counts the minor alleles at a locus, 0, 1 or 2, in Hardy-Weinberg proportions
-    :math:`p = ((1 - q)^2, 2 q (1 - q), q^2)`. The first two loci decide with which probability
-    :math:`f_{ij}` a person falls ill (see `penetrance`), and as many cases as controls are drawn:
+    A genotype is the number of minor alleles at a locus, in Hardy-Weinberg proportions
+    :math:`p = ((1 - q)^2, 2 q (1 - q), q^2)`. The genotypes of the first two loci determine the
+    probability :math:`f_{ij}` of the disease (see `penetrance`); cases and controls are balanced:
 
     .. math::
 
         P(X_1 = i, X_2 = j \mid Y = 1) = \frac{p_i p_j f_{ij}}{K}, \qquad
         P(X_1 = i, X_2 = j \mid Y = 0) = \frac{p_i p_j (1 - f_{ij})}{1 - K}
 
-    where K is the prevalence. Either locus alone has the same proportions in both classes.
+    where K is the prevalence.
 
     Parameters
     ----------
-    n_samples : int, default 1600
-        Number of rows, half of them (or one more) controls.
-    n_loci : int, default 20
-        Number of columns, at least the two that matter. The others' minor alleles have frequencies
-        of their own, uniform between 0.05 and 0.5.
-    heritability : float, default 0.4
+    n_samples : int
+    n_loci : int
+        Number of features, at least 2. Minor allele frequencies of irrelevant loci are uniform
+        between 0.05 and 0.5.
+    heritability : float
         Share of the variance of the disease that the two loci explain, in the population.
-    minor_allele : float, default 0.2
+    minor_allele : float
         Frequency q of the minor allele at the two loci, from 0.01 to 0.5.
     random_state : int, Generator or None
-        Source of all randomness, the table of probabilities included.
 
     Returns
     -------
-    Problem
-        Loci X1 and X2, relevant, then Z1, Z2, ...; the target is 1 for a case, 0 for a control.
+    SyntheticDataset
+        Relevant loci X1 and X2, then Z1, Z2, ...; the target is 1 for a case, 0 for a control.
 
     References
     ----------
@@ -75,11 +73,8 @@ def epistasis(
 
     Examples
     --------
-    >>> problem = epistasis(random_state=0)
-    >>> problem
-    Problem(1600 samples of X1, X2, Z1, Z2, Z3, Z4, ..., Z13, Z14, Z15, Z16, Z17, Z18;
-        relevant: X1, X2)
-    >>> carriers, cases = problem.X[:, :2] > 0, problem.y == 1
+    >>> data = epistasis(random_state=0)
+    >>> carriers, cases = data.X[:, :2] > 0, data.y == 1
     >>> for group in (carriers[:, 0], carriers[:, 1], carriers.all(axis=1)):
     ...     print(f"{group[cases].mean():.2f} of cases, {group[~cases].mean():.2f} of controls")
     0.37 of cases, 0.36 of controls
@@ -99,14 +94,14 @@ def epistasis(
         cells = rng.choice(table.size, size=len(rows), p=(share / share.sum()).ravel())
         X[rows, :2] = np.column_stack(np.unravel_index(cells, table.shape))
     X[:, 2:] = rng.binomial(2, others, size=(n_samples, n_loci - 2))
-    description = f"Two of {n_loci} loci interact without any effect of one alone"
+    description = f"Two of {n_loci} loci interact without marginal effects"
     return relevant_first(X, y, 2, description)
 
 
 def penetrance(
     heritability: float = 0.4, minor_allele: float = 0.2, *, random_state: RandomState = None
 ) -> FloatArray:
-    r"""Return a random table of the risks of two genotypes, neither of which matters alone.
+    r"""Return random disease risks by two genotypes, without marginal effects.
 
     .. math::
 
@@ -116,23 +111,22 @@ def penetrance(
     A direction :math:`d_{ij}` is drawn uniformly from the four-dimensional space of tables of unit
     variance all of whose marginals are 0. Then :math:`f = K + c d` stays between 0 and 1 up to
     :math:`h^2 = 1 / (\max d \cdot \max(-d))`, reached at the prevalence
-    :math:`K = \max(-d) / (\max d + \max(-d))`, which is taken. The first of 10,000 directions that
-    reaches the heritability is taken, or, where none does, that of the largest one possible.
+    :math:`K = \max(-d) / (\max d + \max(-d))`, which is used. The first of 10,000 directions that
+    reaches the heritability is used, or, if none does, that of the largest possible one.
 
     Parameters
     ----------
-    heritability : float, default 0.4
-        The :math:`h^2` above. How large it can be depends on the allele's frequency: at most 0.23
-        with 0.1, 0.56 with 0.2, 0.93 with 0.4.
-    minor_allele : float, default 0.2
+    heritability : float
+        The :math:`h^2` above. Its upper bound depends on the allele frequency: 0.23 for 0.1, 0.56
+        for 0.2, 0.93 for 0.4.
+    minor_allele : float
         Frequency q of the minor allele at both loci, from 0.01 to 0.5.
     random_state : int, Generator or None
-        Source of all randomness.
 
     Returns
     -------
     array of float64, shape (3, 3)
-        Probability of the disease by the number of minor alleles at either locus.
+        Probability of the disease by the number of minor alleles at both loci.
 
     References
     ----------
@@ -148,7 +142,7 @@ def penetrance(
     array([[0.5 , 0.98, 0.7 ],
            [0.97, 0.05, 0.63],
            [0.76, 0.51, 0.26]])
-    >>> (table @ proportions(0.2)).round(2)  # whatever the first genotype: the prevalence
+    >>> (table @ proportions(0.2)).round(2)  # no marginal effect: the prevalence
     array([0.66, 0.66, 0.66])
     """
     if not RAREST_RELEVANT <= minor_allele <= 0.5:
@@ -159,9 +153,8 @@ def penetrance(
     largest = _heritability(extreme, minor_allele)
     if not 0 < heritability <= largest * (1 + 1e-12):
         raise ValueError(
-            f"heritability must be above 0 and at most {largest:.4f}, the most that two loci "
-            f"without effects of their own reach with minor_allele={minor_allele!r}; got "
-            f"{heritability!r}."
+            f"heritability must be above 0 and at most {largest:.4f}, the largest "
+            f"without marginal effects for minor_allele={minor_allele!r}; got {heritability!r}."
         )
     rng = np.random.default_rng(random_state)
     contrasts = _contrasts(minor_allele)
@@ -178,7 +171,7 @@ def penetrance(
 
 
 def proportions(minor_allele: float) -> FloatArray:
-    """Return how frequent the genotypes 0, 1 and 2 are (Hardy-Weinberg).
+    """Return the Hardy-Weinberg proportions of the genotypes 0, 1 and 2.
 
     Examples
     --------
@@ -190,11 +183,11 @@ def proportions(minor_allele: float) -> FloatArray:
 
 
 def _scaled(direction: FloatArray, heritability: float) -> FloatArray:
-    """Return the risks along a direction of unit variance, at the prevalence that suits it."""
+    """Return the risks along a direction of unit variance, at its optimal prevalence."""
     up, down = direction.max(), -direction.min()
     prevalence = down / (up + down)
     size = np.sqrt(heritability * prevalence * (1 - prevalence))
-    return np.clip(prevalence + size * direction, 0.0, 1.0)  # of rounding errors only
+    return np.clip(prevalence + size * direction, 0.0, 1.0)  # rounding errors
 
 
 def _contrasts(minor_allele: float) -> FloatArray:
@@ -216,8 +209,8 @@ def _extreme_table(minor_allele: float) -> FloatArray:
 
     Tables without marginal effects, :math:`f = K + \sum_{ab} w_{ab} u_a u_b` with all risks between
     0 and 1, are a polytope in five dimensions. :math:`h^2 \ge t` says that a convex function of f,
-    its variance :math:`- \; t K (1 - K)`, is not negative, so the largest one is that of a corner:
-    where five risks are 0 or 1. These are few enough to try them all.
+    its variance :math:`- \; t K (1 - K)`, is not negative, so the maximum is attained at a vertex,
+    where five risks are 0 or 1. All vertices are enumerated.
     """
     contrasts = _contrasts(minor_allele)
     basis = np.column_stack([np.ones(9), np.kron(contrasts, contrasts)])

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from pidselect.data import check_choice
-from pidselect.datasets.problem import (
+from pidselect.datasets import SyntheticDataset
+from pidselect.datasets.base import (
     FloatArray,
-    Problem,
     RandomState,
     balanced_classes,
     check_at_least,
@@ -45,7 +45,7 @@ def statistical_model(
     sigma: float = 0.1,
     distribution: Literal["uniform", "binomial", "poisson", "exponential"] = "uniform",
     random_state: RandomState = None,
-) -> Problem:
+) -> SyntheticDataset:
     r"""Two independent inputs, added or multiplied, one weighted against the other.
 
     .. math::
@@ -70,12 +70,12 @@ def statistical_model(
 
     Returns
     -------
-    Problem
+    SyntheticDataset
         Columns X1 and X2; both relevant, unless alpha is 0 (X2 only) or 1 (X1 only).
 
     Notes
     -----
-    The paper's table of distributions needs reading:
+    Notes on the paper's table of distributions:
 
     - uniform is printed with b=1, a=2, that is with its limits swapped: drawn from [1, 2];
     - binomial: n=20, p=0.5;
@@ -84,8 +84,8 @@ def statistical_model(
       :math:`1.5 \exp(-1.5 x)`.
 
     For alpha > 1 the multiplicative model divides by a power of X2, which is undefined where a
-    binomial or Poisson X2 is 0 (once in a million and in 22,000 draws). There, and only there,
-    zeros of X2 are drawn again.
+    binomial or Poisson X2 is 0 (probability 1e-6 and 1/22,000). There, and only there,
+    zeros of X2 are resampled.
 
     References
     ----------
@@ -117,7 +117,7 @@ def statistical_model(
             X2[zero] = _draw(distribution, 10.0, int(zero.sum()), rng)
         y = X1**alpha * X2 ** (1 - alpha) + noise
     relevant = (0,) if alpha == 1 else (1,) if alpha == 0 else (0, 1)
-    return Problem(
+    return SyntheticDataset(
         X=np.column_stack([X1, X2]),
         y=y,
         names=numbered("X", 2),
@@ -129,7 +129,7 @@ def statistical_model(
 def _draw(
     distribution: str, poisson_rate: float, n_samples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw one input; only the Poisson distribution differs between the two."""
+    """Sample one input; only the Poisson distribution differs between the two."""
     match distribution:
         case "uniform":
             return rng.uniform(1.0, 2.0, n_samples)
@@ -148,8 +148,8 @@ def noise_model(
     a: float = 1.0,
     sigma: float = 0.1,
     random_state: RandomState = None,
-) -> Problem:
-    r"""Measure a signal S while a distractor D disturbs either the target or the measurement.
+) -> SyntheticDataset:
+    r"""Signal S and distractor D, which is part of the target or of the measurement.
 
     .. math::
 
@@ -157,7 +157,7 @@ def noise_model(
         \text{haufe:}  \quad X_1 &= S + aD, & X_2 &= D, & Y &= f(S)
 
     with S and D standard normal and :math:`f(S) = \sin(S) + \sigma \eta`. In the second model
-    :math:`X_2` says nothing about Y, but lets :math:`X_1` be read.
+    :math:`X_2` is independent of Y, and synergistic with :math:`X_1`.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def noise_model(
 
     Returns
     -------
-    Problem
+    SyntheticDataset
         Columns X1 and X2, both relevant; with ``a=0`` only X1.
 
     References
@@ -202,7 +202,7 @@ def noise_model(
         X1, y = signal, y + a * distractor
     else:
         X1 = signal + a * distractor
-    return Problem(
+    return SyntheticDataset(
         X=np.column_stack([X1, distractor]),
         y=y,
         names=numbered("X", 2),
@@ -217,7 +217,7 @@ def guyon(
     example: Literal[1, 2, 3, 4, 5] = 1,
     means: tuple[Pair, Pair] | None = None,
     random_state: RandomState = None,
-) -> Problem:
+) -> SyntheticDataset:
     r"""Two normal classes in the plane, whose inputs may be correlated but are rarely redundant.
 
     .. math:: \mathbf{X} \mid Y = j \;\sim\; N(\mu_j, \Sigma), \qquad Y \in \{0, 1\}
@@ -240,14 +240,14 @@ def guyon(
         Which of the paper's five examples.
     means : pair of (float, float), optional
         Class means to take instead of the printed ones. Example 3 as printed has equal means, so
-        that nothing tells the classes apart; the paper's result, only redundant information,
-        needs different ones, such as ``((-1, -1), (1, 1))``.
+        that no feature is informative; the paper's result, only redundant information, needs
+        different ones, such as ``((-1, -1), (1, 1))``.
     random_state : int, Generator or None
         Source of all randomness.
 
     Returns
     -------
-    Problem
+    SyntheticDataset
         Columns X1 and X2. Relevant are the entries of the discriminant
         :math:`\Sigma^{-1}(\mu_1 - \mu_0)` that are not 0. Of two equal columns (example 3) the
         first is listed, and either will do.
@@ -261,9 +261,9 @@ def guyon(
     --------
     >>> problem = guyon(1000, example=5, random_state=0)
     >>> X1, X2 = problem.X.T
-    >>> bool(abs(np.corrcoef(X2, problem.y)[0, 1]) < 0.1)   # X2 alone knows nothing of the class
+    >>> bool(abs(np.corrcoef(X2, problem.y)[0, 1]) < 0.1)   # X2 is marginally independent of y
     True
-    >>> problem.relevant_names                              # and yet it helps X1
+    >>> problem.relevant_names                              # and synergistic with X1
     ('X1', 'X2')
     >>> guyon(example=3).relevant, guyon(example=3, means=((-1, -1), (1, 1))).relevant
     ((), (0,))
@@ -280,7 +280,7 @@ def guyon(
     # Cholesky by hand: the covariance of example 3 is singular, and its columns must be equal.
     X1 = np.sqrt(s11) * first
     X2 = s12 / np.sqrt(s11) * first + np.sqrt(s22 - s12**2 / s11) * second
-    return Problem(
+    return SyntheticDataset(
         X=np.column_stack([X1, X2]) + centres[y],
         y=y,
         names=numbered("X", 2),
@@ -292,7 +292,7 @@ def guyon(
 def _discriminating(shift: FloatArray, s11: float, s12: float, s22: float) -> tuple[int, ...]:
     """Return the columns on which the best discriminant of two normal classes depends."""
     d1, d2 = shift
-    if s11 * s22 == s12**2:  # equal columns: their difference tells the classes, or one suffices
+    if s11 * s22 == s12**2:  # equal columns: their difference is the class, or one suffices
         return (0, 1) if d1 != d2 else (0,) if d1 != 0 else ()
     weights = (s22 * d1 - s12 * d2, s11 * d2 - s12 * d1)
     return tuple(column for column, weight in enumerate(weights) if weight != 0)

@@ -1,4 +1,4 @@
-"""What a generator returns, and the few checks that all generators share."""
+"""The type that generators return, and their shared checks."""
 
 from __future__ import annotations
 
@@ -14,30 +14,28 @@ RandomState = int | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem:
-    """A table, its target, and the columns that matter.
+class SyntheticDataset:
+    """Features, target, and the indices of the relevant features.
 
     Parameters
     ----------
-    X : array of float64, shape (n_samples, n_columns)
-        The input variables.
+    X : array of float64, shape (n_samples, n_features)
     y : array, shape (n_samples,)
-        The target: float64 where it is measured, int64 where it is a class.
+        Target: float64 if continuous, int64 for classes.
     names : tuple of str
-        One name for each column of `X`.
+        Feature names, one for each column of `X`.
     relevant : tuple of int
-        Indices of the columns that together carry all the information about
-        the target, none of them spare, in ascending order.
+        Indices of a minimal sufficient set of features, ascending.
     description : str
-        What it is, in one line.
+        One line.
 
     Examples
     --------
     >>> from pidselect.datasets import toy
-    >>> problem = toy(500, random_state=0)
-    >>> problem
-    Problem(500 samples of X1, X2, eta; relevant: X1, eta)
-    >>> X, y = problem.Xy
+    >>> data = toy(500, random_state=0)
+    >>> data
+    SyntheticDataset(500 samples of X1, X2, eta; relevant: X1, eta)
+    >>> X, y = data.Xy
     >>> X.shape, y.shape
     ((500, 3), (500,))
     """
@@ -50,28 +48,30 @@ class Problem:
 
     @property
     def Xy(self) -> tuple[FloatArray, NDArray[Any]]:  # noqa: N802
-        """Table and target, as scikit-learn takes them."""
+        """Features and target, as ``return_X_y=True`` gives them in scikit-learn."""
         return self.X, self.y
 
     @property
     def relevant_names(self) -> tuple[str, ...]:
-        """Names of the relevant columns."""
+        """Names of the relevant features."""
         return tuple(self.names[column] for column in self.relevant)
 
     def __repr__(self) -> str:
         names = ", ".join(abridged(self.names))
         relevant = ", ".join(abridged(self.relevant_names)) or "none"
-        return f"Problem({len(self.X)} samples of {names}; relevant: {relevant})"
+        return f"SyntheticDataset({len(self.X)} samples of {names}; relevant: {relevant})"
 
 
-def relevant_first(X: FloatArray, y: NDArray[Any], n_relevant: int, description: str) -> Problem:
-    """Return a problem whose relevant columns X1, X2, ... stand before the others, Z1, Z2, ..."""
+def relevant_first(
+    X: FloatArray, y: NDArray[Any], n_relevant: int, description: str
+) -> SyntheticDataset:
+    """Name the first `n_relevant` columns X1, X2, ... and the other ones Z1, Z2, ..."""
     names = numbered("X", n_relevant) + numbered("Z", X.shape[1] - n_relevant)
-    return Problem(X, y, names, tuple(range(n_relevant)), description)
+    return SyntheticDataset(X, y, names, tuple(range(n_relevant)), description)
 
 
 def abridged(names: tuple[str, ...], most: int = 12) -> tuple[str, ...]:
-    """Return `names`, the middle left out where there are more than `most`."""
+    """Return at most `most` names, the middle ones replaced by an ellipsis."""
     if len(names) <= most:
         return names
     half = most // 2
@@ -84,16 +84,16 @@ def numbered(letter: str, count: int) -> tuple[str, ...]:
 
 
 def balanced_classes(n_samples: int, n_classes: int, rng: np.random.Generator) -> IntArray:
-    """Return labels 0, 1, ... in random order, as equally frequent as they can be."""
+    """Return labels 0, 1, ... in random order; class sizes differ by at most one."""
     return rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
 
 
 def seed(rng: np.random.Generator) -> int:
-    """Draw a seed for scikit-learn, whose generators do not take a Generator."""
+    """Return a seed for scikit-learn, whose generators do not accept a Generator."""
     return int(rng.integers(2**31 - 1))
 
 
 def check_at_least(name: str, value: float, least: float) -> None:
-    """Raise unless `value` is a number no smaller than `least`."""
+    """Raise a ValueError unless `value` is a number no smaller than `least`."""
     if not value >= least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}.")

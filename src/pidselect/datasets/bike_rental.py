@@ -1,4 +1,4 @@
-"""A made table of mixed columns: a season of bicycle hire on an island."""
+"""A synthetic table of mixed feature types: bicycle rental on an island."""
 
 from __future__ import annotations
 
@@ -6,103 +6,96 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pidselect.datasets.problem import FloatArray, RandomState, abridged, check_at_least
+from pidselect.datasets.base import FloatArray, RandomState, abridged, check_at_least
 
 Values = list[float] | list[int] | list[str] | list[bool]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MixedProblem:
-    """A table of plain Python values, its target, and the columns that matter.
+class SyntheticTable:
+    """Columns of plain Python values, a target, and the names of the relevant columns.
 
     Parameters
     ----------
     columns : dict of str to list
         Values of each column: all floats, all ints, all strings or all booleans.
     y : array of float64, shape (n_samples,)
-        The target.
     target : str
-        Its name.
+        Name of the target.
     relevant : tuple of str
-        Columns that together carry all the information about the target, none of them spare.
-    copies : dict of str to str
-        Columns that repeat another one, exactly or with noise, and which one that is.
+        A minimal sufficient set of columns.
+    redundant : dict of str to str
+        Exact or noisy duplicates, each with the column it duplicates.
     description : str
-        What it is, in one line.
+        One line.
     """
 
     columns: dict[str, Values]
     y: FloatArray
     target: str
     relevant: tuple[str, ...]
-    copies: dict[str, str]
+    redundant: dict[str, str]
     description: str
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns, without the target."""
+        """Names of the features."""
         return tuple(self.columns)
 
     def with_target(self) -> dict[str, Values]:
-        """Return all columns, the target last, ready for any dataframe or a file."""
+        """Return features and target as one dict of columns, for a data frame or a file."""
         return {**self.columns, self.target: self.y.tolist()}
 
     def __repr__(self) -> str:
         names = ", ".join(abridged(self.names, most=20))
         relevant = ", ".join(self.relevant)
-        return f"MixedProblem({len(self.y)} samples of {names}; relevant: {relevant})"
+        return f"SyntheticTable({len(self.y)} samples of {names}; relevant: {relevant})"
 
 
-def mixed_table(n_samples: int = 1000, *, random_state: RandomState = None) -> MixedProblem:
-    r"""Make a season of bicycle hire on an island with a north and a south harbour.
-
-    How many kilometres were ridden on a day?
+def mixed_table(n_samples: int = 1000, *, random_state: RandomState = None) -> SyntheticTable:
+    r"""Bicycle rental on an island: kilometres ridden a day, with mixed feature types.
 
     .. math::
 
         Y = 60 + 120 \, e^{-((T - 20) / 6)^2} + 0.8 \, G + 60 \, H + 140 \, [M = F] + 10 \, \eta
 
-    T is the ``temperature``: riders like 20 degrees best. G counts the ``overnight_guests``, H is
-    a ``holiday``. The weekly market is held in the north or the south, M, and the morning
-    ``ferry`` lands at one of them, F: only where both agree do the passengers ride off at once.
-    The ferry alone tells nothing, since the market is as often north as south; the market alone
-    tells a little, since the ferry prefers the north.
+    T is ``temperature``, G ``overnight_guests``, H ``holiday``; ``market`` M and ``ferry`` F are
+    north or south and interact. The ferry is marginally independent of Y, since both places of the
+    market are equally frequent; the market is weakly informative, since the ferry more often lands
+    in the north.
 
     ========================  ========  ===================================================
-    column                    values    part it plays
+    column                    values    role
     ========================  ========  ===================================================
-    temperature               float     relevant, hump-shaped
-    temperature_fahrenheit    float     exact copy
-    ice_creams_sold           int       follows the temperature: redundant
+    temperature               float     relevant, not monotone
+    temperature_fahrenheit    float     exact duplicate
+    ice_creams_sold           int       redundant with temperature
     overnight_guests          int       relevant, linear
-    breakfasts_served         int       nearly one for each guest: redundant
+    breakfasts_served         int       redundant with overnight_guests
     holiday                   bool      relevant
-    market, ferry             str       relevant, and mostly together
-    captain, moon             str       nuisance
-    tide_height               float     nuisance
-    seagulls_counted          int       nuisance
-    flag_raised               bool      nuisance
+    market, ferry             str       relevant, synergistic
+    captain, moon             str       irrelevant
+    tide_height               float     irrelevant
+    seagulls_counted          int       irrelevant
+    flag_raised               bool      irrelevant
     ========================  ========  ===================================================
 
     Parameters
     ----------
-    n_samples : int, default 1000
+    n_samples : int
         Number of days.
     random_state : int, Generator or None
-        Source of all randomness.
 
     Returns
     -------
-    MixedProblem
-        Thirteen columns in mixed order; the target is ``kilometres_ridden``.
+    SyntheticTable
+        Thirteen features; the target is ``kilometres_ridden``.
 
     Examples
     --------
     >>> island = mixed_table(365, random_state=0)
     >>> island.relevant
     ('temperature', 'overnight_guests', 'holiday', 'market', 'ferry')
-    >>> {name: type(values[0]).__name__ for name, values in island.columns.items()}["captain"]
-    'str'
     >>> list(island.with_target())[-1]
     'kilometres_ridden'
     """
@@ -136,15 +129,15 @@ def mixed_table(n_samples: int = 1000, *, random_state: RandomState = None) -> M
         "breakfasts_served": rng.binomial(guests, 0.9).tolist(),
         "flag_raised": (rng.random(n_samples) < 0.5).tolist(),
     }
-    return MixedProblem(
+    return SyntheticTable(
         columns=columns,
         y=y,
         target="kilometres_ridden",
         relevant=("temperature", "overnight_guests", "holiday", "market", "ferry"),
-        copies={
+        redundant={
             "temperature_fahrenheit": "temperature",
             "ice_creams_sold": "temperature",
             "breakfasts_served": "overnight_guests",
         },
-        description="Made season of bicycle hire on an island: kilometres ridden a day",
+        description="Bicycle rental on an island: kilometres ridden a day",
     )
