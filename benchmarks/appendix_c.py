@@ -72,7 +72,7 @@ class Diary:
                 "phase": step.phase,
                 "given": len(step.conditioning_set),
                 "candidates": len(step.candidates),
-                "draws": step.n_drawn,
+                "draws": step.n_permutations,
                 "chosen": step.chosen,
                 "bits": step.value,
                 "p_value": step.p_value,

@@ -34,7 +34,7 @@ def select(name: str, n_permutations: int | str, seed: int) -> Run:
     fit(selector, problem.X, problem.y)
     record = selector.selection_
     n_pilot = record.settings["n_pilot"]
-    draws = sum((n_pilot + step.n_drawn) * len(step.candidates) for step in record.steps)
+    draws = sum((n_pilot + step.n_permutations) * len(step.candidates) for step in record.steps)
     if n_permutations == "auto":
         draws += (n_pilot + FIXED) * len(record.features)
     return Run(frozenset(selector.selected_.tolist()), draws)

@@ -28,7 +28,7 @@ print(selector.selection_)
 # %%
 # Columns that chance could replace are not in the table: the captain, the moon, the tide, the
 # seagulls and the flag. Copies are found by their values, and only one of them takes part.
-print(selector.selection_.copies)
+print(selector.selection_.duplicates)
 print("true by construction:", ", ".join(island.relevant))
 
 # %%

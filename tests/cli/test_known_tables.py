@@ -61,7 +61,9 @@ def test_kinds_and_missing_values(name, feature_types, tmp_path, monkeypatch):
         assert len(summary["selected"]) == 1
         assert summary["about"]["kinds"]["site"] == "nominal"
         assert {one: summary["about"]["kinds"][one] for one in feature_types} == feature_types
-        assert summary["settings"]["target"] == ("nominal" if name != "diabetes" else "ordinal")
+        assert summary["settings"]["target_types"] == [
+            "nominal" if name != "diabetes" else "ordinal"
+        ]
 
     complete = [word for gap in GAPS for word in ("--drop", names[gap])]
     result = call(

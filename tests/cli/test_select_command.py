@@ -107,7 +107,7 @@ def test_the_kind_of_the_target_can_be_stated(table, feature_type):
         table, "--target", "grade", "--kinds", f"grade={feature_type}", "--json", "r.json"
     )
     assert result.exit_code == 0, result.output
-    assert read_json(Path("r.json"))["settings"]["target"] == feature_type
+    assert read_json(Path("r.json"))["settings"]["target_types"] == [feature_type]
 
 
 def test_the_command_is_written_down_as_it_can_be_typed(table):

@@ -39,7 +39,7 @@ def measured(values, name="x"):
 
 
 def kept(**blocks):
-    return [RoleAssignment(name, "kept", True, block) for name, block in blocks.items()]
+    return [RoleAssignment(name, "fixed", True, block) for name, block in blocks.items()]
 
 
 def gate(name, repeats=60):
@@ -293,7 +293,7 @@ def test_order():
     a, b, target = line()
     noise = line(seed=5)[0]
     aside = [
-        RoleAssignment("d", "copy", False, Block(), "a"),
+        RoleAssignment("d", "duplicate", False, Block(), "a"),
         RoleAssignment("e", "skipped", False, Block(), "constant"),
     ]
     others = [
@@ -397,7 +397,7 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             "them.",
         ),
         (
-            explained("kept", -0.003, -0.1, 0.2),
+            explained("fixed", -0.003, -0.1, 0.2),
             "a",
             "f is kept, untested: it tells 0.20 bit about y that a does not (only together with "
             "it), and shares nothing with it.",
@@ -493,7 +493,7 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             "itself or together with the selected features.",
         ),
         (
-            FeatureExplanation("f", "copy", False, reason="a"),
+            FeatureExplanation("f", "duplicate", False, reason="a"),
             "a",
             "f is a copy of a: what is said of that holds for it.",
         ),
@@ -564,7 +564,7 @@ def test_access_by_name():
 def test_frames(library):
     a, b, target = line(100)
     verdicts = [*kept(a=a), RoleAssignment("b", "weakly relevant", False, b)]
-    verdicts.append(RoleAssignment("c", "copy", False, Block(), "a"))
+    verdicts.append(RoleAssignment("c", "duplicate", False, Block(), "a"))
     explanation = explain(verdicts, target, PIDStrategy(Gaussian()))
     frame = replace(explanation, frame_library=library).to_frame()
     assert type(frame).__module__.split(".")[0] == library

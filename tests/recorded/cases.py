@@ -81,7 +81,7 @@ def of_step(step: Any, names: Sequence[str]) -> dict[str, Any]:
         "critical_value": step.critical_value,
         "alpha": step.alpha,
         "surrogates": step.surrogates,
-        "n_permutations": step.n_drawn,
+        "n_permutations": step.n_permutations,
         "accepted": step.accepted,
     }
 

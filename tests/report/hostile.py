@@ -48,7 +48,7 @@ def step(
     p_values = [0.005 if accepted else 0.4, *[0.6] * (len(names) - 1)]
     return Step(
         phase=phase,
-        given=tuple(given),
+        conditioning_set=tuple(given),
         candidates=tuple(names),
         values=tuple(first),
         scores=tuple(60 * value for value in first),
@@ -60,7 +60,7 @@ def step(
         p_value=p_values[0],
         alpha=0.05,
         surrogates="global",
-        n_drawn=200,
+        n_permutations=200,
         accepted=accepted,
     )
 
@@ -71,13 +71,13 @@ SETTINGS = {
     "alpha": 0.05,
     "n_permutations": 200,
     "surrogates": ("global", "local"),
-    "shared": True,
+    "shared_permutations": True,
     "n_groups": None,
     "backward": "minimum",
     "lookahead": 1,
     "seed": 7,
     "n_samples": 400,
-    "target": "continuous",
+    "target_types": ("continuous",),
 }
 
 
@@ -91,7 +91,7 @@ def selection(names: Sequence[str] = NAMES, n_selected: int = 3, **more: Any) ->
         steps.append(step(back, names[:n_selected], True, n_selected + 1, "backward"))
     record: dict[str, Any] = {
         "features": tuple(names[:n_selected]),
-        "kept": (),
+        "fixed_features": (),
         "steps": tuple(steps),
         "p_values": dict.fromkeys(names[:n_selected], 0.005),
         "settings": SETTINGS,
@@ -107,9 +107,9 @@ def explanation(names: Sequence[str] = NAMES, n_selected: int = 3) -> Explanatio
         is_selected = place < n_selected
         role: Any = "strongly relevant"
         if not is_selected:
-            role = ("irrelevant", "weakly relevant", "copy", "skipped")[place % 4]
+            role = ("irrelevant", "weakly relevant", "duplicate", "skipped")[place % 4]
         atoms = [float(value) for value in rng.normal(0.2, 0.2, 3)]
-        known = role not in ("copy", "skipped")
+        known = role not in ("duplicate", "skipped")
         features.append(
             FeatureExplanation(
                 name,

@@ -34,7 +34,7 @@ def selection(
     steps += [
         {**step([name], [0.1], name, False, given), "phase": "backward"} for name in given[:removed]
     ]
-    return {"features": given[removed:], "kept": [], "steps": steps, "settings": {}}
+    return {"features": given[removed:], "fixed_features": [], "steps": steps, "settings": {}}
 
 
 def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) -> dict[str, Any]:

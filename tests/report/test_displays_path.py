@@ -90,7 +90,9 @@ def test_of_those_that_came_in_together_some_can_go():
     record = made_up_results.selection(4, 2)
     pair = made_up_results.step(["b & c", "b & d"], [20.0, 1.0], "b & c", True, ["a"])
     pair |= {"phase": "lookahead", "jointly_included": ["b", "c"]}
-    gone = made_up_results.step(["b", "c"], [0.1, 9.0], "b", False, ["a"]) | {"phase": "members"}
+    gone = made_up_results.step(["b", "c"], [0.1, 9.0], "b", False, ["a"]) | {
+        "phase": "joint_backward"
+    }
     display = draw({**record, "steps": [*record["steps"], pair, gone], "features": ["a", "c"]})
     last = display.steps[-1]
     assert (last.came_in, last.removed, last.is_removed) == (("b", "c"), ("b",), False)

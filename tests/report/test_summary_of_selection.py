@@ -13,8 +13,6 @@ from pidselect.data import read_dataset
 from pidselect.data.diagnostics import Finding
 from pidselect.report.selection_page import render_selection
 from pidselect.report.summary import FORMAT, MOST_CANDIDATES, About, summarise
-from pidselect.selection.explain import SAME_ROWS
-from pidselect.selection.step_test import CLOSE
 
 NAMES = ("wind", "rain", "day", "hour")
 
@@ -54,7 +52,7 @@ def test_bits_from_the_rows_of_the_selection_are_the_upper_end():
     told = hostile.explanation(NAMES, 2)
     record = hostile.selection(NAMES, 2)
     said = "take them for the upper end"
-    same = replace(told, notes=(*told.notes, SAME_ROWS))
+    same = replace(told, in_sample=True)
     assert said in summarise(record, explanation=same, about=ABOUT)["certainty"][-1]
     others = replace(told, notes=())
     assert said not in " ".join(summarise(record, explanation=others, about=ABOUT)["certainty"])
@@ -82,13 +80,13 @@ def test_what_undoes_the_answer_is_told_of_selected_columns_alone():
         (0, {}, "None of the 4 columns was found to tell something about rentals."),
         (
             1,
-            {"kept": ("hour",)},
+            {"fixed_features": ("hour",)},
             "Beyond hour, which was kept, 1 of 4 columns was selected for what it tells about "
             "rentals: wind.",
         ),
         (
             0,
-            {"kept": ("hour", "day")},
+            {"fixed_features": ("hour", "day")},
             "Beyond hour and day, which were kept, none of the 4 columns was found to tell "
             "something more about rentals.",
         ),
@@ -100,7 +98,7 @@ def test_what_undoes_the_answer_is_told_of_selected_columns_alone():
         ),
         (
             1,
-            {"kept": ("hour",), "settings": {**hostile.SETTINGS, "complete": False}},
+            {"fixed_features": ("hour",), "is_complete": False},
             "So far, beyond hour, which was kept, 1 of 4 columns was selected for what it tells "
             "about rentals: wind.",
         ),
@@ -144,7 +142,7 @@ def test_the_second_sentence_says_how_much(information, entropy, said):
     record = hostile.selection(NAMES, 2)
     made = summarise(record, explanation=told, about=about(entropy=entropy))
     assert made["answer"][1] == said
-    beside = summarise(replace(record, kept=("day",)), explanation=told, about=about())
+    beside = summarise(replace(record, fixed_features=("day",)), explanation=told, about=about())
     if information == 1.2:
         assert beside["answer"][1] == "With what was kept, they tell 1.20 bit."
 
@@ -159,10 +157,10 @@ def test_the_last_sentence_says_what_became_of_the_others():
     both = replace(record.steps[1], phase="lookahead", jointly_included=("rain", "day"))
     by_two = replace(record, steps=(record.steps[0], record.steps[2], both))
     assert "max_features" in summarise(by_two, about=about())["answer"][-1]
-    for settings in ({"n_permutations": 0}, {"criterion": "jmi"}, {"complete": False}):
-        assert (
-            len(summary(explained=False, settings={**hostile.SETTINGS, **settings})["answer"]) == 1
-        )
+    for settings in ({"n_permutations": 0}, {"criterion": "jmi"}):
+        changed = {**hostile.SETTINGS, **settings}
+        assert len(summary(explained=False, settings=changed)["answer"]) == 1
+    assert len(summary(explained=False, is_complete=False)["answer"]) == 1
     assert len(summary(4, explained=False)["answer"]) == 1  # there are no others
 
 
@@ -173,8 +171,7 @@ def test_a_target_without_a_name_is_the_target():
 
 
 def test_what_is_incomplete_says_so_and_gives_no_advice():
-    stopped = {**hostile.SETTINGS, "complete": False}
-    made = summary(0, explained=False, settings=stopped)
+    made = summary(0, explained=False, is_complete=False)
     assert made["is_complete"] is False
     assert made["answer"] == [
         "No feature was selected before the run was stopped, of 4 columns given."
@@ -208,10 +205,11 @@ def test_tests_that_end_early_or_were_left_out_are_told():
 
 def test_close_calls_are_told():
     record = hostile.selection(NAMES, 2)
-    close = replace(record.steps[2], note=f"no look-ahead: few; {CLOSE}")
+    close = replace(record.steps[2], close_call=True)
     made = summarise(replace(record, steps=(*record.steps[:2], close)), about=about())
-    assert f"The test of day was {CLOSE}." in made["certainty"]
-    assert "close call" not in " ".join(summary()["certainty"])
+    (told,) = [line for line in made["certainty"] if "lose call" in line]
+    assert "day" in told
+    assert "lose call" not in " ".join(summary()["certainty"])
 
 
 def test_other_rows_than_those_of_the_tests_are_counted():
@@ -240,7 +238,7 @@ def test_selected_features_stand_with_their_tests():
 
 
 def test_kept_features_come_first_untested():
-    kept, _ = summary(1, explained=False, kept=("hour",))["selected"]
+    kept, _ = summary(1, explained=False, fixed_features=("hour",))["selected"]
     assert (kept["is_kept"], kept["bits"], kept["p_value"]) == (True, None, None)
     assert kept["sentence"] == "hour was kept from the start, untested."
 
@@ -256,18 +254,18 @@ def test_a_step_lists_the_chosen_one_and_then_the_nearest():
     assert scores == sorted(scores, reverse=True)
     weak = [row["score"] for row in backward["candidates"][1:]]
     assert weak == sorted(weak)
-    assert backward["verdict"] == "stays"
+    assert backward["verdict"] == "retained"
 
 
 def test_without_an_explanation_the_record_says_what_it_can():
-    made = summary(2, explained=False, copies={"breeze": "wind"}, skipped={"id": "constant"})
+    made = summary(2, explained=False, duplicates={"breeze": "wind"}, skipped={"id": "constant"})
     roles = {row["name"]: row["role"] for row in made["features"]}
     assert roles == {
         "wind": "strongly relevant",
         "rain": "strongly relevant",
         "day": "irrelevant",
         "hour": "irrelevant",
-        "breeze": "copy",
+        "breeze": "duplicate",
         "id": "skipped",
     }
     assert made["has_atoms"] is False

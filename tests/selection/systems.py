@@ -16,7 +16,7 @@ def quick(**settings):
 
 
 #: The way of the paper: one estimator in bits, each candidate permuted on its own over all samples.
-PAPER = {"estimator": "ksg", "surrogates": "global", "shared": False}
+PAPER = {"estimator": "ksg", "surrogates": "global", "shared_permutations": False}
 
 
 def gates(n=200, seed=0):
@@ -76,10 +76,10 @@ def n_computed(selection):
             step.phase == "backward"
         )  # there, all but the one tested
         n_tests = len(settings["surrogates"]) if n_given else 1  # with nothing given, all are alike
-        n_draws = 1 + settings["n_pilot"] + step.n_drawn
+        n_draws = 1 + settings["n_pilot"] + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
     if settings["n_permutations"] == "auto":
-        n_known = len(selection.kept) + len(selection.features)
+        n_known = len(selection.fixed_features) + len(selection.features)
         n_tests = len(settings["surrogates"]) if n_known > 1 else 1
         n_draws = 1 + settings["n_pilot"] + round(10 / settings["alpha"])
         count += n_tests * len(selection.features) * n_members * n_draws
@@ -97,5 +97,5 @@ def assert_same(steps, expected):
         assert step.chosen == f"x{twin.chosen}"
         assert step.critical_value * log(2) == pytest.approx(twin.critical_value, abs=1e-10)
         assert step.p_value == twin.p_value
-        assert step.n_drawn == len(twin.null)
+        assert step.n_permutations == len(twin.null)
         assert step.accepted == twin.accepted

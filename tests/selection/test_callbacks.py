@@ -27,7 +27,7 @@ SETTINGS = {
     "subsets": (gates, {"max_conditioning": 1}),
     "kept": (gates, {"keep": [3]}),
     "pairs": (xor, {"lookahead": 2, "n_permutations": 79, "estimator": "discrete"}),
-    "starts": (xor, {"n_random_starts": 3, "n_permutations": 79, "estimator": "discrete"}),
+    "random_starts": (xor, {"n_random_starts": 3, "n_permutations": 79, "estimator": "discrete"}),
     "no room": (xor, {"lookahead": 2, "n_permutations": 79, "max_features": 1}),
     "nothing": (noise, {"lookahead": 3, "n_random_starts": 2, "n_permutations": 159}),
 }
@@ -243,7 +243,7 @@ def test_ctrl_c_leaves_what_is_known(event, number):
     check_partial(partial, whole)
     assert len(partial.steps) == len(watcher.all("took"))
     for name in partial.features:
-        assert partial.entry(name) in partial.steps
+        assert partial.inclusion_step(name) in partial.steps
     json.dumps(partial.to_dict())
     assert len(partial.to_frame()) == sum(len(step.candidates) for step in partial.steps)
     assert "stopped before its end" in str(partial)
@@ -251,7 +251,7 @@ def test_ctrl_c_leaves_what_is_known(event, number):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("name", ["pairs", "starts"])
+@pytest.mark.parametrize("name", ["pairs", "random_starts"])
 def test_ctrl_c_while_looking_ahead(name, number):
     """Features that came in together are in until they are removed."""
     system, settings = SETTINGS[name]
@@ -266,7 +266,7 @@ def test_copies_and_skipped_columns_are_in_a_partial_record():
     X, y = gates()
     wide = np.column_stack([X, X[:, 0], np.ones(len(X))])
     whole = quick(fixed_features=[3]).fit(wide, y).selection_
-    assert whole.copies
+    assert whole.duplicates
     assert whole.skipped
     (partial,) = stop(lambda: (wide, y), {"keep": [3]}, "took", 1).all("stopped")
     check_partial(partial, whole)
@@ -360,8 +360,8 @@ def test_a_record_so_far():
 def test_what_was_removed_may_come_back():
     (step, *_) = quick().fit(*gates()).selection_.steps
     inn = replace(step, phase="lookahead", jointly_included=("a", "b"), accepted=True)
-    out = replace(step, phase="members", chosen="b", accepted=False)
-    stays = replace(step, phase="members", chosen="a", accepted=True)
+    out = replace(step, phase="joint_backward", chosen="b", accepted=False)
+    stays = replace(step, phase="joint_backward", chosen="a", accepted=True)
     back = replace(step, phase="forward", chosen="b", accepted=True)
     missed = replace(step, phase="forward", chosen="c", accepted=False)
     assert included([inn, out, stays, missed]) == ("a",)

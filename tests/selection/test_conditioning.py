@@ -130,7 +130,7 @@ def test_kept_features_are_always_given():
     X, y = key()
     selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
     assert chosen(selector) == ["x2"]
-    assert selector.selection_.entry("x2").conditioning_set == ("x0", "x1")
+    assert selector.selection_.inclusion_step("x2").conditioning_set == ("x0", "x1")
 
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, "all", True])

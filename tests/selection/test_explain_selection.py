@@ -298,7 +298,7 @@ def step(phase, candidates, p_values, chosen, accepted):
         p_value=p,
         alpha=0.05,
         surrogates="global",
-        n_drawn=99 if p_values else 0,
+        n_permutations=99 if p_values else 0,
         accepted=accepted,
     )
 
@@ -325,13 +325,13 @@ def test_roles_from_the_record():
     assert roles_by_tests(None, {}, record) == (roles_of(record), BY_RECORD)
 
 
-@pytest.mark.parametrize("phase", ["lookahead", "starts"])
+@pytest.mark.parametrize("phase", ["lookahead", "random_starts"])
 def test_what_came_in_with_others_and_left_again_is_weakly_relevant(phase):
     pair = step(phase, ["a & b", "a & c"], (0.01, 0.5), "a & b", True)
     steps = (
         step("forward", "abc", (0.3, 0.3, 0.3), "a", False),
         replace(pair, jointly_included=("a", "b")),
-        step("members", "ab", (0.01, 0.3), "b", False),
+        step("joint_backward", "ab", (0.01, 0.3), "b", False),
     )
     record = Selection(("a",), (), steps, {"a": 0.01}, settings={"alpha": 0.05})
     expected = {"a": "strongly relevant", "b": "weakly relevant", "c": "irrelevant"}

@@ -197,5 +197,5 @@ def test_without_features_there_is_none():
 def test_kept_features_have_none():
     X, y = numbers()
     record = quick(fixed_features=[0]).fit(X, y).selection_
-    assert record.kept == ("x0",)
+    assert record.fixed_features == ("x0",)
     assert list(record.p_values) == ["x1"]

@@ -18,7 +18,6 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.lookahead import Search, look_ahead
 from pidselect.selection.pool import Feature
 from pidselect.selection.screening import screened
-from pidselect.selection.step_test import CLOSE
 from pidselect.significance import LOOKAHEAD, START, permutations
 from pidselect.significance.standardize import PILOT_DRAWS
 
@@ -77,8 +76,8 @@ def test_xor_is_found_with_pairs(seed, estimator):
     selector = wary(lookahead=2, estimator=estimator).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
     record = selector.selection_
-    pair = record.entry("x0")
-    assert pair is record.entry("x1")
+    pair = record.inclusion_step("x0")
+    assert pair is record.inclusion_step("x1")
     assert (pair.phase, pair.jointly_included, pair.chosen) == (
         "lookahead",
         ("x0", "x1"),
@@ -89,7 +88,7 @@ def test_xor_is_found_with_pairs(seed, estimator):
     assert pair.note == "all 15 pairs searched"
     assert pair.value == pytest.approx(1, abs=0.02)
     assert "x0 and x1 came in together" in str(record)
-    assert phases(record)[:3] == ["forward", "lookahead", "members"]
+    assert phases(record)[:3] == ["forward", "lookahead", "joint_backward"]
     assert record.steps[2].accepted
 
 
@@ -106,8 +105,8 @@ def test_parity_of_three_needs_triples(seed):
     selector = wary(lookahead=3).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1", "x2"]
     record = selector.selection_
-    assert record.entry("x2").jointly_included == ("x0", "x1", "x2")
-    assert record.entry("x2").note == "all 20 triples searched"
+    assert record.inclusion_step("x2").jointly_included == ("x0", "x1", "x2")
+    assert record.inclusion_step("x2").note == "all 20 triples searched"
     assert phases(record)[:3] == ["forward", "lookahead", "lookahead"]
     assert not record.steps[1].accepted
     short, said = fit_to_nothing(X, y, lookahead=2)
@@ -125,7 +124,7 @@ def test_parity_of_five_is_beyond_triples_and_says_so():
 def test_tuples_of_four_have_a_name_too():
     selector = wary(lookahead=4, n_permutations=199).fit(*parity(4, n_columns=5))
     assert sorted(chosen(selector)) == ["x0", "x1", "x2", "x3"]
-    assert selector.selection_.entry("x0").note == "all 5 tuples of 4 searched"
+    assert selector.selection_.inclusion_step("x0").note == "all 5 tuples of 4 searched"
 
 
 def test_pairs_are_searched_beside_what_is_selected():
@@ -135,7 +134,7 @@ def test_pairs_are_searched_beside_what_is_selected():
     selector = wary(lookahead=2).fit(X, y)
     assert chosen(selector)[0] == "x0"
     assert sorted(chosen(selector)[1:]) == ["x1", "x2"]
-    assert selector.selection_.entry("x1").conditioning_set == ("x0",)
+    assert selector.selection_.inclusion_step("x1").conditioning_set == ("x0",)
 
 
 def test_numbers_that_tell_only_together():
@@ -194,7 +193,7 @@ def test_starts_equal_the_twin(estimator, n_pilot):
     selector = quick(estimator=estimator, n_random_starts=6, surrogates=("global", "local")).fit(
         X, y
     )
-    step = next(s for s in selector.selection_.steps if s.phase == "starts")
+    step = next(s for s in selector.selection_.steps if s.phase == "random_starts")
     rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
     # Subsets come from words of their own: the draws of the test do not know how they were made.
     drawn = permutations((0, START, 0, 0), range(1, 7), 5)
@@ -230,9 +229,9 @@ def test_a_passenger_is_put_off(seed, monkeypatch):
     record = selector.selection_
     came, removed, stays = record.steps[1:4]
     assert {"x0", "x1"} < set(came.jointly_included)
-    assert (removed.phase, removed.accepted) == ("members", False)
+    assert (removed.phase, removed.accepted) == ("joint_backward", False)
     assert removed.chosen in set(came.jointly_included) - {"x0", "x1"}
-    assert (stays.phase, stays.accepted) == ("members", True)
+    assert (stays.phase, stays.accepted) == ("joint_backward", True)
     assert came.alpha == removed.alpha == stays.alpha == 0.0125  # the share of triples
 
 
@@ -242,7 +241,7 @@ def test_members_that_all_fail_leave_nothing(monkeypatch):
 
     monkeypatch.setattr(lookahead, "_try_tuples", take_two)
     record, said = fit_to_nothing(*parity(5, n_columns=6), lookahead=2)
-    assert phases(record) == ["forward", "members", "members"]
+    assert phases(record) == ["forward", "joint_backward", "joint_backward"]
     assert {step.chosen for step in record.steps[1:]} == {"x2", "x3"}
     assert not any(step.accepted for step in record.steps)
     assert "What was included was removed again" in said
@@ -263,7 +262,7 @@ def test_shares_of_alpha_sum_to_alpha(order, n_random_starts):
 def test_each_level_is_tested_at_its_share():
     X, y = parity(5, n_columns=7)
     record, _ = fit_to_nothing(X, y, lookahead=3, n_random_starts=4, alpha=0.08)
-    assert phases(record) == ["forward", "lookahead", "lookahead", "starts"]
+    assert phases(record) == ["forward", "lookahead", "lookahead", "random_starts"]
     assert [step.alpha for step in record.steps] == [0.04, 0.02, 0.01, 0.01]
     plain, _ = fit_to_nothing(X, y, alpha=0.08)
     assert plain.steps[0].alpha == 0.08
@@ -280,15 +279,15 @@ def test_what_no_draw_reached_is_no_close_call(seed, n_random_starts):
     """p is 1/201 at 0.025, as small as it can be."""
     settings = {"n_random_starts": n_random_starts} if n_random_starts else {"lookahead": 2}
     record = wary(n_permutations=200, **settings).fit(*parity(2, seed=seed)).selection_
-    entry = record.entry("x0")
+    entry = record.inclusion_step("x0")
     assert (entry.p_value, entry.alpha) == (1 / 201, 0.025)
     assert all(step.p_value == 1 / 201 for step in record.steps if step.accepted)
-    assert not any("close call" in step.note for step in record.steps if step.accepted)
+    assert not any(step.close_call for step in record.steps if step.accepted)
 
 
 def test_a_close_call_is_noted_beside_what_was_searched():
     """A parity that is often wrong: p-values of all sizes."""
-    notes = set()
+    seen = set()
     for seed in range(20):
         X, y = parity(2, n=60, seed=seed, n_columns=4)
         wrong = np.random.default_rng(seed).random(60) < 0.25
@@ -296,9 +295,10 @@ def test_a_close_call_is_noted_beside_what_was_searched():
         _, (step, *_) = look_ahead(context, (), features_of(X), Search(2), inf)
         reached, error = round(100 * step.p_value) - 1, sqrt(step.p_value * (1 - step.p_value) / 99)
         is_close = reached > 0 and abs(step.p_value - 0.05) <= 2 * error
-        assert step.note == "all 6 pairs searched" + is_close * f"; {CLOSE}"
-        notes.add(step.note)
-    assert len(notes) == 2
+        assert step.note == "all 6 pairs searched"
+        assert step.close_call == is_close
+        seen.add(is_close)
+    assert seen == {False, True}
 
 
 # --- room ---------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ def test_groups_are_members_of_tuples():
     selector = wary(lookahead=2, feature_groups=groups).fit(X, y)
     assert sorted(chosen(selector)) == ["both", "x2"]
     assert selector.selected_.tolist() == [0, 1, 2]
-    pair = selector.selection_.entry("x2")
+    pair = selector.selection_.inclusion_step("x2")
     assert pair.jointly_included == ("both", "x2")
     assert pair.note == "all 10 pairs searched"
     record, _ = fit_to_nothing(X, y, lookahead=2, feature_groups=groups, max_features=2)
@@ -449,13 +449,13 @@ def test_random_starts_find_xor_among_few(seed):
     selector = wary(n_random_starts=10).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
     record = selector.selection_
-    start = record.entry("x0")
-    assert start.phase == "starts"
+    start = record.inclusion_step("x0")
+    assert start.phase == "random_starts"
     assert {"x0", "x1"} < set(start.jointly_included)
     assert len(start.jointly_included) == 1 + lookahead.START_SIZE
     assert " beside " in start.chosen
     assert "random starts of 3 features searched" in start.note
-    assert phases(record)[:3] == ["forward", "starts", "members"]
+    assert phases(record)[:3] == ["forward", "random_starts", "joint_backward"]
     assert [step.alpha for step in record.steps[:2]] == [0.025, 0.025]
 
 
@@ -463,7 +463,9 @@ def test_starts_are_as_large_as_there_is_room_for():
     X, y = parity(2, n_columns=3)
     selector = wary(n_random_starts=10).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
-    assert "3 different random starts of 2 features" in selector.selection_.entry("x0").note
+    assert (
+        "3 different random starts of 2 features" in selector.selection_.inclusion_step("x0").note
+    )
     record, _ = fit_to_nothing(X, y, n_random_starts=10, max_features=2)
     assert phases(record) == ["forward"]
 

@@ -30,14 +30,17 @@ def test_kept_by_name_or_position(keep):
     selector = quick(fixed_features=keep).fit(frame(X), y)
     assert selector.selected_[0] == 3
     assert sorted(selector.selected_) == [0, 1, 2, 3]
-    assert selector.selection_.kept == ("d",)
+    assert selector.selection_.fixed_features == ("d",)
     assert "d" not in chosen(selector)
     assert selector.get_support().tolist() == [True, True, True, True, False]
 
 
 def test_several_kept_as_an_array():
     X, y = gates()
-    assert quick(fixed_features=np.array([3, 4])).fit(X, y).selection_.kept == ("x3", "x4")
+    assert quick(fixed_features=np.array([3, 4])).fit(X, y).selection_.fixed_features == (
+        "x3",
+        "x4",
+    )
 
 
 def test_kept_columns_are_conditioned_on_and_never_tested():
@@ -101,7 +104,7 @@ def test_a_kept_column_stands_for_its_copies():
     X[:, 4] = 1 - X[:, 2]
     selector = quick(fixed_features=["x4"]).fit(X, y)
     assert sorted(selector.selected_) == [0, 1, 4]
-    assert selector.selection_.copies == {"x2": "x4"}
+    assert selector.selection_.duplicates == {"x2": "x4"}
 
 
 def test_two_copies_can_both_be_kept():
@@ -109,7 +112,7 @@ def test_two_copies_can_both_be_kept():
     X[:, 4] = X[:, 2]
     selector = quick(fixed_features=["x2", "x4"]).fit(X, y)
     assert sorted(selector.selected_) == [0, 1, 2, 4]
-    assert selector.selection_.copies == {}
+    assert selector.selection_.duplicates == {}
 
 
 # --- groups -------------------------------------------------------------------------------------
@@ -162,7 +165,7 @@ def test_a_group_too_wide_is_passed_over():
 def test_a_group_is_kept_whole():
     X, y = gates()
     selector = quick(feature_groups={"pair": ["x3", "x4"]}, fixed_features=["x4", "x3"]).fit(X, y)
-    assert selector.selection_.kept == ("pair",)
+    assert selector.selection_.fixed_features == ("pair",)
     assert selector.selected_[:2].tolist() == [3, 4]
     with pytest.raises(ValueError, match="'x4' of the feature group 'pair', but not 'x3'"):
         quick(feature_groups={"pair": ["x3", "x4"]}, fixed_features=["x4"]).fit(X, y)
@@ -255,7 +258,7 @@ def test_copies_are_merged_and_reported():
     X, y = numbers()
     X[:, 2] = 3 - 2 * X[:, 0]
     selector = quick().fit(X, y)
-    assert selector.selection_.copies == {"x2": "x0"}
+    assert selector.selection_.duplicates == {"x2": "x0"}
     assert sorted(selector.selected_) == [0, 1]
     assert all("x2" not in step.candidates for step in selector.selection_.steps)
 
@@ -266,11 +269,11 @@ def test_monotone_copies_are_merged_where_ranks_are_all_that_counts(image):
     X[:, 2] = image(X[:, 0])
     for estimator in ("auto", "ksg-rank", "copula", ("copula", "mixed-rank")):
         selection = quick(estimator=estimator).fit(X, y).selection_
-        assert selection.copies == {"x2": "x0"}
+        assert selection.duplicates == {"x2": "x0"}
         assert sorted(selection.features) == ["x0", "x1"]
     for estimator in ("ksg", ("copula", "gaussian")):
         selection = quick(estimator=estimator).fit(X, y).selection_
-        assert selection.copies == {}
+        assert selection.duplicates == {}
         assert "x2" in selection.steps[0].candidates
 
 
@@ -278,7 +281,7 @@ def test_relabelled_copies_are_merged():
     columns, y = season()
     columns["harbour"] = ["H1" if port == "south" else "H2" for port in columns["port"]]
     selector = quick().fit(pd.DataFrame(columns), y)
-    assert selector.selection_.copies == {"harbour": "port"}
+    assert selector.selection_.duplicates == {"harbour": "port"}
     assert sorted(chosen(selector)) == ["port", "wind"]
 
 

@@ -83,7 +83,7 @@ def test_forward_steps_equal_the_twin(estimator, shared):
         np.testing.assert_allclose(step.values, list(twin.bits.values()), atol=1e-10)
         assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
         assert step.accepted == (step.p_value <= 0.05)
-        assert step.n_drawn == 39
+        assert step.n_permutations == 39
         assert step.unit == ("sd" if portfolio else "bit")
     assert {step.surrogates for step in selector.selection_.steps[:1]} == {"global"}
 
@@ -139,8 +139,8 @@ def test_a_hump_is_carried_by_neighbours(seed):
     X, y = hump(seed)
     selector = quick(estimator=BOTH).fit(X, y)
     assert chosen(selector) == ["x1"]
-    assert selector.selection_.entry("x1").estimator == "ksg-rank"
-    assert selector.selection_.entry("x1").value > 0.3
+    assert selector.selection_.inclusion_step("x1").estimator == "ksg-rank"
+    assert selector.selection_.inclusion_step("x1").value > 0.3
     alone = quick(estimator="copula")
     with pytest.warns(UserWarning, match="No feature was selected"):
         alone.fit(X, y)
@@ -151,7 +151,7 @@ def test_a_weak_slope_is_carried_by_the_copula(seed):
     X, y = slope(seed)
     selector = quick(estimator=BOTH).fit(X, y)
     assert chosen(selector) == ["x1"]
-    entry = selector.selection_.entry("x1")
+    entry = selector.selection_.inclusion_step("x1")
     assert entry.estimator == "copula"
     assert 0 < entry.value < 0.3 < 3 < entry.score
     assert "sd by copula" in str(entry)

@@ -10,7 +10,6 @@ import pytest
 from systems import PAPER, gates, noise, numbers, quick, season, xor
 
 from pidselect.selection import Selection, Step
-from pidselect.selection.step_test import CLOSE
 
 
 def step(**changes):
@@ -28,7 +27,7 @@ def step(**changes):
         "p_value": 0.025,
         "alpha": 0.05,
         "surrogates": "global",
-        "n_drawn": 39,
+        "n_permutations": 39,
         "accepted": True,
     }
     return Step(**{**parts, **changes})
@@ -67,7 +66,7 @@ records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 
 @records
 def test_each_step_agrees_with_itself(make):
-    """A p-value is the largest of all tests, scores and null line are those of the deciding one."""
+    """A p-value is the largest of all tests, scores and critical value are those of the deciding one."""
     selection = make().selection_
     members = selection.settings["estimator"]
     for one in selection.steps:
@@ -75,7 +74,7 @@ def test_each_step_agrees_with_itself(make):
         assert one.p_value == one.p_values[one.candidates.index(one.chosen)]
         assert one.alpha == selection.settings["alpha"]
         assert one.accepted == (one.p_value <= one.alpha)
-        assert one.n_drawn == 39
+        assert one.n_permutations == 39
         assert one.surrogates in selection.settings["surrogates"]
         assert one.unit == ("sd" if isinstance(members, dict) else "bit")
         assert one.unit == "bit" or set(one.estimators) <= set(members)
@@ -118,13 +117,13 @@ def test_each_step_follows_from_the_one_before(make):
     included = []
     for number, one in enumerate(forward):
         if selection.settings["criterion"] == "cmi":
-            assert one.conditioning_set == (*selection.kept, *included)
+            assert one.conditioning_set == (*selection.fixed_features, *included)
         assert set(one.candidates) == set(forward[0].candidates) - set(included)
         assert one.accepted or number == len(forward) - 1
         included += [one.chosen] * one.accepted
     for number, one in enumerate(backward):
         assert one.candidates == tuple(included)
-        assert one.conditioning_set == (*selection.kept, *included)
+        assert one.conditioning_set == (*selection.fixed_features, *included)
         assert one.accepted == (number == len(backward) - 1)
         included = [name for name in included if one.accepted or name != one.chosen]
     assert selection.features == tuple(included)
@@ -135,7 +134,9 @@ def test_selected_and_record_agree(make):
     selector = make()
     names, selection = list(selector.feature_types_), selector.selection_
     columns = {"x0+x1": ("x0", "x1")}
-    expected = [c for f in (*selection.kept, *selection.features) for c in columns.get(f, (f,))]
+    expected = [
+        c for f in (*selection.fixed_features, *selection.features) for c in columns.get(f, (f,))
+    ]
     assert [names[index] for index in selector.selected_] == expected
 
 
@@ -157,8 +158,16 @@ def test_to_dict_goes_through_json_and_back(make):
     selection = make().selection_
     record = selection.to_dict()
     assert json.loads(json.dumps(record, allow_nan=False)) == record
-    names = {"features", "kept", "steps", "p_values", "copies", "skipped", "settings"}
-    assert set(record) == names
+    assert set(record) == {
+        "features",
+        "fixed_features",
+        "steps",
+        "p_values",
+        "duplicates",
+        "skipped",
+        "settings",
+        "is_complete",
+    }
     again = [
         Step(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()})
         for one in record["steps"]
@@ -192,7 +201,7 @@ def test_settings_are_enough_to_repeat_it():
         "n_permutations",
         "n_pilot",
         "surrogates",
-        "shared",
+        "shared_permutations",
         "n_groups",
         "backward",
         "lookahead",
@@ -222,6 +231,7 @@ def test_numpy_numbers_as_settings_become_plain():
     assert settings.pop("estimator") == {"discrete": "Discrete()"}
     assert settings.pop("surrogates") == ("global", "local")
     assert settings.pop("n_groups") is None
+    assert settings.pop("target_types") == ("nominal",)
     assert {type(value) for value in settings.values()} <= {bool, int, float, str}
 
 
@@ -239,7 +249,7 @@ def test_to_frame_has_a_row_for_each_candidate_of_each_step():
         assert rows["estimator"].tolist() == list(one.estimators)
         assert set(rows["unit"]) == {one.unit}
         assert set(rows["surrogates"]) == {one.surrogates}
-        assert set(rows["n_drawn"]) == {one.n_drawn}
+        assert set(rows["n_permutations"]) == {one.n_permutations}
         assert set(rows["phase"]) == {one.phase}
         assert set(rows["critical_value"]) == {one.critical_value}
         assert rows.loc[rows["chosen"], "candidate"].tolist() == [one.chosen]
@@ -254,17 +264,17 @@ def test_an_empty_record_gives_an_empty_frame():
     assert list(frame.columns)[:3] == ["step", "phase", "candidate"]
 
 
-def test_entry():
+def test_inclusion_step():
     selection = quick().fit(*gates()).selection_
     for name in selection.features:
-        entry = selection.entry(name)
+        entry = selection.inclusion_step(name)
         assert (entry.phase, entry.chosen, entry.accepted) == ("forward", name, True)
     with pytest.raises(KeyError, match="'x4' was not included; selected: x2"):
-        selection.entry("x4")
+        selection.inclusion_step("x4")
 
 
-def test_entry_of_a_feature_that_left_and_came_back():
-    """Removed from those that came in together, included later by itself: that is its entry."""
+def test_inclusion_step_of_a_feature_that_was_removed_and_included_again():
+    """Removed from jointly included features, included alone later: that step counts."""
     alone = {"candidates": ("c",), "values": (0.5,), "scores": (0.5,), "estimators": ("ksg",)}
     together = step(
         phase="lookahead",
@@ -272,48 +282,56 @@ def test_entry_of_a_feature_that_left_and_came_back():
         chosen="a & b & c",
         jointly_included=("a", "b", "c"),
     )
-    removed = step(phase="members", candidates=("a", "c"), chosen="c", p_value=0.5, accepted=False)
+    removed = step(
+        phase="joint_backward", candidates=("a", "c"), chosen="c", p_value=0.5, accepted=False
+    )
     later = step(**alone, chosen="c", p_values=(0.025,))
     selection = Selection(("a", "b", "c"), (), (together, removed, later))
-    assert selection.entry("a") is selection.entry("b") is together
-    assert selection.entry("c") is later
+    assert selection.inclusion_step("a") is selection.inclusion_step("b") is together
+    assert selection.inclusion_step("c") is later
     lines = str(selection).splitlines()
     assert lines[3].split()[:2] == ["c", "3"]
     gone = Selection(("a", "b"), (), (together, removed))
     with pytest.raises(KeyError, match="'c' was not included; selected: a, b"):
-        gone.entry("c")
+        gone.inclusion_step("c")
 
 
-def test_a_step_reads_as_a_sentence():
-    assert str(step()) == "forward   a: 0.5000 bit (null line 0.3000, p = 0.0250), included"
-    assert str(step(accepted=False)).endswith("not included")
-    assert str(step(phase="backward")).endswith("stays")
-    assert str(step(phase="backward", accepted=False)).endswith("removed")
-    assert str(step(phase="members", accepted=False)).endswith("removed")
-
-
-def test_a_step_of_a_portfolio_says_whose_word_counts():
+def test_a_step_as_text():
+    assert str(step()) == "forward   a: 0.5000 bit (critical value 0.3000, p = 0.0250), included"
     assert str(standardised()) == (
-        "forward   a: 0.5000 bit (7.2 sd by copula, null line 3.5, p = 0.0250), included"
+        "forward   a: 0.5000 bit (7.2 sd by copula, critical value 3.5, p = 0.0250), included"
     )
-
-
-def test_a_step_says_only_what_there_is():
-    """The draws of a sequential test may give no line; without a test there is no p-value."""
     assert "(p = 0.0250)" in str(step(critical_value=None))
-    untested = step(critical_value=None, p_value=None, p_values=(), n_drawn=0)
+    untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
     assert str(untested) == "forward   a: 0.5000 bit (not tested), included"
     assert str(step(note="all 6 pairs searched")).endswith("included; all 6 pairs searched")
+    assert "close call" in str(step(close_call=True))
+
+
+@pytest.mark.parametrize(
+    ("phase", "if_accepted", "if_rejected"),
+    [
+        ("forward", "included", "not included"),
+        ("lookahead", "included", "not included"),
+        ("random_starts", "included", "not included"),
+        ("backward", "retained", "removed"),
+        ("joint_backward", "retained", "removed"),
+    ],
+)
+def test_outcome_of_a_step(phase, if_accepted, if_rejected):
+    for accepted, outcome in ((True, if_accepted), (False, if_rejected)):
+        assert step(phase=phase, accepted=accepted).outcome == outcome
+        assert str(step(phase=phase, accepted=accepted)).endswith(outcome)
 
 
 def test_a_selection_reads_as_a_table():
     selection = Selection(("a",), ("age of the patient",), (step(),), {"a": 0.05})
     assert str(selection).splitlines() == [
-        "feature             step    bits  null line  p-value  final p",
-        "age of the patient  kept",
-        "a                      1  0.5000     0.3000   0.0250   0.0500",
+        "feature              step    bits  critical value       p  final p",
+        "age of the patient  fixed",
+        "a                       1  0.5000          0.3000  0.0250   0.0500",
     ]
-    assert "(nothing selected)" in str(Selection((), (), ()))
+    assert str(Selection((), (), ())).splitlines()[1:] == ["(no feature)"]
     gate = quick().fit(*gates()).selection_
     first_words = [line.split()[0] for line in str(gate).splitlines()]
     assert first_words == ["feature", *gate.features]
@@ -322,17 +340,17 @@ def test_a_selection_reads_as_a_table():
 def test_the_table_of_a_portfolio_has_scores():
     selection = Selection(("a",), (), (standardised(),), {"a": 0.05})
     assert str(selection).splitlines() == [
-        "feature  step    bits      by  score  null line  p-value  final p",
-        "a           1  0.5000  copula    7.2        3.5   0.0250   0.0500",
+        "feature  step    bits  estimator  score  critical value       p  final p",
+        "a           1  0.5000     copula    7.2             3.5  0.0250   0.0500",
     ]
 
 
 def test_the_table_leaves_blank_what_was_not_tested():
-    untested = step(critical_value=None, p_value=None, p_values=(), n_drawn=0)
+    untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
     assert str(Selection(("a",), (), (untested,))).splitlines()[1].split() == ["a", "1", "0.5000"]
 
 
-def test_features_that_came_in_together_share_a_step():
+def test_jointly_included_features_share_a_step():
     pair = step(
         phase="lookahead",
         candidates=("a & b", "a & c"),
@@ -340,41 +358,43 @@ def test_features_that_came_in_together_share_a_step():
         jointly_included=("a", "b"),
     )
     selection = Selection(("a", "b"), (), (pair,), {"a": 0.05, "b": 0.05})
-    assert selection.entry("a") is selection.entry("b") is pair
+    assert selection.inclusion_step("a") is selection.inclusion_step("b") is pair
     lines = str(selection).splitlines()
     assert [line.split()[:3] for line in lines[1:3]] == [["a", "1", "0.5000"], ["b", "1", "0.5000"]]
-    assert lines[3] == "a and b came in together: values are those of all of them."
+    assert lines[3].startswith("a and b ")
 
 
-def test_those_beside_a_random_start_have_the_values_of_the_chosen_one():
+def test_features_of_a_random_start_have_the_values_of_the_chosen_one():
     start = step(
-        phase="starts",
+        phase="random_starts",
         candidates=("a beside b & c", "d beside b & c"),
         chosen="a beside b & c",
         jointly_included=("a", "b", "c"),
     )
-    said = "a and b came in together: values are those of a beside b & c."
-    assert str(Selection(("a", "b"), (), (start,))).splitlines()[-1] == said
-    assert "came in together" not in str(Selection(("a",), (), (start,)))
+    (note,) = Selection(("a", "b"), (), (start,)).notes
+    assert note.startswith("a and b ")
+    assert note.endswith("a beside b & c.")
+    assert Selection(("a",), (), (start,)).notes == ()
 
 
-def test_the_table_says_where_tests_ended_early():
+def test_notes_on_sequential_tests_and_interrupted_fits():
     parts = (("a",), (), (step(),), {"a": 0.05})
-    said = "Tests ended early: of a p-value, only the side of alpha it is on says much."
-    assert str(Selection(*parts, settings={"n_permutations": "auto"})).splitlines()[-1] == said
-    assert "ended early" not in str(Selection(*parts, settings={"n_permutations": 200}))
+    assert Selection(*parts, settings={"n_permutations": 200}).notes == ()
+    assert len(Selection(*parts, settings={"n_permutations": "auto"}).notes) == 1
+    assert len(Selection(*parts, is_complete=False).notes) == 1
 
 
-def test_the_table_says_what_is_in_doubt():
-    steps = (step(), step(chosen="b", note=CLOSE))
+def test_notes_name_close_calls_and_features_that_are_not_significant_at_the_end():
+    steps = (step(), step(chosen="b", close_call=True))
     settings = {"alpha": 0.05}
     sure = Selection(("a",), (), steps[:1], {"a": 0.05}, settings=settings)
-    assert sure.remarks() == []
-    in_doubt = Selection(("a", "b"), (), steps, {"a": 0.05, "b": 0.1}, settings=settings)
-    assert in_doubt.remarks() == [
-        "A close call, which more draws may decide otherwise: b.",
-        "A final p above 0.05: beside all other selected features, b may add nothing.",
-    ]
+    assert sure.notes == ()
+    unsure = Selection(("a", "b"), (), steps, {"a": 0.05, "b": 0.1}, settings=settings)
+    close, weak = unsure.notes
+    assert close.startswith("Close call")
+    assert close.endswith(": b.")
+    assert "0.05" in weak
+    assert weak.endswith(": b.")
 
 
 @pytest.mark.parametrize("final", [{}, {"a": 0.05}])
@@ -400,7 +420,12 @@ def test_without_draws_the_strongest_come_in_untested():
     assert len(selection.features) == len(selection.steps) == 4
     assert selection.p_values == {}
     for one in selection.steps:
-        assert (one.p_value, one.critical_value, one.p_values, one.n_drawn) == (None, None, (), 0)
+        assert (one.p_value, one.critical_value, one.p_values, one.n_permutations) == (
+            None,
+            None,
+            (),
+            0,
+        )
         assert one.accepted
         assert one.score == max(one.scores)
     assert json.loads(json.dumps(selection.to_dict())) == selection.to_dict()
@@ -431,7 +456,7 @@ def test_no_look_ahead_is_recommended_where_it_cannot_be_had(criterion):
     with pytest.warns(UserWarning, match="No feature was selected") as caught:
         quick(criterion=criterion, estimator="gaussian").fit(*noise(seed=4))
     text = str(caught[0].message)
-    assert "feature_groups, for features that tell something only together" in text
+    assert "feature_groups" in text
     assert "lookahead" not in text
 
 
@@ -442,14 +467,13 @@ def test_an_empty_selection_because_all_were_removed_again():
     removed = step(
         **alone,
         phase="backward",
-        given=("a",),
+        conditioning_set=("a",),
         p_values=(0.075,),
         p_value=0.075,
         critical_value=0.6,
         accepted=False,
     )
-    text = Selection((), (), (included, removed)).why_nothing()
-    assert text.startswith("No feature was selected")
+    text = Selection((), (), (included, removed)).empty_reason()
     assert "removed" in text
     assert "0.075" in text
     assert "backward=None" in text
@@ -461,10 +485,7 @@ def test_kept_features_alone_are_no_reason_to_warn():
         quick(fixed_features=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
     )
     assert selection.features == ()
-    assert str(selection).splitlines()[1:] == [
-        "x2       kept",
-        "(nothing beyond what was kept)",
-    ]
+    assert str(selection).splitlines()[1].split() == ["x2", "fixed"]
 
 
 def test_a_selection_shows_itself_as_its_table():
@@ -475,6 +496,6 @@ def test_a_selection_shows_itself_as_its_table():
 
 def test_the_record_says_what_the_target_was_taken_for():
     X, y = gates()
-    assert quick().fit(X, y).selection_.settings["target"] == "nominal"
+    assert quick().fit(X, y).selection_.settings["target_types"] == ("nominal",)
     both = np.column_stack([y, X[:, 0] + np.random.default_rng(0).normal(size=len(y))])
-    assert quick().fit(X, both).selection_.settings["target"] == "nominal, continuous"
+    assert quick().fit(X, both).selection_.settings["target_types"] == ("nominal", "continuous")

@@ -351,10 +351,10 @@ def test_copies_are_told_from_all_samples():
     X[[10, 1500, 2900], 5] ^= 1
     selection = quick(max_samples=200).fit(X, y).selection_
     assert selection.settings["n_samples"] == 200
-    assert selection.copies == {}
+    assert selection.duplicates == {}
     assert "x5" in selection.steps[0].candidates
     X[:, 5] = 1 - X[:, 2]
-    assert quick(max_samples=200).fit(X, y).selection_.copies == {"x5": "x2"}
+    assert quick(max_samples=200).fit(X, y).selection_.duplicates == {"x5": "x2"}
 
 
 def test_what_is_constant_only_in_the_samples_used_is_not_scored():

@@ -114,7 +114,7 @@ def test_names_of_the_data_stay_text():
     selector = quick(fixed_features=names[3]).fit(copy, y)
     html = selector._repr_html_()
     assert ATTACK in selector.selection_.features
-    assert selector.selection_.copies == {f"{ATTACK}2": "a"}
+    assert selector.selection_.duplicates == {f"{ATTACK}2": "a"}
     assert "<img" not in html
     assert "<script" not in html
     assert "\u202e" not in html
@@ -132,7 +132,7 @@ def test_a_table_of_what_was_selected():
     assert table[0] == ["feature", "step", "bits", "p", "final p"]
     assert table[1] == ["x3", "kept", "", "", ""]
     for line, feature in zip(table[2:], selection.features, strict=False):
-        step = selection.entry(feature)
+        step = selection.inclusion_step(feature)
         final = selection.p_values[feature]
         number = str(selection.steps.index(step) + 1)
         expected = [f"{step.value:.4f}", f"{step.p_value:.4f}", f"{final:.4f}"]

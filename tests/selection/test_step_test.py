@@ -21,7 +21,7 @@ from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import given_all
-from pidselect.selection.step_test import CLOSE, PermutationTestResult
+from pidselect.selection.step_test import PermutationTestResult
 from pidselect.significance import FORWARD, maximum_statistic
 
 SYSTEMS = {
@@ -294,10 +294,10 @@ def test_of_a_game_that_was_won_and_lost_again_there_is_no_null_line():
 # --- close calls --------------------------------------------------------------------------------
 
 
-def note_of(n_reached, n_draws, alpha=0.05, **settings):
-    """Return the note on a value that so many draws reach."""
+def is_close_call(n_reached, n_draws, alpha=0.05, **settings):
+    """Return whether a value that so many surrogates reach is a close call."""
     null = (np.arange(n_draws) < n_reached).astype(float)
-    return judged(np.ones((1, 1)), null[np.newaxis, np.newaxis], alpha, **settings).note
+    return judged(np.ones((1, 1)), null[np.newaxis, np.newaxis], alpha, **settings).close_call
 
 
 @pytest.mark.parametrize(
@@ -307,16 +307,16 @@ def note_of(n_reached, n_draws, alpha=0.05, **settings):
     [(0, False), (3, False), (5, True), (9, True), (10, True), (16, True), (20, False)],
 )
 def test_within_two_standard_errors_of_alpha_it_is_close(n_reached, is_close):
-    assert note_of(n_reached, 199) == (CLOSE if is_close else "")
+    assert is_close_call(n_reached, 199) == is_close
 
 
 @pytest.mark.parametrize(("n_draws", "alpha"), [(19, 0.05), (39, 0.05), (99, 0.025), (200, 0.025)])
 def test_what_no_draw_reached_is_never_close(n_draws, alpha):
     """As small a p-value as there can be: more draws can hardly take it back."""
-    assert note_of(0, n_draws, alpha) == ""
-    assert note_of(1, n_draws, alpha) == (CLOSE if n_draws < 200 else "")
+    assert not is_close_call(0, n_draws, alpha)
+    assert is_close_call(1, n_draws, alpha) == (n_draws < 200)
 
 
 def test_tests_that_end_early_or_never_began_are_not_close():
-    assert note_of(2, 59, early=True) == ""
-    assert note_of(0, 0) == ""
+    assert not is_close_call(2, 59, early=True)
+    assert not is_close_call(0, 0)

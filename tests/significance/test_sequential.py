@@ -273,9 +273,9 @@ def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
     assert [s.chosen for s in found.steps] == [s.chosen for s in fixed.steps]
     assert [s.accepted for s in found.steps] == [s.accepted for s in fixed.steps]
     assert found.settings["n_permutations"] == "auto"
-    n_drawn = [step.n_drawn for step in found.steps]
+    n_drawn = [step.n_permutations for step in found.steps]
     assert max(n_drawn) <= MOST_DRAWS + 16
-    assert sum(n_drawn) < sum(step.n_drawn for step in fixed.steps) / 2
+    assert sum(n_drawn) < sum(step.n_permutations for step in fixed.steps) / 2
 
 
 @portfolios
@@ -291,7 +291,7 @@ def test_what_the_record_says_fits_together(seed, estimator):
     accepted = [step for step in record.steps if step.accepted]
     assert accepted
     assert all(step.critical_value is not None for step in accepted)
-    assert all(step.n_drawn >= 39 for step in accepted)
+    assert all(step.n_permutations >= 39 for step in accepted)
 
 
 @portfolios
@@ -301,7 +301,7 @@ def test_where_nothing_is_relevant_few_draws_do(seed, estimator):
     with pytest.warns(UserWarning, match="No feature was selected"):
         selector.fit(*nothing(seed=seed))
     (step,) = selector.selection_.steps
-    assert 0 < step.n_drawn <= 64
+    assert 0 < step.n_permutations <= 64
     assert step.p_value > 0.05
     assert step.critical_value is None
     assert "null line" not in str(step)
@@ -314,7 +314,7 @@ def test_a_clear_feature_is_found_at_a_strict_level(estimator):
     record = fit(X[:, [0, 2]], y, estimator=estimator, alpha=0.001, surrogates="global")
     assert record.features == ("x0",)
     assert record.steps[0].p_value <= 0.001
-    assert record.steps[0].n_drawn > MOST_DRAWS
+    assert record.steps[0].n_permutations > MOST_DRAWS
     assert record.p_values["x0"] == pytest.approx(1 / 10_001)
 
 
@@ -354,7 +354,7 @@ def test_n_drawn_counts_what_was_drawn_for_the_test(estimator, n_pilot, monkeypa
     assert [draws.start for draws in asked[:1]] == [0]
     first = asked[: next((i for i, d in enumerate(asked[1:], 1) if d.start == 0), len(asked))]
     assert [draw for draws in first for draw in draws] == list(range(first[-1].stop))
-    assert record.steps[0].n_drawn == first[-1].stop - 1 - n_pilot
+    assert record.steps[0].n_permutations == first[-1].stop - 1 - n_pilot
 
 
 def test_the_patience_of_a_selection_ends():
@@ -371,6 +371,6 @@ def test_the_patience_of_a_selection_ends():
             warnings.simplefilter("ignore", UserWarning)
             step = selector.fit(x[:, np.newaxis], y).selection_.steps[0]
         assert step.accepted == (step.p_value <= 0.05)
-        drawn.append(step.n_drawn)
+        drawn.append(step.n_permutations)
     assert max(drawn) <= MOST_DRAWS + 16
     assert len(set(drawn)) > 3

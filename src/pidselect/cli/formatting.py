@@ -39,8 +39,10 @@ def selection_text(selection: Selection, n_rows: int) -> str:
         Of the file, before rows were left out.
     """
     blocks = [str(selection)]
-    if selection.settings.get("complete", True) and not selection.features:
-        blocks.append(_wrapped([as_options(selection.why_nothing())]))
+    if selection.is_complete and not selection.features:
+        blocks.append(
+            _wrapped([as_options(f"No feature was selected. {selection.empty_reason()}")])
+        )
     if left_out := _left_out(selection, n_rows):
         blocks.append(_wrapped(left_out))
     return "\n\n".join(blocks)
@@ -49,7 +51,7 @@ def selection_text(selection: Selection, n_rows: int) -> str:
 def _left_out(selection: Selection, n_rows: int) -> list[str]:
     sentences = [
         f"{shown(copy)} says the same as {shown(original)} and was left out."
-        for copy, original in selection.copies.items()
+        for copy, original in selection.duplicates.items()
     ]
     sentences += [
         f"{shown(name)} was skipped: {reason}." for name, reason in selection.skipped.items()
@@ -92,7 +94,7 @@ def explanation_text(explanation: Explanation) -> str:
 
 def relevant_sentences(explanation: Explanation) -> str:
     """Return a sentence for each feature that tells something."""
-    roles = ("kept", "strongly relevant", "weakly relevant")
+    roles = ("fixed", "strongly relevant", "weakly relevant")
     return _wrapped([feature.sentence for feature in explanation if feature.role in roles])
 
 

@@ -57,9 +57,9 @@ class Progress:
 
     def on_step(self, step: Step) -> None:
         """Take note of a step that is decided."""
-        from pidselect.selection.result import COMES_IN
+        from pidselect.selection.result import INCLUSION_PHASES
 
-        if step.phase in COMES_IN:
+        if step.phase in INCLUSION_PHASES:
             self._n_features += step.accepted * max(1, len(step.jointly_included))
         else:
             self._n_features -= not step.accepted
@@ -140,13 +140,9 @@ class Lines(Progress):
 
 def in_words(step: Step) -> str:
     """Return what a step has decided, in a line."""
-    from pidselect.selection.result import VERDICTS
-
     name = shown(step.chosen)
     tested = "" if step.p_value is None else f", p = {step.p_value:.4f}"
-    return (
-        f"{step.phase}: {name}, {step.value:.4f} bit{tested}, {VERDICTS[step.phase, step.accepted]}"
-    )
+    return f"{step.phase}: {name}, {step.value:.4f} bit{tested}, {step.outcome}"
 
 
 class Bar(Progress):

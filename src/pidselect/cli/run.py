@@ -288,7 +288,7 @@ def _tell(call: Call, found: Found, text: str) -> None:
 def _tell_stopped(call: Call, found: Found, saved: Saved) -> None:
     """Print what is known so far, write it down if asked for, and say how to go on."""
     is_piped = call.out.json == "-"
-    is_selected = found.selection.settings.get("complete", True) is not False
+    is_selected = found.selection.is_complete
     what = "The selection is finished, what follows it is not" if is_selected else "So far"
     say(f"\nStopped. {what}:\n", err=True)
     say(selection_text(found.selection, found.data.n_rows), err=is_piped)

@@ -122,13 +122,13 @@ def explain(
     >>> from pidselect.estimators import Discrete
     >>> states = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 50)
     >>> up, down, lamp = (read_block(column, "") for column in states.T)
-    >>> verdicts = [Verdict("up", "kept", True, up), Verdict("down", "kept", True, down)]
+    >>> verdicts = [Verdict("up", "fixed", True, up), Verdict("down", "fixed", True, down)]
     >>> explanation = explain(verdicts, lamp, Approach(Discrete()))
     >>> round(explanation["up"].synergy, 2), round(explanation.information, 2)
     (1.0, 1.0)
     """
     selected = [v for v in verdicts if v.selected]
-    aside = [v for v in verdicts if not v.selected and v.role in ("copy", "skipped")]
+    aside = [v for v in verdicts if not v.selected and v.role in ("duplicate", "skipped")]
     rejected = [v for v in verdicts if not v.selected and v not in aside]
     everything = _joined(selected)
     among = [SourcePair(v.block, _joined([w for w in selected if w is not v])) for v in selected]
@@ -139,7 +139,7 @@ def explain(
     outside.sort(key=lambda f: -np.inf if f.relevance is None else f.relevance, reverse=True)
     features = inside + outside + [_set_aside(v) for v in aside]
     names, about = [v.name for v in selected], _target_name(target)
-    kept = [v.name for v in selected if v.role == "kept"]
+    kept = [v.name for v in selected if v.role == "fixed"]
     return Explanation(
         features=tuple(
             replace(f, sentence=sentence(f, about, [n for n in names if n != f.name], kept))

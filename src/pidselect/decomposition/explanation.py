@@ -15,7 +15,9 @@ from pidselect.data import FloatArray, make_frame
 from pidselect.data.messages import align, did_you_mean, shown
 from pidselect.decomposition.short_form import explanation_form
 
-Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]
+Role = Literal[
+    "strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"
+]
 
 #: Of features that are not selected, so many are printed.
 SHOWN = 20
@@ -54,7 +56,7 @@ class FeatureExplanation:
     Parameters
     ----------
     name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"}
+    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"}
         The verdict of tests on the selected set and its subsets: see `PIDSelector.explain`.
     selected : bool
         Whether it is in the selected set, so that it is compared with the rest of that. Others are
@@ -210,6 +212,8 @@ class Explanation:
         What the target is called.
     notes : tuple of str
         What to know before trusting the numbers.
+    in_sample : bool
+        Whether the samples are those of the fit, so that values are optimistic.
     """
 
     features: tuple[FeatureExplanation, ...]
@@ -218,6 +222,7 @@ class Explanation:
     n_samples: int
     target: str = "y"
     notes: tuple[str, ...] = ()
+    in_sample: bool = False
     frame_library: str | None = None
 
     def __getitem__(self, name: str) -> FeatureExplanation:

@@ -14,7 +14,7 @@ ALMOST_ALL = 0.9
 TESTED = {
     "strongly relevant": "is strongly relevant",
     "weakly relevant": "is weakly relevant",
-    "kept": "is kept, untested",
+    "fixed": "is fixed, untested",
 }
 
 
@@ -41,8 +41,10 @@ def sentence(
     (0.31 bit by itself, 0.21 bit only together with them), and shares 0.40 bit with them.
     """
     name, about = shown(feature.name), f"about {shown(target)}"
-    if feature.role == "copy":
-        return f"{name} is a copy of {shown(feature.reason)}: what is said of that holds for it."
+    if feature.role == "duplicate":
+        return (
+            f"{name} is a duplicate of {shown(feature.reason)}: what is said of that holds for it."
+        )
     if feature.role == "skipped":
         return f"{name} was skipped: {feature.reason}."
     if feature.role == "irrelevant":

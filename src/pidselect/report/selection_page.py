@@ -24,7 +24,7 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.report.html import Markup, breakable, fill, number, save, unbroken
 from pidselect.report.sentences import LONG_NAME, cut
 from pidselect.report.summary import FORMAT, GOES_OUT, About, summarise
-from pidselect.selection.explain import SAME_ROWS, read_again
+from pidselect.selection.explain import read_again
 from pidselect.selection.stability import Stability
 
 Record = Mapping[str, Any]
@@ -50,9 +50,9 @@ _FACTS = {"logical_cpus": "logical CPUs", "cpu": "CPU", "python": "Python"}
 _PHASES = {
     "forward": "forward: the strongest candidate is tested, and included if it exceeds the line.",
     "lookahead": "lookahead: where no single candidate passes, tuples of them are tested.",
-    "starts": "starts: candidates are tested beside random others.",
-    "members": "members: of those that came in together, the weakest is tested, and removed if it "
-    "adds nothing to the others.",
+    "random_starts": "random_starts: candidates are tested beside random others.",
+    "joint_backward": "joint_backward: of those included jointly, the weakest is tested, and "
+    "removed if it adds nothing to the others.",
     "backward": "backward: the weakest selected feature is tested once more, and removed if it "
     "adds nothing to the others.",
 }
@@ -137,9 +137,11 @@ def write_report(
         raise ValueError(f"path={str(path)!r}: a report is a page, so its name ends in .html.")
     record = selector.selection_
     explanation = selector.explain(X, y, groups)
-    problem = read_again(X, y, selector.feature_types_, record.settings["target"], selector.missing)
+    problem = read_again(
+        X, y, selector.feature_types_, record.settings["target_types"], selector.missing
+    )
     about = About.of(problem, command=_lines(selector), title=title or "")
-    if SAME_ROWS not in explanation.notes:  # held-out rows explain what others selected
+    if not explanation.in_sample:  # held-out rows explain what others selected
         about = replace(about, n_rows=record.settings["n_samples"])
     summary = summarise(
         record,

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import shown
 from pidselect.decomposition.explanation import Explanation
-from pidselect.selection.explain import SAME_ROWS
-from pidselect.selection.result import COMES_IN, Selection
+from pidselect.selection.result import INCLUSION_PHASES, Selection
 from pidselect.selection.stability import Stability
-from pidselect.selection.step_test import CLOSE
 from pidselect.significance import is_significant
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def answer(
     """Return the answer in a few sentences: which features, how much they tell, what is left."""
     target, names = named(about.target), selection.features
     columns = f"{about.n_columns:,} column{'s' * (about.n_columns != 1)}"
-    kept = selection.kept
+    kept = selection.fixed_features
     start = "" if is_complete else "so far, "
     if kept:
         start += f"beyond {listed(kept)}, which {'was' if len(kept) == 1 else 'were'} kept, "
@@ -64,9 +62,9 @@ def _together(selection: Selection, explanation: Explanation | None, about: Abou
     """Say how much all selected features tell together."""
     if explanation is None:
         return []
-    n_features = len(selection.features) + len(selection.kept)
+    n_features = len(selection.features) + len(selection.fixed_features)
     they = "It tells" if n_features == 1 else "Together they tell"
-    if selection.kept:
+    if selection.fixed_features:
         they = "With what was kept, " + (
             "it tells" if len(selection.features) == 1 else "they tell"
         )
@@ -86,7 +84,7 @@ def _together(selection: Selection, explanation: Explanation | None, about: Abou
 
 def _others(selection: Selection) -> list[str]:
     """Say why it was left at these features."""
-    searches = [step for step in selection.steps if step.phase in COMES_IN]
+    searches = [step for step in selection.steps if step.phase in INCLUSION_PHASES]
     by_cmi = selection.settings.get("criterion", "cmi") == "cmi"  # others say nothing of adding
     if not searches or not by_cmi or _is_untested(selection):
         return []
@@ -118,7 +116,7 @@ def certainty(
         said.append(f"The tests went by {n_samples:,} of {n_rows:,} rows.")
     if explanation is not None and explanation.n_samples != n_samples:
         said.append(f"How features tell was estimated from {explanation.n_samples:,} rows.")
-    if explanation is not None and SAME_ROWS in explanation.notes and selection.features:
+    if explanation is not None and explanation.in_sample and selection.features:
         said.append(
             "Bits are estimates, from the rows that features were selected on: take them for the "
             "upper end."
@@ -133,10 +131,12 @@ def _of_tests(selection: Selection, draws: object, alpha: float) -> list[str]:
     tested = [step for step in selection.steps if step.p_value is not None]
     if not tested:
         return []
-    close = dict.fromkeys(step.chosen for step in tested if CLOSE in step.note)
-    calls = [f"The test of {listed(list(close))} was {CLOSE}."] if close else []
+    close = dict.fromkeys(step.chosen for step in tested if step.close_call)
+    calls = (
+        [f"Close call, more permutations may change it: {listed(list(close))}."] if close else []
+    )
     if draws == "auto":
-        most = max(step.n_drawn for step in tested)
+        most = max(step.n_permutations for step in tested)
         return [
             f"Every step was tested at level {alpha:g} against shuffled data, of which as many "
             f"were drawn as it took, at most {most:,}. Tests ended early: of a p-value, only the "
@@ -188,14 +188,14 @@ def untold(name: str, selection: Selection) -> str:
     selection : Selection
     """
     subject = shown(name)
-    if name in selection.kept:
+    if name in selection.fixed_features:
         return f"{subject} was kept from the start, untested."
     if name not in selection.features:
         removed = any(s.chosen == name and s.phase == "backward" for s in selection.steps)
         if removed:
             return f"{subject} was selected, but removed again, as the others tell the same."
         return f"{subject} was not selected."
-    step = selection.entry(name)
+    step = selection.inclusion_step(name)
     others = [other for other in step.jointly_included if other != name]
     who = f"{subject} and {listed(others)} together" if others else subject
     tell = "tell" if others else "tells"

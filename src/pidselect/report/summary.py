@@ -17,7 +17,7 @@ from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
 from pidselect.report.sentences import answer, certainty, named, untold
 from pidselect.selection.explain import roles_of
-from pidselect.selection.result import VERDICTS, Selection, Step
+from pidselect.selection.result import Selection, Step
 from pidselect.selection.stability import Stability
 
 #: Of the summary: another number as soon as a key is taken away or means something else.
@@ -30,7 +30,7 @@ MOST_CANDIDATES = 50
 MOST_PAIRED = 30
 
 #: Phases in which the weakest is tested.
-GOES_OUT = ("backward", "members")
+GOES_OUT = ("backward", "joint_backward")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def summarise(
         Numbers that are infinite are the texts "inf" and "-inf", as in ``Selection.to_dict``. The
         lists "answer", "alarms" and "certainty" are sentences.
     """
-    is_complete = about.is_complete and selection.settings.get("complete", True) is not False
+    is_complete = about.is_complete and selection.is_complete
     remarks = tuple(remarks)
     features = _features(selection, explanation, about, stability)
     return to_plain(
@@ -129,7 +129,7 @@ def summarise(
             "is_complete": is_complete,
             "answer": answer(selection, explanation, about, is_complete),
             "advice": _advice(selection) if is_complete else "",
-            "alarms": alarms(remarks, (*selection.kept, *selection.features)),
+            "alarms": alarms(remarks, (*selection.fixed_features, *selection.features)),
             "certainty": certainty(selection, explanation, stability, about.n_rows),
             "selected": _selected(selection, explanation, about, stability),
             "selection": selection.to_dict(),
@@ -149,8 +149,7 @@ def summarise(
 
 def _advice(selection: Selection) -> str:
     """Return what may help where nothing was selected; that it was so is in the answer."""
-    said = "" if selection.features else selection.why_nothing()
-    return said.removeprefix("No feature was selected. ")
+    return "" if selection.features else selection.empty_reason()
 
 
 # --------------------------------------------------------------------------- what was selected
@@ -166,9 +165,9 @@ def _selected(
     told = {} if explanation is None else {feature.name: feature for feature in explanation}
     often = {} if stability is None else stability.frequencies
     rows: list[dict[str, Any]] = []
-    for name in (*selection.kept, *selection.features):
-        is_kept = name in selection.kept
-        step = None if is_kept else selection.entry(name)
+    for name in (*selection.fixed_features, *selection.features):
+        is_kept = name in selection.fixed_features
+        step = None if is_kept else selection.inclusion_step(name)
         rows.append(
             {
                 "order": len(rows) + 1,
@@ -227,10 +226,10 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         "p_value": step.p_value,
         "alpha": step.alpha,
         "surrogates": step.surrogates,
-        "n_drawn": step.n_drawn,
+        "n_permutations": step.n_permutations,
         "accepted": step.accepted,
-        "verdict": VERDICTS[step.phase, step.accepted],
-        "note": step.note,
+        "verdict": step.outcome,
+        "note": step.comment,
         "n_candidates": len(candidates),
         "candidates": sorted(candidates, key=rank)[:MOST_CANDIDATES],
     }
@@ -272,7 +271,7 @@ def _features(
 
 def _by_record(selection: Selection) -> list[FeatureExplanation]:
     """Return the features with what the record alone knows of them."""
-    selected = (*selection.kept, *selection.features)
+    selected = (*selection.fixed_features, *selection.features)
     known = [
         FeatureExplanation(name, role, name in selected, sentence=untold(name, selection))
         for name, role in roles_of(selection).items()
@@ -280,12 +279,12 @@ def _by_record(selection: Selection) -> list[FeatureExplanation]:
     known += [
         FeatureExplanation(
             name,
-            "copy",
+            "duplicate",
             False,
             sentence=f"{shown(name)} is a copy of {shown(original)}: what is said of that holds "
             "for it.",
         )
-        for name, original in selection.copies.items()
+        for name, original in selection.duplicates.items()
     ]
     return known + [
         FeatureExplanation(name, "skipped", False, sentence=f"{shown(name)} was skipped: {reason}.")
@@ -295,7 +294,7 @@ def _by_record(selection: Selection) -> list[FeatureExplanation]:
 
 def _at_first(selection: Selection) -> dict[str, float]:
     """Return what each candidate tells by itself, if the first step says so."""
-    if selection.kept or not selection.steps or selection.steps[0].phase != "forward":
+    if selection.fixed_features or not selection.steps or selection.steps[0].phase != "forward":
         return {}
     first = selection.steps[0]
     return dict(zip(first.candidates, first.values, strict=True))

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from pidselect.selection.result import COMES_IN, Phase, Selection, Step
+from pidselect.selection.result import INCLUSION_PHASES, Phase, Selection, Step
 
 if TYPE_CHECKING:
     from pidselect.selection.context import SelectionContext
@@ -31,8 +31,7 @@ class Stage:
 
     Parameters
     ----------
-    phase : {"forward", "backward", "lookahead", "starts", "members", "final", "roles", "atoms", \
-"stability"}
+    phase : Part
         That of the step which it decides; "final" for the p-values of all selected features. Of
         `explain`, "roles" are its tests, and then come the "atoms" of every feature. "stability"
         is all of `pidselect.stability`.
@@ -84,7 +83,7 @@ class Callback(Protocol):
         ----------
         selection : Selection
             With the features that are included so far, no final p-values, and False for
-            ``settings["complete"]``, which whole records do not have.
+            ``is_complete``.
         """
         return
 
@@ -170,17 +169,16 @@ class CallbackList:
 
 def so_far(known: Selection) -> Selection:
     """Return what is known as a record, marked as one that is not complete."""
-    settings = {**known.settings, "complete": False}
-    return replace(known, features=included(known.steps), p_values={}, settings=settings)
+    return replace(known, features=included(known.steps), p_values={}, is_complete=False)
 
 
 def included(steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the features that are selected after some steps, in the order of inclusion."""
     names: list[str] = []
     for step in steps:
-        if step.accepted and step.phase in COMES_IN:
+        if step.accepted and step.phase in INCLUSION_PHASES:
             names += step.jointly_included or (step.chosen,)
-        elif not step.accepted and step.phase not in COMES_IN:
+        elif not step.accepted and step.phase not in INCLUSION_PHASES:
             names.remove(step.chosen)
     return tuple(names)
 

@@ -71,7 +71,9 @@ def explain_fit(
     bins = check_count(bins, "bins", at_least=2)
     check_columns(selector, X)
     record = selector.selection_
-    problem = read_again(X, y, selector.feature_types_, record.settings["target"], selector.missing)
+    problem = read_again(
+        X, y, selector.feature_types_, record.settings["target_types"], selector.missing
+    )
     check_same_target(problem.target.names, selector._target)
     seed = record.settings["seed"]
     rows = sample_rows(selector.max_samples, problem.target, seed)
@@ -96,11 +98,15 @@ def explain_fit(
     explanation = explain_selection(
         record, problem, selector.feature_groups, approach, context, [note]
     )
-    return explanation.in_library(frame_library(X))
+    return replace(explanation, in_sample=is_same).in_library(frame_library(X))
 
 
 def read_again(
-    X: Any, y: Any, feature_types: Mapping[str, FeatureType], target_kinds: str, missing: Missing
+    X: Any,
+    y: Any,
+    feature_types: Mapping[str, FeatureType],
+    target_types: Sequence[FeatureType],
+    missing: Missing,
 ) -> Dataset:
     """Read data as those of the fit were read, with the same kinds and under the same names.
 
@@ -110,22 +116,21 @@ def read_again(
         See `read_dataset`; X has as many columns as there are kinds.
     kinds : mapping of str to kind
         Of every column of X.
-    target_kinds : str
-        Of every column of y, as the record of the selection has it: "nominal, nominal".
+    target_types : sequence of str
+        Of every column of y.
     missing : {"error", "drop", "category"}
     """
-    of_target: Any = target_kinds.split(", ")
     names = column_names(X)  # others than before, if one of both is no frame
     stated = dict(zip(names, feature_types.values(), strict=True))
-    if len(set(of_target)) == 1:
-        stated = {TARGET: of_target[0], **stated}
+    if len(set(target_types)) == 1:
+        stated = {TARGET: target_types[0], **stated}
     problem = read_dataset(X, y, feature_types=stated, missing=missing)
-    if len(problem.target) != len(of_target):
+    if len(problem.target) != len(target_types):
         raise ValueError(
             f"y has {len(problem.target)} column(s), but the selection was made with "
-            f"{len(of_target)}. Pass the same target."
+            f"{len(target_types)}. Pass the same target."
         )
-    columns = zip(problem.target.columns, of_target, strict=True)
+    columns = zip(problem.target.columns, target_types, strict=True)
     target = Block(
         tuple(replace(column, feature_type=feature_type) for column, feature_type in columns)
     )
@@ -184,7 +189,7 @@ def explain_selection(
     """
     features = line_up_again(selection, problem.table, groups)
     roles, how = roles_by_tests(context, features, selection)
-    selected = (*selection.kept, *selection.features)
+    selected = (*selection.fixed_features, *selection.features)
     verdicts = [
         RoleAssignment(name, roles[name], name in selected, feature.block)
         for name, feature in features.items()
@@ -234,7 +239,7 @@ def aside(
 ) -> list[RoleAssignment]:
     """Say of the columns that took no part why they did not."""
     reasons: dict[str, tuple[Role, str]] = {
-        **{copy: ("copy", original) for copy, original in selection.copies.items()},
+        **{copy: ("duplicate", original) for copy, original in selection.duplicates.items()},
         **{name: ("skipped", reason) for name, reason in selection.skipped.items()},
     }
     grouped = {} if groups is None else read_groups(table, groups)
@@ -277,7 +282,7 @@ def roles_by_tests(
         return roles_of(selection), UNTESTED if untested else BY_RECORD
     if context.n_permutations == 0:  # the selection went without tests, but roles are what they say
         context = replace(context, n_permutations=None)
-    kept = [features[name] for name in selection.kept]
+    kept = [features[name] for name in selection.fixed_features]
     selected = [features[name] for name in selection.features]
     others = [f for f in features.values() if f not in kept and f not in selected]
     found = assess(context, kept, selected, others, selection.p_values)
@@ -332,10 +337,10 @@ def roles_of(selection: Selection) -> dict[str, Role]:
     passed |= {
         name
         for step in selection.steps
-        if step.accepted and step.phase in ("lookahead", "starts")
+        if step.accepted and step.phase in ("lookahead", "random_starts")
         for name in step.jointly_included
     }
-    roles: dict[str, Role] = dict.fromkeys(selection.kept, "kept")
+    roles: dict[str, Role] = dict.fromkeys(selection.fixed_features, "fixed")
     for name in selection.features:
         adds = name not in selection.p_values or is_significant(selection.p_values[name], alpha)
         roles[name] = "strongly relevant" if adds else "weakly relevant"

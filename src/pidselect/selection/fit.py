@@ -215,9 +215,9 @@ def blank_record(
     names = problem.table.names
     return Selection(
         features=(),
-        kept=tuple(feature.name for feature in line.kept),
+        fixed_features=tuple(feature.name for feature in line.kept),
         steps=(),
-        copies={names[copy]: names[original] for copy, original in line.copies.items()},
+        duplicates={names[copy]: names[original] for copy, original in line.copies.items()},
         skipped={names[column]: reason for column, reason in line.skipped.items()},
         settings=describe(selector, context),
         frame_library=library,
@@ -246,5 +246,5 @@ def describe(selector: PIDSelector, context: SelectionContext) -> dict[str, Any]
         "max_conditioning": None if most is None else int(most),
         "seed": context.seed,
         "n_samples": context.target.n_samples,
-        "target": ", ".join(context.target.feature_types),
+        "target_types": context.target.feature_types,
     }

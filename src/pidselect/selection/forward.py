@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.lookahead import Search, can_look_ahead, joined, look_ahead
+from pidselect.selection.lookahead import Search, can_look_ahead, look_ahead
 from pidselect.selection.pool import Feature
 from pidselect.selection.result import Step
 from pidselect.selection.step_test import Statistic, evaluate_strongest
@@ -86,7 +86,7 @@ def forward(
         if plan.search.n_levels > 1 and not can_look_ahead(*ahead):
             few = len(remaining) < 2
             why = "too few candidates" if few else "no room for them within max_features"
-            step = replace(step, note=joined(f"no look-ahead: {why}", step.note))
+            step = replace(step, note=f"no look-ahead: {why}")
         steps.append(context.on_step(step))
         found, more = look_ahead(*ahead)
         steps += more

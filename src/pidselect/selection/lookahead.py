@@ -132,7 +132,7 @@ def _prune(
     context: SelectionContext, known: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
 ) -> list[Feature]:
     """Leave only those that each add something to all others."""
-    stay, more, _ = backward(context, known, found, maximum_statistic, "members")
+    stay, more, _ = backward(context, known, found, maximum_statistic, "joint_backward")
     steps += more
     return stay
 
@@ -170,7 +170,7 @@ def _try_tuples(
         )
     strongest, evidence = evaluate_strongest(question, "lookahead")
     step = _to_step(evidence, "lookahead", known, strongest, tuples[strongest])
-    steps.append(context.on_step(replace(step, note=joined(note, step.note))))
+    steps.append(context.on_step(replace(step, note=note)))
     return list(tuples[strongest]) if step.accepted else []
 
 
@@ -202,11 +202,11 @@ def _try_starts(
     if not pairs:
         return []
     question = _beside_starts(context, known, pairs, (START, len(known), 1))
-    strongest, evidence = evaluate_strongest(question, "starts")
+    strongest, evidence = evaluate_strongest(question, "random_starts")
     candidate, start = pairs[strongest]
-    step = _to_step(evidence, "starts", known, strongest, (candidate, *start))
+    step = _to_step(evidence, "random_starts", known, strongest, (candidate, *start))
     note = f"{len(starts)} different random starts of {len(start)} features searched"
-    steps.append(context.on_step(replace(step, note=joined(note, step.note))))
+    steps.append(context.on_step(replace(step, note=note)))
     return [candidate, *start] if step.accepted else []
 
 
@@ -262,11 +262,6 @@ def _to_step(
     given = tuple(feature.name for feature in known)
     step = evidence.to_step(phase, given, chosen, maximum_statistic)
     return replace(step, jointly_included=tuple(feature.name for feature in members))
-
-
-def joined(*notes: str) -> str:
-    """Return notes as one."""
-    return "; ".join(note for note in notes if note)
 
 
 def _called(order: int) -> str:

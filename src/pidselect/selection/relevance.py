@@ -68,7 +68,7 @@ class Relevance:
     Parameters
     ----------
     name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "kept"}
+    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed"}
     p_value : float or None
         Adjusted for all features and subsets that it competed with; None if it was not tested. If
         none of them can be significant, it comes from the first draws only.
@@ -137,7 +137,7 @@ def assess(
     tested = replace(context, n_permutations=n_draws(context))
     known = [feature for feature in selected if len(feature.block)]
     others = [c for c in candidates if c not in selected and len(c.block)]
-    found = {feature.name: Relevance(feature.name, "kept") for feature in kept}
+    found = {feature.name: Relevance(feature.name, "fixed") for feature in kept}
     for feature in selected:  # those that do not vary keep what is known of them
         untested = Relevance(feature.name, "weakly relevant")
         found[feature.name] = _strong_or_weak(untested, final or {}, context.alpha)

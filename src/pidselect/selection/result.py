@@ -1,4 +1,4 @@
-"""The record of a selection: what was tried at every step, and why it was taken or left."""
+"""Results of a selection: `Step`, one permutation test, and `Selection`, the record of a fit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from pidselect.data.messages import align, shown, to_plain
 from pidselect.selection.short_form import selection_form
 from pidselect.significance import is_significant
 
-Phase = Literal["forward", "backward", "lookahead", "starts", "members"]
+Phase = Literal["forward", "backward", "lookahead", "random_starts", "joint_backward"]
+Outcome = Literal["included", "not included", "retained", "removed"]
 
-#: The columns of the tidy frame, and their types.
+#: Phases in which features are included; in the other phases they are removed.
+INCLUSION_PHASES = ("forward", "lookahead", "random_starts")
+
+#: The columns of `Selection.to_frame`, and their types.
 FRAME_COLUMNS = {
     "step": int,
     "phase": str,
@@ -25,80 +29,61 @@ FRAME_COLUMNS = {
     "p_value": float,
     "critical_value": float,
     "surrogates": str,
-    "n_drawn": int,
+    "n_permutations": int,
     "chosen": bool,
     "accepted": bool,
 }
 
-#: How the note of a step begins whose p-value is near its level.
-CLOSE_CALL = "a close call"
-
-#: Phases in which candidates come in.
-COMES_IN = ("forward", "lookahead", "starts")
-
-#: What became of the chosen one, by phase and by whether it is accepted.
-VERDICTS = {
-    ("forward", True): "included",
-    ("forward", False): "not included",
-    ("lookahead", True): "included",
-    ("lookahead", False): "not included",
-    ("starts", True): "included",
-    ("starts", False): "not included",
-    ("members", True): "stays",
-    ("members", False): "removed",
-    ("backward", True): "stays",
-    ("backward", False): "removed",
-}
-
-
-STOPPED = "The selection was stopped before its end: this is what was known by then."
-
 
 @dataclass(frozen=True)
 class Step:
-    """One test: of the strongest candidate, or of the weakest selected one.
+    """One permutation test: of the strongest candidate, or of the weakest selected feature.
 
     Parameters
     ----------
-    phase : {"forward", "backward", "lookahead", "starts", "members"}
-        Going forward, the strongest candidate is tested; as also if candidates are tuples
-        (lookahead) or are tested beside random others (starts). Going backward, the weakest of the
-        selected ones; as also among those that came in together (members).
+    phase : {"forward", "backward", "lookahead", "random_starts", "joint_backward"}
+        "forward" tests the strongest single candidate, "lookahead" the strongest tuple,
+        "random_starts" the strongest candidate given random subsets of the others; "backward"
+        tests the weakest selected feature, "joint_backward" the weakest of those that were
+        included jointly.
     conditioning_set : tuple of str
-        The features known at this step; of these, in the backward phase, all but the one tested.
+        The features conditioned on; in a backward phase, all of them but the tested one.
     candidates : tuple of str
     values : tuple of float
-        Each candidate's information about the target, in bits, by the estimator that counts.
+        Conditional mutual information of each candidate and the target, in bits, by the estimator
+        named in `estimators`.
     scores : tuple of float
-        What candidates are compared by, with each other and with the null line: bits, or for a
-        portfolio standard deviations above what each one's own surrogates reach on average.
+        The test statistic of each candidate: bits or, for a portfolio of estimators, standard
+        deviations above the mean of the candidate's own surrogates.
     unit : {"bit", "sd"}
-        Of the scores and of the null line.
+        Of the scores and of the critical value.
     estimators : tuple of str
-        For each candidate the estimator that counts, whose value is most unlike chance.
+        For each candidate the estimator of the portfolio with the largest score.
     p_values : tuple of float
-        Each candidate's p-value against the null distribution of the step. Where that is of the
-        largest value, they are adjusted for the number of candidates. Where it is of the smallest
-        (``backward="minimum"``), they are not: there only that of the chosen one is meant to be
-        read, and it is lenient.
+        Each candidate's p-value against the null distribution of the step. Under the maximum
+        statistic they are adjusted for the number of candidates; under the minimum statistic
+        (``backward="minimum"``) only that of the chosen candidate is meaningful.
     chosen : str
         The strongest candidate, or the weakest selected feature.
     critical_value : float, optional
-        What a score must exceed to be significant; None if the draws do not give one.
+        The score above which a candidate is significant; None if it was not determined.
     p_value : float, optional
-        The chosen one's; None if nothing was tested.
+        Of the chosen candidate; None if nothing was tested.
     alpha : float
-        The level it was tested at.
+        The level of the test.
     surrogates : str
-        The scheme that decided: of several, the one with the largest p-value.
-    n_drawn : int
+        The surrogate scheme that decided: of several, the one with the largest p-value.
+    n_permutations : int
         The number of surrogates of each candidate.
     accepted : bool
-        Whether the chosen one belongs to the selection after this step.
+        Whether the chosen candidate is selected after this step.
     jointly_included : tuple of str
-        The features that came in at once, if there were several.
+        The features included at this step, if there are several.
     note : str
-        What else there is to know, such as how many tuples were searched.
+        Further information, such as the number of tuples searched.
+    close_call : bool
+        Whether the p-value lies within two standard errors of alpha, so that other permutations
+        may lead to another decision.
     """
 
     phase: Phase
@@ -114,129 +99,183 @@ class Step:
     p_value: float | None
     alpha: float
     surrogates: str
-    n_drawn: int
+    n_permutations: int
     accepted: bool
     jointly_included: tuple[str, ...] = ()
     note: str = ""
+    close_call: bool = False
 
     @property
     def value(self) -> float:
-        """The chosen one's information about the target, in bits."""
+        """Conditional mutual information of the chosen candidate and the target, in bits."""
         return self.values[self.candidates.index(self.chosen)]
 
     @property
     def score(self) -> float:
-        """What the chosen one is compared with the null line by."""
+        """The test statistic of the chosen candidate."""
         return self.scores[self.candidates.index(self.chosen)]
 
     @property
     def estimator(self) -> str:
-        """The estimator that counts for the chosen one."""
+        """The estimator with the largest score of the chosen candidate."""
         return self.estimators[self.candidates.index(self.chosen)]
 
-    def in_words(self) -> str:
-        """Return how the test of the chosen one went."""
+    @property
+    def outcome(self) -> Outcome:
+        """What the test decided about the chosen candidate."""
+        if self.phase in INCLUSION_PHASES:
+            return "included" if self.accepted else "not included"
+        return "retained" if self.accepted else "removed"
+
+    @property
+    def comment(self) -> str:
+        """The note, and a warning if the decision is a close call."""
+        warning = "close call: more permutations may change the decision" * self.close_call
+        return "; ".join(filter(None, (self.note, warning)))
+
+    def describe_test(self) -> str:
+        """Return score, critical value and p-value of the chosen candidate as text."""
         if self.p_value is None:
             return "not tested"
         digits = 4 if self.unit == "bit" else 1
-        said = [] if self.unit == "bit" else [f"{self.score:.1f} sd by {self.estimator}"]
-        said += (
-            [] if self.critical_value is None else [f"null line {self.critical_value:.{digits}f}"]
-        )
-        return ", ".join([*said, f"p = {self.p_value:.4f}"])
+        parts = [] if self.unit == "bit" else [f"{self.score:.1f} sd by {self.estimator}"]
+        if self.critical_value is not None:
+            parts.append(f"critical value {self.critical_value:.{digits}f}")
+        return ", ".join([*parts, f"p = {self.p_value:.4f}"])
 
     def __str__(self) -> str:
-        note = f"; {self.note}" if self.note else ""
-        return (
-            f"{self.phase:9} {shown(self.chosen)}: {self.value:.4f} bit ({self.in_words()}), "
-            f"{VERDICTS[self.phase, self.accepted]}{note}"
+        return "; ".join(
+            filter(
+                None,
+                (
+                    f"{self.phase:9} {shown(self.chosen)}: {self.value:.4f} bit "
+                    f"({self.describe_test()}), {self.outcome}",
+                    self.comment,
+                ),
+            )
         )
 
 
 @dataclass(frozen=True, repr=False)
 class Selection:
-    """The whole story of a selection, in bits.
+    """The record of a selection.
 
     Parameters
     ----------
     features : tuple of str
-        What was selected, in the order of inclusion.
-    kept : tuple of str
-        What was in the set from the start, never tested.
+        The selected features, in the order of inclusion, without the fixed ones.
+    fixed_features : tuple of str
+        Features that were selected from the start and never tested.
     steps : tuple of Step
     p_values : mapping of str to float
-        Of every selected feature beside all the others, by the sequential maximum statistic: of its
-        information given the rest of the set, adjusted for the number of features.
-    copies : mapping of str to str
-        Columns that say the same as another one, and which; they took no part.
+        The final p-value of each selected feature given all the others, by the sequential maximum
+        statistic, adjusted for the number of features.
+    duplicates : mapping of str to str
+        Columns that duplicate another one, and which; they were no candidates.
     skipped : mapping of str to str
-        Columns that could not be candidates, and why.
+        Columns that could not be candidates, and the reason.
     settings : mapping
-        What is needed to repeat it: criterion, estimator, alpha, n_permutations, seed, n_samples;
-        and the kind that the target was taken for.
+        What is needed to repeat the selection: parameters, seed, number of samples, target types.
+    is_complete : bool
+        False if the fit was interrupted: features and steps are then those so far.
     """
 
     features: tuple[str, ...]
-    kept: tuple[str, ...]
+    fixed_features: tuple[str, ...]
     steps: tuple[Step, ...]
     p_values: Mapping[str, float] = field(default_factory=dict)
-    copies: Mapping[str, str] = field(default_factory=dict)
+    duplicates: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    is_complete: bool = True
     frame_library: str | None = None
 
-    def entry(self, feature: str) -> Step:
-        """Return the step at which a feature was included."""
-        removed = [
-            place
-            for place, step in enumerate(self.steps)
-            if step.phase == "members" and not step.accepted and step.chosen == feature
+    def inclusion_step(self, feature: str) -> Step:
+        """Return the step at which a selected feature was included."""
+        removals = [
+            number
+            for number, step in enumerate(self.steps)
+            if step.phase == "joint_backward" and not step.accepted and step.chosen == feature
         ]
-        for step in self.steps[removed[-1] if removed else 0 :]:
-            came_in = step.accepted and step.phase in COMES_IN
-            if came_in and feature in (step.chosen, *step.jointly_included):
+        for step in self.steps[removals[-1] if removals else 0 :]:
+            if step.outcome == "included" and feature in (step.chosen, *step.jointly_included):
                 return step
         raise KeyError(f"{feature!r} was not included; selected: {', '.join(self.features)}.")
 
-    def why_nothing(self) -> str:
-        """Return how near the best candidate came to being selected, and what may help."""
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the table of features: joint inclusions, close calls, early stopping."""
+        notes = [*self._joint_inclusions()]
+        if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
+            names = " and ".join(close)
+            notes.append(f"Close call, more permutations may change the decision: {names}.")
+        alpha = self.settings.get("alpha", 1.0)
+        weak = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
+        if weak:
+            notes.append(
+                f"Final p-value above {alpha:g}, so possibly redundant with the other selected "
+                f"features: {' and '.join(weak)}."
+            )
+        if not self.is_complete:
+            notes.append("The fit was interrupted: this is the selection so far.")
+        if self.settings.get("n_permutations") == "auto":
+            notes.append(
+                "Sequential tests stop early: a p-value only shows whether it is below alpha."
+            )
+        return tuple(notes)
+
+    def _joint_inclusions(self) -> list[str]:
+        notes = []
+        for step in self.steps:
+            names = [
+                name
+                for name in step.jointly_included
+                if name in self.features and self.inclusion_step(name) is step
+            ]
+            if step.accepted and len(names) > 1:
+                whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
+                listed = " and ".join(map(shown, names))
+                notes.append(f"{listed} were included jointly: values are those of {whose}.")
+        return notes
+
+    def empty_reason(self) -> str:
+        """Return how close the best candidate was to being selected, and possible remedies."""
         if not self.steps:
             return (
-                "No feature was selected: there was no candidate. Every column is constant, an "
-                "identifier, a copy, or too wide for max_features."
+                "There was no candidate: every column is constant, an identifier, a duplicate, or "
+                "a group wider than max_features."
             )
         last = self.steps[-1]
-        story = f"The best candidate, {last.chosen!r}, has"
-        searched = self.settings.get("lookahead", 1)
-        together = "feature_groups"
+        joint = "feature_groups"
         if self.settings.get("criterion", "cmi") == "cmi":
-            together = f"feature_groups or lookahead={searched + 1}"
+            joint += f" or lookahead={self.settings.get('lookahead', 1) + 1}"
         remedies = (
-            f"more samples; another estimator or stated kinds; {together}, for features that tell "
-            "something only together; or a larger alpha, at the price of more false features"
+            f"more samples; another estimator or explicit feature_types; {joint} for synergistic "
+            "features; or a larger alpha, which admits more false positives"
         )
-        if last.phase in ("backward", "members"):
-            story = f"What was included was removed again, at last {last.chosen!r} with"
+        found = f"The strongest candidate, {last.chosen!r}, has"
+        if last.outcome == "removed":
+            found = f"All included features were removed again, {last.chosen!r} last, with"
             if last.phase == "backward":
-                remedies = f"backward=None, which leaves out that second test; {remedies}"
-        note = f" {last.note[0].upper()}{last.note[1:]}." if last.note else ""
+                remedies = f"backward=None, which omits backward elimination; {remedies}"
+        comment = f" {last.comment[0].upper()}{last.comment[1:]}." if last.comment else ""
         return (
-            f"No feature was selected. {story} {last.value:.4f} bit ({last.in_words()}).{note} "
-            f"What may help: {remedies}."
+            f"{found} {last.value:.4f} bit ({last.describe_test()}).{comment} "
+            f"Possible remedies: {remedies}."
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain dicts, lists, strings and numbers, ready for JSON.
 
-        JSON has no infinite numbers, as a Gaussian estimate is where y is a linear function of the
-        features: they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads.
+        JSON has no infinite numbers: they are the strings "inf", "-inf" and "nan", which ``float``
+        converts back.
         """
         record = asdict(self)
         del record["frame_library"]
         return to_plain(record)
 
     def to_frame(self) -> Any:
-        """Return a tidy frame, one row for each candidate of each step, in the caller's library."""
+        """Return a frame with one row per candidate and step, in the caller's frame library."""
         rows = [
             (
                 number,
@@ -249,7 +288,7 @@ class Selection:
                 step.p_values[place] if step.p_values else None,
                 step.critical_value,
                 step.surrogates,
-                step.n_drawn,
+                step.n_permutations,
                 candidate == step.chosen,
                 candidate == step.chosen and step.accepted,
             )
@@ -265,63 +304,22 @@ class Selection:
         return f"Selection of {len(self.features)} features in {n_steps}\n{self}"
 
     def __str__(self) -> str:
-        """Return a table of the selected features: name, step, bits, how they were tested."""
-        header = ["feature", "step", "bits", "by", "score", "null line", "p-value", "final p"]
-        lines = [header, *([shown(name), "kept", *[""] * 6] for name in self.kept)]
-        lines += [self._line(name) for name in self.features]
-        if all(step.unit == "bit" for step in self.steps):  # then a score is the number of bits
-            lines = [[*line[:3], *line[5:]] for line in lines]
-        text = align(lines, n_left=1)
+        """Return a table of the selected features, then the notes."""
+        header = ["feature", "step", "bits", "estimator", "score", "critical value", "p", "final p"]
+        rows = [header, *([shown(name), "fixed", *[""] * 6] for name in self.fixed_features)]
+        rows += [self._row(name) for name in self.features]
+        if all(step.unit == "bit" for step in self.steps):  # then the scores are the bits
+            rows = [[*row[:3], *row[5:]] for row in rows]
+        lines = align(rows, n_left=1)
         if not self.features:
-            text.append("(nothing beyond what was kept)" if self.kept else "(nothing selected)")
-        return "\n".join([*text, *self.remarks()])
+            lines.append("(only fixed features)" if self.fixed_features else "(no feature)")
+        return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
         return selection_form(self)
 
-    def remarks(self) -> list[str]:
-        """Return what to know when reading the table, in sentences."""
-        remarks = [*self._at_once(), *self._in_doubt()]
-        if self.settings.get("complete") is False:
-            remarks.append(STOPPED)
-        if self.settings.get("n_permutations") == "auto":
-            remarks.append(
-                "Tests ended early: of a p-value, only the side of alpha it is on says much."
-            )
-        return remarks
-
-    def _at_once(self) -> list[str]:
-        """Say which of the selected features came in together, and what their values are."""
-        lines = []
-        for step in self.steps:
-            names = [
-                n for n in step.jointly_included if n in self.features and self.entry(n) is step
-            ]
-            if step.accepted and len(names) > 1:
-                whose = "all of them" if step.phase == "lookahead" else shown(step.chosen)
-                listed = " and ".join(map(shown, names))
-                lines.append(f"{listed} came in together: values are those of {whose}.")
-        return lines
-
-    def _in_doubt(self) -> list[str]:
-        """Say what other draws might decide otherwise, and what may add nothing to the others."""
-        close = [shown(step.chosen) for step in self.steps if CLOSE_CALL in step.note]
-        alpha = self.settings.get("alpha", 1.0)
-        idle = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
-        lines = []
-        if close:
-            names = " and ".join(dict.fromkeys(close))
-            lines.append(f"A close call, which more draws may decide otherwise: {names}.")
-        if idle:
-            lines.append(
-                f"A final p above {alpha:g}: beside all other selected features, "
-                f"{' and '.join(idle)} may add nothing."
-            )
-        return lines
-
-    def _line(self, name: str) -> list[str]:
-        """Return a selected feature's line of the table."""
-        step = self.entry(name)
+    def _row(self, name: str) -> list[str]:
+        step = self.inclusion_step(name)
         digits = 4 if step.unit == "bit" else 1
         return [
             shown(name),

@@ -290,7 +290,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             p_values=final,
         )
         if not len(self.selected_):
-            warn_caller(self.selection_.why_nothing())
+            warn_caller(f"No feature was selected. {self.selection_.empty_reason()}")
         return self
 
     def transform(self, X: Any) -> Any:

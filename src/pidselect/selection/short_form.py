@@ -46,19 +46,18 @@ def selection_form(selection: Selection, estimator: str = "") -> Markup:
     --------
     >>> from pidselect.selection.result import Selection
     >>> print(selection_form(Selection((), ("<age>",), ())).partition("</style>")[2])
-    <p><strong>No feature was selected beyond what was kept.</strong></p>...
+    <p><strong>No feature was selected beyond the fixed features.</strong></p>...
     """
-    names = (*selection.kept, *selection.features)
+    names = (*selection.fixed_features, *selection.features)
     parts = [strong(_answer(selection))]
-    if not names and selection.settings.get("complete", True):
-        answer, _, why = selection.why_nothing().partition(". ")
-        parts = [strong(f"{answer}."), paragraph(why)]
+    if not names and selection.is_complete:
+        parts = [strong("No feature was selected."), paragraph(selection.empty_reason())]
     if names:
-        rows = [[name(kept), "kept", "", "", ""] for kept in selection.kept]
+        rows = [[name(kept), "fixed", "", "", ""] for kept in selection.fixed_features]
         rows += [_row(selection, feature) for feature in selection.features]
         parts.append(table(["feature", "step", "bits", "p", "final p"], rows))
         parts.append(paragraph(COLUMNS))
-    parts += map(paragraph, selection.remarks())
+    parts += map(paragraph, selection.notes)
     parts += _more(selection, estimator)
     return card(*parts)
 
@@ -67,7 +66,7 @@ def _answer(selection: Selection) -> Markup:
     """Return what was selected, in a sentence."""
     n_selected = len(selection.features)
     if not n_selected:
-        kept = " beyond what was kept" if selection.kept else ""
+        kept = " beyond the fixed features" if selection.fixed_features else ""
         return text(f"No feature was selected{kept}.")
     n_candidates = len(selection.steps[0].candidates)
     were = "feature was" if n_selected == 1 else "features were"
@@ -79,7 +78,7 @@ def _answer(selection: Selection) -> Markup:
 
 def _row(selection: Selection, feature: str) -> list[str]:
     """Return a selected feature's line of the table."""
-    step = selection.entry(feature)
+    step = selection.inclusion_step(feature)
     return [
         name(feature),
         str(selection.steps.index(step) + 1),
@@ -93,7 +92,8 @@ def _more(selection: Selection, estimator: str) -> list[Markup]:
     """Return what is shown only if somebody asks for it."""
     parts = []
     left_out = [
-        [name(column), joined(["a copy of ", name(of)])] for column, of in selection.copies.items()
+        [name(column), joined(["a duplicate of ", name(of)])]
+        for column, of in selection.duplicates.items()
     ]
     left_out += [[name(column), text(why)] for column, why in selection.skipped.items()]
     if left_out:
@@ -128,7 +128,7 @@ def stability_form(stability: Stability) -> Markup:
         for one in found
     ]
     header = ["feature", "share", "selected", "frequency", "95 % interval"]
-    parts, most_often, *remarks = stability.remarks()
+    parts, most_often, *remarks = stability.notes
     shown = [table(header, rows, "nlrrr")] if rows else []
     return card(strong(f"{parts} {most_often}"), *shown, *map(paragraph, remarks))
 

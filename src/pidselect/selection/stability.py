@@ -164,12 +164,13 @@ class Stability:
         lines = align([HEADER, *rows], n_left=1)
         if more := len(found) - len(rows):
             lines.append(f"... and {more} more, see .to_frame().")
-        return "\n".join([*lines, *self.remarks()])
+        return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
         return stability_form(self)
 
-    def remarks(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
         """Return what to say of the sets: how large and how alike they are, in sentences."""
         n, often = len(self.selections), self.selections.count(self.most_frequent)
         members = ", ".join(map(shown, self.most_frequent)) or "nothing"

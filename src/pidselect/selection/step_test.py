@@ -16,7 +16,7 @@ from pidselect.selection.callbacks import Part
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import DRAWS_AT_ONCE
 from pidselect.selection.partial_scores import decode, encode
-from pidselect.selection.result import CLOSE_CALL, Phase, Step
+from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import CandidateScores, SubsetIntersection
 from pidselect.significance import (
     critical_value,
@@ -37,8 +37,6 @@ from pidselect.significance.sequential import (
 Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
-
-CLOSE = f"{CLOSE_CALL}: other draws might decide otherwise, more draws will tell"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +117,9 @@ class PermutationTestResult:
             p_value=float(adjusted[chosen]) if n_drawn else None,
             alpha=context.alpha,
             surrogates=self.question.schemes[deciding],
-            n_drawn=n_drawn,
+            n_permutations=n_drawn,
             accepted=accepted,
-            note=CLOSE if is_close else "",
+            close_call=bool(is_close),
         )
 
 

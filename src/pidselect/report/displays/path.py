@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from pidselect.report.displays.base import Display, record_of, say_empty
 from pidselect.report.displays.path_drawing import SLOPE, UPRIGHT, PathDrawing, name_below
 from pidselect.report.displays.wording import counted, listed, number, to_float, width, written
-from pidselect.selection.result import COMES_IN, Selection
+from pidselect.selection.result import INCLUSION_PHASES, Selection
 
 #: So many steps are told in words, one by one.
 TOLD = 12
@@ -27,7 +27,7 @@ class PathStep:
 
     Parameters
     ----------
-    phase : {"forward", "lookahead", "starts"}
+    phase : {"forward", "lookahead", "random_starts"}
     candidates : tuple of str
     scores : tuple of float
         Of each candidate, in the unit of the display; infinite where the estimate is.
@@ -128,10 +128,10 @@ class SelectionPathDisplay(Display):
             steps=tuple(
                 _to_step(step, unit, removed[place])
                 for place, step in enumerate(steps)
-                if step["phase"] in COMES_IN
+                if step["phase"] in INCLUSION_PHASES
             ),
             features=tuple(record["features"]),
-            kept=tuple(record["kept"]),
+            kept=tuple(record["fixed_features"]),
             unit=unit,
             alpha=levels.pop() if len(levels) == 1 else None,
         )
@@ -231,7 +231,7 @@ def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     removals: list[list[str]] = [[] for _ in steps]
     entered: dict[str, int] = {}
     for place, step in enumerate(steps):
-        if step["phase"] in COMES_IN:
+        if step["phase"] in INCLUSION_PHASES:
             if step["accepted"]:
                 names = step["jointly_included"] or [step["chosen"]]
                 entered.update(dict.fromkeys(names, place))

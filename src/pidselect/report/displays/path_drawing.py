@@ -249,7 +249,7 @@ class PathDrawing:
     def _news(self, place: int) -> str:
         """Return what is known at a step, and was not at the one before."""
         here = self.steps[place]
-        manner = {"lookahead": "together", "starts": "random\nstarts"}.get(here.phase, "")
+        manner = {"lookahead": "together", "random_starts": "random\nstarts"}.get(here.phase, "")
         if not place:
             kept = self.display.kept
             first = "nothing\nknown" if not kept else f"{len(kept)} kept"
