@@ -180,7 +180,7 @@ def test_what_is_incomplete_says_so_and_gives_no_advice():
     assert summary(2, about=about(is_complete=False))["answer"][0].startswith(
         "So far, 2 of 4 columns were"
     )
-    assert summary(0)["advice"].startswith("The best candidate, 'wind', has 0.")
+    assert summary(0)["advice"].startswith("The strongest candidate, 'wind', has 0.")
 
 
 # ------------------------------------------------------------------------------------ how sure

@@ -66,7 +66,7 @@ records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 
 @records
 def test_each_step_agrees_with_itself(make):
-    """A p-value is the largest of all tests, scores and critical value are those of the deciding one."""
+    """The p-value is the largest of all tests, the scores are those of the deciding one."""
     selection = make().selection_
     members = selection.settings["estimator"]
     for one in selection.steps:
