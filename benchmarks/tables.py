@@ -38,7 +38,7 @@ MODELS = {
     "toy": "toy system",
 }
 
-#: The columns that tell something in the tables of large.py.
+#: The number of relevant columns in the tables of large.py.
 RELEVANT_OF_LARGE = 4
 
 Row = Sequence[str]
@@ -98,7 +98,7 @@ def mean(cell: dict[str, Any] | None, digits: int = 1) -> str:
 
 
 def power(records: Records) -> str:
-    """Found and falsely taken features of the paper's models, the paper's numbers beside ours."""
+    """True and false positives for the models of the paper, with the published numbers."""
     friedman, runge = records.cells("friedman", "rates"), records.cells("runge", "rates")
     rows = []
     for model in ("Friedman I", "Friedman II", "Friedman III", "Runge"):
@@ -148,12 +148,12 @@ def calibration(records: Records) -> str:
         for one in (alone, ahead):
             row += [str(one["alarms"]), f"{one['low']:.1f} to {one['high']:.1f} %"]
         rows.append(row)
-    header = ["columns", "runs", "alarms", "95 % interval", "with `lookahead=2`", "95 % interval"]
+    header = ["columns", "runs", "false positives", "95 % interval", "with `lookahead=2`", "95 % interval"]
     return markdown(header, rows)
 
 
 def conditional_nulls(records: Records) -> str:
-    """How often a column that adds nothing, or something, to a known one is included."""
+    """How often a redundant or an informative column is included given a fixed one."""
     found = records.of("conditional_nulls")["rows"]
     targets = list(dict.fromkeys(row["target"] for row in found))
     rows = []
@@ -167,25 +167,25 @@ def conditional_nulls(records: Records) -> str:
 
 
 def epistasis(records: Records) -> str:
-    """Features that act only together."""
+    """Synergistic features."""
     rows = []
-    for name in sorted(name for name in records.results if name.startswith("epistasis-")):
-        for case in records.of(name)["cases"]:
+    for file in sorted(file for file in records.results if file.startswith("epistasis-")):
+        for case in records.of(file)["cases"]:
             interval = f"{case['low']:.0f} to {case['high']:.0f} %"
             right = f"{case['right']} of {case['runs']}"
             time = f"{short(case['median_seconds'])} s"
-            told = case["case"].replace("_", " ")
-            rows.append([told, str(case["lookahead"]), case["wanted"], right, interval, time])
+            name = case["case"].replace("_", " ")
+            rows.append([name, str(case["lookahead"]), case["wanted"], right, interval, time])
     header = ["case", "`lookahead`", "right is", "right", "95 % interval", "median time"]
     return markdown(header, rows)
 
 
-def draws(records: Records) -> str:
-    """Tests that stop early, and what the defaults cost."""
+def sequential(records: Records) -> str:
+    """Permutations of sequential tests, and the cost of the default settings."""
     one = records.of("sequential-friedman1")["models"][0]
     rows = [
-        ["draws, 200 a test", f"{one['draws_fixed']:,} in {one['runs']} data sets"],
-        ["draws, until decided", f"{one['draws_auto']:,}, {one['percent']:.0f} %"],
+        ["permutations, 200 per test", f"{one['draws_fixed']:,} in {one['runs']} data sets"],
+        ["permutations, sequential", f"{one['draws_auto']:,}, {one['percent']:.0f} %"],
         ["the same columns selected", f"{one['same']} of {one['runs']}"],
     ]
     for settings in records.of("defaults_cost")["settings"]:
@@ -203,7 +203,7 @@ def estimates(records: Records) -> str:
     for (samples, given), group in groupby(found, lambda row: (row["samples"], row["given"])):
         times = {row["by"]: short(row["ms"]) for row in group}
         rows.append([f"{samples:,}", str(given), *(times.get(peer, "") for peer in peers)])
-    return markdown(["samples", "columns given", *(f"{peer}, ms" for peer in peers)], rows)
+    return markdown(["samples", "conditioning columns", *(f"{peer}, ms" for peer in peers)], rows)
 
 
 def selections(records: Records) -> str:
@@ -216,7 +216,7 @@ def selections(records: Records) -> str:
     options = records.results["appendix_c-auto"]["options"]
     name = f"10 of 50 columns, {options['n_samples']:,} samples"
     right = f"{appendix['relevant_selected']} of {appendix['relevant']}"
-    settings = f"paper, draws until decided, {options['jobs']} threads"
+    settings = f"paper, sequential tests, {options['jobs']} threads"
     rows.append([name, settings, f"{appendix['seconds']:,.0f} s", right])
     gpu = records.of("gpu")["appendix"]
     right = f"{len(set(gpu['selected']) & set(gpu['informative']))} of {len(gpu['informative'])}"
@@ -276,7 +276,7 @@ def decompositions(records: Records) -> str:
 
 
 def stress(records: Records) -> str:
-    """Nasty distributions decomposed by BROJA."""
+    """Ill-conditioned distributions decomposed by BROJA."""
     found = records.of("broja_stress")
     rows = []
     for name, one in {**found["kinds"], "all": found["all"]}.items():
@@ -299,7 +299,7 @@ def classes(records: Records) -> str:
 
 
 def dimensions(records: Records) -> str:
-    """How often a column is found beside so many others."""
+    """How often a column is found given so many others."""
     found = records.of("neighbours")["dimensions"]
     given = list(dict.fromkeys(row["n_given"] for row in found))
     rows = []
@@ -309,7 +309,7 @@ def dimensions(records: Records) -> str:
 
 
 def followers(records: Records) -> str:
-    """How often a second reading of what is known is included, though it tells nothing new."""
+    """How often a second measurement of the same function of the fixed columns is included."""
     found = records.of("neighbours")["followers"]
     noise = list(dict.fromkeys(row["noise"] for row in found))
     rows = [
@@ -320,7 +320,7 @@ def followers(records: Records) -> str:
 
 
 def more_neighbours(records: Records) -> str:
-    """How often a weak line is found with few and with many neighbours."""
+    """How often a weak linear effect is found with few and with many neighbours."""
     rows = [
         [str(row["k"]), f"{row['included']} of {row['data sets']}"]
         for row in records.of("neighbours")["k"]
@@ -362,7 +362,7 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "calibration": calibration,
     "conditional-nulls": conditional_nulls,
     "epistasis": epistasis,
-    "draws": draws,
+    "sequential": sequential,
     "estimates": estimates,
     "selections": selections,
     "growth": growth,
