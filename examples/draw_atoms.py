@@ -1,4 +1,4 @@
-"""Draw the four parts of what two sources tell about a target, and four small cases of them.
+"""Draw the four atoms of two sources, and measured atoms of four logic gates.
 
 Run it with ``python examples/draw_atoms.py [FILE]``; it needs matplotlib. Without a FILE it renews
 the picture in docs/atoms.md, docs/images/atoms.png.
@@ -15,7 +15,7 @@ from pidselect import datasets, decompose
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "atoms.png"
 
-# Those of all displays: by Okabe and Ito, which people with any colour vision can tell apart.
+# Okabe and Ito's palette, distinguishable with any colour vision.
 COLOURS = {
     "unique 1": "#0072B2",
     "shared": "#E69F00",
@@ -23,19 +23,19 @@ COLOURS = {
     "synergy": "#009E73",
 }
 
-#: What the target is made of, and the gate that makes it so.
+#: The target of each gate.
 CASES = {
-    "both sources say the same\n(target: that bit)": "RDN",
-    "each says its own half\n(target: both bits)": "COPY",
-    "only both together\n(target: do they differ?)": "XOR",
-    "some of both\n(target: are both 1?)": "AND",
+    "RDN: equal sources\n(target: their value)": "RDN",
+    "COPY: independent sources\n(target: both bits)": "COPY",
+    "XOR: independent sources\n(target: do they differ?)": "XOR",
+    "AND: independent sources\n(target: are both 1?)": "AND",
 }
 
 N_SAMPLES = 1000
 
 
 def measure(gate: str) -> dict[str, float]:
-    """Return the atoms in bits that 1,000 samples of a gate show."""
+    """Return the atoms of 1,000 samples of a gate, in bits."""
     sources, target = datasets.sample(datasets.gate(gate), N_SAMPLES, random_state=0)
     found = decompose(list(sources.T), target)
     return {
@@ -47,7 +47,7 @@ def measure(gate: str) -> dict[str, float]:
 
 
 def draw_parts(axes: Axes) -> None:
-    """Draw two sources as discs that overlap, within all that both tell together."""
+    """Draw two sources as overlapping discs within their joint information."""
     box = FancyBboxPatch(
         (-2.1, -1.45), 4.2, 2.9, boxstyle="round,pad=0,rounding_size=0.5", facecolor="#009E7340"
     )
@@ -60,17 +60,17 @@ def draw_parts(axes: Axes) -> None:
     lens.set_clip_path(Circle((-0.6, -0.1), 1.1, transform=axes.transData))
     for x in (-0.6, 0.6):
         axes.add_patch(Circle((x, -0.1), 1.1, facecolor="none", edgecolor="#333333", linewidth=1.5))
-    words = {
+    labels = {
         (-1.12, -0.1): "unique to\nsource 1",
         (0, -0.1): "shared",
         (1.12, -0.1): "unique to\nsource 2",
-        (0, 1.2): "synergy: only both together tell it",
+        (0, 1.2): "synergy: available jointly only",
         (-1.35, -1.3): "source 1",
         (1.35, -1.3): "source 2",
     }
-    for (x, y), text in words.items():
+    for (x, y), text in labels.items():
         axes.text(x, y, text, ha="center", va="center", size=11)
-    axes.set_title("what two sources tell about a target", size=12)
+    axes.set_title("information of two sources about a target", size=12)
     axes.set(xlim=(-2.2, 2.2), ylim=(-1.6, 1.6), aspect="equal")
     axes.axis("off")
 
@@ -84,13 +84,13 @@ def draw_cases(axes: Axes, found: dict[str, dict[str, float]]) -> None:
             if bits > 0.1:
                 middle = start + bits / 2
                 label = f"{name}\n{bits:.2f}" if bits > 0.3 else f"{bits:.2f}"
-                ink = "white" if name == "unique 1" else "black"  # the one that can be read
+                ink = "white" if name == "unique 1" else "black"
                 axes.text(middle, place, label, ha="center", va="center", size=10, color=ink)
             start += bits
     axes.set_yticks(range(len(found)), list(found), size=10)
     axes.invert_yaxis()
-    axes.set_xlabel(f"bit, measured from {N_SAMPLES:,} samples", size=11)
-    axes.set_title("four targets made of two bits", size=12)
+    axes.set_xlabel(f"bit, estimated from {N_SAMPLES:,} samples", size=11)
+    axes.set_title("four logic gates", size=12)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(left=False)
 
@@ -103,8 +103,8 @@ def main(path: Path) -> None:
     draw_parts(left)
     draw_cases(right, found)
     figure.savefig(path, dpi=110)
-    words = [f"{gate} {abs(found[name]['synergy']):.2f}" for name, gate in CASES.items()]
-    print(f"synergy in bits: {', '.join(words)}; drawn to {path.name}")
+    synergies = [f"{gate} {abs(found[name]['synergy']):.2f}" for name, gate in CASES.items()]
+    print(f"synergy in bits: {', '.join(synergies)}; drawn to {path.name}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 
 from pidselect import decompose
 
-# Colours by Okabe and Ito, which people with any colour vision can tell apart.
+# Okabe and Ito's palette, distinguishable with any colour vision.
 ATOMS = {
     "shared": ("#0072B2", "o"),
     "unique 1": ("#D55E00", "^"),
@@ -28,7 +28,7 @@ ATOMS = {
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "continuous_convergence.png"
 
-#: Numbers of samples, and how often each is drawn anew.
+#: Numbers of samples, and the number of data sets of each.
 DRAWS = {50: 30, 100: 30, 200: 25, 400: 20, 800: 12, 1600: 8, 3200: 4}
 
 NOISE = 0.5

@@ -1,4 +1,4 @@
-"""Draw one picture of every kind: of a selection, its explanation, its stability, and atoms.
+"""Draw one plot of every kind: of a selection, its explanation, its stability, and atoms.
 
 Run it with ``python examples/draw_displays.py [FOLDER]``; it needs matplotlib and pandas. Without a
 FOLDER it renews the pictures of docs/plots.md, docs/images/display_*.png.
@@ -25,9 +25,9 @@ PICTURES = Path(__file__).parents[1] / "docs" / "images"
 
 
 def make_house(n_samples: int = 500) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return a house with a lamp that two switches control, as long as there is power.
+    """Return a table of a lamp that two switches control while there is power.
 
-    The meter shows the power, not always rightly; the other columns have nothing to do with it.
+    The meter shows the power with errors; the other columns are irrelevant.
     """
     rng = np.random.default_rng(3)
     upstairs, downstairs, power = rng.integers(0, 2, size=(3, n_samples))

@@ -1,4 +1,4 @@
-"""Renew the picture of a report page: what tells a malignant from a benign tumour.
+"""Renew the picture of a report: malignant and benign tumours.
 
 Run it with ``python examples/draw_report_page.py [PICTURE]``; it needs pandas, Pillow, matplotlib,
 jinja2 and a Chromium: the one that the environment variable CHROMIUM names, or one on the path.

@@ -1,7 +1,7 @@
-"""Draw a selection step by step: what each candidate adds, and what chance can reach.
+"""Draw the steps of a selection: scores of the candidates and critical values.
 
 Run it with ``python examples/draw_selection_path.py [FILE]``; it needs matplotlib and pandas.
-Without a FILE it renews the picture in the README, docs/images/selection_path.png.
+Without a FILE it renews the picture in docs/index.md, docs/images/selection_path.png.
 """
 
 import sys
@@ -15,7 +15,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "selection_path.png"
 
 
 def main(path: Path) -> None:
-    """Select features of Friedman's first model, and draw how it went."""
+    """Select features of Friedman's first model, and draw the steps."""
     problem = datasets.friedman(random_state=0)
     X = pd.DataFrame(problem.X, columns=problem.names)
     selection = PIDSelector(random_state=0).fit(X, problem.y).selection_

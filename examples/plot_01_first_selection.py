@@ -2,8 +2,7 @@
 A first selection
 =================
 
-Which columns of a table tell something about a target? This table has numbers, counts, labels and
-yes/no columns together, and goes in as it is: nothing is scaled or encoded.
+A table with numeric, ordinal and nominal columns is passed as it is: nothing is scaled or encoded.
 """
 
 from textwrap import fill
@@ -13,41 +12,41 @@ import pandas as pd
 from pidselect import AtomBarsDisplay, PIDSelector, datasets
 
 # %%
-# The table is made, so that the answer is known: a season of hire bicycles on an island. How many
-# kilometres were ridden on a day?
+# The table is synthetic, with known relevant columns: a season of bicycle hire on an island. The
+# target is the distance ridden on a day.
 island = datasets.mixed_table(300, random_state=0)
 X, y = pd.DataFrame(island.columns), island.y
 X.head(4).T
 
 # %%
-# One call. Fifty draws of chance at each step are enough for a first look. ``random_state`` makes
-# the result repeatable to the bit.
+# Fifty permutations per test are enough for a first look. ``random_state`` makes the result
+# reproducible to the bit.
 selector = PIDSelector(n_permutations=50, n_jobs=-1, random_state=0).fit(X, y)
 print(selector.selection_)
 
 # %%
-# Columns that chance could replace are not in the table: the captain, the moon, the tide, the
-# seagulls and the flag. Copies are found by their values, and only one of them takes part.
+# Irrelevant columns, such as the captain, the moon and the tide, are not selected. Duplicates are
+# found by their values and merged.
 print(selector.selection_.duplicates)
 print("true by construction:", ", ".join(island.relevant))
 
 # %%
-# The breakfasts came in before the guests they were served to: the two say nearly the same.
+# ``breakfasts_served`` is a near-duplicate of ``overnight_guests`` and was selected in its place.
 #
-# How does each column matter? The ferry alone says nothing about the kilometres, nor does the
-# market say much. Where the two meet, people ride.
+# ``explain`` decomposes the information of each column. ``ferry`` has no marginal information about
+# the target and is synergistic with ``market``.
 explanation = selector.explain(X, y)
 for name in ("ferry", "temperature_fahrenheit", "overnight_guests", "captain"):
     print(fill(str(explanation[name]), 90), "\n")
 
 # %%
-# The same as a picture.
+# The same as a plot.
 AtomBarsDisplay.from_explanation(explanation)
 
 # %%
-# ``transform`` keeps the selected columns, as every selector of scikit-learn does.
+# ``transform`` returns the selected columns, as every scikit-learn selector does.
 selector.set_output(transform="pandas").transform(X).head(3)
 
 # %%
-# **To take home:** pass the table as it is. A column comes in if it adds more than chance to those
-# already there, and ``explain`` says how each one matters.
+# **To take home:** pass the table as it is. A feature is selected if it is significant given the
+# features selected before, and ``explain`` decomposes its information.

@@ -2,8 +2,8 @@
 The path of a selection
 =======================
 
-A selection is a path: at each step the candidate that adds most is tested against chance, and the
-path ends where chance would do as well. The record keeps all of it.
+At each step the candidate with the largest score is tested, and the selection ends when it is not
+significant. The record contains all candidates of all steps.
 """
 
 import pandas as pd
@@ -11,30 +11,30 @@ import pandas as pd
 from pidselect import PIDSelector, SelectionPathDisplay, datasets
 
 # %%
-# In Friedman's first model X1 to X5 matter and Z1 to Z5 do not. X1 and X2 act as a product, and X3
-# enters as a square.
+# In Friedman's first model X1 to X5 are relevant and Z1 to Z5 are not. X1 and X2 interact, and X3
+# has a quadratic effect.
 problem = datasets.friedman(random_state=0)
 X = pd.DataFrame(problem.X, columns=problem.names)
 selection = PIDSelector(n_permutations=100, random_state=0).fit(X, problem.y).selection_
 
 # %%
-# Each group of dots is a step, each dot a candidate: how far what it adds lies above what the same
-# column adds when it is shuffled, in standard deviations. The line is what the best of all shuffled
-# candidates reaches by chance in one of twenty draws. At the last step nothing lies above it.
+# Each group of dots is a step, each dot a candidate at its score: the number of standard deviations
+# above the mean of its surrogates. The line is the critical value of the maximum over all
+# candidates at 5 %. At the last step no candidate exceeds it.
 SelectionPathDisplay.from_selection(selection)
 
 # %%
-# The same in words,
+# The same as text,
 for step in selection.steps:
     print(step)
 
 # %%
-# and as a table with a row for each candidate of each step.
+# and as a table with one row per candidate and step.
 frame = selection.to_frame()
 frame[frame["candidate"] == "X2"][["step", "candidate", "bits", "score", "p_value", "chosen"]]
 
 # %%
-# X2 is worth more once X1 is known: they act together.
+# X2 is more informative given X1: they are synergistic.
 #
-# **To take home:** what a column is worth depends on what is known already, and how far a dot lies
-# above the line says more than its p-value.
+# **To take home:** the information of a feature depends on the conditioning set, and the distance of
+# its score from the critical value says more than its p-value.

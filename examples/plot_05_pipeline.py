@@ -2,8 +2,7 @@
 Inside a scikit-learn pipeline
 ==============================
 
-Thirty measurements of cell nuclei, and whether a tumour is benign. How many of them does a
-classifier need?
+How many of thirty measurements of cell nuclei does a classifier of tumours need?
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -18,9 +17,9 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 print(f"{len(X)} tumours, {X.shape[1]} measurements of each")
 
 # %%
-# Select inside the pipeline, so that each fold of a cross-validation selects from its own training
-# rows. Selecting on all rows first lets the test rows have a say, and the score comes out too good.
-# The estimator ``"copula"`` sees monotone relations, is quick, and needs few samples.
+# Inside the pipeline each fold of a cross-validation selects on its own training rows; selecting on
+# all rows first would bias the score. The estimator ``"copula"`` detects monotone relations, is fast,
+# and needs few samples.
 select = PIDSelector(estimator="copula", n_permutations=100, n_jobs=-1, random_state=0)
 pipeline = make_pipeline(select, StandardScaler(), LogisticRegression())
 everything = make_pipeline(StandardScaler(), LogisticRegression())
@@ -31,21 +30,20 @@ for fitted, score in zip(scores["estimator"], scores["test_score"], strict=True)
 print(f"{cross_validate(everything, X, y, cv=3)['test_score'].mean():.3f} with all, on average")
 
 # %%
-# Many of the thirty measure nearly the same: radius, perimeter and area of a nucleus, for one. So
-# two or three do nearly as well as all. On all rows:
+# Many of the thirty are redundant, such as radius, perimeter and area. Two or three perform nearly as
+# well as all. On all rows:
 selector = select.fit(X, y)
 SelectionPathDisplay.from_selection(selector.selection_)
 
 # %%
-# All thirty, taken apart: the selected ones beside each other, every other one beside them. Much of
-# what those others tell is shared with the selected ones.
+# The information of all thirty columns: most of that of the other columns is shared with the
+# selected ones.
 AtomBarsDisplay.from_explanation(selector.explain(X, y))
 
 # %%
-# What came in, and when:
+# The selected features:
 selector.selection_
 
 # %%
-# **To take home:** put the selector inside the pipeline, and do not mind that folds select
-# different ones of columns that tell nearly the same. None of them need be a cause: a selection
-# says what is told, not why.
+# **To take home:** put the selector inside the pipeline. Folds may select different ones of
+# near-duplicate columns. Informative columns need not be causes.

@@ -1,8 +1,9 @@
 """
-Missing values and labels
-=========================
+Missing values and nominal columns
+==================================
 
-Real tables have gaps and words in them. Gaps are an error by default, and there are three ways out.
+Missing values are an error by default. They can be imputed beforehand, dropped, or kept as a
+category.
 """
 
 from textwrap import fill
@@ -13,8 +14,8 @@ import pandas as pd
 from pidselect import PIDSelector, SelectionPathDisplay, datasets
 
 # %%
-# The island once more. The thermometer fails on hot days, so that a gap says something by itself;
-# the seagulls were sometimes not counted, for no reason.
+# In this table the temperature is missing mostly on hot days, so that missingness is informative;
+# the seagull counts are missing at random.
 island = datasets.mixed_table(300, random_state=0)
 X, y = pd.DataFrame(island.columns).drop(columns="temperature_fahrenheit"), island.y
 rng = np.random.default_rng(0)
@@ -27,24 +28,22 @@ except ValueError as error:
     print(fill(str(error), 90))
 
 # %%
-# ``missing="drop"`` leaves out rows with a gap anywhere: here nearly a quarter of them, and most of
-# the hot days.
+# ``missing="drop"`` drops rows with any missing value: here nearly a quarter, and most hot days.
 dropped = PIDSelector(n_permutations=50, n_jobs=-1, missing="drop", random_state=0).fit(X, y)
 print(dropped.selection_.settings["n_samples"], "rows of 300 are left")
 print(", ".join(dropped.selection_.features))
 
 # %%
-# ``missing="category"`` keeps all rows: a gap is a value of its own, near to other gaps and far
-# from all else. Now the ice creams come in as well: where the thermometer failed, they tell how hot
-# it was. The third way is to fill in the gaps yourself, before.
+# ``missing="category"`` keeps all rows: a missing value is a level of its own. Now the ice cream
+# sales are selected as well: where the temperature is missing, they are informative about it.
 kept = PIDSelector(n_permutations=50, n_jobs=-1, missing="category", random_state=0).fit(X, y)
 SelectionPathDisplay.from_selection(kept.selection_)
 
 # %%
-# Kinds are read from the values: texts are labels, counts are ordered. Where this is wrong, say so:
-# ``feature_types={"seagulls_counted": "continuous"}``.
+# Feature types are inferred from the values. ``feature_types={"seagulls_counted": "continuous"}``
+# overrides the inference.
 print(pd.Series(kept.feature_types_).to_string())
 
 # %%
-# **To take home:** where a gap may mean something, ``missing="category"`` keeps the row and what
-# the gap says; ``missing="drop"`` throws both away.
+# **To take home:** if missingness may be informative, use ``missing="category"``; ``missing="drop"``
+# discards the rows and this information.

@@ -1,10 +1,9 @@
 """
-A page for everybody else
-=========================
+The report
+==========
 
-``write_report`` puts a selection on one page: the answer first, then the path, the role of each
-column, warnings about the data, and what is needed to repeat it. The page is one file, needs no
-network, and opens in any browser.
+``write_report`` writes one self-contained HTML page: the selected features, the steps, the role of
+each column, findings about the data, and how to reproduce the result.
 """
 
 from pathlib import Path
@@ -15,16 +14,15 @@ from sklearn.datasets import load_wine
 from pidselect import PIDSelector, write_report
 
 # %%
-# Wines of three growers: which of thirteen measurements tell them apart?
+# Wines of three cultivars, thirteen measurements.
 X, y = load_wine(return_X_y=True, as_frame=True)
 selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
 page = write_report(selector, X, y, Path(mkdtemp()) / "wine.html", title="Three growers of wine")
 
 # %%
-# On the command line the same page comes with
+# From the command line:
 # ``pidselect select wine.csv --target grower --report wine.html``.
 #
-# **To take home:** one line makes a page that anybody can open, read and sort, and that says how to
-# get the same result again.
+# **To take home:** one line writes a page that opens in any browser.
 
 # sphinx_gallery_thumbnail_path = 'images/report_page.png'

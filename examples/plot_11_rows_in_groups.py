@@ -1,9 +1,9 @@
 """
-Rows that belong together
-=========================
+Repeated measurements
+=====================
 
-A test by shuffling supposes that rows are independent. Several rows of one patient are not: what
-differs between patients then passes for news.
+Permutation tests assume independent rows. Repeated measurements of patients are dependent, and
+differences between patients then appear significant.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ import pandas as pd
 from pidselect import PIDSelector, SelectionPathDisplay
 
 # %%
-# Thirty patients come ten times each. Pain depends on the dose of that day, and each patient has a
-# level of pain of their own. The rooms differ between patients, too, and do nothing.
+# Thirty patients with ten measurements each. Pain depends on the daily dose and on the patient. The
+# room temperature differs between patients and has no effect.
 rng = np.random.default_rng(0)
 patient = np.repeat(np.arange(30), 10)
 level, room = rng.normal(size=(2, 30))
@@ -27,20 +27,19 @@ X = pd.DataFrame(
 pain = level[patient] - 0.7 * X["dose"] + 0.3 * rng.normal(size=300)
 
 # %%
-# Shuffled as if all 300 rows were independent, the room seems to matter.
+# Permuting all 300 rows as if they were independent, the room is selected.
 selector = PIDSelector(n_permutations=100, random_state=0)
 SelectionPathDisplay.from_selection(selector.fit(X, pain).selection_)
 
 # %%
-# With ``groups`` rows are shuffled within each patient only. What differs between patients stays as
-# it is in every draw, and is no news. The dose remains.
+# With ``groups`` rows are permuted within each patient only, and only the dose is selected.
 SelectionPathDisplay.from_selection(selector.fit(X, pain, groups=patient).selection_)
 
 # %%
-# Where the target is the same for all rows of a group, ``surrogates="blocks"`` exchanges whole
-# groups; for rows in the order of time there is ``surrogates="shift"``.
+# If the target is constant within groups, ``surrogates="blocks"`` exchanges whole groups; for time
+# series there is ``surrogates="shift"``.
 print(selector.selection_)
 
 # %%
-# **To take home:** if rows come in groups, pass ``groups``. Otherwise ten rows of one patient count
-# as ten patients, and chance is taken for less than it is.
+# **To take home:** pass ``groups`` if rows are grouped. Otherwise ten rows of one patient count as
+# ten patients, and the false-positive rate is inflated.
