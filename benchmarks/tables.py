@@ -148,7 +148,14 @@ def calibration(records: Records) -> str:
         for one in (alone, ahead):
             row += [str(one["alarms"]), f"{one['low']:.1f} to {one['high']:.1f} %"]
         rows.append(row)
-    header = ["columns", "runs", "false positives", "95 % interval", "with `lookahead=2`", "95 % interval"]
+    header = [
+        "columns",
+        "runs",
+        "false positives",
+        "95 % interval",
+        "with `lookahead=2`",
+        "95 % interval",
+    ]
     return markdown(header, rows)
 
 

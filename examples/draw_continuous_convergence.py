@@ -29,7 +29,7 @@ ATOMS = {
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "continuous_convergence.png"
 
 #: Numbers of samples, and the number of data sets of each.
-DRAWS = {50: 30, 100: 30, 200: 25, 400: 20, 800: 12, 1600: 8, 3200: 4}
+N_DATA_SETS = {50: 30, 100: 30, 200: 25, 400: 20, 800: 12, 1600: 8, 3200: 4}
 
 NOISE = 0.5
 
@@ -71,7 +71,7 @@ def log_ratios_of_product(x1: np.ndarray, x2: np.ndarray, y: np.ndarray) -> list
 
 
 def true_sx(log_ratios: list[np.ndarray]) -> list[float]:
-    """Return the atoms of "sx-ksg" in bits: what it estimates, averaged over a million draws."""
+    """Return the atoms of "sx-ksg" in bits: what it estimates, averaged over a million samples."""
     one, two, both = (ratio.mean() for ratio in log_ratios)
     shared = np.mean(np.logaddexp(log_ratios[0], log_ratios[1])) - np.log(2)
     atoms = [shared, one - shared, two - shared, both - one - two + shared]
@@ -85,13 +85,13 @@ def true_gaussian(explained: tuple[float, float, float]) -> list[float]:
     return [shared, one - shared, two - shared, both - max(one, two)]
 
 
-def estimate(draw, measure: str) -> dict[int, np.ndarray]:
-    """Return the atoms of every draw by the number of samples, each of shape (n_draws, 4)."""
+def estimate(sample, measure: str) -> dict[int, np.ndarray]:
+    """Return the atoms of every data set by the number of samples, shape (n_data_sets, 4)."""
     found = {}
-    for n, n_draws in DRAWS.items():
+    for n, n_data_sets in N_DATA_SETS.items():
         rows = []
-        for seed in range(n_draws):
-            x1, x2, y = draw(n, np.random.default_rng([n, seed]))
+        for seed in range(n_data_sets):
+            x1, x2, y = sample(n, np.random.default_rng([n, seed]))
             result = decompose([x1, x2], y, measure=measure)
             rows.append([result.shared, *result.unique, result.synergy])
         found[n] = np.array(rows)
@@ -132,9 +132,9 @@ def main(path: Path) -> None:
         ),
     }
     figure, grid = plt.subplots(2, 2, figsize=(10, 7.4), sharex=True, sharey=True)
-    for panels, (name, (draw, *truths)) in zip(grid, rows.items(), strict=True):
+    for panels, (name, (sample, *truths)) in zip(grid, rows.items(), strict=True):
         for axes, measure, truth in zip(panels, ("gaussian", "sx-ksg"), truths, strict=True):
-            found = estimate(draw, measure)
+            found = estimate(sample, measure)
             draw_panel(axes, found, truth)
             axes.set_title(f'{name}, measure="{measure}"', size=12)
             last = found[max(found)].mean(axis=0)

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 1120, 1560
 
 
 def photograph(page: Path, picture: Path) -> None:
-    """Open a page in a browser that nobody sees, and save what it shows."""
+    """Open a page in a headless browser and save a screenshot."""
     browser = (
         os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     )
