@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
     X, lamp = make_house()
     selector = PIDSelector(lookahead=2, n_permutations=100, random_state=0).fit(X, lamp)
     explanation = selector.explain(X, lamp)
-    often = stability(selector, X, lamp, n=20, random_state=0)
+    often = stability(selector, X, lamp, n_subsamples=20, random_state=0)
     sources = [X[name] for name in ("upstairs", "downstairs", "power")]
     atoms = decompose(sources, pd.Series(lamp, name="lamp"), measure="sx")
     displays = {

@@ -14,7 +14,7 @@ from pidselect import PIDSelector, StabilityDisplay, datasets, stability
 problem = datasets.friedman(150, random_state=0)
 X = pd.DataFrame(problem.X, columns=problem.names)
 selector = PIDSelector(estimator="copula", n_permutations="auto", random_state=0)
-report = stability(selector, X, problem.y, n=40, n_jobs=-1, random_state=0)
+report = stability(selector, X, problem.y, n_subsamples=40, n_jobs=-1, random_state=0)
 print(report)
 
 # %%

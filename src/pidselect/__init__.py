@@ -1,6 +1,6 @@
-"""Which of my variables matter, and how: feature selection by information, with tests.
+"""Feature selection by conditional mutual information and partial information decomposition.
 
-The public names are loaded when first used, so that ``import pidselect`` itself costs nothing.
+Public names are imported on first use, so that ``import pidselect`` is fast.
 """
 
 from importlib import import_module
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULES = {
     "AtomBarsDisplay": "pidselect.report",
     "Decomposition": "pidselect.decomposition",
     "LatticeDisplay": "pidselect.report",
@@ -40,29 +40,14 @@ _HOME = {
     "write_report": "pidselect.report",
 }
 
-__all__ = [
-    "AtomBarsDisplay",
-    "Decomposition",
-    "LatticeDisplay",
-    "PIDSelector",
-    "SelectionPathDisplay",
-    "StabilityDisplay",
-    "SynergyMatrixDisplay",
-    "Table",
-    "datasets",
-    "decompose",
-    "decompose_distribution",
-    "mutual_information",
-    "stability",
-    "write_report",
-]
+__all__ = ["datasets", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("pidselect.datasets")
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'pidselect' has no attribute {name!r}")
 
 

@@ -476,7 +476,7 @@ def stable(data: Callable[[], tuple[Any, ...]], n_jobs: int, **parameters: Any) 
         X,
         y,
         8,
-        share=0.6,
+        sample_fraction=0.6,
         groups=groups[0] if groups else None,
         random_state=0,
         n_jobs=n_jobs,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from mortal import DiscreteSample, Failing, Mortal, deaths, notes, within
-from recording_callbacks import Memory
+from recording_callbacks import Recorder
 from systems import gates, n_computed, numbers, quick, season
 
 from pidselect.selection.callbacks import use_callback
@@ -64,15 +64,15 @@ def sent_once(context, folder, n_permutations):
 
 def progress_is_told(context):
     """As results come in, one by one."""
-    memory = Memory()
+    recorder = Recorder()
 
     def fit():
-        with context(), use_callback(memory):
+        with context(), use_callback(recorder):
             return quick().fit(*gates()).selection_
 
     selection = within(fit)
-    counts = memory.all("advances")
-    assert tuple(memory.all("took")) == selection.steps
+    counts = recorder.all("progress")
+    assert tuple(recorder.all("step")) == selection.steps
     assert sum(counts) == n_computed(selection)
     assert len(counts) > len(selection.steps)
 

@@ -1,46 +1,46 @@
-"""A watcher that remembers all it is told."""
+"""Callbacks that record every call, or interrupt a fit."""
 
 from __future__ import annotations
 
 from pidselect.selection.callbacks import Callback
 
 
-class Memory(Callback):
-    """Keep what came, in order: a list of pairs of what happened and of what it was about."""
+class Recorder(Callback):
+    """Record the calls in order, as pairs of event and argument."""
 
     def __init__(self):
-        self.heard = []
+        self.calls = []
 
     def on_stage(self, stage):
-        self.heard.append(("begins", stage))
+        self.calls.append(("stage", stage))
 
     def on_progress(self, count):
-        self.heard.append(("advances", count))
+        self.calls.append(("progress", count))
 
     def on_step(self, step):
-        self.heard.append(("took", step))
+        self.calls.append(("step", step))
 
     def on_interrupt(self, selection):
-        self.heard.append(("stopped", selection))
+        self.calls.append(("interrupt", selection))
 
     def all(self, event):
-        """Return what all events of one kind were about."""
-        return [what for name, what in self.heard if name == event]
+        """Return the arguments of all calls of one event."""
+        return [what for name, what in self.calls if name == event]
 
     @property
     def stages(self):
-        """All stages, each with the number of values that came in until the next one began."""
+        """All stages, each with the number of values reported until the next one."""
         counts = []
-        for name, what in self.heard:
-            if name == "begins":
+        for name, what in self.calls:
+            if name == "stage":
                 counts.append([what, 0])
-            elif name == "advances":
+            elif name == "progress":
                 counts[-1][1] += what
         return counts
 
 
-class Interrupting(Memory):
-    """Press Ctrl-C, or what else is given, as soon as so many events of a kind have come."""
+class Interrupting(Recorder):
+    """Raise an error at the given number of calls of an event."""
 
     def __init__(self, event, number, error=KeyboardInterrupt):
         super().__init__()
@@ -49,16 +49,16 @@ class Interrupting(Memory):
 
     def on_stage(self, stage):
         super().on_stage(stage)
-        self._look("begins")
+        self._raise_if_due("stage")
 
     def on_progress(self, count):
         super().on_progress(count)
-        self._look("advances")
+        self._raise_if_due("progress")
 
     def on_step(self, step):
         super().on_step(step)
-        self._look("took")
+        self._raise_if_due("step")
 
-    def _look(self, event):
+    def _raise_if_due(self, event):
         if self.due == (event, len(self.all(event))):
             raise self.error

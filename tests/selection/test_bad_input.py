@@ -85,10 +85,10 @@ CASES = {
     "no surrogates": ({"surrogates": ()}, X, Y, r"surrogates=\(\) names no scheme"),
     "blocks without groups": ({"surrogates": "blocks"}, X, Y, "groups=None: pass the group"),
     "draws": ({"n_permutations": "many"}, X, Y, "n_permutations='many'.*'auto'"),
-    "no draws, no end": ({"n_permutations": 0}, X, Y, "say where to end with max_features"),
+    "no draws, no end": ({"n_permutations": 0}, X, Y, "max_features"),
     "few draws for pairs": ({"lookahead": 2, "n_permutations": 38}, X, Y, "39 or more"),
     "lookahead": ({"lookahead": 0}, X, Y, "lookahead=0.*at least 1"),
-    "lookahead of mi": ({"criterion": "mi", "lookahead": 2}, X, Y, "criterion='cmi' only"),
+    "lookahead of mi": ({"criterion": "mi", "lookahead": 2}, X, Y, "lookahead=2.*criterion='cmi'"),
     "n_random_starts": ({"n_random_starts": -1}, X, Y, "n_random_starts=-1.*at least 0"),
     "max_conditioning": ({"max_conditioning": 0}, X, Y, "max_conditioning=0.*at least 1"),
     "several estimators": ({"estimator": ("ksg", "kgs")}, X, Y, "estimator='kgs'.*'ksg'"),
@@ -105,10 +105,10 @@ CASES = {
     "random_state": ({"random_state": "seed"}, X, Y, "random_state='seed'.*whole number"),
     "negative seed": ({"random_state": -1}, X, Y, "random_state=-1.*from 0 to"),
     "n_jobs": ({"n_jobs": 0}, X, Y, "n_jobs=0.*whole number.*-1"),
-    "shared": ({"shared": "yes"}, X, Y, "shared_permutations='yes'"),
-    "keep": ({"keep": ["wnid"]}, table(), SHIPS, "'wnid'.*did you mean 'wind'"),
-    "keep, position": ({"keep": [4]}, X, Y, "no column at position 4.*0 to 3"),
-    "keep twice": ({"keep": ["x1", 1]}, X, Y, "keep names column 'x1' twice"),
+    "shared_permutations": ({"shared_permutations": "yes"}, X, Y, "shared_permutations='yes'"),
+    "fixed_features": ({"fixed_features": ["wnid"]}, table(), SHIPS, "'wnid'.*did you mean 'wind'"),
+    "fixed position": ({"fixed_features": [4]}, X, Y, "no column at position 4.*0 to 3"),
+    "fixed twice": ({"fixed_features": ["x1", 1]}, X, Y, "fixed_features.*'x1' twice"),
     "groups": ({"feature_groups": {"a": ["wnid"]}}, table(), SHIPS, "did you mean 'wind'"),
     "empty group": ({"feature_groups": {"a": []}}, X, Y, "group 'a' is empty"),
     "overlap": (
@@ -123,10 +123,15 @@ CASES = {
         Y,
         "'x3' has the name of another column",
     ),
-    "kinds": ({"kinds": {"wnid": "nominal"}}, table(), SHIPS, "did you mean 'wind'"),
-    "kind": ({"kinds": {"wind": "numeric"}}, table(), SHIPS, r"kinds\['wind'\]='numeric'"),
-    "number of kinds": ({"kinds": ["nominal"]}, X, Y, "lists 1 kinds for 4 columns"),
-    "text as numbers": ({"kinds": {"port": "continuous"}}, table(), SHIPS, "'port' cannot be"),
+    "kinds": ({"feature_types": {"wnid": "nominal"}}, table(), SHIPS, "did you mean 'wind'"),
+    "kind": ({"feature_types": {"wind": "numeric"}}, table(), SHIPS, r"\['wind'\]='numeric'"),
+    "number of kinds": ({"feature_types": ["nominal"]}, X, Y, "feature_types lists 1 .* 4 columns"),
+    "text as numbers": (
+        {"feature_types": {"port": "continuous"}},
+        table(),
+        SHIPS,
+        "'port' cannot be",
+    ),
     "labels for ksg": ({"estimator": "ksg"}, table(), SHIPS, "column '(flag|port)'.*\"mixed\""),
     "numbers for discrete": ({"estimator": "discrete"}, X, LABELS[:100], "'x0' is continuous"),
     "gaps for ksg": (
@@ -148,11 +153,11 @@ TYPES = {
     "lazy": ({}, pl.LazyFrame({"a": Y}), Y, r"lazy frame.*collect\(\)"),
     "no estimator": ({"estimator": 4}, X, Y, r"estimator=4.*KSG\("),
     "no instance": ({"estimator": KSG}, X, Y, r"estimator=.*KSG\("),
-    "kinds as text": ({"kinds": "nominal"}, X, Y, "kinds must map"),
+    "types as text": ({"feature_types": "nominal"}, X, Y, "must map.*got 'nominal'"),
     "groups as text": ({"feature_groups": "x0"}, X, Y, "feature_groups must.*got 'x0'"),
     "groups as number": ({"feature_groups": 3}, X, Y, "feature_groups must.*got 3"),
-    "keep as float": ({"keep": [1.0]}, X, Y, "by its name or its position, got 1.0"),
-    "keep as bool": ({"keep": True}, X, Y, "by its name or its position, got True"),
+    "fixed as float": ({"fixed_features": [1.0]}, X, Y, "by its name or its position, got 1.0"),
+    "fixed as bool": ({"fixed_features": True}, X, Y, "by its name or its position, got True"),
 }
 
 
@@ -179,7 +184,9 @@ def test_bad_types(case):
     assert_refused(TypeError, *case)
 
 
-@pytest.mark.parametrize("case", ["nan", "keep", "overlap", "max_memory", "too few samples"])
+@pytest.mark.parametrize(
+    "case", ["nan", "fixed_features", "overlap", "max_memory", "too few samples"]
+)
 def test_a_failure_leaves_an_earlier_fit_whole(case):
     settings, X, y, _ = CASES[case]
     selector = quick().fit(*gates())
@@ -198,7 +205,7 @@ def test_a_failure_leaves_an_earlier_fit_whole(case):
         ({"max_features": 0}, "max_features"),
         ({"max_memory": "plenty"}, "max_memory"),
         ({"estimator": "kgs"}, "estimator"),
-        ({"keep": [9]}, "position 9"),
+        ({"fixed_features": [9]}, "position 9"),
     ],
 )
 def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
@@ -216,7 +223,7 @@ def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
         "max_features",
         "max_samples",
         "max_memory",
-        "shared",
+        "shared_permutations",
         "alpha",
         "criterion",
         "random_state",
@@ -228,6 +235,6 @@ def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
     ],
 )
 def test_settings_are_checked_before_the_data_are_read(name, monkeypatch):
-    monkeypatch.setattr("pidselect.selection.selector.read_problem", None)
+    monkeypatch.setattr("pidselect.selection.selector.read_dataset", None)
     with pytest.raises(ValueError, match=f"{name}='nonsense'"):
         quick(**{name: "nonsense"}).fit(X, Y)

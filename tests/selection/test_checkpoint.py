@@ -322,7 +322,7 @@ def test_copies_of_a_selector(tmp_path):
     path = tmp_path / "fit.json"
     X, y = GATES
     selector = quick(checkpoint=path).fit(X, y)
-    assert stability(selector, X, y, n=2, random_state=0).selections
+    assert stability(selector, X, y, n_subsamples=2, random_state=0).selections
     search = GridSearchCV(
         make_pipeline(quick(checkpoint=path), GaussianNB()),
         {"pidselector__alpha": [0.05]},

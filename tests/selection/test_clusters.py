@@ -84,7 +84,7 @@ def test_one_job_is_done_here(context, tmp_path):
 def test_fits_within_tasks(context):
     """Subsamples are given to workers; a worker does not wait for others to do its own work."""
     X, y = numbers()
-    settings = {"n": 4, "random_state": 0}
+    settings = {"n_subsamples": 4, "random_state": 0}
     expected = stability(quick(estimator="gaussian"), X, y, **settings)
 
     def select():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recording_callbacks import Memory
+from recording_callbacks import Recorder
 from sklearn.base import clone
 
 import naive
@@ -113,9 +113,9 @@ def test_no_cut_of_draws_or_number_of_workers_shows(name):
 
 def test_progress_hears_of_every_value():
     x, y = levels()
-    memory = Memory()
-    rate(JMI(), x, y, 2, range(40), watch=CallbackList([memory], Selection((), (), ())))
-    assert sum(memory.all("advances")) == 4 * 40
+    recorder = Recorder()
+    rate(JMI(), x, y, 2, range(40), watch=CallbackList([recorder], Selection((), (), ())))
+    assert sum(recorder.all("progress")) == 4 * 40
 
 
 # --- identities ---------------------------------------------------------------------------------

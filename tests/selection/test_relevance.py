@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 import naive
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
-from pidselect.selection import relevance
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.pool import Feature
-from pidselect.selection.relevance import assess, subsets_of
+from pidselect.selection.relevance import (
+    OTHERS_STREAM,
+    CMIGivenSubsets,
+    assess,
+    max_subsets,
+    subsets_of,
+)
+from pidselect.selection.step_test import evaluate_strongest
 from pidselect.significance import RELEVANCE
 from pidselect.significance.standardize import PILOT_DRAWS
 
@@ -65,7 +71,7 @@ def test_every_role(surrogates, n_permutations):
         "coin": "irrelevant",
     }
     assert found["again"].n_subsets == found["coin"].n_subsets == 4
-    assert found["a"].given == ("b",)
+    assert found["a"].conditioning_set == ("b",)
     assert found["again"].p_value == 1 / (100 if n_permutations else 201)
 
 
@@ -75,7 +81,7 @@ def test_relevant_only_beside_another():
     known = features(first=first, second=second)
     found = assess(inquire(first ^ second), [], [known["first"]], list(known.values()))
     assert found["second"].role == "weakly relevant"
-    assert found["second"].given == ("first",)
+    assert found["second"].conditioning_set == ("first",)
     assert found["second"].bits == pytest.approx(1)
     assert found["first"].role == "weakly relevant"  # it tells nothing by itself
     assert found["first"].p_value > 0.05
@@ -85,7 +91,7 @@ def test_redundant_beside_all():
     """What is known from the selected features counts where these are not given."""
     known, y = bits()
     found = assess(inquire(y), [], [known["a"], known["b"]], [known["again"]])
-    assert "a" not in found["again"].given
+    assert "a" not in found["again"].conditioning_set
     assert found["again"].bits > 0.1
 
 
@@ -111,8 +117,8 @@ def test_kept_ones_are_always_given():
     known, _ = bits()
     y = known["a"].block.columns[0].values  # nothing but a matters
     found = assess(inquire(y), [known["a"]], [], [known["again"], known["coin"]])
-    assert roles(found) == {"a": "kept", "again": "irrelevant", "coin": "irrelevant"}
-    assert found["again"].given == ("a",)
+    assert roles(found) == {"a": "fixed", "again": "irrelevant", "coin": "irrelevant"}
+    assert found["again"].conditioning_set == ("a",)
     assert found["a"].p_value is None
 
 
@@ -154,7 +160,7 @@ def test_against_the_obvious_way():
     for draw in range(n_draws):
         rows = np.arange(60)
         if draw:
-            rows = np.array(naive.permutation((5, RELEVANCE, relevance.OF_OTHERS, draw), 60))
+            rows = np.array(naive.permutation((5, RELEVANCE, OTHERS_STREAM, draw), 60))
         for place, (name, T) in enumerate(pairs):
             S = np.hstack([columns[s] for s in T]) if T else None
             values[place, draw] = naive.discrete(columns[name][rows], y[:, np.newaxis], S)
@@ -167,7 +173,7 @@ def test_against_the_obvious_way():
         p = [naive.p_value(scores[place, 0], null) for place in places]
         best = min(zip(p, -scores[places, 0], places, strict=True))
         assert found[name].p_value == pytest.approx(best[0])
-        assert found[name].given == pairs[best[2]][1]
+        assert found[name].conditioning_set == pairs[best[2]][1]
         assert found[name].bits * log(2) == pytest.approx(values[best[2], 0], abs=1e-10)
 
 
@@ -196,25 +202,35 @@ def test_nothing_depends_on_how_the_work_is_spread():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_ending_early_changes_no_verdict(seed, monkeypatch):
+def test_early_stopping_changes_no_role(seed):
+    """The same decisions as one test with all permutations."""
     rng = np.random.default_rng(seed)
     a, *noise = rng.normal(size=(4, 50))
     known = features(a=a, **{f"n{i}": values for i, values in enumerate(noise)})
     y = a + 0.3 * noise[0] + rng.normal(size=50)
-    arguments = ([], [known["a"]], list(known.values()), {"a": 0.01})
     context = inquire(y, Copula(), n_permutations=199, seed=seed)
-    looked = assess(context, *arguments)
-    monkeypatch.setattr(relevance, "FIRST_DRAWS", 199)
-    assert roles(looked) == roles(assess(context, *arguments))
+    found = assess(context, [], [known["a"]], list(known.values()), {"a": 0.01})
+    p_values = all_permutations(context, (known["a"],), tuple(list(known.values())[1:]))
+    for name, p in zip(("n0", "n1", "n2"), p_values, strict=True):
+        assert found[name].role == ("weakly relevant" if p <= context.alpha else "irrelevant")
+        assert found[name].p_value == p or p_values.min() > context.alpha
 
 
-def test_all_draws_where_something_is_significant(monkeypatch):
+def all_permutations(context, selected, others):
+    """Return the smallest p-value of each feature over all subsets, without early stopping."""
+    standardized = replace(context, shared_permutations=True, is_portfolio=True)
+    scores = CMIGivenSubsets(standardized, others, ((), selected))
+    _, result = evaluate_strongest(scores)
+    return result.p_values().max(axis=0).reshape(2, len(others)).min(axis=0)
+
+
+def test_all_permutations_if_something_is_significant():
     known, y = bits()
-    arguments = ([], [known["a"]], list(known.values()))
-    looked = assess(inquire(y), *arguments)
-    monkeypatch.setattr(relevance, "FIRST_DRAWS", 99)
-    assert looked == assess(inquire(y), *arguments)
-    assert looked["again"].p_value == 0.01
+    found = assess(inquire(y), [], [known["a"]], list(known.values()))
+    others = [known[name] for name in ("b", "again", "coin")]
+    p_values = all_permutations(inquire(y), (known["a"],), tuple(others))
+    assert [found[feature.name].p_value for feature in others] == p_values.tolist()
+    assert found["again"].p_value == 0.01
 
 
 # --- subsets ------------------------------------------------------------------------------------
@@ -232,12 +248,11 @@ def test_subsets(n, most):
         assert len(found) == 2**n
 
 
-def test_many_features_leave_fewer_subsets(monkeypatch):
-    known, y = bits()
-    selected, others = [known["a"], known["b"]], [known["again"], known["coin"]]
-    monkeypatch.setattr(relevance, "MOST_QUESTIONS", 6)
-    found = assess(inquire(y), [], selected, others)
-    assert found["coin"].n_subsets == 3
-    monkeypatch.setattr(relevance, "MOST_QUESTIONS", 1)
-    found = assess(inquire(y), [], selected, others)
-    assert found["coin"].n_subsets == 2
+def test_many_features_are_tested_given_fewer_subsets():
+    known, y = bits(n=40)
+    noise = np.random.default_rng(0).integers(0, 2, (900, 40))
+    others = list(features(**{f"n{i}": values for i, values in enumerate(noise)}).values())
+    selected = [known["a"], known["b"]]
+    found = assess(inquire(y, n_permutations=19), [], selected, others)
+    assert {found[feature.name].n_subsets for feature in others} == {max_subsets(900)} == {2}
+    assert found["n0"].conditioning_set in ((), ("a", "b"))

@@ -93,7 +93,9 @@ def test_pairs_that_are_not_estimable_are_null(library):
 @libraries
 def test_stabilities(library):
     columns, y = season()
-    found = stability(quick(estimator="mixed"), LIBRARIES[library](columns), y, n=2, random_state=0)
+    found = stability(
+        quick(estimator="mixed"), LIBRARIES[library](columns), y, n_subsamples=2, random_state=0
+    )
     types = {"feature": str, "selected": int, "frequency": float, "lower": float, "upper": float}
     assert check(found.to_frame(), library, types)["feature"].to_list() == list(columns)
 

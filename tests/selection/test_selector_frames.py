@@ -183,7 +183,7 @@ def test_columns_with_numbers_for_names():
 def test_names_that_are_partly_text_are_refused_before_any_work(monkeypatch):
     X, y = gates()
     table = pd.DataFrame(X, columns=["a", "b", "c", 3, 4])
-    monkeypatch.setattr("pidselect.selection.selector.line_up", None)
+    monkeypatch.setattr("pidselect.selection.selector.build_pool", None)
     selector = quick()
     with pytest.raises(TypeError, match="string names"):
         selector.fit(table, y)

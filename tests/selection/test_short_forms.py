@@ -130,7 +130,7 @@ def test_a_table_of_what_was_selected():
     selection = quick(fixed_features=[3]).fit(X, y).selection_
     table = rows(body(selection._repr_html_()))
     assert table[0] == ["feature", "step", "bits", "p", "final p"]
-    assert table[1] == ["x3", "kept", "", "", ""]
+    assert table[1] == ["x3", "fixed", "", "", ""]
     for line, feature in zip(table[2:], selection.features, strict=False):
         step = selection.inclusion_step(feature)
         final = selection.p_values[feature]
@@ -150,17 +150,17 @@ def test_nothing_selected():
     html = body(selection._repr_html_())
     assert "<strong>No feature was selected.</strong>" in html
     assert html.count("No feature was selected") == 1
-    assert "What may help" in html
+    assert "remedies" in html
     none = Selection((), (), ())._repr_html_()
-    assert "<strong>No feature was selected: there was no candidate.</strong>" in none
+    assert "There was no candidate" in none
     assert ["feature", "step", "bits", "p", "final p"] not in rows(html)
 
 
 def test_nothing_beyond_what_was_kept():
     selection = quick(fixed_features=[0]).fit(*noise()).selection_
     html = body(selection._repr_html_())
-    assert "No feature was selected beyond what was kept." in html
-    assert ["x0", "kept", "", "", ""] in rows(html)
+    assert "No feature was selected beyond the fixed features." in html
+    assert ["x0", "fixed", "", "", ""] in rows(html)
 
 
 def test_no_tests():
@@ -170,27 +170,27 @@ def test_no_tests():
 
 def test_remarks_are_there():
     pairs = quick(lookahead=2, n_permutations=79, estimator="discrete").fit(*xor()).selection_
-    assert "x0 and x1 came in together" in pairs._repr_html_()
+    assert "x0 and x1 were included jointly" in pairs._repr_html_()
     early = quick(n_permutations="auto").fit(*gates()).selection_
-    assert "Tests ended early" in early._repr_html_()
+    assert "Sequential tests" in early._repr_html_()
 
 
 def test_a_fit_that_was_stopped():
-    watcher = Interrupting("took", 1)
+    watcher = Interrupting("step", 1)
     with pytest.raises(KeyboardInterrupt), use_callback(watcher):
         quick().fit(*gates())
-    html = watcher.all("stopped")[0]._repr_html_()
+    html = watcher.all("interrupt")[0]._repr_html_()
     assert "1 feature was selected of 5 candidates: x2." in html
-    assert "stopped before its end" in html
+    assert "interrupted" in html
 
 
 @pytest.mark.parametrize("n_steps", [0, 1])
 def test_a_fit_that_was_stopped_before_anything_was_selected(n_steps):
     steps = quick(max_features=1).fit(*gates()).selection_.steps[:n_steps]
-    partial = Selection((), (), steps, settings={"complete": False})
+    partial = Selection((), (), steps, is_complete=False)
     html = partial._repr_html_()
-    assert "stopped before its end" in html
-    assert "What may help" not in html
+    assert "interrupted" in html
+    assert "remedies" not in html
 
 
 def test_many_features_stay_short():
@@ -233,13 +233,13 @@ def test_stability():
     assert re.findall(r"width:([\d.]+)%", html) == ["75.0", "25.0"]
     assert "4 subsamples of 50 % of the rows" in html
     assert "Never selected: 1 of 3 features." in html
-    assert "1 of 4 subsamples selected nothing." in html
+    assert "Empty selections: 1 of 4." in html
     assert "<img" not in html
 
 
 def test_stability_of_nothing():
     html = body(Stability(("a",), ((), ()))._repr_html_())
-    assert "always the same set: nothing." in html
+    assert "no feature." in html
     assert rows(html) == []
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recording_callbacks import Memory
+from recording_callbacks import Recorder
 from systems import PAPER, gates, n_computed, numbers, quick, season
 
 from pidselect.data import Block, Column
@@ -118,12 +118,12 @@ def test_progress_under_any_backend(backend):
     """Task by task where the backend can hand over results one by one, else step by step."""
     X, y = gates()
     expected = quick().fit(X, y).selection_
-    memory = Memory()
-    with joblib.parallel_config(backend=backend, n_jobs=2), use_callback(memory):
+    recorder = Recorder()
+    with joblib.parallel_config(backend=backend, n_jobs=2), use_callback(recorder):
         assert quick().fit(X, y).selection_ == expected
-    assert tuple(memory.all("took")) == expected.steps
-    assert all(count == stage.n_values for stage, count in memory.stages)
-    assert sum(memory.all("advances")) == n_computed(expected)
+    assert tuple(recorder.all("step")) == expected.steps
+    assert all(count == stage.n_values for stage, count in recorder.stages)
+    assert sum(recorder.all("progress")) == n_computed(expected)
 
 
 def test_mixed_tables_too():

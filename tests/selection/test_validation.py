@@ -12,26 +12,16 @@ from hypothesis import strategies as st
 from pidselect import PIDSelector
 from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.validation import (
-    check_count,
     check_flag,
-    check_jobs,
     check_limit,
-    check_search,
-    check_settings,
+    check_lookahead,
+    check_parameters,
     to_bytes,
     to_criterion,
-    to_draws,
+    to_n_permutations,
     to_schemes,
-    to_seed,
 )
-
-GOOD = {
-    "criterion": "cmi",
-    "surrogates": "global",
-    "backward": "minimum",
-    "alpha": 0.05,
-    "n_permutations": 200,
-}
+from pidselect.significance.validation import check_count, check_jobs, to_seed
 
 
 @pytest.mark.parametrize(
@@ -44,7 +34,7 @@ GOOD = {
         {"alpha": 0.5, "n_permutations": 1},
         {"alpha": np.float64(0.05), "n_permutations": np.int64(19)},
         {"n_permutations": "auto"},
-        {"n_permutations": 0},
+        {"n_permutations": 0, "max_features": 2},
         {"criterion": Conditional(2)},
         {"surrogates": "local"},
         {"surrogates": ("global", "local")},
@@ -52,7 +42,7 @@ GOOD = {
     ],
 )
 def test_good_settings_pass(changes):
-    check_settings(**{**GOOD, **changes})
+    check_parameters(PIDSelector(**changes))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +76,7 @@ def test_good_settings_pass(changes):
 )
 def test_bad_settings_are_refused(changes, words):
     with pytest.raises(ValueError, match=words):
-        check_settings(**{**GOOD, **changes})
+        check_parameters(PIDSelector(**changes))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +94,7 @@ def test_bad_settings_are_refused(changes, words):
 )
 def test_good_searches_pass(changes):
     selector = PIDSelector(**changes)
-    search = check_search(selector)
+    search = check_lookahead(selector)
     assert (search.order, search.n_random_starts) == (selector.lookahead, selector.n_random_starts)
 
 
@@ -115,17 +105,17 @@ def test_good_searches_pass(changes):
         ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
         (
             {"n_permutations": 38, "lookahead": 2},
-            "^With look-ahead, alpha=0.05 is shared by 2 tests.*alpha=0.025.*=39 or more",
+            "^With look-ahead, alpha=0.05 is divided among 2 tests.*alpha=0.025.*=39 or more",
         ),
         (
             {"n_permutations": 38, "n_random_starts": 1},
-            "^With look-ahead, alpha=0.05 is shared by 2 tests.*alpha=0.025.*=39 or more",
+            "^With look-ahead, alpha=0.05 is divided among 2 tests.*alpha=0.025.*=39 or more",
         ),
         (
             {"n_permutations": 300, "alpha": 0.01, "lookahead": 3},
-            "^With look-ahead, alpha=0.01 is shared by 3 tests.*alpha=0.0025.*=399 or more",
+            "^With look-ahead, alpha=0.01 is divided among 3 tests.*alpha=0.0025.*=399 or more",
         ),
-        ({"n_permutations": 0}, "n_permutations=0 leaves out the test.*max_features.*'auto'"),
+        ({"n_permutations": 0}, "n_permutations=0.*max_features.*'auto'"),
         ({"n_permutations": 0, "max_features": 2, "lookahead": 2}, "need n_permutations='auto'"),
         (
             {"n_permutations": 0, "max_features": 2, "n_random_starts": 2},
@@ -135,24 +125,24 @@ def test_good_searches_pass(changes):
         ({"n_random_starts": -1}, "n_random_starts=-1 .*at least 0"),
         ({"n_random_starts": 1.0}, "n_random_starts=1.0 .*whole number"),
         ({"max_conditioning": 0}, "max_conditioning=0 .*at least 1"),
-        ({"criterion": "mi", "lookahead": 2}, "lookahead=2 goes with criterion='cmi' only.*'mi'"),
+        ({"criterion": "mi", "lookahead": 2}, "lookahead=2 requires criterion='cmi'.*'mi'"),
         (
             {"criterion": "mi", "n_random_starts": 1},
-            "n_random_starts=1 goes with criterion='cmi' only",
+            "n_random_starts=1 requires criterion='cmi'",
         ),
-        ({"criterion": "mi", "max_conditioning": 1}, "max_conditioning=1 goes with .*leave it at"),
+        ({"criterion": "mi", "max_conditioning": 1}, "max_conditioning=1 requires .*leave it at"),
     ],
 )
 def test_bad_searches_are_refused(changes, words):
     with pytest.raises(ValueError, match=words):
-        check_search(PIDSelector(**changes))
+        check_lookahead(PIDSelector(**changes))
 
 
-def test_draws():
-    assert to_draws("auto") is None
+def test_numbers_of_permutations():
+    assert to_n_permutations("auto") is None
     for number in (0, 200, np.int32(19)):
-        assert to_draws(number) == number
-        assert type(to_draws(number)) is int
+        assert to_n_permutations(number) == number
+        assert type(to_n_permutations(number)) is int
 
 
 def test_schemes():
@@ -183,10 +173,10 @@ def test_limits():
 
 def test_flags():
     for good in (True, False, np.True_):
-        check_flag(good, "shared")
+        check_flag(good, "shared_permutations")
     for bad in ("yes", 1, None):
         with pytest.raises(ValueError, match=f"shared_permutations={bad!r} must be True or False"):
-            check_flag(bad, "shared")
+            check_flag(bad, "shared_permutations")
 
 
 @pytest.mark.parametrize(

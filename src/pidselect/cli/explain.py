@@ -48,7 +48,7 @@ def explain_command(
 ) -> None:
     """Select features, and say how each one tells about the target."""
     with plain_errors():
-        from pidselect.selection.validation import check_count
+        from pidselect.significance.validation import check_count
 
         check_count(bins, "bins", at_least=2)
     run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), _text)

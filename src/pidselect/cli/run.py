@@ -121,7 +121,8 @@ def run(call: Call, text: Callable[[Found], str]) -> None:
 def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
     """Return the selector that options describe, as far as no column is needed; refuse nonsense."""
     from pidselect.selection import PIDSelector
-    from pidselect.selection.validation import check_limit, check_parameters, to_seed
+    from pidselect.selection.validation import check_limit, check_parameters
+    from pidselect.significance.validation import to_seed
 
     selector = PIDSelector(
         criterion=how.criterion,

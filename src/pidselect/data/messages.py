@@ -120,10 +120,10 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def warn_caller(message: str) -> None:
+def warn_caller(message: str | Warning) -> None:
     """Warn, pointing at the line outside of this package that led here."""
     package = __name__.partition(".")[0]
     frame, level = inspect.currentframe(), 1
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, stacklevel=level)

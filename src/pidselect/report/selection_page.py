@@ -24,7 +24,7 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.report.html import Markup, breakable, fill, number, save, unbroken
 from pidselect.report.sentences import LONG_NAME, cut
 from pidselect.report.summary import FORMAT, GOES_OUT, About, summarise
-from pidselect.selection.explain import read_again
+from pidselect.selection.explain import read_like_fit
 from pidselect.selection.stability import Stability
 
 Record = Mapping[str, Any]
@@ -137,7 +137,7 @@ def write_report(
         raise ValueError(f"path={str(path)!r}: a report is a page, so its name ends in .html.")
     record = selector.selection_
     explanation = selector.explain(X, y, groups)
-    problem = read_again(
+    problem = read_like_fit(
         X, y, selector.feature_types_, record.settings["target_types"], selector.missing
     )
     about = About.of(problem, command=_lines(selector), title=title or "")

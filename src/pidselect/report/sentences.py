@@ -171,7 +171,7 @@ def _of_stability(stability: Stability) -> list[str]:
     n_parts = len(stability.selections)
     said = (
         f"The frequency is how often a feature is selected again from random parts of the rows: "
-        f"{n_parts} parts, each {100 * stability.share:g} % of the rows."
+        f"{n_parts} parts, each {100 * stability.sample_fraction:g} % of the rows."
     )
     if stability.stability is not None:
         said += f" Their stability is {stability.stability:.2f} (1: always the same; 0: by chance)."

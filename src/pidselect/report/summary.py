@@ -16,7 +16,7 @@ from pidselect.data.messages import shown, to_plain
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
 from pidselect.report.sentences import answer, certainty, named, untold
-from pidselect.selection.explain import roles_of
+from pidselect.selection.explain import recorded_roles
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.stability import Stability
 
@@ -274,7 +274,7 @@ def _by_record(selection: Selection) -> list[FeatureExplanation]:
     selected = (*selection.fixed_features, *selection.features)
     known = [
         FeatureExplanation(name, role, name in selected, sentence=untold(name, selection))
-        for name, role in roles_of(selection).items()
+        for name, role in recorded_roles(selection).items()
     ]
     known += [
         FeatureExplanation(

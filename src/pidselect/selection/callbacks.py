@@ -1,11 +1,8 @@
-"""Watching a fit: what it is at, how far it has come, and what is known if it is stopped.
+"""Callbacks: observe a fit, `PIDSelector.explain` or `stability` while it runs.
 
-What comes after a fit is watched in the same way: `PIDSelector.explain`, and `stability`.
-
-A fit is watched from outside, by whoever calls it, and not by a parameter of the selector: those
-are a contract with scikit-learn, which copies, compares and searches over them, and a watcher is
-no setting of a selection. So there is a context variable, of which every thread has its own: fits
-at the same time are not told of each other. A fit gives the same result to the bit, watched or not.
+A callback is activated by `use_callback`, not by a parameter of the selector, because scikit-learn
+copies, compares and searches over parameters. It is a context variable, so concurrent fits in
+several threads are reported separately. Results do not depend on callbacks.
 """
 
 from __future__ import annotations
@@ -16,37 +13,36 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from pidselect.selection.result import INCLUSION_PHASES, Phase, Selection, Step
+from pidselect.selection.result import Phase, Selection, Step
 
 if TYPE_CHECKING:
     from pidselect.selection.context import SelectionContext
 
-#: What is done: a step of the record, final p-values after the last of them, or what follows a fit.
-Part = Phase | Literal["final", "roles", "atoms", "stability"]
+#: A phase of the fit, its final p-values, the tests and atoms of `explain`, or `stability`.
+StageName = Phase | Literal["final", "roles", "atoms", "stability"]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A test that begins, or another part of the work.
+    """A test that begins, or another part of the computation.
 
     Parameters
     ----------
-    phase : Part
-        That of the step which it decides; "final" for the p-values of all selected features. Of
-        `explain`, "roles" are its tests, and then come the "atoms" of every feature. "stability"
-        is all of `pidselect.stability`.
+    phase : str
+        The phase of the step that the test decides; "final" for the final p-values, "roles" for
+        the tests and "atoms" for the decompositions of `explain`, "stability" for `stability`.
     step : int
-        The number of that step, from 1 on; where none is decided, that of the next one. A step may
-        have several stages, and so may "roles".
+        The number of the step, from 1 on, or of the next one if no step is decided. A step may
+        have several stages.
     n_candidates : int
     n_values : int
-        How many values it computes. Of "atoms", how many features are taken apart, told at the end;
-        of "stability", how many selections are made, whose own stages are not told.
+        The number of values to compute; of "atoms", the number of features, reported at the end;
+        of "stability", the number of subsamples.
     is_exact : bool
-        False if it may end earlier, as a test does that draws until it is decided.
+        Whether all values are computed; a sequential test may need fewer.
     """
 
-    phase: Part
+    phase: StageName
     step: int
     n_candidates: int
     n_values: int
@@ -54,167 +50,158 @@ class Stage:
 
 
 class Callback(Protocol):
-    """Who is told of a fit, in its own thread. To leave out some of these, make a subclass.
+    """Base class of callbacks: override the methods of interest.
 
-    Of what follows a fit, `on_stage` and `on_progress` tell.
+    They are called in the thread of the fit. For `explain` and `stability`, `on_stage` and
+    `on_progress` are called.
     """
 
     def on_stage(self, stage: Stage) -> None:
-        """Take note that a test begins.
-
-        One that a checkpoint knows in full does not: its step is simply there.
-        """
+        """Handle the start of a test; a test that is complete in a checkpoint does not start."""
         return
 
     def on_progress(self, count: int) -> None:
-        """Take note that there are so many values more, computed or known from a checkpoint."""
+        """Handle `count` more values, computed or read from a checkpoint."""
         return
 
     def on_step(self, step: Step) -> None:
-        """Take note of a step that is decided."""
+        """Handle a step that is decided."""
         return
 
     def on_interrupt(self, selection: Selection) -> None:
-        """Take note of what is known, as the fit ends by Ctrl-C or, after a step, by an error.
+        """Handle the end of a fit by Ctrl-C or, after the first step, by an error.
 
-        What has ended it is raised afterwards. A checkpoint has been written by now.
+        The exception is raised afterwards; a checkpoint has been written before.
 
         Parameters
         ----------
         selection : Selection
-            With the features that are included so far, no final p-values, and False for
-            ``is_complete``.
+            The record so far, with ``is_complete=False`` and without final p-values.
         """
         return
 
 
-_WATCHER: ContextVar[Callback | None] = ContextVar("pidselect_watcher", default=None)
+_ACTIVE: ContextVar[Callback | None] = ContextVar("pidselect_callback", default=None)
 
 
 @contextmanager
-def use_callback(watcher: Callback | None) -> Iterator[None]:
-    """Tell a watcher of all fits in this block and this thread; no other one is told meanwhile.
-
-    None is nobody.
+def use_callback(callback: Callback | None) -> Iterator[None]:
+    """Activate a callback, in place of any other, in this block and thread; None for none.
 
     Examples
     --------
     >>> from pidselect import PIDSelector, datasets
-    >>> class Reader(Watcher):
-    ...     def begins(self, stage):
+    >>> class PrintSteps(Callback):
+    ...     def on_stage(self, stage):
     ...         print(f"step {stage.step}, {stage.phase}: {stage.n_values} values")
-    ...     def took(self, step):
+    ...     def on_step(self, step):
     ...         print(f"{step.chosen}: p = {step.p_value}")
     >>> toy = datasets.toy(random_state=1)
     >>> selector = PIDSelector(estimator="gaussian", n_permutations=19, max_features=1)
-    >>> with watched_by(Reader()):
+    >>> with use_callback(PrintSteps()):
     ...     _ = selector.fit(toy.X, toy.y)
     step 1, forward: 60 values
     x0: p = 0.05
     step 2, backward: 20 values
     x0: p = 0.05
     """
-    before = _WATCHER.set(watcher)
+    token = _ACTIVE.set(callback)
     try:
         yield
     finally:
-        _WATCHER.reset(before)
+        _ACTIVE.reset(token)
 
 
 class CallbackList:
-    """What a fit tells its watchers, and what it has told them so far.
+    """The callbacks of a fit, and the record so far.
 
     Parameters
     ----------
-    watchers : sequence of Watcher
-    blank : Selection
-        The record of the fit, without any steps.
+    callbacks : sequence of Callback
+    record : Selection
+        The record of the fit, without steps as yet.
     """
 
-    def __init__(self, watchers: Sequence[Callback], blank: Selection) -> None:
-        self._watchers = tuple(watchers)
-        # One object, put in place of the one before at once: an interruption finds either whole.
-        self._known = blank
+    def __init__(self, callbacks: Sequence[Callback], record: Selection) -> None:
+        self._callbacks = tuple(callbacks)
+        # Replaced as a whole, so that an interrupt finds a consistent record.
+        self._record = record
 
     def on_stage(
-        self, phase: Part, n_candidates: int, n_values: int, is_exact: bool = True
+        self, phase: StageName, n_candidates: int, n_values: int, is_exact: bool = True
     ) -> None:
-        """Tell that a test begins."""
-        stage = Stage(phase, len(self._known.steps) + 1, n_candidates, n_values, is_exact)
-        for watcher in self._watchers:
-            watcher.on_stage(stage)
+        """Report the start of a test."""
+        stage = Stage(phase, len(self._record.steps) + 1, n_candidates, n_values, is_exact)
+        for callback in self._callbacks:
+            callback.on_stage(stage)
 
     def on_progress(self, count: int) -> None:
-        """Tell of values that came in."""
-        for watcher in self._watchers:
-            watcher.on_progress(count)
+        """Report values that were computed."""
+        for callback in self._callbacks:
+            callback.on_progress(count)
 
     def on_step(self, step: Step) -> None:
-        """Tell of a step that is decided."""
-        self._known = replace(self._known, steps=(*self._known.steps, step))
-        for watcher in self._watchers:
-            watcher.on_step(step)
+        """Report a step that is decided."""
+        self._record = replace(self._record, steps=(*self._record.steps, step))
+        for callback in self._callbacks:
+            callback.on_step(step)
 
     def on_interrupt(self, error: BaseException) -> None:
-        """Tell what is known at the end by an error, unless it came before anything was."""
-        if isinstance(error, Exception) and not self._known.steps:
+        """Report the record so far, unless an error occurred before the first step."""
+        if isinstance(error, Exception) and not self._record.steps:
             return
-        selection = so_far(self._known)
-        for watcher in self._watchers:
+        selection = partial_record(self._record)
+        for callback in self._callbacks:
             try:
-                watcher.on_interrupt(selection)
-            except Exception as another:  # what happened first is what is to be seen
-                error.add_note(f"{type(watcher).__name__}.stopped failed, too: {another!r}")
+                callback.on_interrupt(selection)
+            except Exception as another:  # the first error is the one to be raised
+                error.add_note(f"{type(callback).__name__}.on_interrupt failed: {another!r}")
 
 
-def so_far(known: Selection) -> Selection:
-    """Return what is known as a record, marked as one that is not complete."""
-    return replace(known, features=included(known.steps), p_values={}, is_complete=False)
+def partial_record(record: Selection) -> Selection:
+    """Return a record with the features selected after its steps, marked as incomplete."""
+    features = selected_features(record.steps)
+    return replace(record, features=features, p_values={}, is_complete=False)
 
 
-def included(steps: Sequence[Step]) -> tuple[str, ...]:
+def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the features that are selected after some steps, in the order of inclusion."""
     names: list[str] = []
     for step in steps:
-        if step.accepted and step.phase in INCLUSION_PHASES:
+        if step.outcome == "included":
             names += step.jointly_included or (step.chosen,)
-        elif not step.accepted and step.phase not in INCLUSION_PHASES:
+        elif step.outcome == "removed":
             names.remove(step.chosen)
     return tuple(names)
 
 
-def after_fit(known: Selection | None = None) -> CallbackList | None:
-    """Return what tells of the work that follows a fit; None if nobody watches.
-
-    Parameters
-    ----------
-    known : Selection, optional
-        The record of the fit.
-    """
-    watcher = _WATCHER.get()
-    return None if watcher is None else CallbackList([watcher], known or Selection((), (), ()))
+def active_callbacks(record: Selection | None = None) -> CallbackList | None:
+    """Return the active callback for the work after a fit, with its record; None if none is."""
+    callback = _ACTIVE.get()
+    return None if callback is None else CallbackList([callback], record or Selection((), (), ()))
 
 
 @contextmanager
-def watching(
-    context: SelectionContext, bar: Callback | None, blank: Selection
+def callbacks_of_fit(
+    context: SelectionContext, progress: Callback | None, record: Selection
 ) -> Iterator[SelectionContext]:
-    """Let the fit be watched by a bar, if there is one, and by whom `use_callback` names.
+    """Yield the context of a fit with its callbacks, and report an interrupt to them.
 
     Parameters
     ----------
-    inquiry : Inquiry
-    bar : Watcher, optional
-    blank : Selection
-        See `CallbackList`.
+    context : SelectionContext
+    progress : Callback, optional
+        The progress bar; the active callback is added to it.
+    record : Selection
+        The record of the fit, without steps.
     """
-    watchers = [watcher for watcher in (bar, _WATCHER.get()) if watcher is not None]
-    if not watchers:
+    callbacks = [callback for callback in (progress, _ACTIVE.get()) if callback is not None]
+    if not callbacks:
         yield context
         return
-    watch = CallbackList(watchers, blank)
+    listed = CallbackList(callbacks, record)
     try:
-        yield replace(context, watch=watch)
+        yield replace(context, watch=listed)
     except BaseException as error:
-        watch.on_interrupt(error)
+        listed.on_interrupt(error)
         raise

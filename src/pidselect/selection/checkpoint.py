@@ -28,7 +28,7 @@ from pidselect.selection.fingerprint import describe_data, differences, plain
 from pidselect.selection.fit import describe
 from pidselect.selection.partial_scores import PartialScores
 from pidselect.selection.pool import FeaturePool
-from pidselect.selection.validation import to_seed
+from pidselect.significance.validation import to_seed
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector

@@ -22,15 +22,15 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.relevance import n_draws
+from pidselect.selection.relevance import fixed_n_permutations
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.step_test import evaluate_weakest
 from pidselect.selection.validation import (
     STORE_SHARE,
-    check_search,
+    check_lookahead,
     to_bytes,
     to_criterion,
-    to_draws,
+    to_n_permutations,
     to_schemes,
 )
 from pidselect.significance import (
@@ -93,7 +93,7 @@ def make_plan(selector: PIDSelector, line: FeaturePool) -> SelectionPlan:
     return SelectionPlan(
         criterion=criterion,
         max_features=line.room(selector.max_features),
-        search=check_search(selector),
+        search=check_lookahead(selector),
         statistic=None if selector.backward is None else STATISTICS[selector.backward],
     )
 
@@ -120,8 +120,8 @@ def make_context(
     schemes = to_schemes(selector.surrogates)
     if groups is not None:  # numbered anew, as if the rows left out had never been there
         groups = cast(IntArray, check_groups(groups[problem.rows], len(problem.rows)))
-        if to_draws(selector.n_permutations) != 0:
-            search = check_search(selector)
+        if to_n_permutations(selector.n_permutations) != 0:
+            search = check_lookahead(selector)
             smallest = search.share(float(selector.alpha), search.n_levels)
             check_can_move(groups, problem.target, schemes, smallest)
     standardised = is_portfolio(selector.estimator)
@@ -130,7 +130,7 @@ def make_context(
         members=members,
         is_portfolio=standardised and to_criterion(selector.criterion).takes_portfolio,
         alpha=float(selector.alpha),
-        n_permutations=to_draws(selector.n_permutations),
+        n_permutations=to_n_permutations(selector.n_permutations),
         surrogates=schemes,
         shared_permutations=bool(selector.shared_permutations),
         groups=groups,
@@ -185,7 +185,7 @@ def run(
     if features and (evidence is None or context.n_permutations is None):
         # A test that ends early is settled for the weakest feature, not for all of them.
         evidence = None  # and with it go the neighbours that were sorted for it
-        settled = replace(context, n_permutations=n_draws(context))
+        settled = replace(context, n_permutations=fixed_n_permutations(context))
         question = each_given_the_others(settled, line.kept, features, (FINAL, 0))
         _, evidence = evaluate_weakest(question, maximum_statistic, "final")
     if evidence is None:

@@ -1,23 +1,20 @@
-r"""Relevance: strong, weak or none, by tests given the selected features and subsets of them.
+r"""Strong and weak relevance, by tests given the selected features and subsets of them.
 
-With S for the selected features, a feature f is strongly relevant if it adds something to all
-others, and weakly relevant if it is not that, but adds something to some of them:
+With S for the selected features, a feature f is strongly relevant if it is informative about the
+target y given all others, and weakly relevant if only given some subset of them:
 
 .. math:: I(f; y | S \setminus f) > 0, \qquad
           \exists\, T \subseteq S \setminus f:\; I(f; y | T) > 0 .
 
-All else is irrelevant. There are too many subsets to ask about each of them; so a stated number is
-searched, the most telling ones first: none of S, all of it, every single feature, all but one, and
-pairs. All features that are not selected, given all of these subsets, are one family: the largest
-value over all of them in a draw is what each competes with, so that with probability 1 - alpha none
-of them is called relevant by chance.
+All other features are irrelevant. A limited number of subsets is tested, in this order: the empty
+set, S, single features, all but one, pairs. All features that are not selected, given all of these
+subsets, are one family under the maximum statistic, so that the family-wise error rate is alpha.
 
 References
 ----------
 G. H. John, R. Kohavi, K. Pfleger, Irrelevant features and the subset selection problem.
 International Conference on Machine Learning (1994). J. R. Vergara, P. A. Estévez, A review of
-feature selection methods based on mutual information. Neural Computing and Applications 24 (2014),
-for the definitions as information.
+feature selection methods based on mutual information. Neural Computing and Applications 24 (2014).
 """
 
 from __future__ import annotations
@@ -40,131 +37,139 @@ from pidselect.selection.step_test import PermutationTestResult, evaluate_strong
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.sequential import most_draws
 
-#: The most subsets of the selected features that are searched.
-SUBSETS = 16
+#: The largest number of subsets that are tested, and the smallest: the empty set and S.
+MAX_SUBSETS = 16
+MIN_SUBSETS = 2
 
-#: The most features times subsets; but no fewer subsets than none and all of the selected ones.
-MOST_QUESTIONS = 2000
-FEWEST_SUBSETS = 2
+#: The largest number of features times subsets, unless MIN_SUBSETS exceed it.
+MAX_TESTS = 2000
 
-#: Where a test may take as many draws as it needs, this one takes so many over alpha: 200 at 5 %.
-#: It is about many features at once, some of which would always need the most.
-DRAWS_TIMES_ALPHA = 10
+#: Without a fixed number of permutations, this many over alpha: 200 at alpha = 0.05. A sequential
+#: test would need the most for some of so many features.
+PERMUTATIONS_TIMES_ALPHA = 10
 
-#: After so many draws a look is taken: if nothing can become significant, there are no more. With
-#: those of the pilot and the data as observed they fill six batches of 16.
-FIRST_DRAWS = 45
+#: If nothing can become significant after this many permutations, there are no more of them. With
+#: the pilot and the observed data they fill six batches of 16.
+FIRST_PERMUTATIONS = 45
 
-#: What the draws are for, besides relevance: selected features or all others.
-OF_SELECTED, OF_OTHERS = 0, 1
+#: Random streams of the tests of selected features and of the others.
+SELECTED_STREAM, OTHERS_STREAM = 0, 1
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class Relevance:
-    """What tests say of one feature.
+    """The role of a feature, and the test that decided it.
 
     Parameters
     ----------
     name : str
     role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed"}
     p_value : float or None
-        Adjusted for all features and subsets that it competed with; None if it was not tested. If
-        none of them can be significant, it comes from the first draws only.
-    given : tuple of str
-        The features given which the test was most in its favour.
+        Adjusted for all features and subsets of the family; None if not tested. If nothing in the
+        family can be significant, it is that of the first permutations.
+    conditioning_set : tuple of str
+        The subset of the selected features with the smallest p-value.
     bits : float
-        Its information about the target given these.
+        Mutual information of feature and target given this subset.
     n_subsets : int
-        How many subsets of the selected features were searched.
+        The number of subsets that were tested.
     """
 
     name: str
     role: Role
     p_value: float | None = None
-    given: tuple[str, ...] = ()
+    conditioning_set: tuple[str, ...] = ()
     bits: float = 0.0
     n_subsets: int = 0
 
 
 def assess(
     context: SelectionContext,
-    kept: Sequence[Feature],
+    fixed: Sequence[Feature],
     selected: Sequence[Feature],
     candidates: Sequence[Feature],
     final: Mapping[str, float] | None = None,
 ) -> dict[str, Relevance]:
-    """Test how every feature is relevant.
-
-    A selected feature whose p-value beside all others is not significant is weakly relevant: it
-    came in beside fewer of them.
+    """Test the relevance of every feature.
 
     Parameters
     ----------
-    inquiry : Inquiry
-        With draws: none can be made of ``n_permutations=0``.
-    kept, selected : sequence of Feature
-        Kept ones are always given.
+    context : SelectionContext
+        With ``n_permutations`` other than 0.
+    fixed, selected : sequence of Feature
+        Fixed features are in every conditioning set.
     candidates : sequence of Feature
-        Selected ones among them are passed over. Where no column varies, nothing is tested.
+        Selected ones among them are ignored. Features without a varying column are not tested.
     final : mapping of str to float, optional
-        The p-values of selected features beside all others, as far as they are known.
-
-    Returns
-    -------
-    dict of str to Relevance
+        Known p-values of selected features given all others.
 
     Examples
     --------
-    y is a, but for a few errors; b is another measurement of a, and c a coin.
+    y is a with a few errors, b another measurement of a, and c independent of both.
 
     >>> from pidselect.data import read_block
     >>> from pidselect.estimators import Discrete
-    >>> from pidselect.selection.context import Member
+    >>> from pidselect.selection.context import NamedEstimator
     >>> rng = np.random.default_rng(0)
     >>> a, c = rng.integers(0, 2, (2, 200))
     >>> y, b = a ^ (rng.random((2, 200)) < 0.1)
-    >>> columns = [Feature(n, (0,), read_block(v, n)) for n, v in zip("abc", (a, b, c))]
-    >>> inquiry = Inquiry(read_block(y, "y"), (Member("discrete", Discrete()),))
-    >>> found = assess(inquiry, [], columns[:1], columns)
-    >>> for feature in found.values():
-    ...     print(feature.name, feature.role, "given", feature.given, f"{feature.bits:.1f} bit")
-    a strongly relevant given () 0.5 bit
-    b weakly relevant given () 0.4 bit
-    c irrelevant given ('a',) 0.0 bit
+    >>> features = [Feature(n, (0,), read_block(v, n)) for n, v in zip("abc", (a, b, c))]
+    >>> context = SelectionContext(read_block(y, "y"), (NamedEstimator("discrete", Discrete()),))
+    >>> for found in assess(context, [], features[:1], features).values():
+    ...     print(f"{found.name}: {found.role}, {found.bits:.1f} bit", found.conditioning_set)
+    a: strongly relevant, 0.5 bit ()
+    b: weakly relevant, 0.4 bit ()
+    c: irrelevant, 0.0 bit ('a',)
     """
-    tested = replace(context, n_permutations=n_draws(context))
-    known = [feature for feature in selected if len(feature.block)]
+    final = final or {}
+    context = replace(context, n_permutations=fixed_n_permutations(context))
+    varying = [feature for feature in selected if len(feature.block)]
     others = [c for c in candidates if c not in selected and len(c.block)]
-    found = {feature.name: Relevance(feature.name, "fixed") for feature in kept}
-    for feature in selected:  # those that do not vary keep what is known of them
+    found = {feature.name: Relevance(feature.name, "fixed") for feature in fixed}
+    for feature in selected:
         untested = Relevance(feature.name, "weakly relevant")
-        found[feature.name] = _strong_or_weak(untested, final or {}, context.alpha)
+        found[feature.name] = _with_p_value(untested, final, context.alpha)
     found |= {c.name: Relevance(c.name, "irrelevant") for c in candidates if c not in selected}
-    if known:
-        found |= _judge_selected(tested, kept, known, final or {})
+    if varying:
+        found |= _assess_selected(context, fixed, varying, final)
     if others:
-        found |= _judge_others(tested, kept, known, others)
+        found |= _assess_others(context, fixed, varying, others)
     return found
 
 
-def n_draws(context: SelectionContext) -> int:
-    """Return the number of draws: as many as are set, or enough to tell alpha well.
+def fixed_n_permutations(context: SelectionContext) -> int:
+    """Return the number of permutations of a test that is not sequential.
 
     Examples
     --------
     >>> from pidselect.data import Block
-    >>> [n_draws(Inquiry(Block(), (), alpha=a, n_permutations=None)) for a in (0.05, 0.01, 0.001)]
-    [200, 1000, 10000]
+    >>> for alpha in (0.05, 0.01, 0.001):
+    ...     context = SelectionContext(Block(), (), alpha=alpha, n_permutations=None)
+    ...     print(fixed_n_permutations(context))
+    200
+    1000
+    10000
     """
     if context.n_permutations is not None:
         return context.n_permutations
-    return min(ceil(DRAWS_TIMES_ALPHA / context.alpha), most_draws(context.alpha))
+    return min(ceil(PERMUTATIONS_TIMES_ALPHA / context.alpha), most_draws(context.alpha))
+
+
+def max_subsets(n_features: int) -> int:
+    """Return the largest number of subsets that are tested for so many features.
+
+    Examples
+    --------
+    >>> [max_subsets(n_features) for n_features in (10, 200, 5000)]
+    [16, 10, 2]
+    """
+    return min(MAX_SUBSETS, max(MIN_SUBSETS, MAX_TESTS // n_features))
 
 
 def subsets_of(items: Sequence[Item], most: int) -> list[tuple[Item, ...]]:
-    """Return the first subsets: of no item, all, one, all but one, and pairs.
+    """Return the first subsets: the empty one, all, single items, all but one, pairs.
 
     Examples
     --------
@@ -178,149 +183,148 @@ def subsets_of(items: Sequence[Item], most: int) -> list[tuple[Item, ...]]:
 
 
 @dataclass(frozen=True, eq=False)
-class BesideSubsets:
-    """Every feature given each of several subsets: as many candidates as there are pairs of these.
+class CMIGivenSubsets:
+    """Candidate scores of every feature given each of several subsets.
 
-    Subsets come one after the other, with all features given each; and they are bound one after
-    the other, so that each may have all the memory.
+    Candidates are pairs of a feature and a subset, ordered by subset. Subsets are bound one after
+    the other, so that each may use all the memory.
 
     Parameters
     ----------
-    inquiry : Inquiry
+    context : SelectionContext
     features : tuple of Feature
-    given : tuple of tuples of Feature
+    subsets : tuple of tuples of Feature
     """
 
     context: SelectionContext
     features: tuple[Feature, ...]
-    given: tuple[tuple[Feature, ...], ...]
+    subsets: tuple[tuple[Feature, ...], ...]
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
-        """Every feature as often as there are subsets."""
-        return self.features * len(self.given)
+        """Every feature, once per subset."""
+        return self.features * len(self.subsets)
 
     @property
     def schemes(self) -> tuple[str, ...]:
-        """The scheme of surrogates of each test."""
+        """The surrogate scheme of each test."""
         return self.context.surrogates
 
     @property
     def n_values(self) -> int:
-        """How many values a draw takes."""
-        n_tests = sum(len(self.context.schemes(given)) for given in self.given)
+        """The number of values of one permutation."""
+        n_tests = sum(len(self.context.schemes(subset)) for subset in self.subsets)
         return n_tests * len(self.features) * len(self.context.members)
 
     def score(self, draws: range) -> FloatArray:
-        """Return values in nats, shape (n_tests, n_subsets * n_features, n_members, n_draws)."""
-        return np.concatenate([self._score_given(given, draws) for given in self.given], axis=1)
+        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
+        return np.concatenate([self._score_given(subset, draws) for subset in self.subsets], axis=1)
 
-    def _score_given(self, given: Sequence[Feature], draws: range) -> FloatArray:
-        # The same key for all subsets: they share their draws, as far as a scheme allows.
-        question = given_all(self.context, self.features, given, (RELEVANCE, OF_OTHERS))
-        values = question.score(draws)
-        # A scheme that is left out with nothing given is the same as the global one there.
+    def _score_given(self, subset: Sequence[Feature], draws: range) -> FloatArray:
+        # One stream for all subsets: they share permutations as far as the scheme allows.
+        scores = given_all(self.context, self.features, subset, (RELEVANCE, OTHERS_STREAM))
+        values = scores.score(draws)
+        # With an empty conditioning set, a scheme that is left out equals the global one.
         places = [
-            question.schemes.index(scheme if scheme in question.schemes else "global")
+            scores.schemes.index(scheme if scheme in scores.schemes else "global")
             for scheme in self.schemes
         ]
         return np.asarray(values[places])
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
-    """A question whose values are known, draws from the first on."""
+class ComputedScores:
+    """Candidate scores whose values are known for the first permutations."""
 
-    question: BesideSubsets
+    scores: CMIGivenSubsets
     values: FloatArray
 
     @property
     def context(self) -> SelectionContext:
-        """How to test, with the draws that there are."""
-        context = self.question.context
+        """The context, with the permutations that are known; progress was reported before."""
+        context = self.scores.context
         n_permutations = self.values.shape[-1] - 1 - context.n_pilot
-        return replace(context, n_permutations=n_permutations, watch=None)  # all was told
+        return replace(context, n_permutations=n_permutations, watch=None)
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
-        """Who competes."""
-        return self.question.candidates
+        """See `CMIGivenSubsets`."""
+        return self.scores.candidates
 
     @property
     def schemes(self) -> tuple[str, ...]:
-        """The scheme of surrogates of each test."""
-        return self.question.schemes
+        """See `CMIGivenSubsets`."""
+        return self.scores.schemes
 
     def score(self, draws: range) -> FloatArray:
         """Return values in nats."""
         return self.values[..., draws.start : draws.stop]
 
 
-def _examine(question: BesideSubsets) -> PermutationTestResult:
-    """Make all draws, unless the first ones show that nothing will be significant after all."""
-    context = question.context
-    n = n_draws(context)
-    first, end = 1 + context.n_pilot + min(FIRST_DRAWS, n), 1 + context.n_pilot + n
+def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
+    """Test with all permutations, unless the first ones show that nothing can be significant."""
+    context = scores.context
+    n = fixed_n_permutations(context)
+    first, end = 1 + context.n_pilot + min(FIRST_PERMUTATIONS, n), 1 + context.n_pilot + n
     if context.watch is not None:
         is_exact = first == end
-        context.watch.on_stage("roles", len(question.features), question.n_values * end, is_exact)
-    values = question.score(range(first))
-    _, evidence = evaluate_strongest(Scored(question, values))
+        context.watch.on_stage("roles", len(scores.features), scores.n_values * end, is_exact)
+    values = scores.score(range(first))
+    _, result = evaluate_strongest(ComputedScores(scores, values))
     if first == end:
-        return evidence
-    # What p-values would be if no further draw reached what was observed.
-    least = evidence.p_values().max(axis=0).min() * (1 + FIRST_DRAWS) / (1 + n)
+        return result
+    # The smallest p-value if no further permutation reaches the observed value.
+    least = result.p_values().max(axis=0).min() * (1 + FIRST_PERMUTATIONS) / (1 + n)
     if not is_significant(float(least), context.alpha):
-        return evidence
-    values = np.concatenate([values, question.score(range(first, end))], axis=-1)
-    return evaluate_strongest(Scored(question, values))[1]
+        return result
+    values = np.concatenate([values, scores.score(range(first, end))], axis=-1)
+    return evaluate_strongest(ComputedScores(scores, values))[1]
 
 
-def _judge_selected(
+def _assess_selected(
     context: SelectionContext,
-    kept: Sequence[Feature],
+    fixed: Sequence[Feature],
     selected: Sequence[Feature],
     final: Mapping[str, float],
 ) -> dict[str, Relevance]:
-    """Judge selected features beside all others, by known p-values or by a test."""
+    """Assess selected features given all others, by known p-values or by a test."""
     is_known = all(feature.name in final for feature in selected)
-    asked = replace(context, n_permutations=0) if is_known else context
-    question = each_given_the_others(asked, kept, selected, (RELEVANCE, OF_SELECTED))
-    _, evidence = evaluate_strongest(question, "roles")
+    tested = replace(context, n_permutations=0) if is_known else context
+    scores = each_given_the_others(tested, fixed, selected, (RELEVANCE, SELECTED_STREAM))
+    _, result = evaluate_strongest(scores, "roles")
     names = [feature.name for feature in selected]
-    p_values = final if is_known else dict(zip(names, final_p_values(evidence), strict=True))
+    p_values = final if is_known else dict(zip(names, final_p_values(result), strict=True))
     found = {}
     for place, feature in enumerate(selected):
-        rest = tuple(f.name for f in (*kept, *selected) if f is not feature)
-        bits = _bits(evidence, place)
-        relevance = Relevance(feature.name, "weakly relevant", None, rest, bits, 1)
-        found[feature.name] = _strong_or_weak(relevance, p_values, context.alpha)
+        rest = tuple(f.name for f in (*fixed, *selected) if f is not feature)
+        relevance = Relevance(feature.name, "weakly relevant", None, rest, _bits(result, place), 1)
+        found[feature.name] = _with_p_value(relevance, p_values, context.alpha)
     return found
 
 
-def _strong_or_weak(relevance: Relevance, p_values: Mapping[str, float], alpha: float) -> Relevance:
-    """Put a selected feature's p-value and its role in."""
+def _with_p_value(relevance: Relevance, p_values: Mapping[str, float], alpha: float) -> Relevance:
+    """Set p-value and role of a selected feature."""
     p = p_values.get(relevance.name, 1.0)
     role: Role = "strongly relevant" if is_significant(p, alpha) else "weakly relevant"
     return replace(relevance, role=role, p_value=p)
 
 
-def _judge_others(
+def _assess_others(
     context: SelectionContext,
-    kept: Sequence[Feature],
+    fixed: Sequence[Feature],
     selected: Sequence[Feature],
     others: Sequence[Feature],
 ) -> dict[str, Relevance]:
-    """Judge features that are not selected, given subsets of those that are."""
-    most = min(SUBSETS, max(FEWEST_SUBSETS, MOST_QUESTIONS // len(others)))
-    given = tuple((*kept, *subset) for subset in subsets_of(selected, most))
-    # Values given unlike subsets are comparable only beside their own surrogates.
-    alike = replace(context, shared_permutations=True, is_portfolio=True)
-    evidence = _examine(BesideSubsets(alike, tuple(others), given))
-    shape = (len(given), len(others))
-    p_values = evidence.p_values().max(axis=0).reshape(shape)
-    # Equal p-values are common, as there are few draws: then the largest value counts.
-    best = np.lexsort((-evidence.weakest.reshape(shape), p_values), axis=0)[0]
+    """Assess features that are not selected, given subsets of those that are."""
+    most = max_subsets(len(others))
+    subsets = tuple((*fixed, *subset) for subset in subsets_of(selected, most))
+    # Values given different subsets are comparable only after standardization by surrogates.
+    standardized = replace(context, shared_permutations=True, is_portfolio=True)
+    result = _test_in_two_stages(CMIGivenSubsets(standardized, tuple(others), subsets))
+    shape = (len(subsets), len(others))
+    p_values = result.p_values().max(axis=0).reshape(shape)
+    # Equal p-values are common with few permutations: then the largest score decides.
+    best = np.lexsort((-result.weakest.reshape(shape), p_values), axis=0)[0]
     found = {}
     for place, feature in enumerate(others):
         subset = int(best[place])
@@ -329,13 +333,13 @@ def _judge_others(
             name=feature.name,
             role="weakly relevant" if is_significant(p, context.alpha) else "irrelevant",
             p_value=p,
-            given=tuple(f.name for f in given[subset]),
-            bits=_bits(evidence, subset * len(others) + place),
-            n_subsets=len(given),
+            conditioning_set=tuple(f.name for f in subsets[subset]),
+            bits=_bits(result, subset * len(others) + place),
+            n_subsets=len(subsets),
         )
     return found
 
 
-def _bits(evidence: PermutationTestResult, place: int) -> float:
-    """Return a candidate's bits in the test that speaks least for it."""
-    return float(evidence.bits[evidence.observed[:, place].argmin(), place])
+def _bits(result: PermutationTestResult, place: int) -> float:
+    """Return a candidate's bits in the test with its smallest score."""
+    return float(result.bits[result.observed[:, place].argmin(), place])

@@ -35,6 +35,10 @@ FRAME_COLUMNS = {
 }
 
 
+class EmptySelectionWarning(UserWarning):
+    """No feature was selected."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One permutation test: of the strongest candidate, or of the weakest selected feature.

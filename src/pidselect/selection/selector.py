@@ -1,4 +1,4 @@
-"""PIDSelector: the selection as a scikit-learn transformer."""
+"""`PIDSelector`, the scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ from pidselect.data import (
 )
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator
-from pidselect.selection.callbacks import watching
+from pidselect.selection.callbacks import callbacks_of_fit
 from pidselect.selection.checkpoint import Checkpoint
-from pidselect.selection.columns import check_columns, note_columns
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.explain import explain_fit, fingerprint, restrict
+from pidselect.selection.explain import data_digest, explain_fit, take_rows
 from pidselect.selection.fit import (
     blank_record,
     choose_members,
@@ -45,132 +44,134 @@ from pidselect.selection.fit import (
 )
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import announce_long_fit, progress_bar
+from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.short_form import selection_form
 from pidselect.selection.validation import (
     STORE_SHARE,
-    RandomState,
+    check_columns,
     check_parameters,
+    record_columns,
     to_bytes,
-    to_seed,
 )
 from pidselect.significance import check_groups
+from pidselect.significance.validation import RandomState, to_seed
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):
-    """Select the features that carry information about a target, and stop by a test.
+    """Select features by conditional mutual information (CMI) with permutation tests.
 
-    Features are included one by one, each time the one that adds most information about the target
-    to what the selected ones already tell, for as long as it adds more than chance would among as
-    many candidates. Features that turn out to add nothing to the others are removed again.
+    Forward selection includes the feature with the largest CMI with the target given the features
+    selected so far, for as long as a permutation test of the maximum over all candidates is
+    significant. Backward elimination then removes features that are redundant with the others. The
+    result is a minimal set that is sufficient for the target; `explain` decomposes the information
+    of each feature into unique, redundant and synergistic parts.
 
     Parameters
     ----------
-    criterion : {"cmi", "mi", "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap", "pid"}
-        What candidates are ranked and tested by: their information about the target given the
-        selected features ("cmi"), which counts synergy and leaves out redundancy; by themselves
-        ("mi"); or by a criterion of Brown et al. (2012), or an object such as
-        ``LinearCriterion(beta=0.5, gamma=0.2)``.
-    estimator : str, object or tuple of these
-        How information is estimated. A tuple is a portfolio: each estimator's values are compared
-        with their own surrogates, and the one most unlike chance counts. "auto" is the portfolio
-        that suits the kinds of all columns: ("ksg-rank", "copula") if all are continuous,
-        ("discrete",) if all are labels with few levels, with "copula" if some are ordered, else
-        ("mixed-rank", "copula"). By name, or an object such as ``KSG(k=10)``, whose parameters a
-        grid search reaches as ``estimator__k``.
-    alpha : float
-        The rate at which chance may pass for a feature at a step.
-    n_permutations : int or "auto"
-        The number of surrogates of each candidate. "auto" draws until the test is decided, which
-        is valid at any time, and takes much fewer; 0 leaves out all tests, so that `max_features`
-        alone ends the selection.
-    surrogates : {"global", "local", "shift", "blocks"} or tuple of these
-        How surrogates are made. "global" permutes all samples, or those within each of the groups
-        passed to `fit`; "local" only those alike in what is selected already; "shift" moves rows in
-        the order of time round; "blocks" exchanges whole groups. Of several, all must reject, and
-        the largest p-value counts: ("global", "local") guards against both copies and functions of
-        selected features, as far as neighbouring rows are alike.
-    shared_permutations : bool
-        Whether all candidates are rearranged alike in a draw, which keeps their dependence, so that
-        no power is lost where they are correlated.
-    backward : {"minimum", "maximum", None}
-        Whether, and against which statistic, selected features are tested once more.
-    lookahead : int
-        Where no single candidate is significant, look for pairs (2), triples (3) and so on that
-        are. The levels share alpha.
-    n_starts : int
-        Where that finds nothing, test candidates given this many random subsets of the others.
+    criterion : str or object, default="cmi"
+        The score of a candidate: "cmi", its mutual information with the target given the selected
+        features, which accounts for redundancy and synergy; "mi", its marginal mutual information;
+        one of "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap" of Brown et al. (2012);
+        "pid"; or an object such as ``LinearCriterion(beta=0.5, gamma=0.2)``.
+    estimator : str, object or tuple of these, default="auto"
+        The estimator of mutual information, by name or as an object such as ``KSG(k=10)``, whose
+        parameters are reached as ``estimator__k``. A tuple is a portfolio: each estimator is
+        standardized by its own surrogates, and the largest score counts. "auto" is a portfolio by
+        feature types: ("ksg-rank", "copula") if all are continuous; ("discrete",) if all are
+        discrete with few levels, with "copula" if some are ordinal; else ("mixed-rank", "copula").
+    alpha : float, default=0.05
+        The significance level of each step: the probability of including a feature if no candidate
+        is informative.
+    n_permutations : int or "auto", default=200
+        The number of surrogates of each candidate. "auto" is a sequential test that stops as soon
+        as it is decided; 0 omits all tests, so that `max_features` ends the selection.
+    surrogates : str or tuple of str, default=("global", "local")
+        The surrogate scheme: "global" permutes all samples, or those within each group passed to
+        `fit`; "local" permutes samples that are similar in the conditioning set; "shift" shifts a
+        time series circularly; "blocks" exchanges whole groups. Of several schemes, the largest
+        p-value counts.
+    shared_permutations : bool, default=True
+        Whether all candidates are permuted alike, which preserves their dependence and so the power
+        of the test among correlated candidates.
+    backward : {"minimum", "maximum", None}, default="minimum"
+        The null statistic of backward elimination; None omits it.
+    lookahead : int, default=1
+        The largest size of tuples (2 for pairs) that are tested where no single candidate is
+        significant. The sizes share alpha.
+    n_random_starts : int, default=0
+        The number of random subsets given which candidates are tested where look-ahead finds
+        nothing.
     max_features : int, optional
-        The most columns to be selected, kept ones included.
+        The largest number of selected columns, fixed ones included.
     max_conditioning : int, optional
-        Going forward, condition on at most this many selected features at a time, for small
-        samples: a candidate must add something to every such subset of them. All other tests
-        condition on all of them.
+        The largest size of a conditioning set in forward selection: a candidate must be significant
+        given every such subset of the selected features. For small samples.
     fixed_features : name, position or several of them, optional
-        Columns that are selected from the start, conditioned on, never tested, never removed. The
-        criterion "mi" conditions on nothing as it goes forward, so not on these either; the tests
-        going backward do.
+        Columns that are selected from the start, conditioned on and never tested or removed. The
+        criterion "mi" does not condition on them in forward selection.
     feature_groups : mapping of names to groups of columns, or list of groups, optional
-        Columns that enter and leave together, such as ``[["width", "height"]]``.
-    kinds : mapping of names to kinds, or sequence of kinds, optional
-        "continuous", "ordinal" or "nominal", where what is inferred is wrong; the key "target"
-        stands for y, unless a column of X is called so.
-    missing : {"error", "drop", "category"}
-        Refuse missing values, leave out their rows, or treat them as a level of their own. The
-        last two let them pass in `transform`, too.
+        Columns that are included and removed as one feature, such as ``[["width", "height"]]``.
+    feature_types : mapping of names to types, or sequence of types, optional
+        "continuous", "ordinal" or "nominal", in place of the inferred type. The key "target" stands
+        for y, unless a column of X has that name.
+    missing : {"error", "drop", "category"}, default="error"
+        Raise on missing values, drop their rows, or treat them as a category. With the last two,
+        `transform` accepts missing values, too.
     max_samples : int, optional
-        Score a random subset of this many samples. Kinds, copies, constants and identifiers are
-        told from all of them.
-    max_memory : int or str
-        The memory that a fit takes besides X and besides the 300 MB of Python with its libraries:
-        a quarter for copies of the columns, their ranks and codes (what exceeds it lies in
-        temporary files, mapped into memory), the rest for sorted neighbours. With less, it takes
-        longer. Every worker needs some columns and the rows of a few surrogates on top, up to 130
-        MB, and from ten million samples on four bytes for each.
+        The number of samples, chosen at random, to compute scores from. Feature types, duplicates,
+        constants and identifiers are determined from all samples.
+    max_memory : int or str, default="1GiB"
+        The memory of a fit besides X. A quarter is for columns, ranks and codes, which are moved to
+        temporary files beyond it, the rest for neighbour searches. Less memory takes more time.
+        Each worker needs up to 130 MB in addition.
     checkpoint : str or path, optional
-        A file in which what is known is kept, after every step and every minute within one. A fit
-        that was killed goes on from it, and ends with the same result to the bit, if data and
-        settings are the same; else the file is refused. Without `random_state` the seed is that of
-        the file. It is for one fit: give each its own.
-    device : {"cpu", "cuda"}
-        Where nearest neighbours are looked for. "cuda" is a GPU (with ``pidselect[cuda]``
-        installed), many times faster from some ten thousand samples on, and gives the same result;
-        what has no kernel there runs on the CPU.
+        A file that stores the state of the fit after every step and every minute. A fit that was
+        interrupted resumes from it, with the same result, if data and parameters are the same.
+        Without `random_state` the seed is that of the file. Each fit needs its own file.
+    device : {"cpu", "cuda"}, default="cpu"
+        The device of nearest-neighbour searches. "cuda" needs ``pidselect[cuda]`` and gives the
+        same result.
     n_jobs : int, optional
-        The number of threads, -1 for all cores, None for one or what a joblib context says. Within
-        ``joblib.parallel_config(backend="dask")`` or ``"ray"``, a cluster does the work. The result
-        does not depend on it.
+        The number of threads, -1 for all cores; None for one, unless in a
+        ``joblib.parallel_config`` context, whose backend may be a cluster ("dask", "ray"). The
+        result does not depend on it.
     random_state : int, Generator, RandomState or None
-        The same number (from 0 to 2**64 - 1), the same result, to the bit.
-    verbose : int
-        1 shows progress on standard error (with rich installed): on a terminal a bar for every
-        step with the time left in it, elsewhere a line every 15 seconds. To be told of progress
-        in code, see `pidselect.selection.callbacks.use_callback`.
+        The seed, from 0 to 2**64 - 1, for reproducible results.
+    verbose : int, default=0
+        1 shows progress on standard error; needs ``pidselect[progress]``. See
+        `pidselect.selection.callbacks.use_callback` for progress in code.
 
     Attributes
     ----------
     selected_ : array of int
-        The positions of the selected columns, in the order of inclusion, kept ones first.
+        Positions of the selected columns in the order of inclusion, fixed ones first.
     selection_ : Selection
-        The record: every candidate's value in bits, the null line and the p-value at every step,
-        and the final p-value of every selected feature.
-    kinds_ : dict of str to str
-        The kind that each column was taken for, by its name, in the order of the columns.
+        The record: value, critical value and p-value of every candidate at every step, and the
+        final p-value of every selected feature.
+    feature_types_ : dict of str to str
+        The type of each column, by name.
     estimator_ : object or tuple of objects
-        The estimator that was used, a copy of the one given; of a portfolio, all of them.
+        The estimator that was used; of a portfolio, all of them.
     n_features_in_ : int
-        As everywhere in scikit-learn.
+        Number of columns seen during `fit`.
     feature_names_in_ : array of str
-        As everywhere in scikit-learn; only if the columns have names.
+        Names of the columns seen during `fit`; only if they have names.
+
+    Notes
+    -----
+    The algorithm is that of [1]_, extended by portfolios of estimators, local surrogates,
+    look-ahead and sequential tests. Its settings are ``PIDSelector(estimator="ksg",
+    surrogates="global", shared_permutations=False)``.
 
     References
     ----------
-    P. Wollstadt, S. Schmitt, M. Wibral, A rigorous information-theoretic definition of redundancy
-    and relevancy in feature selection based on (partial) information decomposition. Journal of
-    Machine Learning Research 24 (2023).
+    .. [1] P. Wollstadt, S. Schmitt, M. Wibral, A rigorous information-theoretic definition of
+       redundancy and relevancy in feature selection based on (partial) information decomposition.
+       Journal of Machine Learning Research 24 (2023).
 
     Examples
     --------
-    X2 is a noisy copy of X1; eta says nothing about y by itself, but cleans X1 of its noise.
+    X2 is a noisy copy of X1; eta has no marginal information about y, but is the noise of X1.
 
     >>> from pidselect import PIDSelector, datasets
     >>> toy = datasets.toy(random_state=1)
@@ -178,10 +179,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     >>> [toy.names[column] for column in selector.selected_]
     ['X1', 'eta']
     >>> print(selector.selection_.steps[1])
-    forward   x2: ... bit (... sd by ksg-rank, null line ..., p = 0.0050), included
-    >>> print(selector.explain(toy.X, toy.y)["x2"])
-    x2 is strongly relevant: it tells 0.08 bit about the target that x0 does not (only together
-    with it), and shares ... with it.
+    forward   x2: ... bit (... sd by ksg-rank, critical value ..., p = 0.0050), included
+    >>> selector.explain(toy.X, toy.y)["x2"].role
+    'strongly relevant'
     """
 
     def __init__(
@@ -234,54 +234,54 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
-        """Select features of X by what they tell about y.
+        """Select features of X that are informative about y.
 
         Parameters
         ----------
         X : dataframe, array or Table, shape (n_samples, n_features)
-            What is larger than memory comes as a `Table` that was opened, or as an array or Arrow
-            table that is mapped from a file.
+            Data larger than memory can be passed as an opened `Table`, or as an array or Arrow
+            table mapped from a file.
         y : array-like or Table, shape (n_samples,) or (n_samples, n_targets)
             The target; several columns are one joint target.
         groups : array-like, shape (n_samples,), optional
-            Which rows belong together, such as those of one person. Surrogates then rearrange rows
-            only within a group, or with ``surrogates="blocks"`` whole groups.
+            The group of each row, such as a person. Surrogates permute rows within groups or, with
+            ``surrogates="blocks"``, whole groups.
         """
         check_parameters(self)
         saved = Checkpoint.at(self.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
         store = ColumnStore(round(STORE_SHARE * to_bytes(self.max_memory)))
-        problem = read_dataset(
+        dataset = read_dataset(
             X, y, feature_types=self.feature_types, missing=self.missing, store=store
         )
-        note_columns(copy(self), X)  # refuses names that are partly text
-        rows = sample_rows(self.max_samples, problem.target, seed)
-        members = choose_members(self.estimator, self.criterion, problem)
+        record_columns(copy(self), X)  # raises if some names are strings and others are not
+        rows = sample_rows(self.max_samples, dataset.target, seed)
+        members = choose_members(self.estimator, self.criterion, dataset)
         by_rank = all(member.uses_ranks_only for member in members)
-        line = build_pool(problem.table, self.fixed_features, self.feature_groups, rows, by_rank)
-        plan = make_plan(self, line)
+        pool = build_pool(dataset.table, self.fixed_features, self.feature_groups, rows, by_rank)
+        plan = make_plan(self, pool)
         codes = check_groups(groups, _num_samples(X))
-        context = make_context(self, restrict(problem, rows), members, codes, seed)
-        journal = None if saved is None else saved.journal(self, problem, line, context)
-        blank = blank_record(self, problem, line, context, frame_library(X))
+        context = make_context(self, take_rows(dataset, rows), members, codes, seed)
+        journal = None if saved is None else saved.journal(self, dataset, pool, context)
+        blank = blank_record(self, dataset, pool, context, frame_library(X))
         with ExitStack() as stack:
-            bar = stack.enter_context(progress_bar(self.verbose))
-            watched = stack.enter_context(watching(context, bar, blank))
+            progress = stack.enter_context(progress_bar(self.verbose))
+            context = stack.enter_context(callbacks_of_fit(context, progress, blank))
             if journal is not None:
-                watched = stack.enter_context(journal.kept(watched))
+                context = stack.enter_context(journal.kept(context))
             if journal is None or not journal.is_finished:
-                announce_long_fit(context, line, plan.criterion)
-            features, steps, final = run(watched, line, plan)
-        # Noted only now, so that a fit that fails leaves an earlier one whole.
-        note_columns(self, X)
+                announce_long_fit(context, pool, plan.criterion)
+            features, steps, final = run(context, pool, plan)
+        # Set only now, so that a fit that fails leaves the attributes of an earlier one.
+        record_columns(self, X)
         estimators = tuple(member.estimator for member in members)
         self.estimator_ = estimators if context.is_portfolio else estimators[0]
-        self._rows, self._target = fingerprint(problem), problem.target.names
+        self._digest, self._target = data_digest(dataset), dataset.target.names
         self.feature_types_ = dict(
-            zip(problem.table.names, problem.table.feature_types, strict=True)
+            zip(dataset.table.names, dataset.table.feature_types, strict=True)
         )
         self.selected_ = np.array(
-            [column for feature in (*line.kept, *features) for column in feature.columns], dtype=int
+            [column for feature in (*pool.kept, *features) for column in feature.columns], dtype=int
         )
         self.selection_ = replace(
             blank,
@@ -290,16 +290,16 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             p_values=final,
         )
         if not len(self.selected_):
-            warn_caller(f"No feature was selected. {self.selection_.empty_reason()}")
+            reason = self.selection_.empty_reason()
+            warn_caller(EmptySelectionWarning(f"No feature was selected. {reason}"))
         return self
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X, in their order in X.
 
-        They come as an array or, where ``set_output`` asks for it, as a dataframe; a dataframe of
-        the same library keeps its dtypes. With ``missing="error"`` a missing or infinite value
-        anywhere in X is refused; otherwise it is passed on. Of a `Table` only the selected columns
-        are read into memory.
+        The result is an array, or a dataframe if ``set_output`` is configured; a dataframe of the
+        same library keeps its dtypes. With ``missing="error"``, missing or infinite values in X
+        raise. Only the selected columns of a `Table` are read.
         """
         columns = self.get_support(indices=True)
         if isinstance(X, Table):
@@ -327,49 +327,44 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     def explain(
         self, X: Any, y: Any, groups: Any = None, *, measure: str = "auto", bins: int = 5
     ) -> Explanation:
-        """Say how each feature tells about the target: uniquely, redundantly, or with others.
+        """Decompose the information of each feature, and classify its relevance.
 
-        Every selected feature is taken apart beside the rest of the selected ones, every other
-        candidate beside all of them. Its role is the verdict of tests (John, Kohavi and Pfleger
-        1994): "strongly relevant" if it is selected and adds something to all others; "weakly
-        relevant" if it adds something to some subset of the selected ones, so that it is redundant
-        with the rest; "irrelevant" if no such subset was found. The error of calling any of the
-        other candidates relevant that is not is at most `alpha`, over all of them and all subsets.
-        On the rows of the fit, values are optimistic; held-out rows are better, and selected
-        features are then tested on those.
+        A selected feature is decomposed against the other selected ones, any other candidate
+        against all of them. Roles are results of tests (John, Kohavi and Pfleger 1994): "strongly
+        relevant" if the feature is selected and significant given all others, "weakly relevant" if
+        it is significant given some subset of the selected features, else "irrelevant". The
+        family-wise error rate over all other candidates and subsets is at most `alpha`. Values are
+        optimistic on the samples of the fit; on held-out samples, selected features are tested
+        anew.
 
         Parameters
         ----------
         X : dataframe or array, shape (n_samples, n_features)
-            Of the same columns as in `fit`; they are taken for the same kinds.
+            The columns of `fit`; they have the same feature types.
         y : array-like, shape (n_samples,) or (n_samples, n_targets)
         groups : array-like, shape (n_samples,), optional
-            As in `fit`. If those of the fit are not given again, roles are taken from its record.
-        measure : str
-            "auto": BROJA on bins of equal count where there are five samples for each joint state
-            that occurs, values corrected for chance. Else, by the selector's estimator without
-            bins, the smaller of two amounts counts as shared (MMI); the discrete estimator needs
-            states itself, and values are then None, "not estimable". Or a measure by name, as in
-            `decompose`, used come what may: "broja", "imin", "mmi", "ccs", "sx".
-        bins : int
+            As in `fit`. If `fit` had groups and there are none here, roles are those of the record.
+        measure : {"auto", "broja", "imin", "mmi", "ccs", "sx"}, default="auto"
+            The PID measure. "auto" is BROJA on bins of equal count with bias correction if there
+            are five samples per joint state, else MMI by the selector's estimator without bins;
+            values of the discrete estimator are then None, "not estimable".
+        bins : int, default=5
             The number of bins of a continuous column.
 
         Returns
         -------
         Explanation
-            In bits. It prints as a table, a sentence for each feature, and notes.
+            In bits.
         """
         check_is_fitted(self)
         return explain_fit(self, X, y, groups, measure, bins)
 
     def _repr_html_inner(self) -> str:
-        """Return what a notebook shows, unless scikit-learn is set to show text."""
         if hasattr(self, "selection_"):
             return selection_form(self.selection_, repr(self))
         return str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return what a notebook shows, as scikit-learn has it, with the short form of a fit."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
@@ -380,7 +375,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         return mask
 
     def __sklearn_tags__(self) -> Tags:
-        """Say what the selector can take."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True

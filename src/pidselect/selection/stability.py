@@ -1,21 +1,19 @@
-r"""Stability: how often each feature is selected when only a part of the rows is there.
+r"""Stability of a selection: the frequency of each feature over random subsamples of the rows.
 
-A selector is fitted anew to many random halves of the rows. A feature that comes up in nearly all
-of them was not selected for the sake of a few rows. With M selections out of d features, of mean
-size :math:`\bar k`, and with :math:`\hat p_f` for the share of them that have feature f,
+With M selections of d features, mean size :math:`\bar k` and selection frequencies
+:math:`\hat p_f`, the stability of Nogueira et al.,
 
 .. math:: \hat\Phi = 1 - \frac{\frac1d \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
                               {\frac{\bar k}{d} \left(1 - \frac{\bar k}{d}\right)}
 
-is 1 if all selections are the same, and 0 on average if features are taken at random.
+is 1 if all selections are equal, and 0 in expectation if features are selected at random.
 
 References
 ----------
 N. Meinshausen, P. Bühlmann, Stability selection. Journal of the Royal Statistical Society B 72
-(2010), for halves of the rows. S. Nogueira, K. Sechidis, G. Brown, On the stability of feature
-selection algorithms. Journal of Machine Learning Research 18 (2018), for the measure. E. B. Wilson,
-Probable inference, the law of succession, and statistical inference. Journal of the American
-Statistical Association 22 (1927), for the intervals.
+(2010). S. Nogueira, K. Sechidis, G. Brown, On the stability of feature selection algorithms.
+Journal of Machine Learning Research 18 (2018). E. B. Wilson, Probable inference, the law of
+succession, and statistical inference. Journal of the American Statistical Association 22 (1927).
 """
 
 from __future__ import annotations
@@ -28,26 +26,30 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pidselect.data import frame_library, make_frame
-from pidselect.data.frames import read_columns
+from pidselect.data import Block, IntArray, frame_library, make_frame
+from pidselect.data.feature_types import TARGET, to_target
+from pidselect.data.frames import read_columns, read_vectors, select_rows
 from pidselect.data.messages import align, shown, to_plain
+from pidselect.selection.callbacks import active_callbacks, use_callback
+from pidselect.selection.executor import abandon
+from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.short_form import stability_form
-from pidselect.selection.subsamples import Subsamples, SubsampleTask, classes_of, select_on_all
-from pidselect.significance import check_groups
+from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
-#: Of features that were selected at least once, so many are printed.
-SHOWN = 20
+#: The largest number of features that are printed.
+MAX_PRINTED = 20
 
-#: Standard deviations on either side of the middle of a normal distribution that hold 95 %.
-TWO_SIDED_95 = 1.959963984540054
+#: The 97.5 % quantile of the standard normal distribution.
+NORMAL_QUANTILE = 1.959963984540054
 
-HEADER = ("feature", "selected", "frequency", "95 % interval")
-
-#: The columns of the frame, and their types.
+#: The columns of `Stability.to_frame`, and their types.
 FRAME_COLUMNS = {
     "feature": str,
     "selected": int,
@@ -59,68 +61,93 @@ FRAME_COLUMNS = {
 
 @dataclass(frozen=True, repr=False)
 class Stability:
-    """Selections on many random parts of the rows.
+    """Selections on random subsamples of the rows.
 
     Parameters
     ----------
     features : tuple of str
         All features that could be selected.
     selections : tuple of tuples of str
-        What was selected on each part, in the order of `features`.
-    share : float
-        Of the rows in each part.
+        The features selected on each subsample, in the order of `features`.
+    sample_fraction : float
+        The fraction of the rows in each subsample.
     """
 
     features: tuple[str, ...]
     selections: tuple[tuple[str, ...], ...]
-    share: float = 0.5
+    sample_fraction: float = 0.5
     frame_library: str | None = None
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each feature was selected."""
+        """The number of subsamples on which each feature was selected."""
         found = Counter(name for selection in self.selections for name in selection)
         return {name: found[name] for name in self.features}
 
     @property
     def frequencies(self) -> dict[str, float]:
-        """The share of selections that have each feature."""
+        """The fraction of subsamples on which each feature was selected."""
         return {name: count / len(self.selections) for name, count in self.counts.items()}
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """What the frequencies over all possible parts of these rows may be, with 95 % confidence.
+        """95 % Wilson intervals of the frequencies over all possible subsamples of these rows.
 
-        They are about chance in drawing the parts. All come from the same rows, so that other rows
-        may well give frequencies outside of the intervals.
+        They do not account for the sampling of the rows themselves.
         """
         return {name: wilson(count, len(self.selections)) for name, count in self.counts.items()}
 
     @property
     def mean_size(self) -> float:
-        """The number of features of a selection, on average."""
+        """The mean number of selected features."""
         return sum(map(len, self.selections)) / len(self.selections)
 
     @property
     def n_sets(self) -> int:
-        """How many different selections there are."""
+        """The number of distinct selections."""
         return len(set(self.selections))
 
     @property
     def most_frequent(self) -> tuple[str, ...]:
-        """The selection that came up most often; of several, the one that came up first."""
+        """The most frequent selection; of several, the first."""
         return Counter(self.selections).most_common(1)[0][0]
 
     @property
     def n_empty(self) -> int:
-        """How many parts selected nothing."""
+        """The number of subsamples on which no feature was selected."""
         return self.selections.count(())
 
     @property
     def stability(self) -> float | None:
-        """The measure of Nogueira et al.; None where all selections are empty or all are full."""
+        """The measure of Nogueira et al.; None if all selections are empty or all are full."""
         chosen = [set(selection) for selection in self.selections]
         return nogueira(np.array([[name in one for name in self.features] for one in chosen]))
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on the selected sets as a whole."""
+        n, count = len(self.selections), self.selections.count(self.most_frequent)
+        names = ", ".join(map(shown, self.most_frequent)) or "no feature"
+        if self.n_sets == 1:
+            sets = f"All selections are equal: {names}."
+        elif count == 1:
+            sets = "All selections differ."
+        else:
+            sets = f"{self.n_sets} distinct selections, most frequent ({count} of {n}): {names}."
+        notes = [
+            f"{n} subsamples of {100 * self.sample_fraction:g} % of the rows, {self.mean_size:.1f} "
+            "features selected on average.",
+            sets,
+        ]
+        if self.stability is not None:
+            notes.append(
+                f"Stability {self.stability:.2f} (1: equal selections; 0: random selections)."
+            )
+        if never := list(self.counts.values()).count(0):
+            notes.append(f"Never selected: {never} of {len(self.features)} features.")
+        if self.n_empty:
+            notes.append(f"Empty selections: {self.n_empty} of {n}.")
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, strings and numbers, ready for JSON."""
@@ -129,7 +156,7 @@ class Stability:
                 "frequencies": self.frequencies,
                 "intervals": self.intervals,
                 "selections": self.selections,
-                "share": self.share,
+                "sample_fraction": self.sample_fraction,
                 "mean_size": self.mean_size,
                 "n_sets": self.n_sets,
                 "most_frequent": self.most_frequent,
@@ -139,7 +166,7 @@ class Stability:
         )
 
     def to_frame(self) -> Any:
-        """Return a frame, one row for each feature, in the caller's library."""
+        """Return a frame with one row per feature, in the caller's frame library."""
         intervals = list(self.intervals.values())
         columns: dict[str, list[Any]] = {
             "feature": list(self.features),
@@ -154,83 +181,56 @@ class Stability:
         return f"Stability over {len(self.selections)} subsamples\n{self}"
 
     def __str__(self) -> str:
-        """Return a table of the features that were selected at all, and what to say of the sets."""
+        """Return a table of the features selected at least once, then the notes."""
         counts, frequencies, intervals = self.counts, self.frequencies, self.intervals
         found = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
-        rows = [
-            (shown(name), str(counts[name]), f"{frequencies[name]:.2f}", _range(intervals[name]))
-            for name in found[:SHOWN]
-        ]
-        lines = align([HEADER, *rows], n_left=1)
-        if more := len(found) - len(rows):
-            lines.append(f"... and {more} more, see .to_frame().")
+        rows = [("feature", "selected", "frequency", "95 % interval")]
+        for name in found[:MAX_PRINTED]:
+            interval = "{:.2f} to {:.2f}".format(*intervals[name])
+            rows.append((shown(name), str(counts[name]), f"{frequencies[name]:.2f}", interval))
+        lines = align(rows, n_left=1)
+        if len(found) > MAX_PRINTED:
+            lines.append(f"... and {len(found) - MAX_PRINTED} more, see .to_frame().")
         return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
         return stability_form(self)
-
-    @property
-    def notes(self) -> list[str]:
-        """Return what to say of the sets: how large and how alike they are, in sentences."""
-        n, often = len(self.selections), self.selections.count(self.most_frequent)
-        members = ", ".join(map(shown, self.most_frequent)) or "nothing"
-        if self.n_sets == 1:
-            sets = [f"always the same set: {members}."]
-        elif often == 1:
-            sets = ["no set came up twice."]
-        else:
-            sets = [f"{self.n_sets} different sets;", f"most often, {often} times: {members}."]
-        remarks = [
-            f"{n} subsamples of {100 * self.share:g} % of the rows: {self.mean_size:.1f} features "
-            f"on average, {sets[0]}",
-            *sets[1:],
-        ]
-        if self.stability is not None:
-            remarks.append(f"Stability {self.stability:.2f} (1: always the same; 0: as by chance).")
-        if never := list(self.counts.values()).count(0):
-            remarks.append(f"Never selected: {never} of {len(self.features)} features.")
-        if self.n_empty:
-            remarks.append(f"{self.n_empty} of {n} subsamples selected nothing.")
-        return remarks
 
 
 def stability(
     selector: Any,
     X: Any,
     y: Any = None,
-    n: int = 50,
+    n_subsamples: int = 50,
     *,
-    share: float = 0.5,
+    sample_fraction: float = 0.5,
     groups: Any = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Stability:
-    """Select features on many random parts of the rows, and see which ones come back.
+    """Fit a selector to random subsamples of the rows, and count how often features are selected.
 
     Parameters
     ----------
     selector : object
-        Any scikit-learn selector, with ``fit`` and ``get_support``. Copies of it are fitted; where
-        it has a ``random_state``, each gets its own.
+        A scikit-learn selector, with ``fit`` and ``get_support``. Clones of it are fitted, each
+        with its own ``random_state`` if it has one.
     X : dataframe or array, shape (n_samples, n_features)
     y : array-like, optional
-        The target. If it has classes, every class gets its share of the rows, and at least one.
-    n : int
-        The number of parts.
-    share : float
-        Of the rows, or of the groups, that make a part; drawn without replacement.
+        The target. Subsamples are stratified by class if it has classes.
+    n_subsamples : int
+    sample_fraction : float
+        The fraction of the rows, or of the groups, in a subsample, without replacement.
     groups : array-like, shape (n_samples,), optional
-        Which rows belong together: a part has all rows of a group or none. A selector whose ``fit``
-        takes groups is given them. If all rows of every group have the same class, every class
-        gets its share of the groups.
+        Rows of a group are in a subsample together or not at all. Groups are passed to ``fit`` if
+        it takes them. If each group has a single class, groups are stratified by class.
     random_state : int, NumPy generator or None
     n_jobs : int, optional
-        How many parts to work on at a time, in threads.
+        The number of subsamples fitted at a time, in threads.
 
     Returns
     -------
     Stability
-        It prints as a table.
 
     Examples
     --------
@@ -238,47 +238,163 @@ def stability(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 5))
     >>> y = X[:, 0] + 0.2 * X[:, 1] + rng.normal(size=60)
-    >>> stability(SelectKBest(f_regression, k=2), X, y, n=20, random_state=0)
+    >>> stability(SelectKBest(f_regression, k=2), X, y, n_subsamples=20, random_state=0)
     Stability over 20 subsamples
     feature  selected  frequency  95 % interval
     x0             20       1.00   0.84 to 1.00
     x1             14       0.70   0.48 to 0.85
     x4              4       0.20   0.08 to 0.42
     x3              2       0.10   0.03 to 0.30
-    20 subsamples of 50 % of the rows: 2.0 features on average, 3 different sets;
-    most often, 14 times: x0, x1.
-    Stability 0.60 (1: always the same; 0: as by chance).
+    20 subsamples of 50 % of the rows, 2.0 features selected on average.
+    3 distinct selections, most frequent (14 of 20): x0, x1.
+    Stability 0.60 (1: equal selections; 0: random selections).
     Never selected: 1 of 5 features.
     """
-    n = check_count(n, "n", at_least=2)
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < float(share) < 1:
-        raise ValueError(f"share={share!r} is no share of the rows: it must lie between 0 and 1.")
+    n_subsamples = check_count(n_subsamples, "n_subsamples", at_least=2)
+    fraction: object = sample_fraction
+    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
+        raise ValueError(f"sample_fraction={fraction!r} must be a number between 0 and 1.")
     check_jobs(n_jobs)
     if not hasattr(selector, "get_support"):
         raise TypeError(
-            f"{type(selector).__name__} has no get_support to say what it selected: pass a "
-            "selector such as PIDSelector, or the step of a pipeline that is one."
+            f"{type(selector).__name__} has no get_support: pass a selector such as PIDSelector, "
+            "or the selector step of a pipeline."
         )
     seed = to_seed(random_state)
     columns = read_columns(X)
     n_samples = len(columns[0].values)
     codes = check_groups(groups, n_samples)
-    parts = Subsamples.of(classes_of(y, n_samples), codes, float(share), seed)
+    subsamples = Subsamples.stratified(_classes(y, n_samples), codes, float(fraction), seed)
     task = SubsampleTask(selector, X, y, codes if has_fit_parameter(selector, "groups") else None)
-    with warnings.catch_warnings():  # here, not in each thread: filters are common to all of them
-        warnings.filterwarnings("ignore", message="No features? (was|were) selected")
-        supports = select_on_all(task, parts, n, n_jobs, len(columns))
+    with warnings.catch_warnings():  # not in each thread: all threads share the filters
+        warnings.simplefilter("ignore", EmptySelectionWarning)
+        supports = _select_on_subsamples(task, subsamples, n_subsamples, n_jobs, len(columns))
     names = tuple(column.name for column in columns)
     return Stability(
         features=names,
         selections=tuple(tuple(names[place] for place in support) for support in supports),
-        share=float(share),
+        sample_fraction=float(fraction),
         frame_library=frame_library(X),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Subsamples:
+    """Random subsamples of the rows, each a pure function of the seed and its number.
+
+    Parameters
+    ----------
+    units : array of int64, shape (n_samples,)
+        The unit of each row that is sampled as a whole: the row itself, or its group.
+    strata : array of int64, shape (n_units,)
+    fraction : float
+        Of the units of each stratum.
+    seed : int
+    """
+
+    units: IntArray
+    strata: IntArray
+    fraction: float
+    seed: int
+
+    @classmethod
+    def stratified(
+        cls, classes: IntArray, groups: IntArray | None, fraction: float, seed: int
+    ) -> Subsamples:
+        """Stratify rows, or groups of a single class each, by class."""
+        units = np.arange(len(classes)) if groups is None else groups
+        _, first = np.unique(units, return_index=True)
+        strata = classes[first]
+        if (strata[units] != classes).any():
+            strata = np.zeros_like(strata)
+        return cls(units, strata, fraction, seed)
+
+    def rows(self, number: int) -> IntArray:
+        """Return the rows of a subsample, in ascending order.
+
+        Examples
+        --------
+        >>> Subsamples.stratified(np.array([0, 0, 0, 0, 1, 1]), None, 0.5, seed=0).rows(1)
+        array([0, 2, 5])
+        """
+        key = (self.seed, STABILITY)
+        order = permutations(key, range(number, number + 1), len(self.strata))[0]
+        is_sampled = np.zeros(len(self.strata), dtype=bool)
+        for stratum in np.unique(self.strata):
+            units = order[self.strata[order] == stratum]
+            is_sampled[units[: max(1, round(self.fraction * len(units)))]] = True
+        return np.flatnonzero(is_sampled[self.units]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SubsampleTask:
+    """A selector and the data that it is fitted to in part."""
+
+    selector: Any
+    X: Any
+    y: Any
+    groups: IntArray | None
+
+    def select(self, subsamples: Subsamples, number: int) -> list[int]:
+        """Return the columns that a clone of the selector selects on one subsample."""
+        rows = subsamples.rows(number)
+        selector = clone(self.selector)
+        parameters = selector.get_params(deep=False)
+        if "random_state" in parameters:
+            key = np.random.SeedSequence((subsamples.seed, STABILITY, number)).generate_state(1)
+            selector.set_params(random_state=int(key[0]))
+        if "checkpoint" in parameters:  # it belongs to the fit of all rows
+            selector.set_params(checkpoint=None)
+        y = None if self.y is None else select_rows(self.y, rows)
+        fit_parameters = {} if self.groups is None else {"groups": self.groups[rows]}
+        try:
+            selector.fit(select_rows(self.X, rows), y, **fit_parameters)
+        except Exception as error:
+            error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
+            raise
+        return np.flatnonzero(selector.get_support()).tolist()
+
+
+def _select_on_subsamples(
+    task: SubsampleTask, subsamples: Subsamples, n: int, n_jobs: int | None, n_features: int
+) -> list[list[int]]:
+    callbacks = active_callbacks()
+    backend, _ = get_active_backend(prefer="threads")
+    in_turn = callbacks is not None and backend.supports_return_generator
+    supports = []
+    with use_callback(None):  # the stages and steps of each fit are not reported
+        if callbacks is not None:
+            callbacks.on_stage("stability", n_features, n)
+        results = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")(
+            delayed(task.select)(subsamples, number) for number in range(1, n + 1)
+        )
+        try:
+            for support in results:
+                supports.append(support)
+                if callbacks is not None:
+                    callbacks.on_progress(1)
+        except BaseException:
+            abandon(results)
+            raise
+    return supports
+
+
+def _classes(y: Any, n_samples: int) -> IntArray:
+    """Return the class of every row; a single one if the target has no classes."""
+    if y is None:
+        return np.zeros(n_samples, dtype=np.int64)
+    target = Block(tuple(map(to_target, read_vectors(y, TARGET))))
+    if target.n_samples != n_samples:
+        raise ValueError(
+            f"X has {n_samples} rows, but y has {target.n_samples}: pass one value of y per row."
+        )
+    if any(feature_type != "nominal" for feature_type in target.feature_types):
+        return np.zeros(n_samples, dtype=np.int64)
+    return target.codes()
+
+
 def nogueira(chosen: NDArray[np.bool_]) -> float | None:
-    """Return how alike selections are, shape (n_selections, n_features); see above.
+    """Return the stability of selections, shape (n_selections, n_features).
 
     Examples
     --------
@@ -297,18 +413,14 @@ def nogueira(chosen: NDArray[np.bool_]) -> float | None:
 
 
 def wilson(count: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a probability, of which `count` of `n` tries were a success.
+    """Return the 95 % Wilson interval of a probability, from `count` successes in `n` trials.
 
     Examples
     --------
     >>> [round(end, 3) for end in wilson(10, 10)]
     [0.722, 1.0]
     """
-    square = TWO_SIDED_95**2
+    square = NORMAL_QUANTILE**2
     middle = (count + square / 2) / (n + square)
-    half = TWO_SIDED_95 / (n + square) * sqrt(count * (n - count) / n + square / 4)
+    half = NORMAL_QUANTILE / (n + square) * sqrt(count * (n - count) / n + square / 4)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def _range(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.2f} to {interval[1]:.2f}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.callbacks import Part
+from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import DRAWS_AT_ONCE
 from pidselect.selection.partial_scores import decode, encode
@@ -124,14 +124,14 @@ class PermutationTestResult:
 
 
 def evaluate_strongest(
-    question: CandidateScores, part: Part = "forward"
+    question: CandidateScores, part: StageName = "forward"
 ) -> tuple[int, PermutationTestResult]:
     """Draw until it is clear whether the strongest candidate is more than chance."""
     return _once(question, part, first_largest, maximum_statistic)
 
 
 def evaluate_weakest(
-    question: CandidateScores, statistic: Statistic, part: Part = "backward"
+    question: CandidateScores, statistic: Statistic, part: StageName = "backward"
 ) -> tuple[int, PermutationTestResult]:
     """Draw until it is clear whether the weakest candidate is more than chance."""
     return _once(question, part, first_smallest, statistic, is_whole=True)
@@ -139,7 +139,7 @@ def evaluate_weakest(
 
 def _once(
     question: CandidateScores,
-    part: Part,
+    part: StageName,
     choose: Callable[[FloatArray], int],
     statistic: Statistic,
     is_whole: bool = False,
@@ -174,7 +174,7 @@ def _once(
     return int(page["chosen"]), PermutationTestResult(question, observed, bits, members, surrogates)
 
 
-def _begin(question: CandidateScores, part: Part) -> None:
+def _begin(question: CandidateScores, part: StageName) -> None:
     """Tell whoever watches that a test begins, and how many values it takes at most."""
     context = question.context
     if context.watch is None:

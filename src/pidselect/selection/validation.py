@@ -1,4 +1,4 @@
-"""Checks of what users set, before any work is done."""
+"""Validation of the selector's parameters, and of the columns passed after a fit."""
 
 from __future__ import annotations
 
@@ -6,79 +6,47 @@ import re
 from fractions import Fraction
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
-from pidselect.data import check_choice
+from pidselect.data import Table, check_choice
+from pidselect.data.messages import quoted
 from pidselect.estimators.cuda.scorer import cuda
 from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA, Criterion
 from pidselect.selection.lookahead import Search
 from pidselect.significance import SURROGATES, check_resolution
-from pidselect.significance.validation import (
-    LARGEST_SEED,
-    SEED_BITS,
-    RandomState,
-    check_count,
-    check_jobs,
-    to_seed,
-)
+from pidselect.significance.validation import check_count, check_jobs
 
-__all__ = [
-    "LARGEST_SEED",
-    "SEED_BITS",
-    "RandomState",
-    "check_count",
-    "check_device",
-    "check_flag",
-    "check_jobs",
-    "check_limit",
-    "check_parameters",
-    "check_path",
-    "check_search",
-    "check_settings",
-    "to_bytes",
-    "to_criterion",
-    "to_draws",
-    "to_schemes",
-    "to_seed",
-]
+if TYPE_CHECKING:
+    from pidselect.selection.selector import PIDSelector
+
+#: Share of max_memory for columns, ranks and codes; the rest is for neighbour searches.
+STORE_SHARE = 1 / 4
 
 
-def check_parameters(selector: Any) -> None:
-    """Refuse parameters of a selector that make no sense, before any work is done."""
-    check_settings(
-        selector.criterion,
-        selector.surrogates,
-        selector.backward,
-        selector.alpha,
-        selector.n_permutations,
-    )
+def check_parameters(selector: PIDSelector) -> None:
+    """Raise if a parameter of a selector is invalid."""
+    to_criterion(selector.criterion)
+    to_schemes(selector.surrogates)
+    check_choice(selector.backward, (*STATISTICS, None), "backward")
+    alpha: object = selector.alpha
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
+        raise ValueError(f"alpha={alpha!r} must be a number between 0 and 1.")
     check_flag(selector.shared_permutations, "shared_permutations")
     check_limit(selector.max_features, "max_features")
     check_limit(selector.max_samples, "max_samples", at_least=2)
-    check_search(selector)
+    check_lookahead(selector)
     check_device(selector.device)
     check_jobs(selector.n_jobs)
     to_bytes(selector.max_memory)
     check_path(selector.checkpoint, "checkpoint")
 
 
-def check_settings(
-    criterion: object, surrogates: object, backward: object, alpha: object, n_permutations: object
-) -> None:
-    """Refuse what a test cannot be run with."""
-    to_criterion(criterion)
-    to_schemes(surrogates)
-    check_choice(backward, (*STATISTICS, None), "backward")
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
-        raise ValueError(f"alpha={alpha!r} is no error rate: it must lie between 0 and 1.")
-    to_draws(n_permutations)
-
-
 def to_criterion(criterion: object) -> Criterion:
-    """Return the criterion that a name stands for, or the one given.
+    """Return the criterion of a name, or the object passed.
 
     Examples
     --------
@@ -94,107 +62,93 @@ def to_criterion(criterion: object) -> Criterion:
 
 
 def to_schemes(surrogates: object) -> tuple[str, ...]:
-    """Return the names of one or several schemes.
-
-    Examples
-    --------
-    >>> to_schemes("global"), to_schemes(["global", "local"])
-    (('global',), ('global', 'local'))
-    """
+    """Return the names of one or several surrogate schemes as a tuple."""
     names = tuple(surrogates) if isinstance(surrogates, tuple | list) else (surrogates,)
     for name in names:
         check_choice(name, SURROGATES, "surrogates")
         if names.count(name) > 1:
             raise ValueError(f"surrogates={surrogates!r} names {name!r} twice.")
     if not names:
-        raise ValueError(f"surrogates={surrogates!r} names no scheme: give one, such as 'global'.")
+        raise ValueError(f"surrogates={surrogates!r} names no scheme: pass one, such as 'global'.")
     return names
 
 
-def to_draws(n_permutations: object) -> int | None:
-    """Return the number of draws of a test, 0 for no test, None for as many as it takes."""
+def to_n_permutations(n_permutations: object) -> int | None:
+    """Return the number of permutations of a test; 0 for no test, None for a sequential test."""
     if isinstance(n_permutations, str):
         if n_permutations != "auto":
             raise ValueError(
                 f"n_permutations={n_permutations!r} must be a whole number of at least 0, or "
-                "'auto' for as many draws as it takes."
+                "'auto' for a sequential test."
             )
         return None
     return check_count(n_permutations, "n_permutations", at_least=0)
 
 
-#: Of the memory, what columns and all that is made of them may take before files are used.
-STORE_SHARE = 1 / 4
-
-
-def check_search(selector: Any) -> Search:
-    """Return how far to look ahead; refuse what does not go together.
-
-    Parameters
-    ----------
-    selector : PIDSelector
-    """
+def check_lookahead(selector: PIDSelector) -> Search:
+    """Return the look-ahead of a selector; raise if its parameters exclude each other."""
     search = Search(
         check_count(selector.lookahead, "lookahead"),
         check_count(selector.n_random_starts, "n_random_starts", at_least=0),
     )
     check_limit(selector.max_conditioning, "max_conditioning")
     if not to_criterion(selector.criterion).is_cmi:
-        for name, plain in (("lookahead", 1), ("n_random_starts", 0), ("max_conditioning", None)):
-            if getattr(selector, name) != plain:
+        for name, default in (("lookahead", 1), ("n_random_starts", 0), ("max_conditioning", None)):
+            if getattr(selector, name) != default:
                 raise ValueError(
-                    f"{name}={getattr(selector, name)!r} goes with criterion='cmi' only, not with "
-                    f"{selector.criterion!r}: leave it at {plain!r}."
+                    f"{name}={getattr(selector, name)!r} requires criterion='cmi', not "
+                    f"{selector.criterion!r}: leave it at {default!r}."
                 )
-    n_draws = to_draws(selector.n_permutations)
-    if n_draws == 0:
+    n_permutations = to_n_permutations(selector.n_permutations)
+    if n_permutations == 0:
         if selector.max_features is None:
             raise ValueError(
-                "n_permutations=0 leaves out the test that ends a selection: say where to end "
-                "with max_features, or use 'auto' or a number such as 200."
+                "n_permutations=0 omits the test that ends a selection: set max_features, or use "
+                "n_permutations='auto' or a number such as 200."
             )
         if search.n_levels > 1:
             raise ValueError(
-                "lookahead and n_starts come into play where a test finds no single candidate: "
-                "they need n_permutations='auto' or a number such as 200."
+                "lookahead and n_random_starts follow a test that finds no single candidate: they "
+                "need n_permutations='auto' or a number such as 200."
             )
-    elif n_draws is not None:
+    elif n_permutations is not None:
         alpha = float(selector.alpha)
         try:
-            check_resolution(search.share(alpha, search.n_levels), n_draws)
+            check_resolution(search.share(alpha, search.n_levels), n_permutations)
         except ValueError as error:
             if search.n_levels == 1:
                 raise
             raise ValueError(
-                f"With look-ahead, alpha={alpha:g} is shared by {search.n_levels} tests. {error}"
+                f"With look-ahead, alpha={alpha:g} is divided among {search.n_levels} tests. "
+                f"{error}"
             ) from None
     return search
 
 
 def check_limit(value: object, parameter: str, at_least: int = 1) -> None:
-    """Refuse what is neither such a number nor None, which stands for no limit."""
+    """Raise unless the value is a whole number of at least `at_least`, or None for no limit."""
     if value is not None:
         check_count(value, parameter, at_least)
 
 
 def check_device(device: object) -> None:
-    """Refuse a device that is unknown or not there, before any work is done."""
+    """Raise if a device is unknown or not available."""
     check_choice(device, ("cpu", "cuda"), "device")
     if device == "cuda":
         cuda()
 
 
 def check_flag(value: object, parameter: str) -> None:
-    """Refuse what is neither true nor false."""
+    """Raise unless the value is a bool."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{parameter}={value!r} must be True or False.")
 
 
 def check_path(value: object, parameter: str) -> None:
-    """Refuse what is neither the path of a file nor None."""
+    """Raise unless the value is a non-empty path or None."""
     if value is not None and not (isinstance(value, str | PathLike) and str(value).strip()):
         raise ValueError(
-            f"{parameter}={value!r} is no path of a file: give text such as 'fit.json', a "
+            f"{parameter}={value!r} is not a file path: pass a string such as 'fit.json', a "
             "pathlib.Path, or None."
         )
 
@@ -215,6 +169,30 @@ def to_bytes(memory: int | str) -> int:
         size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
     if size < 1:
         raise ValueError(
-            f'max_memory={memory!r} is no amount of memory: give bytes, or text such as "1GiB".'
+            f"max_memory={memory!r} is not an amount of memory: pass bytes, or a string such as "
+            '"1GiB".'
         )
     return size
+
+
+def record_columns(selector: PIDSelector, X: Any) -> None:
+    """Set ``n_features_in_`` and, if the columns have names, ``feature_names_in_``."""
+    if not isinstance(X, Table):
+        validate_data(selector, X, skip_check_array=True)
+        return
+    selector.n_features_in_ = len(X)
+    selector.feature_names_in_ = np.array(X.names, dtype=object)
+
+
+def check_columns(selector: PIDSelector, X: Any) -> None:
+    """Raise if the columns are not those of the fit."""
+    if not isinstance(X, Table):
+        validate_data(selector, X, skip_check_array=True, reset=False)
+        return
+    fitted = list(getattr(selector, "feature_names_in_", X.names))
+    if len(X) != selector.n_features_in_ or list(X.names) != fitted:
+        raise ValueError(
+            f"the table has {len(X)} columns, {quoted(X.names)}, but the selector was fitted on "
+            f"{selector.n_features_in_}, {quoted(fitted)}. Pass the same columns in the same "
+            "order, without the target (see Table.split)."
+        )
