@@ -1,4 +1,4 @@
-"""Backward elimination: drop the weakest feature for as long as it may be chance."""
+"""Backward elimination: remove the weakest feature as long as it is not significant."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import ConditionalMI, given_each
+from pidselect.selection.scoring import ConditionalMI, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, Statistic, evaluate_weakest
 from pidselect.significance import BACKWARD, MEMBERS, maximum_statistic, minimum_statistic
 
-#: What the weakest feature's value is compared with. Against the smallest of the surrogates, as
-#: in the paper, a feature that adds nothing still survives with probability alpha**(1/|S|);
-#: against the largest, with at most alpha.
+#: The statistic over the surrogates of all features that the weakest feature is tested against.
+#: Under the minimum statistic, as in the paper, an uninformative feature is retained with
+#: probability alpha**(1/|S|); under the maximum statistic, with probability at most alpha.
 STATISTICS: dict[str, Statistic] = {
     "minimum": minimum_statistic,
     "maximum": maximum_statistic,
@@ -24,71 +24,71 @@ STATISTICS: dict[str, Statistic] = {
 
 def backward(
     context: SelectionContext,
-    kept: Sequence[Feature],
+    fixed: Sequence[Feature],
     selected: Sequence[Feature],
     statistic: Statistic,
     phase: Phase = "backward",
 ) -> tuple[list[Feature], list[Step], PermutationTestResult | None]:
-    """Remove features one by one.
+    r"""Remove features one by one.
 
-    The feature with the smallest I(f; y | S without f) is tested, and removed if p > alpha; the
-    first that passes ends it. Only one feature goes at a time, so that of two that say the same
-    one stays.
+    The feature with the smallest :math:`I(f; y | S \setminus f)` is tested, and removed if
+    p > alpha; the first that is significant ends the elimination. As one feature is removed at a
+    time, one of two redundant features remains.
 
     Returns
     -------
     remaining : list of Feature, in the order of inclusion
     steps : list of Step
-    evidence : Evidence or None
-        About those that remain, if any do.
+    result : PermutationTestResult or None
+        Of the remaining features, if there are any.
     """
     remaining = list(selected)
     steps: list[Step] = []
     while remaining:
-        stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(kept))
-        question = each_given_the_others(context, kept, remaining, (*stream_key, len(steps)))
-        weakest, evidence = evaluate_weakest(question, statistic, phase)
-        given = tuple(feature.name for feature in (*kept, *remaining))
-        step = context.on_step(evidence.to_step(phase, given, weakest, statistic))
+        stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(fixed))
+        scores = cmi_given_others(context, fixed, remaining, (*stream_key, len(steps)))
+        weakest, result = evaluate_weakest(scores, statistic, phase)
+        given = tuple(feature.name for feature in (*fixed, *remaining))
+        step = context.report(result.to_step(phase, given, weakest, statistic))
         steps.append(step)
         if step.accepted:
-            return remaining, steps, evidence
-        del remaining[weakest], question, evidence  # what is bound there makes room
+            return remaining, steps, result
+        del remaining[weakest], scores, result  # releases the bound estimators
     return [], steps, None
 
 
-def each_given_the_others(
+def cmi_given_others(
     context: SelectionContext,
-    kept: Sequence[Feature],
+    fixed: Sequence[Feature],
     features: Sequence[Feature],
     stream_key: tuple[int, ...],
 ) -> ConditionalMI:
-    """Ask for each feature's information given all others."""
-    others = [[*kept, *(f for f in features if f is not feature)] for feature in features]
-    return given_each(context, features, others, stream_key)
+    """Return the conditional mutual information of each feature given all others."""
+    others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]
+    return cmi_given_each(context, features, others, stream_key)
 
 
-def final_p_values(evidence: PermutationTestResult) -> list[float]:
-    """Return the p-value of every feature by the sequential maximum statistic.
+def final_p_values(result: PermutationTestResult) -> list[float]:
+    """Return the p-value of every feature by the step-down maximum statistic.
 
-    The strongest feature competes with the largest of all surrogates in a draw, the next one with
-    the largest of all surrogates but those of the features before it, and so on; no p-value is
-    smaller than one before it. That holds the family-wise error over all of them (Westfall and
-    Young 1993), and gives weaker features a better chance than the maximum over all would. It does
-    not know that the features were selected on the same samples.
+    The strongest feature is tested against the maximum over the surrogates of all features, the
+    next one against the maximum over all features but the first, and so on; p-values are made
+    monotone. This controls the family-wise error rate over the features, with more power than the
+    maximum over all of them (Westfall and Young 1993). It does not account for the selection of the
+    features on the same samples.
     """
-    order = np.argsort(-evidence.weakest, kind="stable")
+    order = np.argsort(-result.min_observed, kind="stable")
     final = np.zeros(len(order))
     largest_so_far = 0.0
     for rank, place in enumerate(order):
         rest = order[rank:]
-        left = PermutationTestResult(
-            evidence.question,
-            evidence.observed[:, rest],
-            evidence.bits[:, rest],
-            evidence.members[:, rest],
-            evidence.surrogates[:, rest],
+        of_rest = PermutationTestResult(
+            result.candidate_scores,
+            result.observed[:, rest],
+            result.bits[:, rest],
+            result.estimators[:, rest],
+            result.surrogates[:, rest],
         )
-        largest_so_far = max(largest_so_far, float(left.p_values()[:, 0].max()))
+        largest_so_far = max(largest_so_far, float(of_rest.p_values()[:, 0].max()))
         final[place] = largest_so_far
     return final.tolist()

@@ -1,7 +1,7 @@
-"""Criteria: given the features selected so far, what a candidate is measured by.
+"""Selection criteria: the quantity by which candidates are ranked and tested.
 
-A criterion turns candidates and selected features into `CandidateScores`. To add one, write a
-class with these two methods and add its line to `CRITERIA`.
+A criterion turns candidates, fixed and selected features into `CandidateScores`. To add one, write
+a class with the attributes of `Criterion` and add it to `CRITERIA`.
 """
 
 from __future__ import annotations
@@ -24,104 +24,114 @@ from pidselect.selection.pairwise_criteria import (
     UniqueInContext,
 )
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import CandidateScores, SubsetIntersection, given_all
+from pidselect.selection.scoring import CandidateScores, SubsetIntersection, cmi_given
 
 
 class Criterion(Protocol):
-    """What candidates are ranked and tested by."""
+    """The interface of a criterion."""
 
     @property
     def is_cmi(self) -> bool:
-        """Whether it is the information given what is selected, as all other phases test it."""
+        """Whether it is the conditional mutual information, which all other phases test."""
         ...
 
     @property
     def prunes(self) -> bool:
-        """Whether backward elimination follows; not if redundancy is in the criterion's values."""
+        """Whether backward elimination follows; not if the criterion subtracts redundancy."""
         ...
 
     @property
     def takes_portfolio(self) -> bool:
-        """Whether values may be standardised by surrogates, as those of several estimators are."""
+        """Whether values may be standardised by the null distribution, as for a portfolio."""
         ...
 
-    def given(self, kept: Sequence[Feature], selected: Sequence[Feature]) -> Sequence[Feature]:
-        """Return the features that it looks at besides the candidate."""
+    def conditioning_set(
+        self, fixed: Sequence[Feature], selected: Sequence[Feature]
+    ) -> Sequence[Feature]:
+        """Return the features that values depend on, besides the candidate."""
         ...
 
-    def ask(
+    def candidate_scores(
         self,
         context: SelectionContext,
         candidates: Sequence[Feature],
-        known: tuple[Sequence[Feature], Sequence[Feature]],
+        fixed: Sequence[Feature],
+        selected: Sequence[Feature],
         stream_key: tuple[int, ...],
     ) -> CandidateScores:
-        """Ask for the candidates' values, given those kept and those selected."""
+        """Return the values of the candidates given fixed and selected features."""
         ...
 
 
 @dataclass(frozen=True)
 class Conditional:
-    """I(c; y | S): what a candidate adds, alone or together with the selected ones.
+    """Conditional mutual information I(c; y | S).
 
     Parameters
     ----------
-    most : int, optional
-        Condition on at most this many selected features at a time: a candidate must then add
-        something to every such subset of them (Fleuret 2004, for one). Kept ones are always given.
+    max_conditioning : int, optional
+        Condition on at most this many selected features at a time: a candidate must then be
+        significant given every such subset (as in Fleuret 2004 for single features). Fixed features
+        are always in the conditioning set.
     """
 
-    most: int | None = None
+    max_conditioning: int | None = None
     is_cmi: bool = True
     prunes: bool = True
     takes_portfolio: bool = True
 
-    def given(self, kept: Sequence[Feature], selected: Sequence[Feature]) -> Sequence[Feature]:
+    def conditioning_set(
+        self, fixed: Sequence[Feature], selected: Sequence[Feature]
+    ) -> Sequence[Feature]:
         """Return all of them."""
-        return [*kept, *selected]
+        return [*fixed, *selected]
 
-    def ask(
+    def candidate_scores(
         self,
         context: SelectionContext,
         candidates: Sequence[Feature],
-        known: tuple[Sequence[Feature], Sequence[Feature]],
+        fixed: Sequence[Feature],
+        selected: Sequence[Feature],
         stream_key: tuple[int, ...],
     ) -> CandidateScores:
-        """Ask for the information given all selected features, or every subset of them."""
-        kept, selected = known
-        if self.most is None or len(selected) <= self.most:
-            return given_all(context, candidates, [*kept, *selected], stream_key)
-        subsets = list(combinations(selected, self.most))
+        """Return the values given all selected features, or given every subset of limited size."""
+        most = self.max_conditioning
+        if most is None or len(selected) <= most:
+            return cmi_given(context, candidates, [*fixed, *selected], stream_key)
+        subsets = [(*fixed, *subset) for subset in combinations(selected, most)]
         return SubsetIntersection(
             tuple(
-                given_all(context, candidates, [*kept, *subset], stream_key, share=len(subsets))
+                cmi_given(context, candidates, subset, stream_key, n_concurrent=len(subsets))
                 for subset in subsets
             ),
-            tuple(tuple(feature.name for feature in (*kept, *subset)) for subset in subsets),
+            tuple(tuple(feature.name for feature in subset) for subset in subsets),
         )
 
 
 @dataclass(frozen=True)
 class Unconditional:
-    """I(c; y): blind to redundancy and to synergy."""
+    """Mutual information I(c; y), which ignores redundancy and synergy."""
 
     is_cmi: bool = False
     prunes: bool = True
     takes_portfolio: bool = True
 
-    def given(self, kept: Sequence[Feature], selected: Sequence[Feature]) -> Sequence[Feature]:
-        """Return none of them."""
+    def conditioning_set(
+        self, fixed: Sequence[Feature], selected: Sequence[Feature]
+    ) -> Sequence[Feature]:
+        """Return the empty set."""
         return ()
 
-    def ask(
+    def candidate_scores(
         self,
         context: SelectionContext,
         candidates: Sequence[Feature],
-        known: tuple[Sequence[Feature], Sequence[Feature]],
+        fixed: Sequence[Feature],
+        selected: Sequence[Feature],
         stream_key: tuple[int, ...],
     ) -> CandidateScores:
-        """Ask for the information of each candidate alone."""
-        return given_all(context, candidates, (), stream_key)
+        """Return the marginal mutual information of the candidates."""
+        return cmi_given(context, candidates, (), stream_key)
 
 
 #: Criteria by name.

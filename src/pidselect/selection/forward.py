@@ -1,4 +1,4 @@
-"""Forward selection: take the strongest candidate for as long as it is more than chance."""
+"""Forward selection: include the strongest candidate as long as it is significant."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.lookahead import Search, can_look_ahead, look_ahead
-from pidselect.selection.pool import Feature
+from pidselect.selection.lookahead import Lookahead, can_look_ahead, look_ahead
+from pidselect.selection.pool import Feature, count_columns
 from pidselect.selection.result import Step
 from pidselect.selection.step_test import Statistic, evaluate_strongest
 from pidselect.significance import FORWARD, maximum_statistic
@@ -16,53 +16,53 @@ from pidselect.significance import FORWARD, maximum_statistic
 
 @dataclass(frozen=True, eq=False)
 class SelectionPlan:
-    """How to go forward, and back.
+    """The settings of forward selection and backward elimination.
 
     Parameters
     ----------
     criterion : Criterion
     max_features : int, optional
-        The most columns to be selected; features too wide for the room left are passed over.
-    search : Search
-        How far to look ahead where no single candidate is significant.
+        The largest number of columns to select, fixed features not counted.
+    lookahead : Lookahead
+        What to search if no single candidate is significant.
     statistic : Statistic, optional
-        What the weakest feature is compared with going backward; None for not going there.
+        The statistic of backward elimination; None for no backward elimination.
     """
 
     criterion: Criterion
     max_features: int | None = None
-    search: Search = field(default_factory=Search)
+    lookahead: Lookahead = field(default_factory=Lookahead)
     statistic: Statistic | None = None
 
-    def fitting(self, candidates: Sequence[Feature], selected: Sequence[Feature]) -> list[Feature]:
-        """Return the candidates that are not selected yet and for which there is room."""
-        room = self.room(selected)
-        return [c for c in candidates if c not in selected and len(c.columns) <= room]
+    def eligible(self, candidates: Sequence[Feature], selected: Sequence[Feature]) -> list[Feature]:
+        """Return the candidates that are not selected and fit within `max_features`."""
+        remaining = self.remaining_columns(selected)
+        return [c for c in candidates if c not in selected and len(c.columns) <= remaining]
 
-    def room(self, selected: Sequence[Feature]) -> float:
+    def remaining_columns(self, selected: Sequence[Feature]) -> float:
         """Return how many more columns may be selected."""
         most = float("inf") if self.max_features is None else self.max_features
-        return most - sum(len(feature.columns) for feature in selected)
+        return most - count_columns(selected)
 
 
 def forward(
     context: SelectionContext,
-    kept: Sequence[Feature],
+    fixed: Sequence[Feature],
     candidates: Sequence[Feature],
     plan: SelectionPlan,
 ) -> tuple[list[Feature], list[Step]]:
-    """Include features one by one, or several at once where only they together tell something.
+    """Include features one by one, or several synergistic ones jointly.
 
-    At each step the strongest candidate competes with the largest value that the permuted
-    candidates reach, and is included if p <= alpha.
+    At each step the strongest candidate is tested against the maximum statistic over all
+    candidates, and is included if p <= alpha.
 
     Parameters
     ----------
-    inquiry : Inquiry
-    kept : sequence of Feature
-        Conditioned on from the start.
+    context : SelectionContext
+    fixed : sequence of Feature
+        In the conditioning set from the start.
     candidates : sequence of Feature
-    plan : Plan
+    plan : SelectionPlan
 
     Returns
     -------
@@ -71,24 +71,27 @@ def forward(
     """
     selected: list[Feature] = []
     steps: list[Step] = []
-    while remaining := plan.fitting(candidates, selected):
-        single = context.at(plan.search.share(context.alpha, 1))
-        question = plan.criterion.ask(single, remaining, (kept, selected), (FORWARD, len(steps)))
-        strongest, evidence = evaluate_strongest(question)
-        given = tuple(feature.name for feature in plan.criterion.given(kept, selected))
-        step = evidence.to_step("forward", given, strongest, maximum_statistic)
-        del question, evidence  # what is bound there makes room for what comes next
+    while remaining := plan.eligible(candidates, selected):
+        single = context.at_level(plan.lookahead.alpha_at(context.alpha, 1))
+        scores = plan.criterion.candidate_scores(
+            single, remaining, fixed, selected, (FORWARD, len(steps))
+        )
+        strongest, result = evaluate_strongest(scores)
+        given = tuple(f.name for f in plan.criterion.conditioning_set(fixed, selected))
+        step = result.to_step("forward", given, strongest, maximum_statistic)
+        del scores, result  # releases the bound estimators before the next are bound
         if step.accepted:
-            steps.append(context.on_step(step))
+            steps.append(context.report(step))
             selected.append(remaining[strongest])
             continue
-        ahead = (context, [*kept, *selected], remaining, plan.search, plan.room(selected))
-        if plan.search.n_levels > 1 and not can_look_ahead(*ahead):
-            few = len(remaining) < 2
-            why = "too few candidates" if few else "no room for them within max_features"
-            step = replace(step, note=f"no look-ahead: {why}")
-        steps.append(context.on_step(step))
-        found, more = look_ahead(*ahead)
+        n_columns = plan.remaining_columns(selected)
+        search = (context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
+        if plan.lookahead.n_levels > 1 and not can_look_ahead(*search):
+            too_few = len(remaining) < 2
+            reason = "too few candidates" if too_few else "max_features leaves no room for a tuple"
+            step = replace(step, note=f"no look-ahead: {reason}")
+        steps.append(context.report(step))
+        found, more = look_ahead(*search)
         steps += more
         if not found:
             break

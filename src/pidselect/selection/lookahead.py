@@ -1,15 +1,15 @@
-"""Look-ahead: features that tell something only together, as no single one does.
+"""Look-ahead: include synergistic features jointly if no single candidate is significant.
 
-Where no single candidate is significant, pairs are tested by their joint information given S, then
-triples, and so on. Another way is to start from random subsets: a candidate may be significant
-given a few others that were taken at random (the paper's discussion names both). Each of these
-levels has its share of alpha, so that the family-wise error of a step stays at most alpha. Those
-that come in together must then stand the test one by one, at the level that let them in: each must
-add something to all others, against the maximum statistic, as the minimum statistic hardly prunes.
+If no single candidate is significant, pairs are tested by their joint conditional mutual
+information, then triples, and so on. Alternatively, candidates are tested given random subsets of
+the other candidates (the paper's discussion names both). Each of these levels has a part of alpha,
+so that the family-wise error rate of a step is at most alpha. Features that are included jointly
+are then subject to backward elimination at the same level, with the maximum statistic, as the
+minimum statistic removes hardly any.
 
-The number of tuples grows fast. There is a budget; beyond it the tuples of the candidates that are
-strongest by themselves are searched. That screen looks at the target, so it is repeated in every
-draw: the strongest candidates of a draw, not of the data, make the tuples of that draw.
+If there are too many tuples, those of the candidates with the largest marginal values are searched.
+This screening depends on the target, so it is repeated in every permutation: the strongest
+candidates of a permutation, not those of the observed data, make its tuples.
 """
 
 from __future__ import annotations
@@ -20,54 +20,61 @@ from functools import partial
 from itertools import combinations
 from math import comb
 
+import numpy as np
+
+from pidselect.data import FloatArray, IntArray
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.partial_scores import LazyScorer
-from pidselect.selection.pool import Feature, as_one, listed
+from pidselect.selection.pool import Feature, count_columns, joint_name, merge_features
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores, ConditionalMI, given_all
-from pidselect.selection.screening import screened
+from pidselect.selection.scoring import (
+    CandidateScores,
+    ConditionalMI,
+    LazyScorer,
+    cmi_given,
+    compute_missing,
+)
 from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
-from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
-
-#: The most tuples that are searched at a step.
-MOST_TUPLES = 2000
-
-#: The number of features in a random start.
-START_SIZE = 3
-
-NAMES = {1: "candidates", 2: "pairs", 3: "triples"}
+from pidselect.significance import LOOKAHEAD, START, maximum_statistic
+from pidselect.significance import permutations as random_permutations
+from pidselect.significance.standardize import NullStandardizer
 
 
 @dataclass(frozen=True)
-class Search:
-    """How far to look ahead.
+class Lookahead:
+    """What to search if no single candidate is significant.
 
     Parameters
     ----------
     order : int
-        The size of the largest tuples; 1 for no look-ahead.
-    n_starts : int
-        The number of random starting subsets.
+        The size of the largest tuples; 1 for none.
+    n_random_starts : int
+        The number of random subsets that candidates are tested given.
+    max_tuples : int
+        The largest number of tuples searched at a step.
+    start_size : int
+        The number of features in a random subset.
     """
 
     order: int = 1
     n_random_starts: int = 0
+    max_tuples: int = 2000
+    start_size: int = 3
 
     @property
     def n_levels(self) -> int:
-        """How many tests share alpha: single candidates, tuples of each size, random starts."""
+        """How many tests alpha is divided among: single candidates, tuples by size, subsets."""
         return self.order + (self.n_random_starts > 0)
 
-    def share(self, alpha: float, level: int) -> float:
-        """Return the share of alpha at a level, 1 for single candidates.
+    def alpha_at(self, alpha: float, level: int) -> float:
+        """Return the significance level of a test, 1 being that of single candidates.
 
-        Half of it goes to the first level, half of the rest to the next, and so on; the last one
-        takes all that is left.
+        Half of alpha is spent on the first level, half of the rest on the next, and so on; the last
+        level has all that is left.
 
         Examples
         --------
-        >>> [Search(order=3).share(0.08, level) for level in (1, 2, 3)]
+        >>> [Lookahead(order=3).alpha_at(0.08, level) for level in (1, 2, 3)]
         [0.04, 0.02, 0.02]
         """
         return alpha / 2 ** min(level, self.n_levels - 1)
@@ -75,198 +82,345 @@ class Search:
 
 def look_ahead(
     context: SelectionContext,
-    known: Sequence[Feature],
+    given: Sequence[Feature],
     candidates: Sequence[Feature],
-    search: Search,
-    room: float,
+    lookahead: Lookahead,
+    max_columns: float,
 ) -> tuple[list[Feature], list[Step]]:
-    """Find features that tell something together.
+    """Search for features to include jointly.
 
     Parameters
     ----------
-    inquiry : Inquiry
-    known : sequence of Feature
-        Kept or selected.
+    context : SelectionContext
+    given : sequence of Feature
+        The conditioning set: fixed and selected features.
     candidates : sequence of Feature
-    search : Search
-    room : float
-        The most columns that may come in.
+    lookahead : Lookahead
+    max_columns : float
+        The largest number of columns to include.
 
     Returns
     -------
     found : list of Feature
     steps : list of Step
     """
-    # All tuples are rearranged alike in a draw: a feature in several of them is the same in each.
+    # All tuples are permuted alike: a feature has the same surrogate in each of its tuples.
     context = replace(context, shared_permutations=True)
+    search = (given, candidates, lookahead, max_columns)
     steps: list[Step] = []
-    for order in range(2, search.order + 1):
-        level = context.at(search.share(context.alpha, order))
-        if found := _try_tuples(level, known, candidates, order, room, steps):
-            return _prune(level, known, found, steps), steps
-    if search.n_random_starts:
-        level = context.at(search.share(context.alpha, search.n_levels))
-        if found := _try_starts(level, known, candidates, search.n_random_starts, room, steps):
-            return _prune(level, known, found, steps), steps
+    for order in range(2, lookahead.order + 1):
+        level = context.at_level(lookahead.alpha_at(context.alpha, order))
+        if found := _search_tuples(level, *search, order, steps):
+            return _eliminate(level, given, found, steps), steps
+    if lookahead.n_random_starts:
+        level = context.at_level(lookahead.alpha_at(context.alpha, lookahead.n_levels))
+        if found := _search_starts(level, *search, steps):
+            return _eliminate(level, given, found, steps), steps
     return [], steps
 
 
 def can_look_ahead(
     context: SelectionContext,
-    known: Sequence[Feature],
+    given: Sequence[Feature],
     candidates: Sequence[Feature],
-    search: Search,
-    room: float,
+    lookahead: Lookahead,
+    max_columns: float,
 ) -> bool:
-    """Return whether `look_ahead` has anything to test, which looks at no values."""
-    for order in range(2, search.order + 1):
-        if comb(len(candidates), order) <= MOST_TUPLES:
-            if _fitting_tuples(candidates, order, room):
+    """Return whether `look_ahead` has anything to test, without computing any value."""
+    for order in range(2, lookahead.order + 1):
+        if comb(len(candidates), order) <= lookahead.max_tuples:
+            if _tuples_within(candidates, order, max_columns):
                 return True
-        elif len(_narrow(candidates, order, room)) >= order:
+        elif len(_candidates_within(candidates, order, max_columns)) >= order:
             return True
-    return bool(_draw_starts(context, known, candidates, search.n_random_starts, room)[1])
+    return bool(_random_starts(context, given, candidates, lookahead, max_columns)[1])
 
 
-def _prune(
-    context: SelectionContext, known: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
+def _eliminate(
+    context: SelectionContext, given: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
 ) -> list[Feature]:
-    """Leave only those that each add something to all others."""
-    stay, more, _ = backward(context, known, found, maximum_statistic, "joint_backward")
+    """Remove features that are not significant given the others."""
+    remaining, more, _ = backward(context, given, found, maximum_statistic, "joint_backward")
     steps += more
-    return stay
+    return remaining
 
 
-def _try_tuples(
+def _to_step(
+    result: PermutationTestResult,
+    phase: Phase,
+    given: Sequence[Feature],
+    chosen: int,
+    jointly_included: Sequence[Feature],
+    note: str,
+) -> Step:
+    names = tuple(feature.name for feature in given)
+    step = result.to_step(phase, names, chosen, maximum_statistic)
+    return replace(step, jointly_included=tuple(f.name for f in jointly_included), note=note)
+
+
+# --- tuples -------------------------------------------------------------------------------------
+
+
+def _search_tuples(
     context: SelectionContext,
-    known: Sequence[Feature],
+    given: Sequence[Feature],
     candidates: Sequence[Feature],
+    lookahead: Lookahead,
+    max_columns: float,
     order: int,
-    room: float,
     steps: list[Step],
 ) -> list[Feature]:
-    """Test the joint information of all tuples, or of as many as the budget allows."""
+    """Test the joint information of all tuples, or of those of the strongest candidates."""
     n_tuples = comb(len(candidates), order)
-    stream_key = (LOOKAHEAD, order, len(known))
-    if n_tuples <= MOST_TUPLES:
-        tuples = _fitting_tuples(candidates, order, room)
-        note = f"all {len(tuples)} {_called(order)} searched"
-        if len(tuples) < n_tuples:
-            note = f"{len(tuples)} of {n_tuples} {_called(order)} searched, the others too wide"
+    stream_key = (LOOKAHEAD, order, len(given))
+    name = {2: "pairs", 3: "triples"}.get(order, f"tuples of {order}")
+    scores: CandidateScores
+    if n_tuples <= lookahead.max_tuples:
+        tuples = _tuples_within(candidates, order, max_columns)
         if not tuples:
             return []
-        question: CandidateScores = given_all(
-            context, [as_one(t) for t in tuples], known, stream_key
-        )
+        scores = cmi_given(context, [merge_features(t) for t in tuples], given, stream_key)
+        note = f"all {len(tuples)} {name} searched"
+        if len(tuples) < n_tuples:
+            note = f"{len(tuples)} of {n_tuples} {name} searched, the others exceed max_features"
     else:
-        fitting = _narrow(candidates, order, room)
-        if len(fitting) < order:
+        narrow = _candidates_within(candidates, order, max_columns)
+        if len(narrow) < order:
             return []
-        question = screened(context, known, fitting, order, stream_key, MOST_TUPLES)
-        tuples = question.tuples
+        scores = screen_tuples(context, given, narrow, order, stream_key, lookahead.max_tuples)
+        tuples = scores.tuples
         note = (
-            f"{len(tuples)} of {n_tuples} {_called(order)} searched, those of the strongest "
-            "single candidates, in every draw anew"
+            f"{len(tuples)} of {n_tuples} {name} searched, those of the strongest single "
+            "candidates, screened anew in every permutation"
         )
-    strongest, evidence = evaluate_strongest(question, "lookahead")
-    step = _to_step(evidence, "lookahead", known, strongest, tuples[strongest])
-    steps.append(context.on_step(replace(step, note=note)))
+    strongest, result = evaluate_strongest(scores, "lookahead")
+    step = _to_step(result, "lookahead", given, strongest, tuples[strongest], note)
+    steps.append(context.report(step))
     return list(tuples[strongest]) if step.accepted else []
 
 
-def _fitting_tuples(
-    candidates: Sequence[Feature], order: int, room: float
+def _tuples_within(
+    candidates: Sequence[Feature], order: int, max_columns: float
 ) -> list[tuple[Feature, ...]]:
-    """Return all tuples for which there is room."""
-    return [members for members in combinations(candidates, order) if _width(members) <= room]
+    """Return all tuples of at most `max_columns` columns."""
+    return [t for t in combinations(candidates, order) if count_columns(t) <= max_columns]
 
 
-def _narrow(candidates: Sequence[Feature], order: int, room: float) -> list[Feature]:
-    """Return the candidates of which any tuple has room.
+def _candidates_within(
+    candidates: Sequence[Feature], order: int, max_columns: float
+) -> list[Feature]:
+    """Return the candidates of which any tuple has at most `max_columns` columns.
 
-    The others are left out beforehand: that choice does not look at the target.
+    The others are excluded before the screening, which does not depend on the target.
     """
-    return [c for c in candidates if order * len(c.columns) <= room]
+    return [c for c in candidates if order * len(c.columns) <= max_columns]
 
 
-def _try_starts(
+@dataclass(frozen=True, eq=False)
+class ScreenedTuples:
+    """Joint information of the tuples of the strongest candidates, screened in every permutation.
+
+    A candidate of these scores is a combination of ranks, such as the first and the third; the
+    tuple of features at these ranks differs between permutations.
+
+    Parameters
+    ----------
+    singles : ConditionalMI
+        Of the candidates one by one.
+    standardizer : NullStandardizer or None
+        Of their values.
+    order : int
+        The size of a tuple.
+    n_strongest : int
+        How many of the strongest candidates make tuples.
+    tuples : list of tuples of Feature
+        Those of the observed data.
+    """
+
+    singles: ConditionalMI
+    standardizer: NullStandardizer | None
+    order: int
+    n_strongest: int
+    tuples: list[tuple[Feature, ...]]
+
+    @property
+    def context(self) -> SelectionContext:
+        """The context of the selection."""
+        return self.singles.context
+
+    @property
+    def candidates(self) -> tuple[Feature, ...]:
+        """The tuples of the observed data."""
+        return tuple(merge_features(features) for features in self.tuples)
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """The surrogate scheme of each test."""
+        return self.singles.schemes
+
+    @property
+    def n_values_per_permutation(self) -> int:
+        """The number of values of a permutation, those of single candidates included."""
+        n_scored = len(self.singles.candidates) + len(self.tuples)
+        return len(self.schemes) * n_scored * len(self.context.estimators)
+
+    def score(self, permutations: range) -> FloatArray:
+        """Return values in nats, shape (n_tests, n_tuples, n_estimators, n_permutations)."""
+        strongest = self.strongest(self.singles.score(permutations))
+        n_estimators = len(self.context.estimators)
+        shape = (len(self.schemes), len(self.tuples), n_estimators, len(permutations))
+        tasks = [(some,) for some in self.context.split(permutations, 1, len(self.tuples))]
+        common = partial(self.for_workers, strongest, permutations)
+        return compute_missing(
+            self.context, shape, tasks, permutations, RankedTuples.score_task, common
+        )
+
+    def for_workers(self, strongest: IntArray, permutations: range) -> RankedTuples:
+        """Return the scoring of tuples of known ranks, without what belongs to this process."""
+        return RankedTuples(self.singles.for_workers, strongest, permutations, self.order)
+
+    def strongest(self, values: FloatArray) -> IntArray:
+        """Return the indices of the strongest candidates in each permutation, strongest first."""
+        best = values.max(axis=2)
+        if self.standardizer is not None:
+            # Standardised for all tests alike: otherwise the tuples of the observed data would
+            # differ between tests.
+            standardizer = replace(
+                self.standardizer,
+                centre=self.standardizer.centre[:, np.newaxis],
+                scale=self.standardizer.scale[:, np.newaxis],
+            )
+            best = standardizer.apply(values).max(axis=3).min(axis=0)
+        return np.argsort(-best, axis=1, kind="stable")[:, : self.n_strongest].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RankedTuples:
+    """Tuples that differ between permutations.
+
+    Parameters
+    ----------
+    singles : ConditionalMI
+    strongest : array of int64, shape (n_tests, n_strongest, n_permutations)
+        The indices of its strongest candidates in each permutation.
+    permutations : range
+    order : int
+        The size of a tuple.
+    """
+
+    singles: ConditionalMI
+    strongest: IntArray
+    permutations: range
+    order: int
+
+    def score_task(self, permutations: range) -> FloatArray:
+        """Return the joint information of the tuples of some permutations."""
+        first = self.permutations.start
+        strongest = self.strongest[..., permutations.start - first : permutations.stop - first]
+        ranks = np.array(list(combinations(range(strongest.shape[1]), self.order)))
+        bound, context = self.singles.scorers[0].bound, self.singles.context
+        rows = bound.rows((context.seed, *self.singles.stream_key), permutations)
+        values = np.empty((len(rows), len(ranks), len(context.estimators), len(permutations)))
+        for test, orders in enumerate(rows):
+            features = np.sort(strongest[test][ranks], axis=1)  # (n_tuples, order, n_permutations)
+            flat = features.transpose(0, 2, 1).reshape(-1, self.order)
+            # Each distinct tuple is scored once, in all permutations in which it occurs.
+            tuples, which, counts = np.unique(flat, axis=0, return_inverse=True, return_counts=True)
+            cells = np.split(np.argsort(which, axis=None, kind="stable"), np.cumsum(counts)[:-1])
+            for places, cell in zip(tuples, cells, strict=True):
+                slot, permutation = np.divmod(cell, len(permutations))
+                block = merge_features([self.singles.candidates[place] for place in places]).block
+                only = replace(bound, shuffles=bound.shuffles[test : test + 1])
+                values[test, slot, :, permutation] = only.score(block, [orders[permutation]])[0].T
+        return values
+
+
+def screen_tuples(
     context: SelectionContext,
-    known: Sequence[Feature],
+    given: Sequence[Feature],
     candidates: Sequence[Feature],
-    n_random_starts: int,
-    room: float,
+    order: int,
+    stream_key: tuple[int, ...],
+    max_tuples: int,
+) -> ScreenedTuples:
+    """Return the scores of at most `max_tuples` tuples, those of the strongest candidates."""
+    n_strongest = max(n for n in range(order, len(candidates) + 1) if comb(n, order) <= max_tuples)
+    singles = cmi_given(context, candidates, given, stream_key)
+    if context.callbacks is not None:
+        n_values = len(singles.schemes) * len(candidates) * len(context.estimators)
+        context.callbacks.on_stage("lookahead", len(candidates), n_values * (1 + context.n_pilot))
+    first = singles.score(range(1 + context.n_pilot))
+    standardizer = context.standardizer(first[..., 1:])
+    scores = ScreenedTuples(singles, standardizer, order, n_strongest, [])
+    best = scores.strongest(first[..., :1])[0, :, 0]
+    tuples = [
+        tuple(candidates[place] for place in sorted(best[list(ranks)]))
+        for ranks in combinations(range(n_strongest), order)
+    ]
+    return replace(scores, tuples=tuples)
+
+
+# --- random starts ------------------------------------------------------------------------------
+
+
+def _search_starts(
+    context: SelectionContext,
+    given: Sequence[Feature],
+    candidates: Sequence[Feature],
+    lookahead: Lookahead,
+    max_columns: float,
     steps: list[Step],
 ) -> list[Feature]:
     """Test every candidate given each of several random subsets of the others."""
-    starts, pairs = _draw_starts(context, known, candidates, n_random_starts, room)
+    starts, pairs = _random_starts(context, given, candidates, lookahead, max_columns)
     if not pairs:
         return []
-    question = _beside_starts(context, known, pairs, (START, len(known), 1))
-    strongest, evidence = evaluate_strongest(question, "random_starts")
+    scores = _cmi_given_starts(context, given, pairs, (START, len(given), 1))
+    strongest, result = evaluate_strongest(scores, "random_starts")
     candidate, start = pairs[strongest]
-    step = _to_step(evidence, "random_starts", known, strongest, (candidate, *start))
+    found = [candidate, *start]
     note = f"{len(starts)} different random starts of {len(start)} features searched"
-    steps.append(context.on_step(replace(step, note=note)))
-    return [candidate, *start] if step.accepted else []
+    step = _to_step(result, "random_starts", given, strongest, found, note)
+    steps.append(context.report(step))
+    return found if step.accepted else []
 
 
-def _draw_starts(
+def _random_starts(
     context: SelectionContext,
-    known: Sequence[Feature],
+    given: Sequence[Feature],
     candidates: Sequence[Feature],
-    n_random_starts: int,
-    room: float,
+    lookahead: Lookahead,
+    max_columns: float,
 ) -> tuple[list[list[Feature]], list[tuple[Feature, list[Feature]]]]:
-    """Return random subsets, and every candidate beside each for which there is room."""
-    size = min(START_SIZE, len(candidates) - 1)
-    if size < 1 or not n_random_starts:
+    """Return random subsets, and all pairs of a candidate and a subset within `max_columns`."""
+    size = min(lookahead.start_size, len(candidates) - 1)
+    if size < 1 or not lookahead.n_random_starts:
         return [], []
-    stream_key = (context.seed, START, len(known), 0)
-    orders = permutations(stream_key, range(1, n_random_starts + 1), len(candidates))
-    places = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
-    starts = [[candidates[place] for place in start] for start in places]
+    stream_key = (context.seed, START, len(given), 0)
+    numbers = range(1, lookahead.n_random_starts + 1)
+    orders = random_permutations(stream_key, numbers, len(candidates))
+    subsets = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
+    starts = [[candidates[place] for place in subset] for subset in subsets]
     pairs = [(c, start) for start in starts for c in candidates if c not in start]
-    return starts, [(c, start) for c, start in pairs if _width([c, *start]) <= room]
+    return starts, [(c, start) for c, start in pairs if count_columns([c, *start]) <= max_columns]
 
 
-def _beside_starts(
+def _cmi_given_starts(
     context: SelectionContext,
-    known: Sequence[Feature],
+    given: Sequence[Feature],
     pairs: Sequence[tuple[Feature, Sequence[Feature]]],
     stream_key: tuple[int, ...],
 ) -> ConditionalMI:
-    """Ask for the information of each candidate given its start, bound once for every start."""
+    """Return the conditional mutual information of candidates, each subset being bound once."""
     starts = {id(start): start for _, start in pairs}
-    bound = {
-        key: LazyScorer(
-            partial(context.bind, [*known, *start], context.surrogates, share=len(starts))
-        )
+    scorers = {
+        key: LazyScorer(partial(context.bind, [*given, *start], context.surrogates, len(starts)))
         for key, start in starts.items()
     }
     return ConditionalMI(
         context,
-        tuple(replace(c, name=f"{c.name} beside {listed(start)}") for c, start in pairs),
+        tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
         context.surrogates,
-        tuple(bound[id(start)] for _, start in pairs),
+        tuple(scorers[id(start)] for _, start in pairs),
         stream_key,
     )
-
-
-def _to_step(
-    evidence: PermutationTestResult,
-    phase: Phase,
-    known: Sequence[Feature],
-    chosen: int,
-    members: Sequence[Feature],
-) -> Step:
-    given = tuple(feature.name for feature in known)
-    step = evidence.to_step(phase, given, chosen, maximum_statistic)
-    return replace(step, jointly_included=tuple(feature.name for feature in members))
-
-
-def _called(order: int) -> str:
-    return NAMES.get(order, f"tuples of {order}")
-
-
-def _width(features: Sequence[Feature]) -> int:
-    return sum(len(feature.columns) for feature in features)

@@ -1,143 +1,338 @@
-r"""Criteria made of pairs: the family of Brown et al. (2012), and one built on shared information.
+r"""Pairwise criteria: the family of Brown et al. (2012), and one by unique information.
 
-Where I(c; y | S) asks for the joint distribution of all selected features, these look at a
-candidate c beside one selected feature s at a time, and put the pairs together:
+Where I(c; y | S) needs the joint distribution of all selected features, these criteria combine
+terms of a candidate c and one selected feature s at a time:
 
 .. math:: J'(c) = I(c;y) - \beta \sum_{s \in S} I(c;s) + \gamma \sum_{s \in S} I(c;s|y)
 
-and relatives that are not linear. So they need samples for three columns, not for all, and are
-blind to what takes more than two features to see. Before anything is selected or kept, each of
-them is I(c; y). Their test permutes the target, see `pidselect.selection.pairwise_scores`.
+and relatives that are not linear. They need samples for three variables only, and do not see
+interactions of more. With no selected or fixed feature each of them is I(c; y).
 
-There is one estimator, no portfolio: to standardise a value by draws in which I(c; s) never changes
-would subtract redundancy from itself.
+Permuting a candidate would remove its redundancy with selected features together with its
+relevancy. The test therefore permutes the target against all features: I(c; s) is the same in every
+permutation. The other terms follow from I(c; y), I(s; y) and I(cs; y) by the chain rule
+
+.. math:: I(c;y|s) = I(cs;y) - I(s;y), \qquad I(c;s|y) - I(c;s) = I(c;y|s) - I(c;y),
+
+which holds for plug-in estimates, and defines these terms for every other estimator. There is one
+estimator, no portfolio: standardising by permutations in which I(c; s) is constant would cancel it.
 
 References
 ----------
 G. Brown, A. Pocock, M.-J. Zhao, M. Luján, Conditional likelihood maximisation: a unifying framework
-for information theoretic feature selection. Journal of Machine Learning Research 13 (2012), which
-names the origin of each.
+for information theoretic feature selection. Journal of Machine Learning Research 13 (2012), with
+the origin of each criterion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from pidselect.data import FloatArray
-from pidselect.estimators import NATS_PER_UNIT, Discrete
+from pidselect.data import Block, FloatArray
+from pidselect.estimators import NATS_PER_UNIT, Batch, Discrete, Estimator
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pairwise_scores import MITerms, PairwiseScores, minus
-from pidselect.selection.partial_scores import LazyScorer
 from pidselect.selection.pool import Feature
+from pidselect.selection.scoring import LazyScorer, compute_missing
+
+# --- terms --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FixedTerms:
+    """Terms that no permutation of the target changes, computed at the first use.
+
+    Parameters
+    ----------
+    target : Block
+    candidates, selected : tuple of Block
+    estimator : Estimator
+    max_memory : int
+        In bytes, of a bound estimator.
+    """
+
+    target: Block
+    candidates: tuple[Block, ...]
+    selected: tuple[Block, ...]
+    estimator: Estimator
+    max_memory: int
+
+    @cached_property
+    def redundancy(self) -> FloatArray:
+        """I(c; s), shape (n_candidates, n_selected, 1)."""
+        values = np.empty((len(self.candidates), len(self.selected), 1))
+        for place, block in enumerate(self.selected):  # one at a time: each may use all the memory
+            scorer = self.estimator.bind(block, Block(), max_memory=self.max_memory)
+            for row, candidate in zip(values, self.candidates, strict=True):
+                row[place] = scorer.score(Batch.observed(candidate))
+        return values
+
+    @cached_property
+    def entropy(self) -> FloatArray:
+        """H(cs) + H(y) of discrete columns, shape (n_candidates, n_selected, 1)."""
+        pairs = [[self._entropy(c + s) for s in self.selected] for c in self.candidates]
+        return np.array(pairs) + self._entropy(self.target)
+
+    @cached_property
+    def entropy_of_selected(self) -> FloatArray:
+        """H(s) + H(y) of discrete columns, shape (n_selected, 1)."""
+        return np.array([self._entropy(s) for s in self.selected]) + self._entropy(self.target)
+
+    def _entropy(self, block: Block) -> FloatArray:
+        """Return H(x) = I(x; x), shape (1,)."""
+        return self.estimator.bind(block, Block()).score(Batch.observed(block))
+
+
+@dataclass(frozen=True, eq=False)
+class MITerms:
+    """The terms of a criterion in nats, for several permutations, computed at the first use.
+
+    Parameters
+    ----------
+    fixed : FixedTerms
+    mi : callable
+        Block x -> I(x; y) in each permutation, shape (n_permutations,).
+    """
+
+    fixed: FixedTerms
+    mi: Callable[[Block], FloatArray]
+
+    @property
+    def n_selected(self) -> int:
+        """The number of selected features."""
+        return len(self.fixed.selected)
+
+    @property
+    def redundancy(self) -> FloatArray:
+        """I(c; s), shape (n_candidates, n_selected, 1)."""
+        return self.fixed.redundancy
+
+    @cached_property
+    def relevance(self) -> FloatArray:
+        """I(c; y), shape (n_candidates, n_permutations)."""
+        return np.array([self.mi(c) for c in self.fixed.candidates])
+
+    @cached_property
+    def relevance_of_selected(self) -> FloatArray:
+        """I(s; y), shape (n_selected, n_permutations)."""
+        return np.array([self.mi(s) for s in self.fixed.selected])
+
+    @cached_property
+    def joint(self) -> FloatArray:
+        """I(cs; y), shape (n_candidates, n_selected, n_permutations)."""
+        selected = self.fixed.selected
+        return np.array([[self.mi(c + s) for s in selected] for c in self.fixed.candidates])
+
+    @cached_property
+    def conditional(self) -> FloatArray:
+        """I(c; y | s), shape (n_candidates, n_selected, n_permutations)."""
+        return subtract(self.joint, self.relevance_of_selected)
+
+    @cached_property
+    def interaction(self) -> FloatArray:
+        """I(c; s | y) - I(c; s), shape (n_candidates, n_selected, n_permutations)."""
+        return subtract(self.conditional, self.relevance[:, np.newaxis])
+
+    @cached_property
+    def conditional_of_selected(self) -> FloatArray:
+        """I(s; y | t) of selected features, shape (n_selected, n_selected, n_permutations)."""
+        joint = np.zeros((self.n_selected, *self.relevance_of_selected.shape))
+        for place, s in enumerate(self.fixed.selected):
+            for other, t in enumerate(self.fixed.selected[:place]):
+                joint[place, other] = joint[other, place] = self.mi(s + t)
+        return subtract(joint, self.relevance_of_selected)
+
+
+def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the difference, 0 where both are infinite: then nothing can be added."""
+    with np.errstate(invalid="ignore"):
+        return np.where(first == second, 0.0, first - second)
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseScores:
+    """Values of candidates by a formula of terms, for the observed and the permuted target.
+
+    Parameters
+    ----------
+    context : SelectionContext
+        With a single estimator.
+    candidates, selected : tuple of Feature
+    schemes : tuple of str
+    scorer : LazyScorer
+        Bound to the target and an empty conditioning set.
+    stream_key : tuple of int
+        The key of the random stream: the phase and the step.
+    formula : callable
+        MITerms -> values in nats, shape (n_candidates, n_permutations).
+    """
+
+    context: SelectionContext
+    candidates: tuple[Feature, ...]
+    selected: tuple[Feature, ...]
+    schemes: tuple[str, ...]
+    scorer: LazyScorer
+    stream_key: tuple[int, ...]
+    formula: Callable[[MITerms], FloatArray]
+
+    @cached_property
+    def fixed_terms(self) -> FixedTerms:
+        """The terms that are the same in all permutations."""
+        return FixedTerms(
+            self.context.target,
+            tuple(feature.block for feature in self.candidates),
+            tuple(feature.block for feature in self.selected),
+            self.context.estimators[0].estimator,
+            self.context.max_memory // 2,
+        )
+
+    def score(self, permutations: range) -> FloatArray:
+        """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
+        tasks = [(some,) for some in self.context.split(permutations, 1)]
+        shape = (len(self.schemes), len(self.candidates), 1, len(permutations))
+        return compute_missing(
+            self.context,
+            shape,
+            tasks,
+            permutations,
+            PairwiseScores.score_task,
+            lambda: self.for_workers,
+        )
+
+    @cached_property
+    def for_workers(self) -> PairwiseScores:
+        """Bound and without what belongs to this process; the same for all batches of a test."""
+        scores = replace(self, context=self.context.detached(), scorer=self.scorer.bind_now())
+        scores.score_task(range(1))  # computes the fixed terms once, not in every worker
+        return scores
+
+    def score_task(self, permutations: range) -> FloatArray:
+        """Score all candidates in some of the permutations."""
+        values = []
+        stream_key = (self.context.seed, *self.stream_key)
+        for rows in self.scorer.bound.rows(stream_key, permutations):
+            terms = MITerms(self.fixed_terms, partial(self.mi, rows=rows))
+            values.append(self.formula(terms) if self.selected else terms.relevance)
+        return np.stack(values)[:, :, np.newaxis]
+
+    def mi(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
+        """Return the mutual information of a block and the target in these row orders, in nats."""
+        return np.asarray(self.scorer.bound.score(block, [rows])[0, 0])
+
+
+# --- criteria -----------------------------------------------------------------------------------
 
 
 class Pairwise(BaseEstimator):
-    """A criterion of pairs. To make one, write its `rate` and add its line to `CRITERIA`."""
+    """Base class of pairwise criteria; a criterion implements `evaluate`."""
 
     is_cmi: ClassVar[bool] = False
     prunes: ClassVar[bool] = False
     takes_portfolio: ClassVar[bool] = False
 
-    def rate(self, terms: MITerms) -> FloatArray:
-        """Return the candidates' values beside at least one selected feature.
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return J(c) given at least one selected feature.
 
         Parameters
         ----------
-        terms : Terms
+        terms : MITerms
 
         Returns
         -------
-        array, shape (n_candidates, n_draws), in nats
+        array, shape (n_candidates, n_permutations), in nats
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how it rates candidates.")
+        raise NotImplementedError(f"{type(self).__name__} does not implement evaluate().")
 
     def check(self, context: SelectionContext, features: Sequence[Feature]) -> None:
-        """Refuse what the criterion is not made for; nothing, unless it says so."""
+        """Refuse data, estimators or parameters that the criterion is not defined for."""
 
-    def given(self, kept: Sequence[Feature], selected: Sequence[Feature]) -> Sequence[Feature]:
+    def conditioning_set(
+        self, fixed: Sequence[Feature], selected: Sequence[Feature]
+    ) -> Sequence[Feature]:
         """Return all of them."""
-        return [*kept, *selected]
+        return [*fixed, *selected]
 
-    def ask(
+    def candidate_scores(
         self,
         context: SelectionContext,
         candidates: Sequence[Feature],
-        known: tuple[Sequence[Feature], Sequence[Feature]],
+        fixed: Sequence[Feature],
+        selected: Sequence[Feature],
         stream_key: tuple[int, ...],
     ) -> PairwiseScores:
-        """Ask for the candidates' values, kept features counting as selected."""
-        if len(context.members) != 1:
-            named = ", ".join(repr(member.name) for member in context.members)
+        """Return the values of the candidates; fixed features count as selected."""
+        if len(context.estimators) != 1:
+            names = ", ".join(repr(named.name) for named in context.estimators)
             raise ValueError(
-                f"criterion={self!r} goes with one estimator, not with several ({named}): "
-                f"name one, such as estimator={context.members[0].name!r}."
+                f"criterion={self!r} takes one estimator, not several ({names}): use one of them, "
+                f"such as estimator={context.estimators[0].name!r}."
             )
-        # A constant column that was kept tells nothing, and would count in every mean.
-        selected = [feature for feature in self.given(*known) if len(feature.block)]
-        self.check(context, [*candidates, *selected])
+        # Without constant fixed columns, which would count in every mean.
+        varying = [f for f in self.conditioning_set(fixed, selected) if len(f.block)]
+        self.check(context, [*candidates, *varying])
         schemes = tuple(scheme for scheme in context.surrogates if scheme != "local")
         if not schemes:
             raise ValueError(
                 f"surrogates={context.surrogates!r}: local surrogates permute a candidate among "
-                f"samples alike in the selected features, but criterion={self!r} is tested by "
-                'permuting the target. Use surrogates="global", or "shift" or "blocks".'
+                f"samples with similar selected features, but criterion={self!r} is tested by "
+                'permuting the target. Use surrogates="global", "shift" or "blocks".'
             )
         # The other half of the memory is for redundancy.
-        bound = LazyScorer(partial(context.bind, (), schemes, share=2))
+        scorer = LazyScorer(partial(context.bind, (), schemes, n_concurrent=2))
         context = replace(context, is_portfolio=False)
         return PairwiseScores(
-            context, tuple(candidates), tuple(selected), schemes, bound, stream_key, self.rate
+            context, tuple(candidates), tuple(varying), schemes, scorer, stream_key, self.evaluate
         )
 
 
 class Linear(Pairwise):
-    r"""Relevancy, less redundancy, and more where the target brings out a dependence.
+    r"""Relevancy, redundancy and class-conditional redundancy with weights.
 
     .. math:: J'(c) = I(c;y) - \beta \sum_s I(c;s) + \gamma \sum_s I(c;s|y)
     """
 
     def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return beta and gamma beside so many selected features."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what its weights are.")
+        """Return beta and gamma for this number of selected features."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement weights().")
 
     def check(self, context: SelectionContext, features: Sequence[Feature]) -> None:
-        """Refuse weights that are no numbers."""
+        """Refuse weights that are no finite numbers."""
         for name, weight in self.get_params().items():
             is_number = isinstance(weight, Real) and not isinstance(weight, bool)
             if not is_number or not np.isfinite(float(weight)):
-                raise ValueError(f"{name}={weight!r} is no weight: give a number, such as 1.0.")
+                raise ValueError(f"{name}={weight!r} is no weight: use a number, such as 1.0.")
 
-    def rate(self, terms: MITerms) -> FloatArray:
-        """Return J'; a term of no weight is not even computed."""
-        beta, gamma = self.weights(len(terms.still.selected))
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return J'; terms of weight 0 are not computed."""
+        beta, gamma = self.weights(terms.n_selected)
         value = terms.relevance
         if gamma != 0:
-            value = minus(value, -gamma * terms.interaction.sum(axis=1))
+            value = subtract(value, -gamma * terms.interaction.sum(axis=1))
         if gamma != beta:
-            value = minus(value, (beta - gamma) * terms.redundancy.sum(axis=1))
+            value = subtract(value, (beta - gamma) * terms.redundancy.sum(axis=1))
         return value
 
 
 class LinearCriterion(Linear):
-    r"""The general criterion of Brown et al., with weights of one's own.
+    r"""The general linear criterion of Brown et al. (2012).
 
     .. math:: J'(c) = I(c;y) - \beta \sum_s I(c;s) + \gamma \sum_s I(c;s|y)
 
     Parameters
     ----------
     beta : float
-        The weight of redundancy with each selected feature; 0 if features are believed to be
-        independent of each other.
+        The weight of redundancy with each selected feature; 0 if features are assumed to be
+        independent.
     gamma : float
-        The weight of their dependence given the target; 0 if they are believed to be independent
-        in every class.
+        The weight of class-conditional redundancy; 0 if features are assumed to be independent
+        given the target.
 
     Examples
     --------
@@ -156,12 +351,12 @@ class LinearCriterion(Linear):
         self.gamma = gamma
 
     def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return those given."""
+        """Return beta and gamma."""
         return self.beta, self.gamma
 
 
 class MIM(Linear):
-    """Mutual information maximisation: I(c; y), blind to what is selected."""
+    """Mutual information maximisation: I(c; y)."""
 
     def weights(self, n_selected: int) -> tuple[float, float]:
         """Return 0 and 0."""
@@ -169,7 +364,7 @@ class MIM(Linear):
 
 
 class MIFS(Linear):
-    r"""Mutual information feature selection (Battiti 1994): redundancy counts, synergy does not.
+    r"""Mutual information feature selection (Battiti 1994).
 
     .. math:: J(c) = I(c;y) - \beta \sum_s I(c;s)
 
@@ -188,7 +383,7 @@ class MIFS(Linear):
 
 
 class MRMR(Linear):
-    r"""Most relevant, least redundant (Peng et al. 2005): MIFS by the mean over what is selected.
+    r"""Maximum relevancy, minimum redundancy (Peng et al. 2005).
 
     .. math:: J(c) = I(c;y) - \frac1{|S|} \sum_s I(c;s)
     """
@@ -199,11 +394,11 @@ class MRMR(Linear):
 
 
 class CIFE(Linear):
-    r"""Conditional infomax feature extraction (Lin and Tang 2006): all pairs in full.
+    r"""Conditional infomax feature extraction (Lin and Tang 2006).
 
     .. math:: J(c) = I(c;y) - \sum_s I(c;s) + \sum_s I(c;s|y)
 
-    Redundancy with two selected features that say the same is subtracted twice.
+    Redundancy with two selected features that are redundant with each other is subtracted twice.
     """
 
     def weights(self, n_selected: int) -> tuple[float, float]:
@@ -212,12 +407,11 @@ class CIFE(Linear):
 
 
 class JMI(Linear):
-    r"""Joint mutual information (Yang and Moody 1999): the mean of I(c; y | s) over pairs.
+    r"""Joint mutual information (Yang and Moody 1999): the mean of I(c; y | s) over s.
 
     .. math:: J(c) = I(c;y) - \frac1{|S|} \sum_s \big( I(c;s) - I(c;s|y) \big)
 
-    Candidates rank as by :math:`\sum_s I(cs;y)`, its usual form, which is |S| times as large and a
-    sum of I(s; y) larger.
+    Its usual form :math:`\sum_s I(cs;y)` ranks candidates alike: it is |S| J(c) plus a constant.
     """
 
     def weights(self, n_selected: int) -> tuple[float, float]:
@@ -226,25 +420,25 @@ class JMI(Linear):
 
 
 class CMIM(Pairwise):
-    r"""Conditional mutual information maximisation (Fleuret 2004): beside the worst of partners.
+    r"""Conditional mutual information maximisation (Fleuret 2004).
 
     .. math:: J(c) = \min_s I(c;y|s)
     """
 
-    def rate(self, terms: MITerms) -> FloatArray:
-        """Return the smallest over selected features."""
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return the minimum over selected features."""
         return terms.conditional.min(axis=1)
 
 
 class ICAP(Pairwise):
-    r"""Interaction capping (Jakulin 2005): redundancy counts, synergy never makes up for it.
+    r"""Interaction capping (Jakulin 2005): synergy does not compensate redundancy.
 
     .. math:: J(c) = I(c;y) - \sum_s \max\big( 0, I(c;s) - I(c;s|y) \big)
     """
 
-    def rate(self, terms: MITerms) -> FloatArray:
-        """Return relevancy less all that is lost beside one selected feature."""
-        return minus(terms.relevance, np.maximum(-terms.interaction, 0.0).sum(axis=1))
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return relevancy minus the positive differences."""
+        return subtract(terms.relevance, np.maximum(-terms.interaction, 0.0).sum(axis=1))
 
 
 class DISR(Pairwise):
@@ -252,56 +446,57 @@ class DISR(Pairwise):
 
     .. math:: J(c) = \sum_s \left( \frac{I(cs;y)}{H(c,s,y)} - \frac{I(s;y)}{H(s,y)} \right)
 
-    The second part is ours. It is the same for all candidates, so it changes no ranking; without
-    it, noise would inherit the relevancy of selected features and pass every test. Values beside
-    selected features are ratios, and in the record they stand as such, not in bits.
+    The second part is added here: it is the same for all candidates, so it changes no ranking, but
+    without it noise would inherit the relevancy of the selected features and be significant. Given
+    selected features, values are ratios, not bits.
     """
 
     def check(self, context: SelectionContext, features: Sequence[Feature]) -> None:
-        """Refuse measurements, and estimators that do not count."""
+        """Refuse continuous columns, and estimators without entropies."""
         blocks = [context.target, *(feature.block for feature in features)]
         for column in (column for block in blocks for column in block.columns):
             if column.feature_type == "continuous":
                 raise ValueError(
-                    f"DISR divides by an entropy, which only discrete columns have, but column "
+                    "DISR divides by an entropy, which only discrete columns have, but column "
                     f"{column.name!r} is continuous ({column.levels()} different values in "
                     f'{len(column.values)} samples). Bin it first, or use criterion="jmi".'
                 )
-        if not isinstance(context.members[0].estimator, Discrete):
+        estimator = context.estimators[0].estimator
+        if not isinstance(estimator, Discrete):
             raise ValueError(
-                "DISR divides by an entropy, which is counted, but the estimator is "
-                f'{context.members[0].estimator!r}. Use estimator="discrete".'
+                "DISR divides by an entropy, which needs a discrete estimator, but the estimator "
+                f'is {estimator!r}. Use estimator="discrete".'
             )
 
-    def rate(self, terms: MITerms) -> FloatArray:
-        """Return by how much the ratios are larger with the candidate."""
-        alone = terms.relevance_of_selected
-        ratio_of_selected = alone / (terms.still.entropy_of_selected - alone)
-        ratio = terms.joint / (terms.still.entropy - terms.joint)
-        # A ratio has no unit: times a bit, so that it comes out as it is where bits are wanted.
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return the sum of the increases in symmetrical relevance."""
+        relevance = terms.relevance_of_selected
+        ratio_of_selected = relevance / (terms.fixed.entropy_of_selected - relevance)
+        ratio = terms.joint / (terms.fixed.entropy - terms.joint)
+        # A ratio has no unit: times a bit, as values are divided by a bit later.
         return NATS_PER_UNIT["bit"] * (ratio - ratio_of_selected).sum(axis=1)
 
 
 class UniqueInContext(Pairwise):
-    r"""What a candidate tells, beside the best partner, that no other selected feature tells.
+    r"""Unique information of a candidate given the best single selected feature.
 
     .. math:: J(c) = \max_{t \in S} \min_{s \in S \setminus t}
               \Big[ I(c;y|t) - \min\big( I(c;y|t),\, I(s;y|t),\, I(c;s) \big) \Big]
 
-    In brackets is unique information given t: what c tells about y once t is known, less what it
-    shares with s. No more can be shared than either tells, nor, unless by the way in which y comes
-    about, more than the two have in common (the paper's section 5.4); this decomposition takes
-    the largest amount within these bounds. A synergy needs one partner to be seen, so the best one
-    counts; a redundancy needs one feature to be useless, so the worst one counts.
+    The brackets hold the unique information of c given t: I(c; y | t) less what is shared with s.
+    Shared information is at most the conditional information of either and, unless it arises from
+    the mechanism of y, at most I(c; s) (section 5.4 of the paper); here it is the largest amount
+    within these bounds. One t is enough for a synergy, hence the maximum; one s is enough for a
+    redundancy, hence the minimum.
 
-    Hence, in the distribution: with one feature selected it is I(c; y | S). A candidate independent
-    of all selected ones has at most I(c; y | S). One that is a noisy copy of a selected feature has
-    0, whatever synergies that feature has, and so a selection can stop.
+    It follows, for the distribution: with one selected feature J(c) = I(c; y | S). A candidate that
+    is independent of all selected features has J(c) <= I(c; y | S). A noisy copy of a selected
+    feature has J(c) = 0, whatever the synergies of that feature.
 
     Examples
     --------
-    y has two parts, a xor b and d. Beside a and d, b is all that is missing. Beside a, b and d, a
-    copy of a adds nothing; JMI would count its synergy with b once more.
+    y consists of a xor b and of d. Given a and d, b is missing. Given a, b and d, a copy of a is
+    redundant; JMI counts its synergy with b once more.
 
     >>> import numpy as np
     >>> from pidselect import PIDSelector
@@ -315,16 +510,15 @@ class UniqueInContext(Pairwise):
     jmi [0 1 2 3]
     """
 
-    def rate(self, terms: MITerms) -> FloatArray:
-        """Return the unique information given the partner for which it is largest."""
-        n_selected = len(terms.still.selected)
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return the unique information given the feature t for which it is largest."""
         best = np.full(terms.relevance.shape, -np.inf)
-        for t in range(n_selected):
-            others = [s for s in range(n_selected) if s != t]
+        for t in range(terms.n_selected):
+            others = [s for s in range(terms.n_selected) if s != t]
             value = terms.conditional[:, t]
             if others:
                 of_others = terms.conditional_of_selected[others, t]
                 shared = np.minimum(of_others, terms.redundancy[:, others]).max(axis=1)
-                value = minus(value, np.minimum(value, shared))
+                value = subtract(value, np.minimum(value, shared))
             best = np.maximum(best, value)
         return best

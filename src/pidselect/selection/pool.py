@@ -1,22 +1,22 @@
-"""Features: what enters and leaves a selection as one."""
+"""Candidate pool: fixed features, candidates, and the columns that are neither."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pidselect.data import Block, IntArray, Table, find_duplicates
+from pidselect.data import Block, IntArray, Table, find_duplicates, is_constant
 
 #: Columns as users give them, by name or by position: one, or several in any container.
 ColumnChoice = str | int | Iterable[str | int]
 
-#: Feature groups as users give them: by name, or without.
+#: Feature groups as users give them, with or without names.
 FeatureGroups = Mapping[str, ColumnChoice] | Iterable[Iterable[str | int]]
 
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column, or a group of columns that enter and leave together.
+    """One column, or a group of columns that are included and removed as one.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Feature:
     columns : tuple of int
         The positions of its columns.
     block : Block
-        The columns that can tell something, in the samples used: constant ones are left out.
+        Its columns in the samples used, without constant ones.
     """
 
     name: str
@@ -36,40 +36,55 @@ class Feature:
         return Feature(self.name, self.columns, self.block.take(rows))
 
 
-def as_one(features: Sequence[Feature]) -> Feature:
-    """Return several features as one."""
+def merge_features(features: Sequence[Feature]) -> Feature:
+    """Return several features as one, for their joint information."""
     return Feature(
-        name=listed(features),
+        name=joint_name(features),
         columns=tuple(column for feature in features for column in feature.columns),
         block=Block(tuple(column for feature in features for column in feature.block.columns)),
     )
 
 
-def listed(features: Sequence[Feature]) -> str:
-    """Return what several features are called together, such as "width & height"."""
+def joint_name(features: Sequence[Feature]) -> str:
+    """Return the name of several features, such as "width & height"."""
     return " & ".join(feature.name for feature in features)
+
+
+def count_columns(features: Iterable[Feature]) -> int:
+    """Return the number of columns of several features."""
+    return sum(len(feature.columns) for feature in features)
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePool:
-    """Who takes part: features kept from the start and candidates; and who does not, and why."""
+    """The features of a selection: fixed ones and candidates.
 
-    kept: tuple[Feature, ...]
+    Parameters
+    ----------
+    fixed, candidates : tuple of Feature
+    duplicates : dict of int to int
+        Columns left out as duplicates, and the column that represents each.
+    skipped : dict of int to str
+        Columns left out because they are constant or identify the row, and the reason.
+    """
+
+    fixed: tuple[Feature, ...]
     candidates: tuple[Feature, ...]
-    copies: dict[int, int]
+    duplicates: dict[int, int]
     skipped: dict[int, str]
 
-    def room(self, max_features: int | None) -> int | None:
-        """Return how many columns may be selected besides the kept ones, None for any number."""
+    def remaining_columns(self, max_features: int | None) -> int | None:
+        """Return how many columns may be selected besides the fixed ones, None for any number."""
         if max_features is None:
             return None
-        n_kept = sum(len(feature.columns) for feature in self.kept)
-        if n_kept > max_features:
+        n_fixed = count_columns(self.fixed)
+        if n_fixed > max_features:
             raise ValueError(
-                f"fixed_features names {n_kept} columns, but max_features={max_features} counts "
-                f"them, too: fix fewer of them, or use max_features={n_kept} or more."
+                f"fixed_features names {n_fixed} columns, which count towards "
+                f"max_features={max_features}: fix fewer columns, or use max_features={n_fixed} "
+                "or more."
             )
-        return max_features - n_kept
+        return max_features - n_fixed
 
 
 def build_pool(
@@ -79,25 +94,32 @@ def build_pool(
     rows: IntArray | None = None,
     by_rank: bool = False,
 ) -> FeaturePool:
-    """Sort a table's columns into kept features, candidates and copies.
+    """Sort the columns of a table into fixed features, candidates and duplicates.
 
-    Constant columns and identifiers are no candidates, neither is a copy of another column. Copies
-    are not looked for within feature groups, whose columns were put together on purpose. With
-    `by_rank`, columns of the same ranks are copies, too.
+    Constant columns, identifiers and duplicates of other columns are no candidates. The columns of
+    feature groups are not searched for duplicates. All of this is decided on the whole table; a
+    column that is constant in the rows used is no candidate either.
 
-    All of that is decided on the whole table. Where only some rows are used, features have the
-    values in those, and a column that is constant in them is no candidate either.
+    Parameters
+    ----------
+    table : Table
+    fixed_features, groups
+        `fixed_features` and `feature_groups` of `PIDSelector`.
+    rows : array of int, optional
+        The rows used, if not all.
+    by_rank : bool
+        Whether columns of equal ranks are duplicates, too.
     """
-    kept = () if fixed_features is None else _indices(table, fixed_features, "fixed_features")
+    fixed = () if fixed_features is None else _indices(table, fixed_features, "fixed_features")
     grouped = {} if groups is None else read_groups(table, groups)
-    _check_kept_whole(table, kept, grouped)
+    _check_groups_fixed_whole(table, fixed, grouped)
     in_group = {index for columns in grouped.values() for index in columns}
-    copies = find_duplicates(table, prefer=kept, without=in_group, by_rank=by_rank)
-    copies = {copy: original for copy, original in copies.items() if copy not in kept}
+    duplicates = find_duplicates(table, prefer=fixed, without=in_group, by_rank=by_rank)
+    duplicates = {copy: original for copy, original in duplicates.items() if copy not in fixed}
     singles = {
         name: (index,)
         for index, name in enumerate(table.names)
-        if index not in in_group and index not in copies
+        if index not in in_group and index not in duplicates
     }
     used = table
     if rows is not None:
@@ -107,9 +129,9 @@ def build_pool(
         for name, columns in sorted({**singles, **grouped}.items(), key=lambda item: item[1])
     ]
     return FeaturePool(
-        kept=tuple(f for f in features if f.columns[0] in kept),
-        candidates=tuple(f for f in features if f.columns[0] not in kept and len(f.block)),
-        copies=copies,
+        fixed=tuple(f for f in features if f.columns[0] in fixed),
+        candidates=tuple(f for f in features if f.columns[0] not in fixed and len(f.block)),
+        duplicates=duplicates,
         skipped=dict(used.skipped),
     )
 
@@ -124,19 +146,19 @@ def _indices(table: Table, wanted: ColumnChoice, parameter: str) -> tuple[int, .
     except (TypeError, ValueError) as error:
         raise type(error)(f"{parameter}: {error}") from None
     for index in indices:
+        name = table.names[index]
         if indices.count(index) > 1:
-            raise ValueError(f"{parameter} names column {table.names[index]!r} twice.")
-        if table.skipped.get(index, "constant") != "constant":
+            raise ValueError(f"{parameter} names column {name!r} twice.")
+        if index in table.skipped and not is_constant(table.columns[index].values):
             raise ValueError(
-                f"{parameter} names column {table.names[index]!r}, which is skipped "
-                f"({table.skipped[index]}). State its kind to use it, such as "
-                f'feature_types={{{table.names[index]!r}: "nominal"}}.'
+                f"{parameter} names column {name!r}, which is skipped ({table.skipped[index]}). "
+                f'State its feature type to use it, such as feature_types={{{name!r}: "nominal"}}.'
             )
     return indices
 
 
 def read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...]]:
-    """Return the columns of every group by its name, unnamed ones called after their columns."""
+    """Return the columns of every feature group by its name; the default name lists them."""
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise TypeError(
             f"feature_groups must map names to columns or list groups of columns, got {groups!r}; "
@@ -152,55 +174,54 @@ def read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...
                 f"group of them is feature_groups=[{groups!r}]"
             )
         unnamed = [_indices(table, columns, "feature_groups") for columns in groups]
-        read = [(_joined([table.names[i] for i in columns]), columns) for columns in unnamed]
-    owner: dict[int, str] = {}
+        read = [(_group_name([table.names[i] for i in columns]), columns) for columns in unnamed]
+    group_of: dict[int, str] = {}
     for name, columns in read:
         if not columns:
             raise ValueError(f"The feature group {name!r} is empty.")
         for index in columns:
-            if index in owner:
+            if index in group_of:
                 raise ValueError(
-                    f"Column {table.names[index]!r} is in the feature groups {owner[index]!r} and "
-                    f"{name!r}; it can be in one only."
+                    f"Column {table.names[index]!r} is in the feature groups {group_of[index]!r} "
+                    f"and {name!r}; a column can be in one group only."
                 )
-            owner[index] = name
+            group_of[index] = name
         if name in table.names and table.index(name) not in columns:
             raise ValueError(
-                f"The feature group {name!r} has the name of another column; give it one of its "
-                "own, as in feature_groups={'mine': [...]}."
+                f"The feature group {name!r} has the name of a column outside of it; give the "
+                "group another name, as in feature_groups={'name': [...]}."
             )
     named = dict(read)
     if len(named) < len(read):
-        doubled = next(name for name, columns in read if named[name] != columns)
-        raise ValueError(f"Two feature groups are called {doubled!r}; give each its own name.")
+        repeated = next(name for name, columns in read if named[name] != columns)
+        raise ValueError(f"Two feature groups are named {repeated!r}; give each its own name.")
     return named
 
 
 def _refuse_iterator(wanted: object, parameter: str) -> None:
-    """Refuse what a first fit would use up, so that a second one would find it empty."""
+    """Refuse an iterator, which the first fit would exhaust."""
     if isinstance(wanted, Iterator):
         raise TypeError(
             f"{parameter} holds an iterator ({type(wanted).__name__}), which can be read only "
-            "once: pass a list of what it gives, list(...)."
+            "once: pass a list, list(...)."
         )
 
 
-def _joined(names: list[str]) -> str:
-    """Return a group's name, from which those of its columns can be read: a+b, or 'a+b'+c."""
+def _group_name(names: list[str]) -> str:
+    """Return an unambiguous default name: a+b, or 'a+b'+c."""
     if len(names) == 1:
         return names[0]
     return "+".join(repr(name) if "+" in name else name for name in names)
 
 
-def _check_kept_whole(
-    table: Table, kept: tuple[int, ...], grouped: Mapping[str, tuple[int, ...]]
+def _check_groups_fixed_whole(
+    table: Table, fixed: tuple[int, ...], grouped: Mapping[str, tuple[int, ...]]
 ) -> None:
-    """Refuse to keep a part of a group."""
     for name, columns in grouped.items():
-        inside = [index for index in columns if index in kept]
+        inside = [index for index in columns if index in fixed]
         if inside and len(inside) < len(columns):
-            left_out = next(index for index in columns if index not in kept)
+            left_out = next(index for index in columns if index not in fixed)
             raise ValueError(
                 f"fixed_features names column {table.names[inside[0]]!r} of the feature group "
-                f"{name!r}, but not {table.names[left_out]!r}: a group is kept whole or not at all."
+                f"{name!r}, but not {table.names[left_out]!r}: fix all columns of a group or none."
             )

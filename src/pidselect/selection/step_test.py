@@ -1,4 +1,4 @@
-"""Evidence: a question put to the data, tested, and answered by a step of the record."""
+"""Step test: the permutation test that decides one step of a selection."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.callbacks import StageName
+from pidselect.selection.callbacks import Part
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import DRAWS_AT_ONCE
-from pidselect.selection.partial_scores import decode, encode
+from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores, SubsetIntersection
+from pidselect.selection.scoring import CandidateScores, SubsetIntersection, decode, encode
 from pidselect.significance import (
     critical_value,
     first_largest,
@@ -33,7 +32,7 @@ from pidselect.significance.sequential import (
     verdict,
 )
 
-#: Values of all candidates in a draw, shape (n_candidates, n_draws) -> what chance reached in it.
+#: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).
 Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
@@ -41,37 +40,37 @@ BIT = NATS_PER_UNIT["bit"]
 
 @dataclass(frozen=True, eq=False)
 class PermutationTestResult:
-    """What the candidates of a question reached, as observed and in the draws of the test.
+    """Observed values and surrogate values of the candidates of a step.
 
     Parameters
     ----------
-    question : Question
+    candidate_scores : CandidateScores
     observed : array, shape (n_tests, n_candidates)
-        In bits, or for a portfolio in standard deviations above what chance reaches.
+        In bits or, for a portfolio, in standard deviations above the mean of the null distribution.
     bits : array, shape (n_tests, n_candidates)
-        In bits, by the member of the portfolio that counts.
-    members : array of int, shape (n_tests, n_candidates)
-        Which that is.
-    surrogates : array, shape (n_tests, n_candidates, n_draws)
+        In bits, by the estimator of the portfolio with the largest score.
+    estimators : array of int, shape (n_tests, n_candidates)
+        The index of that estimator.
+    surrogates : array, shape (n_tests, n_candidates, n_permutations)
     """
 
-    question: CandidateScores
+    candidate_scores: CandidateScores
     observed: FloatArray
     bits: FloatArray
-    members: IntArray
+    estimators: IntArray
     surrogates: FloatArray
 
     @property
-    def weakest(self) -> FloatArray:
-        """Each candidate's value in the test that speaks least for it."""
+    def min_observed(self) -> FloatArray:
+        """The smallest observed value of each candidate over the tests."""
         return np.asarray(self.observed.min(axis=0))
 
     def p_values(self, statistic: Statistic = maximum_statistic) -> FloatArray:
         """Return each candidate's p-value in each test, shape (n_tests, n_candidates)."""
-        context = self.question.context
+        context = self.candidate_scores.context
         tests = [
-            (observed, statistic(drawn))
-            for observed, drawn in zip(self.observed, self.surrogates, strict=True)
+            (observed, statistic(surrogates))
+            for observed, surrogates in zip(self.observed, self.surrogates, strict=True)
         ]
         if context.n_permutations is None:
             return np.array([betting_p_values(*test, context.alpha) for test in tests])
@@ -80,175 +79,188 @@ class PermutationTestResult:
     def to_step(
         self, phase: Phase, given: tuple[str, ...], chosen: int, statistic: Statistic
     ) -> Step:
-        """Judge the chosen candidate, and put it on record beside the others.
+        """Return the step of the record that tests the chosen candidate.
 
         All tests must reject, so the one with the largest p-value decides.
         """
-        context = self.question.context
-        n_drawn = self.surrogates.shape[-1]
-        # Equal p-values are common, as there are few draws: then the smallest value decides.
-        p = self.p_values(statistic) if n_drawn else np.ones_like(self.observed)
+        scores, context = self.candidate_scores, self.candidate_scores.context
+        n_permutations = self.surrogates.shape[-1]
+        # Equal p-values are common with few permutations: then the smallest value decides.
+        p = self.p_values(statistic) if n_permutations else np.ones_like(self.observed)
         deciding = int(np.lexsort((self.observed[:, chosen], -p[:, chosen]))[0])
         null = statistic(self.surrogates[deciding])
-        line: float | None
+        critical: float | None = None
         if context.n_permutations is None:
-            line = betting_critical_value(null, context.alpha)
-        else:
-            line = critical_value(null, context.alpha) if n_drawn else None
+            critical = betting_critical_value(null, context.alpha)
+        elif n_permutations:
+            critical = critical_value(null, context.alpha)
         adjusted = p.max(axis=0)
-        accepted = not n_drawn or is_significant(float(adjusted[chosen]), context.alpha)
-        if line is not None and (self.observed[deciding, chosen] > line) != accepted:
-            line = None  # the draws that decided gave another one
-        is_close = n_drawn and context.n_permutations and _is_close(adjusted[chosen], context)
-        names = np.array([member.name for member in context.members])
+        p_value = float(adjusted[chosen])
+        accepted = not n_permutations or is_significant(p_value, context.alpha)
+        if critical is not None and (self.observed[deciding, chosen] > critical) != accepted:
+            critical = None  # a sequential test was decided by earlier permutations
+        names = np.array([named.name for named in context.estimators])
         return Step(
             phase=phase,
-            conditioning_set=self.question.givens[deciding]
-            if isinstance(self.question, SubsetIntersection)
+            conditioning_set=scores.conditioning_set_of_tests[deciding]
+            if isinstance(scores, SubsetIntersection)
             else given,
-            candidates=tuple(feature.name for feature in self.question.candidates),
+            candidates=tuple(feature.name for feature in scores.candidates),
             values=tuple(self.bits[deciding].tolist()),
             scores=tuple(self.observed[deciding].tolist()),
             unit=context.unit,
-            estimators=tuple(names[self.members[deciding]].tolist()),
-            p_values=tuple(adjusted.tolist()) if n_drawn else (),
-            chosen=self.question.candidates[chosen].name,
-            critical_value=line,
-            p_value=float(adjusted[chosen]) if n_drawn else None,
+            estimators=tuple(names[self.estimators[deciding]].tolist()),
+            p_values=tuple(adjusted.tolist()) if n_permutations else (),
+            chosen=scores.candidates[chosen].name,
+            critical_value=critical,
+            p_value=p_value if n_permutations else None,
             alpha=context.alpha,
-            surrogates=self.question.schemes[deciding],
-            n_permutations=n_drawn,
+            surrogates=scores.schemes[deciding],
+            n_permutations=n_permutations,
             accepted=accepted,
-            close_call=bool(is_close),
+            close_call=_is_close_call(p_value, context),
         )
 
 
+def _is_close_call(p_value: float, context: SelectionContext) -> bool:
+    """Return whether p lies within two standard errors of alpha, given a fixed number of them."""
+    n = context.n_permutations
+    if not n:
+        return False
+    n_exceeding = round(p_value * (1 + n)) - 1
+    standard_error = math.sqrt(p_value * (1 - p_value) / n)
+    return n_exceeding > 0 and abs(p_value - context.alpha) <= 2 * standard_error
+
+
 def evaluate_strongest(
-    question: CandidateScores, part: StageName = "forward"
+    scores: CandidateScores, part: Part = "forward"
 ) -> tuple[int, PermutationTestResult]:
-    """Draw until it is clear whether the strongest candidate is more than chance."""
-    return _once(question, part, first_largest, maximum_statistic)
+    """Test the candidate with the largest value against the maximum statistic.
+
+    Returns
+    -------
+    strongest : int
+        Its index.
+    result : PermutationTestResult
+    """
+    return run_or_resume(scores, part, first_largest, maximum_statistic)
 
 
 def evaluate_weakest(
-    question: CandidateScores, statistic: Statistic, part: StageName = "backward"
+    scores: CandidateScores, statistic: Statistic, part: Part = "backward"
 ) -> tuple[int, PermutationTestResult]:
-    """Draw until it is clear whether the weakest candidate is more than chance."""
-    return _once(question, part, first_smallest, statistic, is_whole=True)
+    """Test the candidate with the smallest value; return its index and the result."""
+    return run_or_resume(scores, part, first_smallest, statistic, keep_surrogates=True)
 
 
-def _once(
-    question: CandidateScores,
-    part: StageName,
+def run_or_resume(
+    scores: CandidateScores,
+    part: Part,
     choose: Callable[[FloatArray], int],
     statistic: Statistic,
-    is_whole: bool = False,
+    keep_surrogates: bool = False,
 ) -> tuple[int, PermutationTestResult]:
-    """Examine a question, or recall what came of it where that was written down.
+    """Run a test, or return its result from the checkpoint.
 
-    What is recalled has only one value a draw, the statistic's, for all candidates: for a step of
-    the record that is the same. `is_whole` asks for all of them, as final p-values do.
+    A result from the checkpoint has the statistic of every permutation instead of the surrogates
+    of all candidates, which makes no difference to a step of the record. With `keep_surrogates` it
+    has all of them, as final p-values need.
     """
-    journal = question.context.journal
+    journal = scores.context.journal
     if journal is None:
-        _begin(question, part)
-        return examine(question, choose, statistic)
-    asked = _digest(question)
-    if (page := journal.recall(asked)) is None:
-        _begin(question, part)
-        chosen, evidence = examine(question, choose, statistic)
-        null = np.stack([statistic(drawn) for drawn in evidence.surrogates])[:, np.newaxis]
-        page = {
-            "chosen": chosen,
-            "candidate": question.candidates[chosen].name,
-            "observed": encode(evidence.observed),
-            "bits": encode(evidence.bits),
-            "members": encode(evidence.members),
-            "null": encode(null),
-            **({"surrogates": encode(evidence.surrogates)} if is_whole else {}),
-        }
-        journal.finish(asked, page)
-        return chosen, evidence
-    observed, bits, members = (decode(page[name]) for name in ("observed", "bits", "members"))
-    surrogates = decode(page.get("surrogates", page["null"]))
-    return int(page["chosen"]), PermutationTestResult(question, observed, bits, members, surrogates)
+        _report_stage(scores, part)
+        return run_test(scores, choose, statistic)
+    test_id = _test_id(scores)
+    entry = journal.find_result(test_id)
+    if entry is not None:
+        observed, bits, estimators = (
+            decode(entry[name]) for name in ("observed", "bits", "estimators")
+        )
+        surrogates = decode(entry.get("surrogates", entry["null"]))
+        result = PermutationTestResult(scores, observed, bits, estimators, surrogates)
+        return int(entry["chosen"]), result
+    _report_stage(scores, part)
+    chosen, result = run_test(scores, choose, statistic)
+    null = np.stack([statistic(values) for values in result.surrogates])[:, np.newaxis]
+    entry = {
+        "chosen": chosen,
+        "candidate": scores.candidates[chosen].name,
+        "observed": encode(result.observed),
+        "bits": encode(result.bits),
+        "estimators": encode(result.estimators),
+        "null": encode(null),
+        **({"surrogates": encode(result.surrogates)} if keep_surrogates else {}),
+    }
+    journal.add_result(test_id, entry)
+    return chosen, result
 
 
-def _begin(question: CandidateScores, part: StageName) -> None:
-    """Tell whoever watches that a test begins, and how many values it takes at most."""
-    context = question.context
-    if context.watch is None:
+def _report_stage(scores: CandidateScores, part: Part) -> None:
+    """Report that a test begins, and the number of values it computes at most."""
+    context = scores.context
+    if context.callbacks is None:
         return
-    *_, last = _rounds(context)
-    n_candidates = len(question.candidates)
-    every = len(question.schemes) * n_candidates * len(context.members)
-    per_draw = int(getattr(question, "n_values_per_draw", every))
+    *_, last = _batches(context)
+    n_candidates = len(scores.candidates)
+    n_values = len(scores.schemes) * n_candidates * len(context.estimators)
+    n_values = int(getattr(scores, "n_values_per_permutation", n_values))
     is_exact = context.n_permutations is not None
-    context.watch.on_stage(part, n_candidates, per_draw * last.stop, is_exact)
+    context.callbacks.on_stage(part, n_candidates, n_values * last.stop, is_exact)
 
 
-def _digest(question: CandidateScores) -> str:
-    """Return a text by which the same candidates and tests are recognised."""
-    names = [feature.name for feature in question.candidates]
-    asked = json.dumps([names, question.schemes, question.context.alpha])
-    return blake2b(asked.encode(), digest_size=16).hexdigest()
+def _test_id(scores: CandidateScores) -> str:
+    """Return a digest of the candidates and the test."""
+    names = [feature.name for feature in scores.candidates]
+    content = json.dumps([names, scores.schemes, scores.context.alpha])
+    return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
-def examine(
-    question: CandidateScores, choose: Callable[[FloatArray], int], statistic: Statistic
+def run_test(
+    scores: CandidateScores, choose: Callable[[FloatArray], int], statistic: Statistic
 ) -> tuple[int, PermutationTestResult]:
-    """Choose a candidate by its observed value, then draw as many surrogates as its test needs."""
-    context = question.context
-    rounds = _rounds(context)
-    values = question.score(next(rounds))
+    """Choose a candidate by its observed value and compute the permutations that its test needs."""
+    context = scores.context
+    batches = _batches(context)
+    values = scores.score(next(batches))
     first_test = 1 + context.n_pilot
-    to_scores = _scale(context, values[..., 1:first_test])
-    scores = to_scores(values)
-    members = scores[..., 0].argmax(axis=2)
-    bits = np.take_along_axis(values[..., 0], members[..., np.newaxis], axis=2)[..., 0] / BIT
-    best = scores.max(axis=2)
-    observed, drawn = best[..., 0], best[..., first_test:]
+    standardizer = context.standardizer(values[..., 1:first_test])
+
+    def standardize(values: FloatArray) -> FloatArray:
+        return values / BIT if standardizer is None else standardizer.apply(values)
+
+    standardized = standardize(values)
+    estimators = standardized[..., 0].argmax(axis=2)
+    bits = np.take_along_axis(values[..., 0], estimators[..., np.newaxis], axis=2)[..., 0] / BIT
+    best = standardized.max(axis=2)
+    observed, surrogates = best[..., 0], best[..., first_test:]
     chosen = choose(observed.min(axis=0))
-    for draws in rounds:
-        if _is_settled(observed[:, chosen], drawn, statistic, context):
+    for permutations in batches:
+        if _is_decided(observed[:, chosen], surrogates, statistic, context):
             break
-        drawn = np.concatenate([drawn, to_scores(question.score(draws)).max(axis=2)], axis=2)
-    return chosen, PermutationTestResult(question, observed, bits, members, drawn)
+        more = standardize(scores.score(permutations)).max(axis=2)
+        surrogates = np.concatenate([surrogates, more], axis=2)
+    return chosen, PermutationTestResult(scores, observed, bits, estimators, surrogates)
 
 
-def _rounds(context: SelectionContext) -> Iterator[range]:
-    """Yield the draws to be made at once: the data as observed and the pilot ones come first."""
+def _batches(context: SelectionContext) -> Iterator[range]:
+    """Yield the permutations to compute at once, first the observed data and the pilot ones."""
     start = 1 + context.n_pilot
     if context.n_permutations is not None:
         yield range(start + context.n_permutations)
         return
-    stop = -(-(start + 1) // DRAWS_AT_ONCE) * DRAWS_AT_ONCE
+    stop = -(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH
     yield range(stop)
     while stop < start + most_draws(context.alpha):
-        yield range(stop, stop + DRAWS_AT_ONCE)
-        stop += DRAWS_AT_ONCE
+        yield range(stop, stop + PERMUTATION_BATCH)
+        stop += PERMUTATION_BATCH
 
 
-def _scale(context: SelectionContext, pilot: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return what turns nats into what candidates are compared in."""
-    standard = context.standard(pilot)
-    return (lambda values: values / BIT) if standard is None else standard.apply
-
-
-def _is_close(p: float, context: SelectionContext) -> bool:
-    """Say whether p lies within two standard errors of alpha, as far as draws are random."""
-    n_draws = context.n_permutations or 1
-    n_reached = round(p * (1 + n_draws)) - 1
-    error = math.sqrt(p * (1 - p) / n_draws)
-    return n_reached > 0 and abs(p - context.alpha) <= 2 * error
-
-
-def _is_settled(
-    observed: FloatArray, drawn: FloatArray, statistic: Statistic, context: SelectionContext
+def _is_decided(
+    observed: FloatArray, surrogates: FloatArray, statistic: Statistic, context: SelectionContext
 ) -> bool:
-    """Say whether all tests have rejected, or one has given up."""
+    """Return whether all sequential tests have rejected, or one will not."""
     verdicts = {
-        verdict(float(value), statistic(null), context.alpha)
-        for value, null in zip(observed, drawn, strict=True)
+        verdict(float(value), statistic(values), context.alpha)
+        for value, values in zip(observed, surrogates, strict=True)
     }
     return "not significant" in verdicts or "open" not in verdicts
