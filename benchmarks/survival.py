@@ -13,6 +13,7 @@ import multiprocessing
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,7 @@ from models import MAKE
 
 from pidselect import PIDSelector
 from pidselect.selection import checkpoint
-from pidselect.selection.checked_json import SafeFile
+from pidselect.selection.checkpoint import CheckpointFile, Journal
 
 MODEL = "friedman1"
 EVERY = 0.05  # seconds between two writings within a step
@@ -38,9 +39,14 @@ def select(path: Path | None, n_samples: int, n_jobs: int = 1) -> tuple[dict[str
     return selector.selection_.to_dict(), selector.selected_.tolist()
 
 
+def write_every(interval: float, **settings: float) -> None:
+    """Set the time between two writes within a step."""
+    checkpoint.Journal = partial(Journal, interval=interval, **settings)  # type: ignore[misc,assignment]
+
+
 def begin(path: Path, n_samples: int) -> None:
     """Fit in a process that will be killed."""
-    checkpoint.INTERVAL = checkpoint.TIMES_WRITING = EVERY
+    write_every(EVERY, max_write_share=1 / EVERY)
     select(path, n_samples)
 
 
@@ -73,15 +79,15 @@ def survive(options: Namespace) -> dict[str, Any]:
             moment = whole * float(rng.uniform(0.0, 1.2))
             if run(begin, path, options.samples, moment=moment) == 0:
                 continue  # it was done before
-            known = SafeFile(path).read()
+            known = CheckpointFile(path).read()
             out = Path(folder, "out.json")
             run(end, path, options.samples, 1 + len(rows) % 2, out)
             found, left = json.loads(out.read_text())
             rows.append(
                 {
                     "moment": moment,
-                    "finished_tests": len(known["pages"]) if known else 0,
-                    "within_a_test": bool(known and known["under_way"]),
+                    "finished_tests": len(known["entries"]) if known else 0,
+                    "within_a_test": bool(known and known["partial"]),
                     "left": left,
                     "identical": found == expected,
                 }
@@ -96,23 +102,23 @@ def cost(options: Namespace) -> dict[str, Any]:
     y = X[:, : options.steps].sum(axis=1) + 0.1 * rng.normal(size=options.rows)
     spent: list[float] = []
     sizes: list[int] = []
-    plain_write = SafeFile.write
+    plain_write = CheckpointFile.write
     with TemporaryDirectory() as folder:
         path = Path(folder, "fit.json")
 
-        def timed(file: SafeFile, record: dict[str, Any]) -> None:
+        def timed(file: CheckpointFile, record: dict[str, Any]) -> None:
             spent.append(seconds(lambda: plain_write(file, record)))
             sizes.append(path.stat().st_size)
 
-        checkpoint.INTERVAL = EVERY_WHERE_TIMED
-        SafeFile.write = timed  # type: ignore[method-assign]
+        write_every(EVERY_WHERE_TIMED)
+        CheckpointFile.write = timed  # type: ignore[method-assign]
         try:
             selector = PIDSelector(
                 checkpoint=path, max_features=options.steps, backward=None, random_state=0
             )
             whole = seconds(lambda: selector.fit(X, y))
         finally:
-            SafeFile.write = plain_write  # type: ignore[method-assign]
+            CheckpointFile.write = plain_write  # type: ignore[method-assign]
         again = seconds(lambda: selector.fit(X, y))
         final_size = path.stat().st_size
     return {

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 
 import numpy as np
 import pytest
 
 from pidselect import PIDSelector
+from pidselect.data import read_dataset
+from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
+from pidselect.selection.pool import build_pool
 
 
 def quick(**settings):
     """Return a selector with few draws and a fixed seed."""
     return PIDSelector(**{"n_permutations": 39, "random_state": 0, **settings})
+
+
+def select(selector, X, y, plan=None, **changes):
+    """Return features, steps and final p-values as `fit` does, in a changed plan or context."""
+    dataset = read_dataset(X, y)
+    estimators = choose_estimators(selector.estimator, selector.criterion, dataset)
+    by_rank = all(named.uses_ranks_only for named in estimators)
+    pool = build_pool(
+        dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank
+    )
+    context = make_context(selector, dataset, estimators, None, selector.random_state)
+    plan = replace(make_plan(selector, pool), **(plan or {}))
+    return select_features(replace(context, **changes), pool, plan)
 
 
 #: The way of the paper: one estimator in bits, each candidate permuted on its own over all samples.

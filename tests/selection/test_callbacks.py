@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import joblib
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from recording_callbacks import Interrupting, Recorder
 from systems import PAPER, gates, n_computed, noise, numbers, quick, xor
 
-from pidselect.selection import context, lookahead, partial_scores, selector
+from pidselect.selection import context, scoring, selector, validation
 from pidselect.selection.callbacks import (
     CallbackList,
     Stage,
@@ -20,6 +21,7 @@ from pidselect.selection.callbacks import (
     selected_features,
     use_callback,
 )
+from pidselect.selection.lookahead import Lookahead
 from pidselect.selection.result import Selection
 from pidselect.selection.stability import stability
 
@@ -102,7 +104,7 @@ def test_final_p_values_are_a_stage_after_the_last_step():
 
 
 def test_a_screen_of_single_candidates_is_a_stage_of_its_own(monkeypatch):
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 6)
+    monkeypatch.setattr(validation, "Lookahead", partial(Lookahead, max_tuples=6))
     X = np.random.default_rng(0).integers(0, 2, (200, 6))
     settings = {"lookahead": 2, "n_permutations": 79, "estimator": "discrete"}
     recorder, selection = record_fit(lambda: (X, X[:, 0] ^ X[:, 1]), settings)
@@ -129,9 +131,9 @@ def test_no_cut_for_the_sake_of_callbacks_shows(monkeypatch):
     more_draws = {"n_permutations": 159, "max_features": 2}
     cases = [(system, settings | more_draws) for system, settings in map(SETTINGS.get, names)]
     expected = [record_fit(*case) for case in cases]
-    monkeypatch.setattr(context, "WATCHED_WORK", 1)
-    monkeypatch.setattr(partial_scores, "WORK", 1)
-    monkeypatch.setattr(partial_scores, "FEWEST_TOGETHER", 2)
+    monkeypatch.setattr(context, "PROGRESS_WORK", 1)
+    monkeypatch.setattr(scoring, "TASK_WORK", 1)
+    monkeypatch.setattr(scoring, "FEWEST_CANDIDATES", 2)
     for case, (recorder, selection) in zip(cases, expected, strict=True):
         more, found = record_fit(*case)
         assert found == selection

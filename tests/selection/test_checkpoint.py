@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +22,14 @@ from systems import PAPER, gates, noise, numbers, quick, xor
 
 from pidselect import stability
 from pidselect.estimators import Discrete
-from pidselect.selection import checkpoint, lookahead
-from pidselect.selection.checked_json import SafeFile
-from pidselect.selection.checkpoint import Journal
+from pidselect.selection import checkpoint, validation
+from pidselect.selection.checkpoint import CheckpointFile, Journal
+from pidselect.selection.lookahead import Lookahead
 
 GATES, NUMBERS, XOR = gates(), numbers(60), xor()
 GROUPS = np.repeat(np.arange(40), 5)
 
-#: Every phase and every kind of question: settings, data, and what else `fit` is given.
+#: Every phase and every kind of scores: settings, data, and what else `fit` is given.
 WAYS = {
     "portfolio": ({}, NUMBERS, {}),
     "each by itself": (PAPER, NUMBERS, {}),
@@ -40,7 +41,7 @@ WAYS = {
     "jmi": ({"criterion": "jmi"}, GATES, {}),
     "jmi, stopping early": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
     "final p-values": ({"backward": None}, GATES, {}),
-    "kept and grouped": ({"keep": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
+    "kept and grouped": ({"fixed_features": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
     "groups of rows": ({"surrogates": ("global", "blocks")}, GATES, {"groups": GROUPS}),
     "some samples": ({"max_samples": 120, "backward": "maximum"}, GATES, {}),
 }
@@ -54,11 +55,11 @@ def interrupt(monkeypatch, after):
     """Break off once so many tasks are done."""
     left = iter(range(after - 1, -1, -1))
 
-    def pause(journal):
+    def write_if_due(journal):
         if next(left) == 0:
             raise Interrupted
 
-    monkeypatch.setattr(Journal, "pause", pause)
+    monkeypatch.setattr(Journal, "write_if_due", write_if_due)
 
 
 def fit_with_interruptions(monkeypatch, path, arguments, data, more, jobs=(1,), after=1):
@@ -91,12 +92,12 @@ def test_interrupted_after_every_task(way, tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore:No feature was selected")
 @pytest.mark.parametrize("order", [2, 3])
 def test_interrupted_while_tuples_are_screened(order, tmp_path, monkeypatch):
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 4)
+    monkeypatch.setattr(validation, "Lookahead", partial(Lookahead, max_tuples=4))
     X, y = xor(120)
     X = np.column_stack([X, np.random.default_rng(1).integers(0, 2, (120, 3))])
     arguments = {"lookahead": order, "alpha": 0.1}
     whole = quick(**arguments).fit(X, y)
-    assert "in every draw anew" in str(whole.selection_.steps[1])
+    assert len(whole.selection_.steps[1].candidates) <= 4
     found, n = fit_with_interruptions(
         monkeypatch, tmp_path / "fit.json", arguments, (X, y), {}, jobs=(1, 3)
     )
@@ -117,7 +118,7 @@ def test_another_number_of_jobs_goes_on(way, tmp_path, monkeypatch):
 def count_tasks(monkeypatch):
     """Count the tasks that are done from now on."""
     done = []
-    monkeypatch.setattr(Journal, "pause", lambda journal: done.append(journal))
+    monkeypatch.setattr(Journal, "write_if_due", lambda journal: done.append(journal))
     return done
 
 
@@ -144,25 +145,25 @@ def test_what_is_known_is_written_in_time(tmp_path, monkeypatch):
     """After each step, and within one when the time has come."""
     path = tmp_path / "fit.json"
     written = []
-    write = SafeFile.write
+    write = CheckpointFile.write
 
     def watched(file, record):
         written.append(record)
         write(file, record)
 
-    monkeypatch.setattr(SafeFile, "write", watched)
+    monkeypatch.setattr(CheckpointFile, "write", watched)
     selector = quick(checkpoint=path).fit(*GATES)
     n_steps = len(selector.selection_.steps)
     assert len(written) == 1 + n_steps + 1  # first of all, after each step, and at the end
-    assert [len(record["pages"]) for record in written] == [*range(n_steps + 1), n_steps]
-    assert not any(record["under_way"] for record in written)
+    assert [len(record["entries"]) for record in written] == [*range(n_steps + 1), n_steps]
+    assert not any(record["partial"] for record in written)
 
     del written[:]
     path.unlink()
-    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
-    monkeypatch.setattr(checkpoint, "TIMES_WRITING", 0.0)
+    eager = partial(Journal, interval=0.0, max_write_share=1e9)
+    monkeypatch.setattr(checkpoint, "Journal", eager)
     quick(checkpoint=path).fit(*GATES)
-    assert sum(bool(record["under_way"]) for record in written) > n_steps
+    assert sum(bool(record["partial"]) for record in written) > n_steps
 
 
 def test_what_is_written_costs_a_small_part_of_the_time(tmp_path, monkeypatch):
@@ -170,15 +171,15 @@ def test_what_is_written_costs_a_small_part_of_the_time(tmp_path, monkeypatch):
     now = iter(np.arange(0.0, 1e6, 10.0))  # every look at the clock takes ten seconds
     monkeypatch.setattr(checkpoint.time, "monotonic", lambda: next(now))
     written = []
-    monkeypatch.setattr(SafeFile, "write", lambda file, record: written.append(record))
-    journal = Journal(SafeFile(tmp_path / "fit.json"), {}, checkpoint.SavedState())
+    monkeypatch.setattr(CheckpointFile, "write", lambda file, record: written.append(record))
+    journal = Journal(CheckpointFile(tmp_path / "fit.json"), {}, checkpoint.SavedState())
     for _ in range(100):
-        journal.pause()
+        journal.write_if_due()
     assert len(written) == 5  # after 60 s, then every 20 times 10 s
 
 
 def test_large_steps_are_kept_in_part(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "MOST_BYTES", 3000)
+    monkeypatch.setattr(checkpoint, "Journal", partial(Journal, max_bytes=3000))
     arguments, data, more = WAYS["tests that stop early"]
     whole = quick(**arguments).fit(*data, **more)
     path = tmp_path / "fit.json"
@@ -192,7 +193,7 @@ def test_old_surrogates_are_not_kept(tmp_path):
     X, y = NUMBERS
     X = np.column_stack([X, noise(60, n_columns=40)[0]])
     quick(checkpoint=path).fit(X, y)
-    pages = json.loads(path.read_text())["record"]["pages"]
+    pages = json.loads(path.read_text())["record"]["entries"]
     assert ["surrogates" in page for page in pages] == [*[False] * (len(pages) - 1), True]
     n_values = 2 * 44 * 39  # of tests, candidates and draws of a step forward
     assert max(len(json.dumps(page)) for page in pages) < 8 * n_values / 3
@@ -213,10 +214,10 @@ def test_a_fresh_seed_is_kept(tmp_path):
 def test_keyboard_interrupt_loses_nothing(tmp_path, monkeypatch):
     path = tmp_path / "fit.json"
     with monkeypatch.context() as patched:
-        patched.setattr(Journal, "pause", _press_keys)
+        patched.setattr(Journal, "write_if_due", _press_keys)
         with pytest.raises(KeyboardInterrupt):
             quick(checkpoint=path).fit(*GATES)
-    assert json.loads(path.read_text())["record"]["under_way"]
+    assert json.loads(path.read_text())["record"]["partial"]
 
 
 def _press_keys(journal):
@@ -238,43 +239,43 @@ def test_a_full_disk(broken, tmp_path, monkeypatch):
     path = tmp_path / "fit.json"
     with monkeypatch.context() as patched:
         fill_disk(patched, broken)
-        with pytest.raises(OSError, match=r"could not be written .No space left"):
+        with pytest.raises(OSError, match="No space left"):
             quick(checkpoint=path).fit(*GATES)
         assert not list(tmp_path.iterdir())
 
     with monkeypatch.context() as patched:
-        finish = Journal.finish
+        finish = Journal.add_result
 
-        def finish_one_step(journal, asked, page):
-            finish(journal, asked, page)
+        def finish_one_step(journal, *result):
+            finish(journal, *result)
             fill_disk(patched, broken)
 
-        patched.setattr(Journal, "finish", finish_one_step)
-        with pytest.raises(OSError, match="was written before is whole: once writing works"):
+        patched.setattr(Journal, "add_result", finish_one_step)
+        with pytest.raises(OSError, match=r"fit\.json.*No space left"):
             quick(checkpoint=path).fit(*GATES)
     assert [file.name for file in tmp_path.iterdir()] == ["fit.json"]
-    assert len(json.loads(path.read_text())["record"]["pages"]) == 1
+    assert len(json.loads(path.read_text())["record"]["entries"]) == 1
     assert_identical(quick(checkpoint=path).fit(*GATES), quick().fit(*GATES))
 
 
 def test_two_fits_do_not_share_a_path(tmp_path, monkeypatch):
     """The one that finds that the other has written ends, and nothing of the other's is lost."""
     path = tmp_path / "fit.json"
-    finish = Journal.finish
+    finish = Journal.add_result
 
-    def meet(journal, asked, page):
-        monkeypatch.setattr(Journal, "finish", finish)
+    def meet(journal, *result):
+        monkeypatch.setattr(Journal, "add_result", finish)
         path.unlink()
         quick(checkpoint=path).fit(*XOR)
-        finish(journal, asked, page)
+        finish(journal, *result)
 
-    monkeypatch.setattr(Journal, "finish", meet)
+    monkeypatch.setattr(Journal, "add_result", meet)
     with (
-        pytest.warns(UserWarning, match="No feature was selected"),
-        pytest.raises(RuntimeError, match=r"Another fit has written .* each its own path"),
+        pytest.warns(UserWarning, match="No feature"),
+        pytest.raises(RuntimeError, match=r"fit\.json"),
     ):
         quick(checkpoint=path).fit(*GATES)
-    with pytest.warns(UserWarning, match="No feature was selected"):
+    with pytest.warns(UserWarning, match="No feature"):
         quick(checkpoint=path).fit(*XOR)
 
 
@@ -283,14 +284,14 @@ def test_links_and_folders_that_change(tmp_path, monkeypatch):
     (tmp_path / "far").mkdir()
     (tmp_path / "near.json").symlink_to(tmp_path / "far" / "fit.json")
     monkeypatch.chdir(tmp_path)
-    finish = Journal.finish
+    finish = Journal.add_result
 
-    def wander(journal, asked, page):
+    def wander(journal, *result):
         os.chdir("/")
-        finish(journal, asked, page)
+        finish(journal, *result)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Journal, "finish", wander)
+        patched.setattr(Journal, "add_result", wander)
         whole = quick(checkpoint="near.json").fit(*GATES)
     assert (tmp_path / "near.json").is_symlink()
     assert_identical(quick(checkpoint=tmp_path / "far" / "fit.json").fit(*GATES), whole)
@@ -300,7 +301,7 @@ def test_hostile_names(tmp_path, monkeypatch):
     X, y = GATES
     names = ["a\nb", '"}]', "\ud800", "\x00", "é\u202e"]
     frame = pd.DataFrame(X, columns=pd.Index(names, dtype=object))
-    arguments = {"keep": names[2], "feature_groups": {"\udfff": names[:2]}}
+    arguments = {"fixed_features": names[2], "feature_groups": {"\udfff": names[:2]}}
     found, _ = fit_with_interruptions(
         monkeypatch, tmp_path / "fit.json", arguments, (frame, y), {}, after=3
     )
@@ -329,17 +330,18 @@ def test_copies_of_a_selector(tmp_path):
         cv=2,
         error_score="raise",
     )
-    with pytest.raises(ValueError, match="is of another fit: there were 200 samples and are 100"):
+    with pytest.raises(ValueError, match="n_samples was 200 and is 100"):
         search.fit(X, y)
 
 
 MURDERER = """
 import os, signal, sys
+from functools import partial
 from pidselect.selection import checkpoint
 from pidselect.selection.checkpoint import Journal
 from systems import gates, quick
 
-checkpoint.INTERVAL = checkpoint.TIMES_WRITING = 0.0
+checkpoint.Journal = partial(Journal, interval=0.0, max_write_share=1e9)
 
 def dying(function, left):
     def wrapper(*arguments, **named):
@@ -355,7 +357,7 @@ for moment in sys.argv[2:]:
     where, number = moment.split(":")
     child = os.fork()
     if child == 0:
-        home = Journal if where == "pause" else os
+        home = Journal if where == "write_if_due" else os
         setattr(home, where, dying(getattr(home, where), int(number)))
         quick(checkpoint=sys.argv[1], n_jobs=2).fit(*gates())
         os._exit(0)
@@ -368,7 +370,7 @@ for moment in sys.argv[2:]:
 def test_killed_again_and_again(tmp_path):
     """In a task, before it is brought to disk what is written, or moved to its place, or after."""
     path = tmp_path / "fit.json"
-    places = ["fsync", "pause", "replace", "open"] * 2
+    places = ["fsync", "write_if_due", "replace", "open"] * 2
     moments = np.random.default_rng(0).integers(2, 6, len(places))
     here = Path(__file__).parent
     done = subprocess.run(
@@ -380,7 +382,7 @@ def test_killed_again_and_again(tmp_path):
         timeout=300,
     )
     assert done.stdout.split("\n")[:-1] == [f"{place} {signal.SIGKILL}" for place in places]
-    known = SafeFile(path).read()
-    assert known["pages"]
+    known = CheckpointFile(path).read()
+    assert known["entries"]
     assert not known["is_finished"]
     assert_identical(quick(checkpoint=path).fit(*GATES), quick().fit(*GATES))

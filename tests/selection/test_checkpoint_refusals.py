@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from systems import gates, quick
 
 from pidselect.estimators import KSG
 from pidselect.selection import checkpoint
-from pidselect.selection.checked_json import SafeFile
+from pidselect.selection.checkpoint import CheckpointFile
 from pidselect.selection.pairwise_criteria import LinearCriterion
 
 GATES = gates()
@@ -24,12 +25,12 @@ OTHER_SETTINGS = {
     "backward was 'minimum' and is None": {"backward": None},
     "max_features was None and is 1": {"max_features": 1},
     "max_samples was None and is 150": {"max_samples": 150},
-    r"keep was \[\] and is \['x3'\]": {"keep": "x3"},
+    r"fixed_features was \[\] and is \['x3'\]": {"fixed_features": "x3"},
     r"feature_groups was {} and is {'x0\+x1': \['x0', 'x1'\]}": {"feature_groups": [["x0", "x1"]]},
     "missing was 'error' and is 'drop'": {"missing": "drop"},
     "estimator was .*Discrete.* and is .*KSG.*'k': 3": {"estimator": KSG(k=3)},
-    "column 'x1' was ordinal and is nominal": {"kinds": {"x1": "nominal"}},
-    "shared was True and is False": {"shared": False},
+    "column 'x1' was ordinal and is nominal": {"feature_types": {"x1": "nominal"}},
+    "shared_permutations was True and is False": {"shared_permutations": False},
     "seed was 0 and is 1": {"random_state": 1},
 }
 
@@ -45,7 +46,7 @@ def finished(tmp_path_factory):
 @pytest.mark.parametrize("said", OTHER_SETTINGS)
 def test_other_settings_are_refused(said, finished):
     path, content = finished
-    with pytest.raises(ValueError, match=f"is of another fit: .*{said}.*another path, or delete"):
+    with pytest.raises(ValueError, match=rf"fit\.json.*{said}"):
         quick(**OTHER_SETTINGS[said], checkpoint=path).fit(*GATES)
     assert path.read_bytes() == content
 
@@ -67,13 +68,13 @@ def _changed():
     other = X.copy()
     other[7, 3] ^= 1
     return {
-        "column 'x3' has other values": (other, y, None),
-        "target 'target' has other values": (X, 1 - y, None),
-        "there were 200 samples and are 190": (X[:190], y[:190], None),
-        "column 'x4' is gone": (X[:, :4], y, None),
-        "column 'x5' is new": (np.column_stack([X, other[:, 3]]), y, None),
-        "the groups are others": (X, y, GROUPS),
-        "columns come in another order": (
+        "column 'x3'": (other, y, None),
+        "target 'target'": (X, 1 - y, None),
+        "n_samples was 200 and is 190": (X[:190], y[:190], None),
+        "column 'x4'": (X[:, :4], y, None),
+        "column 'x5'": (np.column_stack([X, other[:, 3]]), y, None),
+        "groups": (X, y, GROUPS),
+        "order of columns": (
             pd.DataFrame(X[:, ::-1], columns=["x4", "x3", "x2", "x1", "x0"]),
             y,
             None,
@@ -84,7 +85,7 @@ def _changed():
 @pytest.mark.parametrize("said", _changed())
 def test_other_data_are_refused(said, finished):
     path, content = finished
-    with pytest.raises(ValueError, match=f"is of another fit: {said}.*another path, or delete"):
+    with pytest.raises(ValueError, match=rf"fit\.json.*{said}"):
         quick(checkpoint=path).fit(*_changed()[said])
     assert path.read_bytes() == content
 
@@ -96,7 +97,7 @@ def test_another_version_is_refused(finished, tmp_path, monkeypatch):
         quick(checkpoint=path).fit(*GATES)
     newer = tmp_path / "newer.json"
     newer.write_bytes(content.replace(b'"format": 1', b'"format": 2'))
-    with pytest.raises(ValueError, match="has format 2, of another version"):
+    with pytest.raises(ValueError, match=r"newer\.json.*format 2"):
         quick(checkpoint=newer).fit(*GATES)
 
 
@@ -114,18 +115,18 @@ def test_what_is_no_checkpoint_is_left_alone(spoil, finished, tmp_path):
     }[spoil]
     path = tmp_path / "notes.json"
     path.write_bytes(spoilt)
-    with pytest.raises(ValueError, match=r"The checkpoint .*another path, or delete the file"):
+    with pytest.raises(ValueError, match=r"notes\.json"):
         quick(checkpoint=path).fit(*GATES)
     assert path.read_bytes() == spoilt
 
 
 def test_places_where_no_file_can_be(tmp_path):
-    with pytest.raises(ValueError, match="is a folder or a device: give the path of a file"):
+    with pytest.raises(ValueError, match=re.escape(str(tmp_path))):
         quick(checkpoint=tmp_path).fit(*GATES)
-    with pytest.raises(OSError, match=r"could not be written .No such file or directory"):
+    with pytest.raises(OSError, match=r"nowhere.*No such file or directory"):
         quick(checkpoint=tmp_path / "nowhere" / "fit.json").fit(*GATES)
     for no_path in ("", 3, b"fit.json", True):
-        with pytest.raises(ValueError, match=r"checkpoint=.* is no path of a file"):
+        with pytest.raises(ValueError, match=f"checkpoint={no_path!r}"):
             quick(checkpoint=no_path).fit(*GATES)
 
 
@@ -149,6 +150,6 @@ def test_parameters_of_any_sort_are_told_apart(tmp_path, one, other):
 
 def test_a_whole_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "fit.json"
-    SafeFile(path).write({"format": 1})
-    with pytest.raises(ValueError, match="no checkpoint of a fit"):
+    CheckpointFile(path).write({"format": 1})
+    with pytest.raises(ValueError, match=r"fit\.json"):
         quick(checkpoint=path).fit(*GATES)

@@ -16,7 +16,6 @@ from mortal import within
 from systems import numbers, quick
 
 from pidselect import stability
-from pidselect.selection import clusters
 
 distributed = pytest.importorskip(
     "distributed", reason="there is no Dask: pip install 'pidselect[dask]'"
@@ -111,9 +110,8 @@ def test_the_only_worker_killed(tmp_path, caplog):
     assert "A worker process ended" in caplog.text
 
 
-def test_nobody_left(tmp_path, monkeypatch):
+def test_no_worker_left(tmp_path):
     """Where no worker takes the place of one that was killed, nobody waits for it."""
-    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     with start(n_workers=0) as client:
         options = "--no-nanny --nthreads 1 --host 127.0.0.1 --dashboard-address 127.0.0.1:0"

@@ -14,7 +14,7 @@ from pidselect.estimators import Discrete
 from pidselect.selection.backward import final_p_values
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import given_all
+from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult
 from pidselect.significance import BACKWARD, FINAL
 from pidselect.significance.standardize import PILOT_DRAWS
@@ -29,14 +29,14 @@ def sums(n=60, seed=0):
     return X, X[:, :4] @ [1.4, 1.0, 0.7, 0.5] + 0.4 * rng.normal(size=n)
 
 
-def evidence_of(observed, surrogates, **settings):
-    """Return evidence with these values, about features that nobody looks at."""
+def result_of(observed, surrogates, **settings):
+    """Return result with these values, about features that nobody looks at."""
     block = Block((Column("x", "ordinal", np.arange(6.0) % 2),))
     features = tuple(Feature(f"x{j}", (j,), block) for j in range(observed.shape[1]))
     context = SelectionContext(block, (NamedEstimator("discrete", Discrete()),), **settings)
-    question = given_all(context, features, (), (FINAL, 0))
-    members = np.zeros(observed.shape, dtype=np.int64)
-    return PermutationTestResult(question, observed, observed, members, surrogates)
+    scores = cmi_given(context, features, (), (FINAL, 0))
+    estimators = np.zeros(observed.shape, dtype=np.int64)
+    return PermutationTestResult(scores, observed, observed, estimators, surrogates)
 
 
 def contests_of(observed, surrogates):
@@ -59,7 +59,7 @@ def test_step_down_equals_the_twin(seed, n_tests, n_features, n_draws):
     rng = np.random.default_rng(seed)
     surrogates = rng.normal(size=(n_tests, n_features, n_draws)).round(1)  # with ties
     observed = rng.normal(1, 1, size=(n_tests, n_features)).round(1)
-    found = final_p_values(evidence_of(observed, surrogates))
+    found = final_p_values(result_of(observed, surrogates))
     order = strongest_first(observed)
     expected = naive_selection.step_down(contests_of(observed, surrogates), order)
     assert found == [expected[f"x{j}"] for j in range(n_features)]
@@ -72,14 +72,14 @@ def test_between_its_own_and_the_maximum_over_all(seed, n_features, n_permutatio
     rng = np.random.default_rng(seed)
     observed = rng.normal(1.5, 1, size=(1, n_features))
     surrogates = rng.normal(size=(1, n_features, 60))
-    evidence = evidence_of(observed, surrogates, n_permutations=n_permutations)
-    found = np.array(final_p_values(evidence))
+    result = result_of(observed, surrogates, n_permutations=n_permutations)
+    found = np.array(final_p_values(result))
     in_order = found[np.argsort(-observed[0])]
     assert (np.diff(in_order) >= 0).all()
-    assert (found <= evidence.p_values()[0] + 1e-12).all()
+    assert (found <= result.p_values()[0] + 1e-12).all()
     alone = [
         final_p_values(
-            evidence_of(observed[:, [j]], surrogates[:, [j]], n_permutations=n_permutations)
+            result_of(observed[:, [j]], surrogates[:, [j]], n_permutations=n_permutations)
         )[0]
         for j in range(n_features)
     ]
@@ -92,7 +92,7 @@ def test_the_error_over_all_features_is_at_most_alpha():
     rejected = 0
     for _ in range(400):
         values = rng.normal(size=(1, 3, 40)) + rng.normal(size=(1, 1, 40))
-        rejected += min(final_p_values(evidence_of(values[..., 0], values[..., 1:]))) <= 0.1
+        rejected += min(final_p_values(result_of(values[..., 0], values[..., 1:]))) <= 0.1
     assert rejected <= 400 * 0.1 + 3 * np.sqrt(400 * 0.09)
 
 
@@ -115,10 +115,10 @@ def test_the_selector_equals_the_twin(estimator, backward, shared):
         asked = {}
         for column in range(4):
             others = X[:, [c for c in range(4) if c != column]]
-            words = (0, FINAL if backward is None else BACKWARD, 0)
-            words = words if shared else (*words, column)
+            stream_key = (0, FINAL if backward is None else BACKWARD, 0)
+            stream_key = stream_key if shared else (*stream_key, column)
             m = rules.n_pilot + rules.n_draws
-            rows = naive_selection.orders(scheme, others, words, len(X), m)
+            rows = naive_selection.orders(scheme, others, stream_key, len(X), m)
             asked[f"x{column}"] = naive_selection.Asked(X[:, column], others, rows)
         contests[scheme] = naive_selection.contest(asked, y, rules)
     weakest = {name: min(c[name].observed for c in contests.values()) for name in contests["local"]}
@@ -189,7 +189,7 @@ def test_without_tests_there_is_none():
 
 def test_without_features_there_is_none():
     selector = quick()
-    with pytest.warns(UserWarning, match="No feature was selected"):
+    with pytest.warns(UserWarning, match="No feature"):
         selector.fit(*noise())
     assert selector.selection_.p_values == {}
 

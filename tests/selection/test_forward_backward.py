@@ -12,7 +12,6 @@ from systems import assert_same
 import naive
 from pidselect.data.column import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
-from pidselect.selection import executor
 from pidselect.selection.backward import STATISTICS, backward
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Unconditional
@@ -108,7 +107,7 @@ def test_backward(estimator, twin, discrete, statistic):
     x, y = gates(1) if discrete else numbers(1)
     start = [3, 2, 0, 1, 4]
     context, features = prepared(x, y, estimator, discrete)
-    remaining, steps, evidence = backward(
+    remaining, steps, result = backward(
         context, (), [features[j] for j in start], STATISTICS[statistic]
     )
     twin_statistic = {"minimum": naive.minimum_statistic, "maximum": naive.maximum_statistic}
@@ -118,7 +117,7 @@ def test_backward(estimator, twin, discrete, statistic):
     assert_same(steps, expected)
     removed = [step.chosen for step in expected if not step.accepted]
     assert [f.columns[0] for f in remaining] == [j for j in start if j not in removed]
-    assert evidence.question.candidates == tuple(remaining)
+    assert result.candidate_scores.candidates == tuple(remaining)
 
 
 def test_unconditional_forward():
@@ -170,8 +169,8 @@ def test_the_most_features():
 def test_nothing_left_is_no_evidence():
     x, y = gates(4)
     context, features = prepared(x, y, Discrete(), True)
-    remaining, steps, evidence = backward(context, (), features[4:5], STATISTICS["minimum"])
-    assert (remaining, [step.accepted for step in steps], evidence) == ([], [False], None)
+    remaining, steps, result = backward(context, (), features[4:5], STATISTICS["minimum"])
+    assert (remaining, [step.accepted for step in steps], result) == ([], [False], None)
     assert backward(context, (), (), STATISTICS["minimum"]) == ([], [], None)
 
 
@@ -202,18 +201,18 @@ def test_near_ties_go_to_the_first():
 
 
 @pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
-def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete, monkeypatch):
+def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete):
     x, y = gates(6) if discrete else numbers(6)
     context, features = prepared(x, y, estimator, discrete)
     expected = forward(context, (), features, CONDITIONAL)
     for settings in ({"n_jobs": 2}, {"max_memory": 1}, {"n_jobs": 2, "max_memory": 10_000}):
         assert forward(replace(context, **settings), (), features, CONDITIONAL) == expected
     for task_size in (1, 20 * len(x), 33 * len(x)):
-        monkeypatch.setattr(executor, "TASK_SIZE", task_size)
-        assert forward(context, (), features, CONDITIONAL) == expected
+        split = replace(context, task_size=task_size)
+        assert forward(split, (), features, CONDITIONAL) == expected
         assert (
-            backward(context, (), features, STATISTICS["minimum"])[1]
-            == backward(replace(context, n_jobs=2), (), features, STATISTICS["minimum"])[1]
+            backward(split, (), features, STATISTICS["minimum"])[1]
+            == backward(replace(split, n_jobs=2), (), features, STATISTICS["minimum"])[1]
         )
 
 

@@ -8,20 +8,17 @@ from math import comb, inf, sqrt
 
 import numpy as np
 import pytest
-from systems import chosen, quick
+from systems import chosen, quick, select
 
 import naive_selection
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete
-from pidselect.selection import lookahead
+from pidselect.selection.backward import backward
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.lookahead import Search, look_ahead
+from pidselect.selection.lookahead import Lookahead, look_ahead, screen_tuples
 from pidselect.selection.pool import Feature
-from pidselect.selection.screening import screened
-from pidselect.significance import LOOKAHEAD, START, permutations
+from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
 from pidselect.significance.standardize import PILOT_DRAWS
-
-NOTHING = "No feature was selected"
 
 
 def bits(n=240, seed=1, n_columns=6):
@@ -41,7 +38,7 @@ def wary(**settings):
 
 def fit_to_nothing(X, y, **settings):
     selector = wary(**settings)
-    with pytest.warns(UserWarning, match=NOTHING) as caught:
+    with pytest.warns(UserWarning, match="No feature") as caught:
         selector.fit(X, y)
     return selector.selection_, str(caught[0].message)
 
@@ -59,10 +56,10 @@ def features_of(X, feature_type="ordinal"):
     ]
 
 
-def inquiry_of(y, *members, feature_type="ordinal", **settings):
+def context_for(y, *estimators, feature_type="ordinal", **settings):
     target = Block((Column("y", feature_type, np.asarray(y, dtype=float)),))
     return SelectionContext(
-        target, members or (NamedEstimator("discrete", Discrete()),), **settings
+        target, estimators or (NamedEstimator("discrete", Discrete()),), **settings
     )
 
 
@@ -176,8 +173,8 @@ def test_pairs_equal_the_twin(estimator, n_pilot, known):
     given = X[:, known] if known else None
     contests = {}
     for scheme in ("global", "local") if known else ("global",):
-        words = (0, LOOKAHEAD, 2, len(known))
-        rows = naive_selection.orders(scheme, given, words, len(X), n_pilot + 39)
+        stream_key = (0, LOOKAHEAD, 2, len(known))
+        rows = naive_selection.orders(scheme, given, stream_key, len(X), n_pilot + 39)
         asked = {
             f"x{i} & x{j}": naive_selection.Asked(X[:, [i, j]], given, rows)
             for i, j in combinations([c for c in range(5) if c not in known], 2)
@@ -195,15 +192,15 @@ def test_starts_equal_the_twin(estimator, n_pilot):
     )
     step = next(s for s in selector.selection_.steps if s.phase == "random_starts")
     rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
-    # Subsets come from words of their own: the draws of the test do not know how they were made.
+    # Subsets have a random stream of their own.
     drawn = permutations((0, START, 0, 0), range(1, 7), 5)
     starts = {" & ".join(f"x{c}" for c in sorted(order[:3])) for order in drawn}
-    assert {name.split(" beside ")[1] for name in step.candidates} == starts
+    assert {name.split(" given ")[1] for name in step.candidates} == starts
     contests = {}
     for scheme in ("global", "local"):
         asked = {}
         for name in step.candidates:
-            candidate, *start = [int(x[1:]) for x in name.replace(" beside ", " & ").split(" & ")]
+            candidate, *start = [int(x[1:]) for x in name.replace(" given ", " & ").split(" & ")]
             given = X[:, start]
             rows = naive_selection.orders(scheme, given, (0, START, 0, 1), len(X), n_pilot + 39)
             asked[name] = naive_selection.Asked(X[:, candidate], given, rows)
@@ -211,40 +208,30 @@ def test_starts_equal_the_twin(estimator, n_pilot):
     assert_equal_to_twin(step, contests, rules)
 
 
-# --- members ------------------------------------------------------------------------------------
+# --- elimination of features that were included jointly -----------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_passenger_is_put_off(seed, monkeypatch):
-    """Without the level of pairs a triple must do: of its three the noise goes again."""
-    try_tuples = lookahead._try_tuples
-
-    def from_triples_on(*args):
-        return [] if args[3] == 2 else try_tuples(*args)
-
-    monkeypatch.setattr(lookahead, "_try_tuples", from_triples_on)
+def test_a_feature_that_adds_nothing_is_removed(seed):
+    """Of a random start and a candidate, the noise is removed, at the level of the search."""
     X, y = parity(2, seed=seed)
-    selector = wary(lookahead=3, backward=None).fit(X, y)
+    selector = wary(n_random_starts=10, backward=None).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
-    record = selector.selection_
-    came, removed, stays = record.steps[1:4]
-    assert {"x0", "x1"} < set(came.jointly_included)
-    assert (removed.phase, removed.accepted) == ("joint_backward", False)
-    assert removed.chosen in set(came.jointly_included) - {"x0", "x1"}
-    assert (stays.phase, stays.accepted) == ("joint_backward", True)
-    assert came.alpha == removed.alpha == stays.alpha == 0.0125  # the share of triples
+    joint, *eliminated = selector.selection_.steps[1:5]
+    noise = set(joint.jointly_included) - {"x0", "x1"}
+    assert [step.phase for step in eliminated] == ["joint_backward"] * 3
+    assert [step.accepted for step in eliminated] == [False, False, True]
+    assert {step.chosen for step in eliminated[:2]} == noise
+    assert {step.alpha for step in (joint, *eliminated)} == {0.025}
 
 
-def test_members_that_all_fail_leave_nothing(monkeypatch):
-    def take_two(context, known, candidates, *rest):
-        return list(candidates[2:4])
-
-    monkeypatch.setattr(lookahead, "_try_tuples", take_two)
-    record, said = fit_to_nothing(*parity(5, n_columns=6), lookahead=2)
-    assert phases(record) == ["forward", "joint_backward", "joint_backward"]
-    assert {step.chosen for step in record.steps[1:]} == {"x2", "x3"}
-    assert not any(step.accepted for step in record.steps)
-    assert "removed again" in said
+def test_features_that_add_nothing_are_all_removed():
+    X, y = parity(5)
+    context = context_for(y, n_permutations=99)
+    found = backward(context, (), features_of(X)[2:4], maximum_statistic, "joint_backward")
+    remaining, steps, _ = found
+    assert remaining == []
+    assert [step.accepted for step in steps] == [False, False]
 
 
 # --- levels -------------------------------------------------------------------------------------
@@ -253,8 +240,8 @@ def test_members_that_all_fail_leave_nothing(monkeypatch):
 @pytest.mark.parametrize("n_random_starts", [0, 5])
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_shares_of_alpha_sum_to_alpha(order, n_random_starts):
-    search = Search(order, n_random_starts)
-    shares = [search.share(0.08, level) for level in range(1, search.n_levels + 1)]
+    search = Lookahead(order, n_random_starts)
+    shares = [search.alpha_at(0.08, level) for level in range(1, search.n_levels + 1)]
     assert sum(shares) == pytest.approx(0.08)
     assert sorted(shares, reverse=True) == shares
 
@@ -269,8 +256,7 @@ def test_each_level_is_tested_at_its_share():
 
 
 def test_too_few_draws_for_a_share_are_refused():
-    words = r"With look-ahead, alpha=0.05 is shared by 3 tests.*significant at alpha=0.0125"
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=r"alpha=0\.05.*3 tests.*alpha=0\.0125"):
         wary(lookahead=3, n_permutations=39).fit(*parity(2))
 
 
@@ -291,8 +277,8 @@ def test_a_close_call_is_noted_beside_what_was_searched():
     for seed in range(20):
         X, y = parity(2, n=60, seed=seed, n_columns=4)
         wrong = np.random.default_rng(seed).random(60) < 0.25
-        context = inquiry_of(np.where(wrong, 1 - y, y), n_permutations=99, alpha=0.1)
-        _, (step, *_) = look_ahead(context, (), features_of(X), Search(2), inf)
+        context = context_for(np.where(wrong, 1 - y, y), n_permutations=99, alpha=0.1)
+        _, (step, *_) = look_ahead(context, (), features_of(X), Lookahead(2), inf)
         reached, error = round(100 * step.p_value) - 1, sqrt(step.p_value * (1 - step.p_value) / 99)
         is_close = reached > 0 and abs(step.p_value - 0.05) <= 2 * error
         assert step.note == "all 6 pairs searched"
@@ -308,11 +294,11 @@ def test_a_pair_does_not_fit_into_room_for_one():
     X, y = parity(2)
     record, _ = fit_to_nothing(X, y, lookahead=2, max_features=1)
     assert phases(record) == ["forward"]
-    assert record.steps[0].note == "no look-ahead: no room for them within max_features"
+    assert "max_features" in record.steps[0].note
     kept = wary(lookahead=2, max_features=2, fixed_features=[5]).fit(X, y)
     assert chosen(kept) == []
     one, _ = fit_to_nothing(X[:, :1], y, lookahead=2)
-    assert one.steps[0].note == "no look-ahead: too few candidates"
+    assert "too few candidates" in one.steps[0].note
     assert chosen(wary(lookahead=2, max_features=3, fixed_features=[5]).fit(X, y)) == ["x0", "x1"]
     assert chosen(wary(lookahead=2, max_features=2).fit(X, y)) == ["x0", "x1"]
 
@@ -328,7 +314,7 @@ def test_groups_are_members_of_tuples():
     assert pair.jointly_included == ("both", "x2")
     assert pair.note == "all 10 pairs searched"
     record, _ = fit_to_nothing(X, y, lookahead=2, feature_groups=groups, max_features=2)
-    assert record.steps[1].note == "6 of 10 pairs searched, the others too wide"
+    assert record.steps[1].note.startswith("6 of 10 pairs searched")
 
 
 # --- the budget ---------------------------------------------------------------------------------
@@ -343,11 +329,10 @@ def leaning(seed, n=400, n_columns=12):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_beyond_the_budget_the_strongest_are_searched(seed, monkeypatch):
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 30)
+def test_beyond_the_budget_the_strongest_are_searched(seed):
     X, y = leaning(seed)
-    context = inquiry_of(y, n_permutations=99, alpha=0.05, shared_permutations=True)
-    found, steps = look_ahead(context, (), features_of(X), Search(2), inf)
+    context = context_for(y, n_permutations=99, alpha=0.05, shared_permutations=True)
+    found, steps = look_ahead(context, (), features_of(X), Lookahead(2, max_tuples=30), inf)
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert len(steps[0].candidates) == comb(8, 2) <= 30
     assert steps[0].note.startswith("28 of 66 pairs searched, those of the strongest single")
@@ -355,9 +340,8 @@ def test_beyond_the_budget_the_strongest_are_searched(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed, monkeypatch):
+def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed):
     """Four columns as one feature look strong in bits, but leave no room for another."""
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 30)
     X, y = leaning(seed)
     wide = Feature(
         "wide",
@@ -369,41 +353,41 @@ def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed, monkey
             )
         ),
     )
-    candidates, room = [wide, *features_of(X)], 2
-    context = inquiry_of(y, n_permutations=99, alpha=0.05, shared_permutations=True)
-    strongest = screened(context, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
-    assert any(wide in members for members in strongest)
-    found, steps = look_ahead(context, (), candidates, Search(2), room)
+    candidates, room, few_pairs = [wide, *features_of(X)], 2, Lookahead(2, max_tuples=30)
+    context = context_for(y, n_permutations=99, alpha=0.05, shared_permutations=True)
+    strongest = screen_tuples(context, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
+    assert any(wide in pair for pair in strongest)
+    found, steps = look_ahead(context, (), candidates, few_pairs, room)
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert not any("wide" in name for name in steps[0].candidates)
     assert steps[0].note.startswith("28 of 78 pairs searched")
-    assert look_ahead(context, (), candidates, Search(2), 1) == ([], [])
+    assert look_ahead(context, (), candidates, few_pairs, 1) == ([], [])
 
 
-def test_the_selector_keeps_to_the_budget(monkeypatch):
-    monkeypatch.setattr(lookahead, "MOST_TUPLES", 10)
-    record, said = fit_to_nothing(*parity(5, n_columns=7), lookahead=2)
-    assert len(record.steps[1].candidates) == 10
-    assert "10 of 21 pairs searched" in said
+def test_a_selection_keeps_to_the_largest_number_of_tuples():
+    plan = {"lookahead": Lookahead(2, max_tuples=10)}
+    _, steps, _ = select(wary(lookahead=2), *parity(5, n_columns=7), plan)
+    assert len(steps[1].candidates) == 10
+    assert "10 of 21 pairs" in steps[1].note
 
 
 @pytest.mark.parametrize("portfolio", [False, True])
 def test_the_screen_is_repeated_in_every_draw(portfolio):
     X, y = bits(60, seed=1), bits(60, seed=2)[:, 0]
-    context = inquiry_of(y, shared_permutations=True, is_portfolio=portfolio, seed=3)
-    words = (LOOKAHEAD, 2, 0)
-    question = screened(context, (), features_of(X), 2, words, most=6)
-    rows = naive_selection.orders("global", None, (3, *words), 60, 70)
+    context = context_for(y, shared_permutations=True, is_portfolio=portfolio, seed=3)
+    stream_key = (LOOKAHEAD, 2, 0)
+    scores = screen_tuples(context, (), features_of(X), 2, stream_key, max_tuples=6)
+    rows = naive_selection.orders("global", None, (3, *stream_key), 60, 70)
     rules = naive_selection.Rules(("discrete",), 20, PILOT_DRAWS if portfolio else 0)
     expected = naive_selection.screened(list(X.T), y, rows, 4, rules)
-    found = question.score(range(71))
+    found = scores.score(range(71))
     assert found.shape == (1, 6, 1, 71)
     np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12)
-    parts = [question.score(draws) for draws in (range(1), range(1, 17), range(17, 71))]
+    parts = [scores.score(draws) for draws in (range(1), range(1, 17), range(17, 71))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=-1), found)
-    tuples = [tuple(feature.name for feature in members) for members in question.tuples]
+    tuples = [tuple(feature.name for feature in pair) for pair in scores.tuples]
     assert len(set(tuples)) == 6
-    assert [" & ".join(members) for members in tuples] == [c.name for c in question.candidates]
+    assert [" & ".join(pair) for pair in tuples] == [c.name for c in scores.candidates]
 
 
 @pytest.mark.parametrize("order", [2, 3])
@@ -412,21 +396,21 @@ def test_in_the_data_as_observed_places_are_the_tuples_on_record(order):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 10))
     X[:, 1:5] += 1.5 * X[:, [0]]
-    members = (NamedEstimator("ksg-rank", KSG(scale="rank")), NamedEstimator("copula", Copula()))
-    context = inquiry_of(
+    estimators = (NamedEstimator("ksg-rank", KSG(scale="rank")), NamedEstimator("copula", Copula()))
+    context = context_for(
         X[:, 0] + rng.normal(size=80),
-        *members,
+        *estimators,
         feature_type="continuous",
         is_portfolio=True,
         surrogates=("global", "local"),
         shared_permutations=True,
     )
     known, *candidates = features_of(X, "continuous")
-    question = screened(context, [known], candidates, order, (LOOKAHEAD, order, 1), most=6)
-    found = question.score(range(1))
+    scores = screen_tuples(context, [known], candidates, order, (LOOKAHEAD, order, 1), max_tuples=6)
+    found = scores.score(range(1))
     bound = context.bind([known])
     rows = bound.rows((0,), range(1))
-    for place, candidate in enumerate(question.candidates):
+    for place, candidate in enumerate(scores.candidates):
         np.testing.assert_allclose(found[:, place], bound.score(candidate.block, rows), atol=1e-12)
 
 
@@ -434,7 +418,9 @@ def test_all_tuples_within_the_budget_are_rearranged_alike():
     """A feature has the same surrogate in each of its pairs, whatever `shared` says."""
     X, y = parity(2)
     found = [
-        look_ahead(inquiry_of(y, shared_permutations=shared), (), features_of(X), Search(2), inf)
+        look_ahead(
+            context_for(y, shared_permutations=shared), (), features_of(X), Lookahead(2), inf
+        )
         for shared in (True, False)
     ]
     assert found[0][1] == found[1][1]
@@ -452,8 +438,8 @@ def test_random_starts_find_xor_among_few(seed):
     start = record.inclusion_step("x0")
     assert start.phase == "random_starts"
     assert {"x0", "x1"} < set(start.jointly_included)
-    assert len(start.jointly_included) == 1 + lookahead.START_SIZE
-    assert " beside " in start.chosen
+    assert len(start.jointly_included) == 1 + Lookahead().start_size
+    assert " given " in start.chosen
     assert "random starts of 3 features searched" in start.note
     assert phases(record)[:3] == ["forward", "random_starts", "joint_backward"]
     assert [step.alpha for step in record.steps[:2]] == [0.025, 0.025]
@@ -473,7 +459,7 @@ def test_starts_are_as_large_as_there_is_room_for():
 def test_each_start_is_bound_once(monkeypatch):
     """Binding sorts neighbours, which takes long: candidates beside one start share it."""
     X, y = parity(5)
-    context, given = inquiry_of(y, n_permutations=39), []
+    context, given = context_for(y, n_permutations=39), []
     bind = SelectionContext.bind
 
     def counted(self, features, *args, **settings):
@@ -481,7 +467,7 @@ def test_each_start_is_bound_once(monkeypatch):
         return bind(self, features, *args, **settings)
 
     monkeypatch.setattr(SelectionContext, "bind", counted)
-    _, steps = look_ahead(context, (), features_of(X), Search(1, 4), inf)
+    _, steps = look_ahead(context, (), features_of(X), Lookahead(1, 4), inf)
     assert [step.accepted for step in steps] == [False]
     assert len(given) == len(set(given)) == int(steps[0].note.split()[0])
 

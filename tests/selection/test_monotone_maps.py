@@ -27,7 +27,7 @@ ESTIMATORS = pytest.mark.parametrize(
         {"n_permutations": "auto"},
         {"estimator": "ksg-rank"},
         {"estimator": "copula"},
-        {"estimator": "ksg-rank", "shared": False},
+        {"estimator": "ksg-rank", "shared_permutations": False},
         {"estimator": "mixed-rank", "surrogates": "local"},
     ],
     ids=["defaults", "auto draws", "ksg-rank", "copula", "independent draws", "mixed-rank"],

@@ -32,11 +32,11 @@ from pidselect.selection.pairwise_criteria import (
 )
 from pidselect.selection.pool import Feature
 from pidselect.selection.result import Selection
-from pidselect.selection.scoring import given_all
+from pidselect.selection.scoring import cmi_given
 from pidselect.significance import FORWARD
 
 SEED, STEP = 7, 3
-WORDS = (FORWARD, STEP)
+STREAM_KEY = (FORWARD, STEP)
 COUNTING = (Discrete(),)
 ALL = [
     *(
@@ -66,19 +66,23 @@ def features(x, feature_type="nominal"):
     return [Feature(column.name, (j,), Block((column,))) for j, column in enumerate(columns)]
 
 
-def inquire(y, feature_type="nominal", estimators=COUNTING, **others):
+def context_for(y, feature_type="nominal", estimators=COUNTING, **others):
     target = Block((Column("y", feature_type, np.array(y, dtype=float)),))
     members = tuple(NamedEstimator(f"estimator {j}", one) for j, one in enumerate(estimators))
     return SelectionContext(target, members, seed=SEED, **others)
 
 
-def rate(criterion, x, y, n_selected, draws=range(1), feature_type="nominal", **others):
+def evaluate(criterion, x, y, n_selected, draws=range(1), feature_type="nominal", **others):
     """Rate all columns but the first ones, which are selected: shape (n_candidates, n_draws)."""
     known = features(x, feature_type)
-    question = criterion.ask(
-        inquire(y, feature_type, **others), known[n_selected:], ((), known[:n_selected]), WORDS
+    scores = criterion.candidate_scores(
+        context_for(y, feature_type, **others),
+        known[n_selected:],
+        (),
+        known[:n_selected],
+        STREAM_KEY,
     )
-    return question.score(draws)[0, :, 0]
+    return scores.score(draws)[0, :, 0]
 
 
 def exact(y, *tables):
@@ -95,26 +99,28 @@ def test_same_as_the_twin(criterion, twin, n_selected):
     x, y = levels()
     expected = np.empty((x.shape[1] - n_selected, 4))
     for draw in range(4):
-        rows = naive.permutation((SEED, *WORDS, draw), len(y)) if draw else range(len(y))
+        rows = naive.permutation((SEED, *STREAM_KEY, draw), len(y)) if draw else range(len(y))
         columns = [column.tolist() for column in x[list(rows)].T]
         for place, c in enumerate(columns[n_selected:]):
             expected[place, draw] = twin(c, columns[:n_selected], y.tolist())
-    np.testing.assert_allclose(rate(criterion, x, y, n_selected, range(4)), expected, atol=1e-10)
+    np.testing.assert_allclose(
+        evaluate(criterion, x, y, n_selected, range(4)), expected, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("name", naive_pairwise_criteria.CRITERIA)
 def test_no_cut_of_draws_or_number_of_workers_shows(name):
     x, y = levels()
-    whole = rate(CRITERIA[name], x, y, 2, range(40))
-    parts = [rate(CRITERIA[name], x, y, 2, draws) for draws in (range(7), range(7, 40))]
+    whole = evaluate(CRITERIA[name], x, y, 2, range(40))
+    parts = [evaluate(CRITERIA[name], x, y, 2, draws) for draws in (range(7), range(7, 40))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=-1), whole)
-    np.testing.assert_array_equal(rate(CRITERIA[name], x, y, 2, range(40), n_jobs=2), whole)
+    np.testing.assert_array_equal(evaluate(CRITERIA[name], x, y, 2, range(40), n_jobs=2), whole)
 
 
 def test_progress_hears_of_every_value():
     x, y = levels()
     recorder = Recorder()
-    rate(JMI(), x, y, 2, range(40), watch=CallbackList([recorder], Selection((), (), ())))
+    evaluate(JMI(), x, y, 2, range(40), callbacks=CallbackList([recorder], Selection((), (), ())))
     assert sum(recorder.all("progress")) == 4 * 40
 
 
@@ -126,7 +132,7 @@ def test_jmi_in_its_usual_form():
     c_s = [column.tolist() for column in x.T]
     usual = [sum(naive_pairwise_criteria.joint(c, s, y.tolist()) for s in c_s[:3]) for c in c_s[3:]]
     offset = sum(naive_pairwise_criteria.mi(s, y.tolist()) for s in c_s[:3])
-    np.testing.assert_allclose(3 * rate(JMI(), x, y, 3)[:, 0] + offset, usual, atol=1e-10)
+    np.testing.assert_allclose(3 * evaluate(JMI(), x, y, 3)[:, 0] + offset, usual, atol=1e-10)
 
 
 def test_disr_ranks_as_in_its_usual_form():
@@ -139,7 +145,7 @@ def test_disr_ranks_as_in_its_usual_form():
         )
         for c in c_s[3:]
     ]
-    found = rate(DISR(), x, y, 3)[:, 0] / log(2)
+    found = evaluate(DISR(), x, y, 3)[:, 0] / log(2)
     np.testing.assert_allclose(np.diff(found), np.diff(usual), atol=1e-10)
 
 
@@ -155,18 +161,18 @@ def test_weights_make_the_linear_ones(seed, n_selected):
         ("cife", 1, 1),
         ("mifs", 1, 0),
     ]:
-        expected = rate(LinearCriterion(beta, gamma), x, y, n_selected, range(2))
-        found = rate(CRITERIA[name], x, y, n_selected, range(2))
+        expected = evaluate(LinearCriterion(beta, gamma), x, y, n_selected, range(2))
+        found = evaluate(CRITERIA[name], x, y, n_selected, range(2))
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_mim_is_mi_with_shared_draws():
     x, y = levels()
     known = features(x)
-    alone = given_all(inquire(y, shared_permutations=True), known[2:], (), WORDS).score(range(5))[
-        0, :, 0
-    ]
-    np.testing.assert_array_equal(rate(MIM(), x, y, 2, range(5)), alone)
+    alone = cmi_given(context_for(y, shared_permutations=True), known[2:], (), STREAM_KEY).score(
+        range(5)
+    )[0, :, 0]
+    np.testing.assert_array_equal(evaluate(MIM(), x, y, 2, range(5)), alone)
 
 
 @settings(max_examples=20)
@@ -176,8 +182,8 @@ def test_names_of_levels_do_not_matter(seed, data):
     names = [data.draw(st.permutations(range(5))) for _ in range(x.shape[1])]
     renamed = np.column_stack([np.array(new)[old] for new, old in zip(names, x.T, strict=True)])
     for name in naive_pairwise_criteria.CRITERIA:
-        expected = rate(CRITERIA[name], x, y, 2, range(3))
-        np.testing.assert_allclose(rate(CRITERIA[name], renamed, 2 - y, 2, range(3)), expected)
+        expected = evaluate(CRITERIA[name], x, y, 2, range(3))
+        np.testing.assert_allclose(evaluate(CRITERIA[name], renamed, 2 - y, 2, range(3)), expected)
 
 
 @settings(max_examples=20)
@@ -185,8 +191,8 @@ def test_names_of_levels_do_not_matter(seed, data):
 def test_order_of_the_selected_does_not_matter(seed):
     x, y = levels(seed)
     for name in naive_pairwise_criteria.CRITERIA:
-        expected = rate(CRITERIA[name], x, y, 3)
-        found = rate(CRITERIA[name], x[:, [2, 0, 1, 3, 4, 5]], y, 3)
+        expected = evaluate(CRITERIA[name], x, y, 3)
+        found = evaluate(CRITERIA[name], x[:, [2, 0, 1, 3, 4, 5]], y, 3)
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -194,10 +200,12 @@ def test_kept_ones_count_as_selected_unless_constant():
     x, y = levels()
     first, second, *candidates = features(x)
     constant = Feature("always", (9,), Block())
-    found = JMI().ask(inquire(y), candidates, ((constant, first), (second,)), WORDS)
-    expected = JMI().ask(inquire(y), candidates, ((), (first, second)), WORDS)
+    found = JMI().candidate_scores(
+        context_for(y), candidates, (constant, first), (second,), STREAM_KEY
+    )
+    expected = JMI().candidate_scores(context_for(y), candidates, (), (first, second), STREAM_KEY)
     np.testing.assert_array_equal(found.score(range(3)), expected.score(range(3)))
-    names = [feature.name for feature in JMI().given((constant, first), (second,))]
+    names = [feature.name for feature in JMI().conditioning_set((constant, first), (second,))]
     assert names == ["always", "x0", "x1"]
 
 
@@ -206,9 +214,13 @@ def test_a_group_is_one_variable():
     grouped = Feature("x0+x1", (0, 1), Block(tuple(f.block.columns[0] for f in features(x)[:2])))
     merged = np.column_stack([5 * x[:, 0] + x[:, 1], x[:, 2:]])
     for name in naive_pairwise_criteria.CRITERIA:
-        question = CRITERIA[name].ask(inquire(y), features(x)[2:], ((), (grouped,)), WORDS)
-        found = question.score(range(3))[0, :, 0]
-        np.testing.assert_allclose(found, rate(CRITERIA[name], merged, y, 1, range(3)), atol=1e-12)
+        scores = CRITERIA[name].candidate_scores(
+            context_for(y), features(x)[2:], (), (grouped,), STREAM_KEY
+        )
+        found = scores.score(range(3))[0, :, 0]
+        np.testing.assert_allclose(
+            found, evaluate(CRITERIA[name], merged, y, 1, range(3)), atol=1e-12
+        )
 
 
 # --- unique information in context --------------------------------------------------------------
@@ -221,16 +233,16 @@ def test_a_noisy_copy_has_nothing_to_add(told):
     """c is a with errors that depend on nothing: 0, whatever a and b together tell."""
     a, b, error = np.array(list(product(range(3), range(3), range(4)))).T
     x, y = exact(np.array(told)[3 * a + b], a, b, (a + (error == 0)) % 3)
-    assert rate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(0, abs=1e-12)
+    assert evaluate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(0, abs=1e-12)
 
 
 @given(told=st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_an_independent_candidate_is_not_overrated(told):
     a, b, c = np.array(list(product(range(3), range(2), range(2)))).T
     x, y = exact(np.array(told)[4 * a + 2 * b + c], a, b, c)
-    value = rate(UniqueInContext(), x, y, 2)[0, 0]
-    context, known = inquire(y), features(x)
-    cmi = given_all(context, known[2:], known[:2], WORDS).score(range(1)).item()
+    value = evaluate(UniqueInContext(), x, y, 2)[0, 0]
+    context, known = context_for(y), features(x)
+    cmi = cmi_given(context, known[2:], known[:2], STREAM_KEY).score(range(1)).item()
     assert -1e-12 <= value <= cmi + 1e-12
 
 
@@ -238,8 +250,8 @@ def test_an_independent_candidate_is_not_overrated(told):
 def test_beside_one_feature_it_is_cmi(seed):
     x, y = levels(seed)
     known = features(x)
-    cmi = given_all(inquire(y), known[1:], known[:1], WORDS).score(range(1))[0, :, 0]
-    np.testing.assert_allclose(rate(UniqueInContext(), x, y, 1), cmi, atol=1e-12)
+    cmi = cmi_given(context_for(y), known[1:], known[:1], STREAM_KEY).score(range(1))[0, :, 0]
+    np.testing.assert_allclose(evaluate(UniqueInContext(), x, y, 1), cmi, atol=1e-12)
 
 
 def test_common_causes_that_do_not_concern_the_target_cost_nothing():
@@ -248,8 +260,8 @@ def test_common_causes_that_do_not_concern_the_target_cost_nothing():
     useless = np.zeros_like(common)
     x, y = exact(2 * first + second, 2 * common + first, useless, 2 * common + second)
     x[:, 1] = common  # a second one selected, so that there is somebody to share with
-    assert rate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(log(2))
-    assert rate(CRITERIA["mrmr"], x, y, 2)[0, 0] == pytest.approx(0)
+    assert evaluate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(log(2))
+    assert evaluate(CRITERIA["mrmr"], x, y, 2)[0, 0] == pytest.approx(0)
 
 
 def test_xor_with_help_and_a_copy():
@@ -320,11 +332,11 @@ def test_max_features_alone(n_jobs):
 def test_schemes_that_permute_the_target():
     x, y = levels()
     known = features(x)
-    question = MIM().ask(
-        inquire(y, surrogates=("global", "local", "shift")), known, ((), ()), WORDS
+    scores = MIM().candidate_scores(
+        context_for(y, surrogates=("global", "local", "shift")), known, (), (), STREAM_KEY
     )
-    assert question.schemes == ("global", "shift")
-    values = question.score(range(3))
+    assert scores.schemes == ("global", "shift")
+    values = scores.score(range(3))
     assert values.shape == (2, 6, 1, 3)
     np.testing.assert_array_equal(values[0, ..., 0], values[1, ..., 0])
     assert (values[0, ..., 1:] != values[1, ..., 1:]).any()
@@ -344,30 +356,30 @@ def test_an_object_with_parameters_is_a_parameter():
 def test_what_is_continuous_has_no_entropy():
     rng = np.random.default_rng(0)
     X, y = np.column_stack([rng.integers(0, 2, 50), rng.normal(size=50)]), rng.integers(0, 2, 50)
-    with pytest.raises(ValueError, match=r"column 'x1' is continuous \(50 different values in 50"):
+    with pytest.raises(ValueError, match=r"'x1'.*continuous"):
         PIDSelector("disr").fit(X, y)
-    with pytest.raises(ValueError, match=r"estimator is Mixed\(\)\. Use estimator=\"discrete\""):
+    with pytest.raises(ValueError, match=r'Mixed\(\).*estimator="discrete"'):
         PIDSelector("disr", Mixed()).fit(X[:, :1], y)
 
 
 @pytest.mark.parametrize("weight", ["much", None, float("nan"), True])
 def test_weights_are_numbers(weight):
     x, y = levels()
-    with pytest.raises(ValueError, match=r"gamma=.* is no weight: give a number"):
-        rate(LinearCriterion(1.0, weight), x, y, 1)
+    with pytest.raises(ValueError, match="gamma="):
+        evaluate(LinearCriterion(1.0, weight), x, y, 1)
 
 
 def test_one_estimator_only():
     x, y = levels()
-    with pytest.raises(ValueError, match=r"JMI\(\) goes with one estimator, not with several"):
-        rate(JMI(), x, y, 1, estimators=(Discrete(), Copula()))
+    with pytest.raises(ValueError, match=r"JMI\(\).*estimator 0.*estimator 1"):
+        evaluate(JMI(), x, y, 1, estimators=(Discrete(), Copula()))
 
 
 @pytest.mark.parametrize("criterion", ["mrmr", "jmi", JMI()], ids=str)
 def test_several_estimators_are_refused_by_name(criterion):
     x, y = levels()
-    named = re.escape(f"criterion={criterion!r} takes one estimator")
-    with pytest.raises(ValueError, match=rf"{named}.*'discrete', 'copula'.*Name one, or 'auto'"):
+    named = re.escape(f"criterion={criterion!r}")
+    with pytest.raises(ValueError, match=rf"{named}.*'discrete', 'copula'"):
         PIDSelector(criterion, ("discrete", "copula")).fit(x, y)
 
 
@@ -385,14 +397,14 @@ def test_the_record_names_the_schemes_that_were_used():
 
 def test_local_surrogates_alone_make_no_test():
     x, y = levels()
-    with pytest.raises(ValueError, match=r'permuting the target\. Use surrogates="global"'):
-        rate(JMI(), x, y, 1, surrogates=("local",))
+    with pytest.raises(ValueError, match='surrogates="global"'):
+        evaluate(JMI(), x, y, 1, surrogates=("local",))
 
 
 def test_a_criterion_must_say_how_it_rates():
     x, y = levels()
-    with pytest.raises(NotImplementedError, match="Pairwise does not say"):
-        rate(Pairwise(), x, y, 1)
+    with pytest.raises(NotImplementedError, match="Pairwise"):
+        evaluate(Pairwise(), x, y, 1)
 
 
 @pytest.mark.parametrize(
@@ -404,7 +416,7 @@ def test_a_target_that_is_known_exactly(name):
     x = rng.normal(size=(60, 4))
     y = x[:, 0] + x[:, 1]
     for n_selected in (1, 2):
-        values = rate(
+        values = evaluate(
             CRITERIA[name], x, y, n_selected, range(3), "continuous", estimators=(Gaussian(),)
         )
         assert not np.isnan(values).any()

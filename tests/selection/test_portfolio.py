@@ -53,9 +53,9 @@ def twin_step(X, y, known, shared, n_step, rules):
     for scheme in ("global", "local") if known else ("global",):
         asked = {}
         for column in [c for c in range(X.shape[1]) if c not in known]:
-            words = (0, FORWARD, n_step) if shared else (0, FORWARD, n_step, column)
+            stream_key = (0, FORWARD, n_step) if shared else (0, FORWARD, n_step, column)
             m = rules.n_pilot + rules.n_draws
-            rows = naive_selection.orders(scheme, given, words, len(X), m)
+            rows = naive_selection.orders(scheme, given, stream_key, len(X), m)
             asked[f"x{column}"] = naive_selection.Asked(X[:, column], given, rows)
         contests[scheme] = naive_selection.contest(asked, y, rules)
     return naive_selection.judge(contests, rules)
@@ -94,7 +94,7 @@ def test_the_order_of_members_does_not_matter(system):
     for estimator in (BOTH, BOTH[::-1]):
         selector = quick(estimator=estimator, backward=None)
         if system is noise:
-            with pytest.warns(UserWarning, match="No feature was selected"):
+            with pytest.warns(UserWarning, match="No feature"):
                 selector.fit(*noise(60))
         else:
             selector.fit(*system())
@@ -116,7 +116,7 @@ def test_a_label_of_many_levels_does_not_block_a_good_bit(seed):
     assert step.values[0] > step.values[1]  # bits of chance
     assert step.scores[0] < 4 < step.scores[1]
     assert (step.chosen, step.estimator, step.unit) == ("x1", "discrete", "sd")
-    with pytest.warns(UserWarning, match="No feature was selected.* 'x0'"):
+    with pytest.warns(UserWarning, match="'x0'"):
         quick(estimator="discrete", feature_types=feature_types).fit(X, y)
 
 
@@ -142,7 +142,7 @@ def test_a_hump_is_carried_by_neighbours(seed):
     assert selector.selection_.inclusion_step("x1").estimator == "ksg-rank"
     assert selector.selection_.inclusion_step("x1").value > 0.3
     alone = quick(estimator="copula")
-    with pytest.warns(UserWarning, match="No feature was selected"):
+    with pytest.warns(UserWarning, match="No feature"):
         alone.fit(X, y)
 
 
@@ -156,7 +156,7 @@ def test_a_weak_slope_is_carried_by_the_copula(seed):
     assert 0 < entry.value < 0.3 < 3 < entry.score
     assert "sd by copula" in str(entry)
     alone = quick(estimator="ksg-rank")
-    with pytest.warns(UserWarning, match="No feature was selected"):
+    with pytest.warns(UserWarning, match="No feature"):
         alone.fit(X, y)
 
 

@@ -105,38 +105,38 @@ def test_without_groups():
 
 
 @pytest.mark.parametrize(
-    ("groups", "words"),
+    ("groups", "message"),
     [
-        (np.arange(99) % 5, "groups has 99 values, but there are 100 rows"),
-        (np.arange(101) % 5, "groups has 101 values, but there are 100 rows"),
+        (np.arange(99) % 5, "groups.*99.*100"),
+        (np.arange(101) % 5, "groups.*101.*100"),
         (np.where(np.arange(100) == 3, np.nan, 1.0), "groups.*1 missing"),
         ([None, *["a", "b", "c"] * 33], "groups.*1 missing"),
-        (np.zeros((100, 2)), "groups must have one value for every row, but has 2 columns"),
+        (np.zeros((100, 2)), "groups.*2 columns"),
     ],
     ids=["too few", "too many", "nan", "none", "two columns"],
 )
-def test_bad_groups_are_refused(groups, words):
+def test_bad_groups_are_refused(groups, message):
     selector = quick()
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         selector.fit(*numbers(), groups=groups)
     assert not hasattr(selector, "selection_")
 
 
 @pytest.mark.parametrize(
-    ("groups", "words"),
+    ("groups", "message"),
     [
-        (None, "exchanges whole groups of rows, but groups=None"),
-        (np.repeat([0, 1], [40, 60]), "the 2 groups can be arranged in 1 ways only"),
-        (np.arange(100) % 3 // 2, "the 2 groups can be arranged in 1 ways only"),
+        (None, "groups=None"),
+        (np.repeat([0, 1], [40, 60]), "2 groups.* 1 "),
+        (np.arange(100) % 3 // 2, "2 groups.* 1 "),
         (
             np.repeat(np.arange(6), [10, 10, 10, 15, 15, 40]),
-            r"the 6 groups can be arranged in 12 ways only.*below 1/12.*alpha=0.05.*same size",
+            r"6 groups.* 12 .*1/12.*alpha=0\.05",
         ),
     ],
     ids=["none", "no two alike", "in pieces", "too few alike"],
 )
-def test_groups_that_cannot_be_exchanged(groups, words):
-    with pytest.raises(ValueError, match=words):
+def test_groups_that_cannot_be_exchanged(groups, message):
+    with pytest.raises(ValueError, match=message):
         quick(surrogates="blocks").fit(*numbers(), groups=groups)
 
 
@@ -152,7 +152,7 @@ def test_enough_groups_alike_can_be_exchanged(sizes):
 def test_a_strict_level_needs_more_groups_alike():
     X, y = numbers()
     strict = quick(surrogates="blocks", estimator="gaussian", alpha=0.01, n_permutations=99)
-    with pytest.raises(ValueError, match=r"arranged in 24 ways only.*alpha=0\.01"):
+    with pytest.raises(ValueError, match=r" 24 .*alpha=0\.01"):
         strict.fit(X, y, np.repeat(np.arange(4), 25))
     assert sorted(chosen(strict.fit(X, y, np.repeat(np.arange(50), 2)))) == ["x0", "x1"]
 
@@ -162,9 +162,9 @@ def test_a_target_that_is_the_same_in_all_rows_of_a_group(surrogates):
     X, _, who = persons()
     level = np.random.default_rng(0).normal(size=20)[who]
     selector = quick(surrogates=surrogates, estimator="gaussian")
-    with pytest.raises(ValueError, match=r'does not vary within any.*surrogates="blocks"'):
+    with pytest.raises(ValueError, match='surrogates="blocks"'):
         selector.fit(X, level, who)
-    with pytest.raises(ValueError, match=r'does not vary within any.*surrogates="blocks"'):
+    with pytest.raises(ValueError, match='surrogates="blocks"'):
         selector.fit(X, np.where(level > 0, "high", "low"), who)
     varies = level.copy()
     varies[0] += 1.0
@@ -201,7 +201,7 @@ def test_a_group_that_is_dropped_altogether():
 def test_groups_are_given_for_all_rows_also_if_some_are_dropped():
     X, y, who = persons()
     X[0, 0] = np.nan
-    with pytest.raises(ValueError, match="groups has 199 values, but there are 200 rows"):
+    with pytest.raises(ValueError, match=r"groups.*199.*200"):
         quick(missing="drop").fit(X, y, who[1:])
 
 

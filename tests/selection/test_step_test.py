@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recording_callbacks import Recorder
-from systems import PAPER, gates, n_computed, numbers, quick, season
+from systems import PAPER, gates, n_computed, numbers, quick, season, select
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Discrete
-from pidselect.selection import executor, scoring
 from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.executor import split_permutations
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import given_all
+from pidselect.selection.scoring import cmi_given, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult
-from pidselect.significance import FORWARD, maximum_statistic
+from pidselect.significance import BACKWARD, FORWARD, maximum_statistic
 
 SYSTEMS = {
     "paper": (numbers, PAPER),
@@ -34,7 +34,7 @@ SYSTEMS = {
     "defaults": (numbers, {}),
     "defaults, labels": (gates, {}),
     "defaults, feature groups": (numbers, {"feature_groups": [[0, 2]]}),
-    "defaults, but independent": (numbers, {"shared": False}),
+    "defaults, but independent": (numbers, {"shared_permutations": False}),
     "defaults, stricter": (numbers, {"backward": "maximum", "max_conditioning": 1}),
     "auto draws": (numbers, {"n_permutations": "auto"}),
     "auto draws, labels": (gates, {"n_permutations": "auto", "backward": None}),
@@ -64,35 +64,39 @@ def test_two_threads(name):
 
 
 @systems
-def test_tiny_memory(name):
-    assert record(*SYSTEMS[name], max_memory="1KiB") == plain_record(name)
-    assert record(*SYSTEMS[name], max_memory=1, n_jobs=2) == plain_record(name)
+def test_tiny_recorder(name):
+    assert record(*SYSTEMS[name], max_recorder="1KiB") == plain_record(name)
+    assert record(*SYSTEMS[name], max_recorder=1, n_jobs=2) == plain_record(name)
 
 
 @systems
-@pytest.mark.parametrize(("task_size", "at_once"), [(1, 2), (700, 5), (1, 16), (2**30, 64)])
-def test_any_cut(name, task_size, at_once, monkeypatch):
+@pytest.mark.parametrize("task_size", [1, 2000, 2**30])
+def test_any_task_size(name, task_size):
+    system, settings = SYSTEMS[name]
     expected = plain_record(name)
-    monkeypatch.setattr(executor, "TASK_SIZE", task_size)
-    monkeypatch.setattr(executor, "DRAWS_AT_ONCE", at_once)
-    assert record(*SYSTEMS[name]) == expected
+    features, steps, final = select(quick(**settings), *system(), task_size=task_size)
+    assert tuple(feature.name for feature in features) == expected.features
+    assert tuple(steps) == expected.steps
+    assert final == expected.p_values
 
 
-@systems
-@pytest.mark.parametrize("at_once", [1, 2, 100])
-def test_any_number_with_memory_at_once(name, at_once, monkeypatch):
-    expected = plain_record(name)
-    monkeypatch.setattr(scoring, "AT_ONCE", at_once)
-    assert record(*SYSTEMS[name]) == expected
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("n_concurrent", [1, 2, 100])
+def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
+    context, features = continuous_features(shared_permutations=shared)
+    others = [[f for f in features if f is not feature] for feature in features]
+    scores = cmi_given_each(context, features, others, (BACKWARD, 0))
+    expected = replace(scores, n_concurrent=None).score(range(20))
+    found = replace(scores, n_concurrent=n_concurrent).score(range(20))
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 8, 100])
-@pytest.mark.parametrize("draws", [range(1), range(2), range(251), range(64, 80), range(3, 1000)])
-def test_every_draw_is_in_one_task(n_parts, draws, monkeypatch):
-    context = SelectionContext(BITS, (NamedEstimator("discrete", Discrete()),))
+@pytest.mark.parametrize("numbers", [range(1), range(2), range(251), range(64, 80), range(3, 1000)])
+def test_every_permutation_is_in_one_task(n_parts, numbers):
     for task_size in (1, 50 * 16, 2**22):
-        monkeypatch.setattr(executor, "TASK_SIZE", task_size)
-        assert [draw for part in context.split(draws, n_parts) for draw in part] == list(draws)
+        parts = split_permutations(numbers, 50, n_parts, 1, task_size)
+        assert [number for part in parts for number in part] == list(numbers)
 
 
 def test_joblib_context():
@@ -131,7 +135,7 @@ def test_mixed_tables_too():
     table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
     expected = quick().fit(table, y).selection_
     assert list(expected.settings["estimator"]) == ["mixed-rank", "copula"]
-    assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
+    assert quick(n_jobs=2, max_recorder="1KiB").fit(table, y).selection_ == expected
 
 
 # --- seeds --------------------------------------------------------------------------------------
@@ -190,24 +194,29 @@ def test_global_seeds_have_no_say():
 
 def test_more_draws_begin_with_the_same():
     """So that a p-value of 1/(1+n) can only come from the same draws and more."""
-    question = about_numbers(shared_permutations=False)
-    few, many = (question.score(range(1 + n)) for n in (20, 45))
+    scores = about_numbers(shared_permutations=False)
+    few, many = (scores.score(range(1 + n)) for n in (20, 45))
     assert many.shape == (2, 3, 1, 46)
     np.testing.assert_array_equal(many[..., :21], few)
 
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_draws_are_the_same_in_any_company(shared):
-    question = about_numbers(shared_permutations=shared)
-    everything = question.score(range(40))
-    np.testing.assert_array_equal(question.score(range(17, 33)), everything[..., 17:33])
+    scores = about_numbers(shared_permutations=shared)
+    everything = scores.score(range(40))
+    np.testing.assert_array_equal(scores.score(range(17, 33)), everything[..., 17:33])
     for place in range(3):
-        alone = replace(question, candidates=question.candidates[place : place + 1])
+        alone = replace(scores, candidates=scores.candidates[place : place + 1])
         np.testing.assert_array_equal(alone.score(range(40))[:, 0], everything[:, place])
 
 
 def about_numbers(**settings):
-    """Ask for three columns given the fourth, by two schemes."""
+    """Return the scores of three columns given the fourth, by two schemes."""
+    context, features = continuous_features(**settings)
+    return cmi_given(context, features[1:], features[:1], (FORWARD, 0))
+
+
+def continuous_features(**settings):
     X, y = numbers()
     features = [
         Feature(f"x{place}", (place,), Block((Column(f"x{place}", "continuous", values),)))
@@ -217,7 +226,7 @@ def about_numbers(**settings):
     context = SelectionContext(
         target, (NamedEstimator("ksg", KSG()),), surrogates=schemes, **settings
     )
-    return given_all(context, features[1:], features[:1], (FORWARD, 0))
+    return context, features
 
 
 # --- verdicts -----------------------------------------------------------------------------------
@@ -243,9 +252,9 @@ def judged(observed, surrogates, alpha=0.05, early=False):
         surrogates=schemes,
     )
     features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
-    question = replace(given_all(context, features, (), (FORWARD, 0)), schemes=schemes)
-    members = np.zeros(observed.shape, dtype=np.int64)
-    found = PermutationTestResult(question, observed, observed, members, surrogates)
+    scores = replace(cmi_given(context, features, (), (FORWARD, 0)), schemes=schemes)
+    estimators = np.zeros(observed.shape, dtype=np.int64)
+    found = PermutationTestResult(scores, observed, observed, estimators, surrogates)
     return found.to_step("forward", (), 0, maximum_statistic)
 
 

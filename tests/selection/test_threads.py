@@ -17,7 +17,7 @@ import pytest
 from mortal import PATIENCE, within
 from systems import gates, numbers, quick
 
-from pidselect.selection.executor import count_workers, run
+from pidselect.selection.executor import count_workers, run_tasks
 
 
 def same_time(functions):
@@ -122,7 +122,7 @@ def test_a_context_without_a_backend_means_threads():
 
     def work():
         with joblib.parallel_config(n_jobs=2):
-            return list(run(thread_of, threading.Barrier(2), [(0,), (1,)], None))
+            return list(run_tasks(thread_of, threading.Barrier(2), [(0,), (1,)], None))
 
     assert len(set(within(work))) == 2
 
@@ -132,12 +132,12 @@ def fail(common, task):
     raise ValueError("a bug")
 
 
-@pytest.mark.parametrize("in_turn", [False, True])
-def test_errors_of_tasks_are_raised(in_turn):
+@pytest.mark.parametrize("stream", [False, True])
+def test_errors_of_tasks_are_raised(stream):
     """And the work is not done again."""
     calls = []
     with pytest.raises(ValueError, match="a bug"):
-        list(run(fail, calls, [(0,)], 1, in_turn))
+        list(run_tasks(fail, calls, [(0,)], 1, stream))
     assert calls == [0]
 
 
@@ -153,7 +153,7 @@ def process_of(common, task):
 def test_no_process_is_forked():
     """Forked beside threads, a process may wait for ever; loky's are started clean."""
     with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
-        names = list(run(process_of, None, [(0,), (1,)], None))
+        names = list(run_tasks(process_of, None, [(0,), (1,)], None))
     assert all(name.startswith("Loky") for name in names)
 
 
@@ -186,4 +186,4 @@ class Large:
 def test_large_arrays_are_shared():
     """They go through memory that all processes see, as the kernels know them: not read-only."""
     with processes():
-        assert set(run(kind_of, Large(), [(0,), (1,)], None)) == {(True, True)}
+        assert set(run_tasks(kind_of, Large(), [(0,), (1,)], None)) == {(True, True)}

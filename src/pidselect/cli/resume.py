@@ -66,10 +66,10 @@ def prepare(table: Path, out: OutputOptions) -> Saved:
 
 def _found(path: Path, is_named: bool, out: OutputOptions) -> Saved:
     """Go on, begin anew, or ask which of both."""
-    from pidselect.selection.checked_json import BEGINNING
+    from pidselect.selection.checkpoint import FILE_HEADER
 
     with path.open("rb") as file:
-        if file.read(len(BEGINNING)) != BEGINNING:
+        if file.read(len(FILE_HEADER)) != FILE_HEADER:
             raise WrongCallError(
                 f"{str(path)!r} is where this run would be kept, but it holds something else, "
                 "which is left as it is. --checkpoint FILE keeps the run elsewhere."

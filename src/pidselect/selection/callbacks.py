@@ -201,7 +201,7 @@ def callbacks_of_fit(
         return
     listed = CallbackList(callbacks, record)
     try:
-        yield replace(context, watch=listed)
+        yield replace(context, callbacks=listed)
     except BaseException as error:
         listed.on_interrupt(error)
         raise

@@ -35,7 +35,7 @@ from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import record_settings
 from pidselect.selection.pool import FeaturePool
 from pidselect.selection.scoring import PartialScores
-from pidselect.selection.validation import to_seed
+from pidselect.significance.validation import to_seed
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -289,7 +289,9 @@ class Journal:
             return PartialScores.empty(shape, permutations)
         self._n_read += 1
         scores = PartialScores.from_dict(entry)
-        return scores if scores.fits(shape, permutations) else PartialScores.empty(shape, permutations)
+        return (
+            scores if scores.fits(shape, permutations) else PartialScores.empty(shape, permutations)
+        )
 
     def find_result(self, test_id: str) -> Mapping[str, Any] | None:
         """Return the result of a finished test; None if the test is to be run now."""

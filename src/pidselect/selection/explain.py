@@ -30,7 +30,7 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.source_pair import PIDStrategy
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import make_context, members_of, sample_rows
+from pidselect.selection.fit import estimators_of, make_context, sample_rows
 from pidselect.selection.pool import Feature, FeatureGroups, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
@@ -61,8 +61,8 @@ def explain_fit(
     context = None
     if groups is not None or settings["n_groups"] is None:
         codes = check_groups(groups, _num_samples(X))
-        context = make_context(selector, dataset, members_of(selector), codes, seed)
-        context = replace(context, watch=active_callbacks(record))
+        context = make_context(selector, dataset, estimators_of(selector), codes, seed)
+        context = replace(context, callbacks=active_callbacks(record))
         if not in_sample:
             record = replace(record, p_values={})  # so that selected features are tested, too
     features = _features(record, dataset.table, selector.feature_groups)
@@ -82,7 +82,7 @@ def explain_fit(
         selector.n_jobs,
         to_bytes(selector.max_memory),
     )
-    callbacks = None if context is None else context.watch
+    callbacks = None if context is None else context.callbacks
     if callbacks is not None:
         callbacks.on_stage("atoms", len(features), len(features))
     notes = [note, _sample_note(in_sample), *_limit_notes(record)]

@@ -17,15 +17,15 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.relevance import n_draws
+from pidselect.selection.relevance import fixed_n_permutations
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.step_test import evaluate_weakest
 from pidselect.selection.validation import (
     STORE_SHARE,
-    check_search,
+    check_lookahead,
     to_bytes,
     to_criterion,
-    to_draws,
+    to_n_permutations,
     to_schemes,
 )
 from pidselect.significance import (
@@ -62,7 +62,7 @@ def select_features(
     if features and (result is None or context.n_permutations is None):
         # A sequential test is decided for the weakest feature, not for all of them.
         result = None  # releases the bound estimators
-        final = replace(context, n_permutations=n_draws(context))
+        final = replace(context, n_permutations=fixed_n_permutations(context))
         scores = cmi_given_others(final, pool.fixed, features, (FINAL, 0))
         _, result = evaluate_weakest(scores, maximum_statistic, "final")
     if result is None:
@@ -88,7 +88,7 @@ def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray |
 def choose_estimators(
     estimator: Any, criterion: Any, dataset: Dataset
 ) -> tuple[NamedEstimator, ...]:
-    """Return copies of the estimators, "auto" being resolved by the columns that are not skipped."""
+    """Return copies of the estimators; "auto" is resolved by the columns that are not skipped."""
     skipped = dataset.table.skipped
     usable = (c for index, c in enumerate(dataset.table.columns) if index not in skipped)
     block = Block((*dataset.target.columns, *usable))
@@ -121,7 +121,7 @@ def make_plan(selector: PIDSelector, pool: FeaturePool) -> SelectionPlan:
     return SelectionPlan(
         criterion=criterion,
         max_features=pool.remaining_columns(selector.max_features),
-        lookahead=check_search(selector),
+        lookahead=check_lookahead(selector),
         statistic=None if selector.backward is None else STATISTICS[selector.backward],
     )
 
@@ -148,8 +148,8 @@ def make_context(
     schemes = to_schemes(selector.surrogates)
     if groups is not None:  # numbered again, without the rows left out
         groups = cast(IntArray, check_groups(groups[dataset.rows], len(dataset.rows)))
-        if to_draws(selector.n_permutations) != 0:
-            lookahead = check_search(selector)
+        if to_n_permutations(selector.n_permutations) != 0:
+            lookahead = check_lookahead(selector)
             smallest_alpha = lookahead.alpha_at(float(selector.alpha), lookahead.n_levels)
             check_permutable(groups, dataset.target, schemes, smallest_alpha)
     standardised = is_portfolio(selector.estimator)
@@ -158,7 +158,7 @@ def make_context(
         estimators=estimators,
         is_portfolio=standardised and to_criterion(selector.criterion).takes_portfolio,
         alpha=float(selector.alpha),
-        n_permutations=to_draws(selector.n_permutations),
+        n_permutations=to_n_permutations(selector.n_permutations),
         surrogates=schemes,
         shared_permutations=bool(selector.shared_permutations),
         groups=groups,
@@ -211,9 +211,9 @@ def empty_record(
     names = dataset.table.names
     return Selection(
         features=(),
-        kept=tuple(feature.name for feature in pool.fixed),
+        fixed_features=tuple(feature.name for feature in pool.fixed),
         steps=(),
-        copies={names[copy]: names[original] for copy, original in pool.duplicates.items()},
+        duplicates={names[copy]: names[original] for copy, original in pool.duplicates.items()},
         skipped={names[column]: reason for column, reason in pool.skipped.items()},
         settings=record_settings(selector, context),
         frame_library=library,
@@ -242,5 +242,5 @@ def record_settings(selector: PIDSelector, context: SelectionContext) -> dict[st
         "max_conditioning": None if max_conditioning is None else int(max_conditioning),
         "seed": context.seed,
         "n_samples": context.target.n_samples,
-        "target": ", ".join(context.target.feature_types),
+        "target_types": context.target.feature_types,
     }

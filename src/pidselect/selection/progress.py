@@ -18,7 +18,7 @@ from pidselect.estimators import KSG, Mixed
 from pidselect.selection.callbacks import Callback, Stage
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.executor import DRAWS_AT_ONCE, count_workers
+from pidselect.selection.executor import PERMUTATION_BATCH, count_workers
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Selection
 
@@ -67,8 +67,8 @@ def announce_long_fit(context: SelectionContext, line: FeaturePool, criterion: C
     if n_samples * len(candidates) * _draws(context) < SURELY_SHORT or context.device != "cpu":
         return  # a GPU takes longer to compile its kernels than for a part of the work
     n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
-    given = criterion.given(line.kept, ())
-    given_more = criterion.given(line.kept, candidates[-1:])
+    given = criterion.conditioning_set(line.fixed, ())
+    given_more = criterion.conditioning_set(line.fixed, candidates[-1:])
     first = _seconds_per_step(context, candidates, given)
     if first + n_later * SLOWER * first < LONG:
         return
@@ -124,7 +124,7 @@ def _seconds_per_step(
     start = time.perf_counter()
     bound = part.bind([feature.take(rows) for feature in given])
     ready = time.perf_counter()
-    draws = range(1, 1 + DRAWS_AT_ONCE)
+    draws = range(1, 1 + PERMUTATION_BATCH)
     bound.score(candidates[0].take(rows).block, bound.rows((0,), draws))
     seconds_per_draw = (time.perf_counter() - ready) / len(draws)
     scores = len(candidates) * _draws(context) / count_workers(context.n_jobs)
@@ -133,7 +133,7 @@ def _seconds_per_step(
 
 def growth(context: SelectionContext) -> float:
     """Return the power of the number of samples with which the time of a step grows."""
-    neighbours = any(isinstance(member.estimator, KSG | Mixed) for member in context.members)
+    neighbours = any(isinstance(named.estimator, KSG | Mixed) for named in context.estimators)
     return GROWTH if neighbours else 1.0
 
 

@@ -29,10 +29,10 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.explanation import Role
-from pidselect.selection.backward import each_given_the_others, final_p_values
+from pidselect.selection.backward import cmi_given_others, final_p_values
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import given_all
+from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.sequential import most_draws
@@ -214,7 +214,7 @@ class CMIGivenSubsets:
     def n_values(self) -> int:
         """The number of values of one permutation."""
         n_tests = sum(len(self.context.schemes(subset)) for subset in self.subsets)
-        return n_tests * len(self.features) * len(self.context.members)
+        return n_tests * len(self.features) * len(self.context.estimators)
 
     def score(self, draws: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
@@ -222,7 +222,7 @@ class CMIGivenSubsets:
 
     def _score_given(self, subset: Sequence[Feature], draws: range) -> FloatArray:
         # One stream for all subsets: they share permutations as far as the scheme allows.
-        scores = given_all(self.context, self.features, subset, (RELEVANCE, OTHERS_STREAM))
+        scores = cmi_given(self.context, self.features, subset, (RELEVANCE, OTHERS_STREAM))
         values = scores.score(draws)
         # With an empty conditioning set, a scheme that is left out equals the global one.
         places = [
@@ -244,7 +244,7 @@ class ComputedScores:
         """The context, with the permutations that are known; progress was reported before."""
         context = self.scores.context
         n_permutations = self.values.shape[-1] - 1 - context.n_pilot
-        return replace(context, n_permutations=n_permutations, watch=None)
+        return replace(context, n_permutations=n_permutations, callbacks=None)
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -266,9 +266,9 @@ def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
     context = scores.context
     n = fixed_n_permutations(context)
     first, end = 1 + context.n_pilot + min(FIRST_PERMUTATIONS, n), 1 + context.n_pilot + n
-    if context.watch is not None:
+    if context.callbacks is not None:
         is_exact = first == end
-        context.watch.on_stage("roles", len(scores.features), scores.n_values * end, is_exact)
+        context.callbacks.on_stage("roles", len(scores.features), scores.n_values * end, is_exact)
     values = scores.score(range(first))
     _, result = evaluate_strongest(ComputedScores(scores, values))
     if first == end:
@@ -290,7 +290,7 @@ def _assess_selected(
     """Assess selected features given all others, by known p-values or by a test."""
     is_known = all(feature.name in final for feature in selected)
     tested = replace(context, n_permutations=0) if is_known else context
-    scores = each_given_the_others(tested, fixed, selected, (RELEVANCE, SELECTED_STREAM))
+    scores = cmi_given_others(tested, fixed, selected, (RELEVANCE, SELECTED_STREAM))
     _, result = evaluate_strongest(scores, "roles")
     names = [feature.name for feature in selected]
     p_values = final if is_known else dict(zip(names, final_p_values(result), strict=True))
@@ -324,7 +324,7 @@ def _assess_others(
     shape = (len(subsets), len(others))
     p_values = result.p_values().max(axis=0).reshape(shape)
     # Equal p-values are common with few permutations: then the largest score decides.
-    best = np.lexsort((-result.weakest.reshape(shape), p_values), axis=0)[0]
+    best = np.lexsort((-result.min_observed.reshape(shape), p_values), axis=0)[0]
     found = {}
     for place, feature in enumerate(others):
         subset = int(best[place])

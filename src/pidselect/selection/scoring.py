@@ -225,9 +225,7 @@ def cmi_given(
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates with one conditioning set."""
     scorer = LazyScorer(partial(context.bind, given, n_concurrent=n_concurrent))
-    return ConditionalMI(
-        context, tuple(candidates), context.schemes(given), (scorer,), stream_key
-    )
+    return ConditionalMI(context, tuple(candidates), context.schemes(given), (scorer,), stream_key)
 
 
 def cmi_given_each(

@@ -35,12 +35,12 @@ from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.explain import data_digest, explain_fit, take_rows
 from pidselect.selection.fit import (
-    blank_record,
-    choose_members,
+    choose_estimators,
+    empty_record,
     make_context,
     make_plan,
-    run,
     sample_rows,
+    select_features,
 )
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import announce_long_fit, progress_bar
@@ -248,7 +248,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             ``surrogates="blocks"``, whole groups.
         """
         check_parameters(self)
-        saved = Checkpoint.at(self.checkpoint)
+        saved = Checkpoint.read(self.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
         store = ColumnStore(round(STORE_SHARE * to_bytes(self.max_memory)))
         dataset = read_dataset(
@@ -256,32 +256,32 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         )
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         rows = sample_rows(self.max_samples, dataset.target, seed)
-        members = choose_members(self.estimator, self.criterion, dataset)
-        by_rank = all(member.uses_ranks_only for member in members)
+        estimators = choose_estimators(self.estimator, self.criterion, dataset)
+        by_rank = all(named.uses_ranks_only for named in estimators)
         pool = build_pool(dataset.table, self.fixed_features, self.feature_groups, rows, by_rank)
         plan = make_plan(self, pool)
         codes = check_groups(groups, _num_samples(X))
-        context = make_context(self, take_rows(dataset, rows), members, codes, seed)
+        context = make_context(self, take_rows(dataset, rows), estimators, codes, seed)
         journal = None if saved is None else saved.journal(self, dataset, pool, context)
-        blank = blank_record(self, dataset, pool, context, frame_library(X))
+        blank = empty_record(self, dataset, pool, context, frame_library(X))
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(self.verbose))
             context = stack.enter_context(callbacks_of_fit(context, progress, blank))
             if journal is not None:
-                context = stack.enter_context(journal.kept(context))
+                context = stack.enter_context(journal.recording(context))
             if journal is None or not journal.is_finished:
                 announce_long_fit(context, pool, plan.criterion)
-            features, steps, final = run(context, pool, plan)
+            features, steps, final = select_features(context, pool, plan)
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
         record_columns(self, X)
-        estimators = tuple(member.estimator for member in members)
-        self.estimator_ = estimators if context.is_portfolio else estimators[0]
+        used = tuple(named.estimator for named in estimators)
+        self.estimator_ = used if context.is_portfolio else used[0]
         self._digest, self._target = data_digest(dataset), dataset.target.names
         self.feature_types_ = dict(
             zip(dataset.table.names, dataset.table.feature_types, strict=True)
         )
         self.selected_ = np.array(
-            [column for feature in (*pool.kept, *features) for column in feature.columns], dtype=int
+            [column for feature in (*pool.fixed, *features) for column in feature.columns], dtype=int
         )
         self.selection_ = replace(
             blank,

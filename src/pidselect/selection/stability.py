@@ -37,7 +37,7 @@ from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.frames import read_columns, read_vectors, select_rows
 from pidselect.data.messages import align, shown, to_plain
 from pidselect.selection.callbacks import active_callbacks, use_callback
-from pidselect.selection.executor import abandon
+from pidselect.selection.executor import discard
 from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.short_form import stability_form
 from pidselect.significance import STABILITY, check_groups, permutations
@@ -374,7 +374,7 @@ def _select_on_subsamples(
                 if callbacks is not None:
                     callbacks.on_progress(1)
         except BaseException:
-            abandon(results)
+            discard(results)
             raise
     return supports
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.callbacks import Part
+from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.result import Phase, Step
@@ -133,7 +133,7 @@ def _is_close_call(p_value: float, context: SelectionContext) -> bool:
 
 
 def evaluate_strongest(
-    scores: CandidateScores, part: Part = "forward"
+    scores: CandidateScores, stage: StageName = "forward"
 ) -> tuple[int, PermutationTestResult]:
     """Test the candidate with the largest value against the maximum statistic.
 
@@ -143,19 +143,19 @@ def evaluate_strongest(
         Its index.
     result : PermutationTestResult
     """
-    return run_or_resume(scores, part, first_largest, maximum_statistic)
+    return run_or_resume(scores, stage, first_largest, maximum_statistic)
 
 
 def evaluate_weakest(
-    scores: CandidateScores, statistic: Statistic, part: Part = "backward"
+    scores: CandidateScores, statistic: Statistic, stage: StageName = "backward"
 ) -> tuple[int, PermutationTestResult]:
     """Test the candidate with the smallest value; return its index and the result."""
-    return run_or_resume(scores, part, first_smallest, statistic, keep_surrogates=True)
+    return run_or_resume(scores, stage, first_smallest, statistic, keep_surrogates=True)
 
 
 def run_or_resume(
     scores: CandidateScores,
-    part: Part,
+    stage: StageName,
     choose: Callable[[FloatArray], int],
     statistic: Statistic,
     keep_surrogates: bool = False,
@@ -168,7 +168,7 @@ def run_or_resume(
     """
     journal = scores.context.journal
     if journal is None:
-        _report_stage(scores, part)
+        _report_stage(scores, stage)
         return run_test(scores, choose, statistic)
     test_id = _test_id(scores)
     entry = journal.find_result(test_id)
@@ -179,7 +179,7 @@ def run_or_resume(
         surrogates = decode(entry.get("surrogates", entry["null"]))
         result = PermutationTestResult(scores, observed, bits, estimators, surrogates)
         return int(entry["chosen"]), result
-    _report_stage(scores, part)
+    _report_stage(scores, stage)
     chosen, result = run_test(scores, choose, statistic)
     null = np.stack([statistic(values) for values in result.surrogates])[:, np.newaxis]
     entry = {
@@ -195,7 +195,7 @@ def run_or_resume(
     return chosen, result
 
 
-def _report_stage(scores: CandidateScores, part: Part) -> None:
+def _report_stage(scores: CandidateScores, stage: StageName) -> None:
     """Report that a test begins, and the number of values it computes at most."""
     context = scores.context
     if context.callbacks is None:
@@ -205,7 +205,7 @@ def _report_stage(scores: CandidateScores, part: Part) -> None:
     n_values = len(scores.schemes) * n_candidates * len(context.estimators)
     n_values = int(getattr(scores, "n_values_per_permutation", n_values))
     is_exact = context.n_permutations is not None
-    context.callbacks.on_stage(part, n_candidates, n_values * last.stop, is_exact)
+    context.callbacks.on_stage(stage, n_candidates, n_values * last.stop, is_exact)
 
 
 def _test_id(scores: CandidateScores) -> str:

@@ -16,7 +16,7 @@ from pidselect.data.messages import quoted
 from pidselect.estimators.cuda.scorer import cuda
 from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA, Criterion
-from pidselect.selection.lookahead import Search
+from pidselect.selection.lookahead import Lookahead
 from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.validation import check_count, check_jobs
 
@@ -55,7 +55,7 @@ def to_criterion(criterion: object) -> Criterion:
     """
     if isinstance(criterion, type):
         raise TypeError(f"criterion={criterion!r} is a class; use {criterion.__name__}().")
-    if not isinstance(criterion, str) and hasattr(criterion, "ask"):
+    if not isinstance(criterion, str) and hasattr(criterion, "candidate_scores"):
         return cast(Criterion, criterion)
     check_choice(criterion, CRITERIA, "criterion")
     return CRITERIA[str(criterion)]
@@ -85,9 +85,9 @@ def to_n_permutations(n_permutations: object) -> int | None:
     return check_count(n_permutations, "n_permutations", at_least=0)
 
 
-def check_lookahead(selector: PIDSelector) -> Search:
+def check_lookahead(selector: PIDSelector) -> Lookahead:
     """Return the look-ahead of a selector; raise if its parameters exclude each other."""
-    search = Search(
+    search = Lookahead(
         check_count(selector.lookahead, "lookahead"),
         check_count(selector.n_random_starts, "n_random_starts", at_least=0),
     )
@@ -114,7 +114,7 @@ def check_lookahead(selector: PIDSelector) -> Search:
     elif n_permutations is not None:
         alpha = float(selector.alpha)
         try:
-            check_resolution(search.share(alpha, search.n_levels), n_permutations)
+            check_resolution(search.alpha_at(alpha, search.n_levels), n_permutations)
         except ValueError as error:
             if search.n_levels == 1:
                 raise

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from pidselect.selection.partial_scores import PartialScores, decode, encode
+from pidselect.selection.scoring import PartialScores, decode, encode
 
 any_float64 = arrays(np.uint64, array_shapes(max_dims=4)).map(lambda bits: bits.view(np.float64))
 
@@ -22,13 +22,13 @@ def test_arrays_come_back_to_the_bit(array):
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2)), st.integers(0, 10**6), st.data())
-def test_sheets_come_back_to_the_bit(known, first, data):
-    (n_candidates, n_draws), (n_tests, n_members) = known.shape, (2, 3)
-    shape = (n_tests, n_candidates, n_members, n_draws)
+def test_partial_scores_come_back_to_the_bit(computed, first, data):
+    (n_candidates, n_permutations), (n_tests, n_estimators) = computed.shape, (2, 3)
+    shape = (n_tests, n_candidates, n_estimators, n_permutations)
     values = data.draw(arrays(np.uint64, shape)).view(np.float64)
-    sheet = PartialScores(values, known, range(first, first + n_draws))
-    again = PartialScores.from_dict(json.loads(json.dumps(sheet.to_dict(), allow_nan=False)))
-    assert again.fits(shape, sheet.draws)
-    np.testing.assert_array_equal(again.known, known)
-    cells = values.transpose(1, 3, 0, 2)[known], again.values.transpose(1, 3, 0, 2)[known]
+    scores = PartialScores(values, computed, range(first, first + n_permutations))
+    again = PartialScores.from_dict(json.loads(json.dumps(scores.to_dict(), allow_nan=False)))
+    assert again.fits(shape, scores.permutations)
+    np.testing.assert_array_equal(again.computed, computed)
+    cells = values.transpose(1, 3, 0, 2)[computed], again.values.transpose(1, 3, 0, 2)[computed]
     assert cells[0].tobytes() == cells[1].tobytes()
