@@ -110,7 +110,7 @@ def ends_clearly(context, folder):
         with context():
             quick(estimator=Mortal(str(folder), os.getpid(), 100)).fit(*numbers())
 
-    with pytest.raises(RuntimeError, match="max_recorder") as caught:
+    with pytest.raises(RuntimeError, match="max_memory") as caught:
         within(fit)
     assert caught.value.__cause__ is not None
     assert deaths(folder) >= 1

@@ -64,9 +64,9 @@ def test_two_threads(name):
 
 
 @systems
-def test_tiny_recorder(name):
-    assert record(*SYSTEMS[name], max_recorder="1KiB") == plain_record(name)
-    assert record(*SYSTEMS[name], max_recorder=1, n_jobs=2) == plain_record(name)
+def test_tiny_memory(name):
+    assert record(*SYSTEMS[name], max_memory="1KiB") == plain_record(name)
+    assert record(*SYSTEMS[name], max_memory=1, n_jobs=2) == plain_record(name)
 
 
 @systems
@@ -135,7 +135,7 @@ def test_mixed_tables_too():
     table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
     expected = quick().fit(table, y).selection_
     assert list(expected.settings["estimator"]) == ["mixed-rank", "copula"]
-    assert quick(n_jobs=2, max_recorder="1KiB").fit(table, y).selection_ == expected
+    assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
 
 
 # --- seeds --------------------------------------------------------------------------------------
