@@ -11,25 +11,27 @@ try:
     import typer
 except ModuleNotFoundError as error:
     raise SystemExit(
-        f"The command line needs {error.name}: pip install 'pidselect[cli]' brings all it needs."
+        f"The command line needs {error.name}: pip install 'pidselect[cli]'"
     ) from error
 
 from pidselect import __version__
-from pidselect.cli import decompose, demo, explain, info, select
+from pidselect.cli import decompose, demo, info, select
 
-#: Fields of a CSV may be longer than Python lets them be: whole articles, but no whole file.
+#: Characters in a field of a CSV file: Python's own limit is 131,072.
 LONGEST_FIELD = 2**24
 
+HELP = "Feature selection by conditional mutual information, with permutation tests."
+
 app = typer.Typer(
-    help="Which of my variables matter, and how.",
+    help=HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
         typer.echo(f"pidselect {__version__}")
         raise typer.Exit
 
@@ -37,14 +39,15 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def general(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Which of my variables matter, and how."""
+    """Options without a command."""
 
 
-app.command("select", help=select.HELP)(select.select_command)
-app.command("explain", help=explain.HELP)(explain.explain_command)
+app.command("select", help=select.SELECT_HELP)(select.select_command)
+app.command("explain", help=select.EXPLAIN_HELP)(select.explain_command)
 app.command("decompose", help=decompose.HELP)(decompose.decompose_command)
 app.command("demo", help=demo.HELP)(demo.demo_command)
 app.command("info", help=info.HELP)(info.info_command)
@@ -53,7 +56,7 @@ app.command("info", help=info.HELP)(info.info_command)
 def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # no letter that a terminal lacks is worth a crash
+        if hasattr(stream, "reconfigure"):  # a terminal may lack a character
             stream.reconfigure(errors="backslashreplace")
     csv.field_size_limit(LONGEST_FIELD)
     app()

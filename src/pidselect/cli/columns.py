@@ -1,40 +1,79 @@
-"""Column names on a command line: found, split at commas, completed."""
+"""Columns named on the command line: their roles, types and groups, and their completion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from pidselect.cli.errors import WrongCallError
-from pidselect.data.messages import check_choice, did_you_mean
+from pidselect.cli.messages import WrongCallError
+from pidselect.data.messages import did_you_mean
+
+if TYPE_CHECKING:
+    from pidselect.cli.options import SelectionOptions, TableOptions
+
+#: As in `pidselect.data.FeatureType`.
+TYPES = ("continuous", "ordinal", "nominal")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that options name.
+
+    Parameters
+    ----------
+    targets, drop, fixed_features : tuple of str
+    groups : str, optional
+        The column with the groups of rows.
+    feature_groups : dict of str to tuple of str
+    feature_types : dict of str to str
+    """
+
+    targets: tuple[str, ...]
+    drop: tuple[str, ...]
+    fixed_features: tuple[str, ...]
+    groups: str | None
+    feature_groups: dict[str, tuple[str, ...]]
+    feature_types: dict[str, str]
+
+
+def find_roles(table: TableOptions, how: SelectionOptions, known: Sequence[str]) -> Roles:
+    """Return the roles of columns; refuse unknown columns and columns with two roles."""
+    targets = split_names(table.target, known, "--target")
+    groups = () if how.groups is None else split_names([how.groups], known, "--groups")
+    if len(groups) > 1:
+        raise WrongCallError(f"--groups takes one column, got {len(groups)}.")
+    drop = split_names(how.drop or (), known, "--drop")
+    fixed = split_names(how.fixed_features or (), known, "--fixed-features")
+    feature_groups = _feature_groups(how.feature_groups or (), known)
+    grouped = tuple(name for names in feature_groups.values() for name in names)
+    exclusive = {"--target": targets, "--groups": groups, "--drop": drop}
+    others = {"--fixed-features": fixed, "--feature-groups": grouped}
+    for option, names in {**exclusive, **others}.items():
+        for other, columns in exclusive.items():
+            if other != option and (both := [name for name in names if name in columns]):
+                raise WrongCallError(f"{option} and {other} both name {both[0]!r}: use one.")
+    if not set(known) - {*targets, *drop, *groups}:
+        raise WrongCallError(
+            f"No candidate is left: --target, --groups and --drop name all {len(known)} columns."
+        )
+    types = split_types(table.feature_types or (), known, targets)
+    return Roles(targets, drop, fixed, next(iter(groups), None), feature_groups, types)
 
 
 def split_names(values: Iterable[str], known: Sequence[str], option: str) -> tuple[str, ...]:
     """Return the columns that an option names, each once.
 
-    A value is one name or several, separated by commas. A name may hold commas itself: of what
-    begins a value, the longest text that is a column wins.
-
-    Parameters
-    ----------
-    values : iterable of str
-        As typed.
-    known : sequence of str
-        All columns.
-    option : str
-        For the error.
+    A value is one name or several, separated by commas. As a name may contain commas, the longest
+    text at the start of a value that is a column is used.
 
     Examples
     --------
     >>> split_names(["a,b", "height, cm"], ["a", "b", "height, cm"], "--drop")
     ('a', 'b', 'height, cm')
-    >>> split_names(["hight"], ["age", "height"], "--drop")
-    Traceback (most recent call last):
-    ...
-    pidselect.cli.errors.WrongCallError: --drop: there is no column 'hight'; did you mean 'height'?
-    Known are 'age', 'height'
     """
     found: dict[str, None] = {}
     names = set(known)
@@ -48,72 +87,93 @@ def split_names(values: Iterable[str], known: Sequence[str], option: str) -> tup
                 if name in names:
                     break
             else:
-                wanted = pieces[start].strip()
-                raise WrongCallError(
-                    f"{option}: there is no column {wanted!r}{did_you_mean(wanted, known)}"
-                )
+                raise _unknown_column(pieces[start].strip(), known, option)
             found[name] = None
             start = end
     return tuple(found)
 
 
-def split_kinds(values: Iterable[str], known: Sequence[str]) -> dict[str, str]:
-    """Return the kinds that are stated, by column.
+def _unknown_column(name: str, known: Sequence[str], option: str) -> WrongCallError:
+    return WrongCallError(f"{option}: there is no column {name!r}{did_you_mean(name, known)}")
+
+
+def split_types(
+    values: Iterable[str], known: Sequence[str], targets: Sequence[str] = ()
+) -> dict[str, str]:
+    """Return the stated feature types by column; "target" stands for the targets.
 
     Examples
     --------
-    >>> split_kinds(["a=nominal,b=ordinal", "x=y=continuous"], ["a", "b", "x=y"])
+    >>> split_types(["a=nominal,b=ordinal", "x=y=continuous"], ["a", "b", "x=y"])
     {'a': 'nominal', 'b': 'ordinal', 'x=y': 'continuous'}
+    >>> split_types(["target=nominal"], ["a", "b"], targets=["b"])
+    {'b': 'nominal'}
     """
-    feature_types: dict[str, str] = {}
+    option, types = "--feature-types", {}
     for value in values:
-        whole = value.rpartition("=")[0].strip() in known
-        for pair in [value] if whole else _pairs(value):
+        is_single = value.rpartition("=")[0].strip() in known
+        for pair in [value] if is_single else _pairs(value):
             name, sign, feature_type = (part.strip() for part in pair.rpartition("="))
             if not sign:
-                raise WrongCallError(
-                    f"--kinds {pair!r} must be a name and a kind, such as {pair}=nominal"
-                )
-            if name not in known:
-                raise WrongCallError(
-                    f"--kinds: there is no column {name!r}{did_you_mean(name, known)}"
-                )
-            _check_kind(name, feature_type)
-            feature_types[name] = feature_type
-    return feature_types
-
-
-def _check_kind(column: str, feature_type: str) -> None:
-    try:
-        check_choice(feature_type, ("continuous", "ordinal", "nominal"), f"--kinds {column}")
-    except ValueError as error:
-        raise WrongCallError(str(error)) from None
+                raise WrongCallError(f"{option} {pair!r} has no type: use {pair}=nominal, say.")
+            if feature_type not in TYPES:
+                near = did_you_mean(feature_type, TYPES)
+                raise WrongCallError(f"{option} {name}={feature_type}: unknown type{near}")
+            if name in known:
+                types[name] = feature_type
+            elif name == "target":
+                types.update(dict.fromkeys(targets, feature_type))
+            else:
+                raise _unknown_column(name, known, option)
+    return types
 
 
 def _pairs(value: str) -> list[str]:
-    """Return what lies between commas, but for commas that no kind precedes."""
+    """Split at commas that follow a type; other commas belong to a name."""
     pairs = [""]
     for piece in value.split(","):
-        if pairs[-1] and "=" in pairs[-1]:
+        if "=" in pairs[-1]:
             pairs.append(piece.strip())
         else:
             pairs[-1] = f"{pairs[-1]},{piece}" if pairs[-1] else piece.strip()
     return pairs
 
 
-def complete_column(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the columns that what was typed may become; none if the file cannot be read."""
-    try:
-        from pidselect.data.disk import header
-        from pidselect.data.text_format import TextFormat
+def _feature_groups(values: Iterable[str], known: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return groups by name: ``lat,lon`` or ``place=lat,lon``."""
+    groups: dict[str, tuple[str, ...]] = {}
+    for value in values:
+        title, columns = _feature_group(value, known)
+        if title in groups:
+            raise WrongCallError(f"--feature-groups names {title!r} twice.")
+        groups[title] = columns
+    return groups
 
-        given = context.params
+
+def _feature_group(value: str, known: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    title, sign, rest = value.partition("=")
+    try:
+        columns = split_names([value], known, "--feature-groups")
+    except WrongCallError:
+        if not sign:
+            raise
+        return title.strip(), split_names([rest], known, "--feature-groups")
+    return "+".join(columns), columns
+
+
+def complete_column(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the columns that complete a word; none if the file cannot be read."""
+    try:
+        from pidselect.data import TextFormat
+        from pidselect.data.disk import header
+
+        options = context.params
         text = TextFormat(
-            delimiter=given.get("delimiter"), encoding=given.get("encoding") or "utf-8"
+            delimiter=options.get("delimiter"), encoding=options.get("encoding") or "utf-8"
         )
-        # A line that is not finished is not always understood: then its words are looked at.
-        words = [Path(word).expanduser() for word in (given.get("table"), *context.args) if word]
+        # An unfinished line is not always parsed: then its words are searched for a file.
+        words = [Path(word).expanduser() for word in (options.get("table"), *context.args) if word]
         names = header(next(word for word in words if word.is_file()), text)
-    except Exception:  # whatever it is, the shell's line is no place for it
+    except Exception:  # no error may be printed into the line that is typed
         return []
     return [name for name in names if name.isprintable() and name.startswith(incomplete)]

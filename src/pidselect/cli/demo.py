@@ -1,4 +1,4 @@
-"""``pidselect demo``: a first selection, on a table that is made for it."""
+"""``pidselect demo``: a first selection, on a simulated table."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import Annotated
 
 import typer
 
-from pidselect.cli.errors import plain_errors
 from pidselect.cli.formatting import relevant_sentences
+from pidselect.cli.messages import plain_errors, say
 from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
-from pidselect.cli.output import say
-from pidselect.cli.run import Call, Found, result_text, run
+from pidselect.cli.run import Call, Result, run
+from pidselect.cli.select import select_text
 
-#: Few days and draws: the demo should not take long.
-N_DAYS, N_DRAWS = 500, 50
+#: Few samples and permutations, to be quick.
+N_SAMPLES, N_PERMUTATIONS = 500, 50
 
-#: What the made table is called.
 NAME = "island.csv"
 
-#: What the help says; \b keeps the lines of the paragraph that follows.
-HELP = """Show a selection on a made table: what makes people on an island ride hire bicycles.
+#: \b keeps the lines of the paragraph that follows.
+HELP = """Select features of a simulated table: rides on the hire bicycles of an island.
 
 \b
 Examples:
@@ -31,70 +30,65 @@ Examples:
   pidselect demo --report island.html --table island.csv
 """
 
-QUESTION = """\
-What makes people on an island ride the hire bicycles?
-A made season of {n_rows} days, {n_columns} columns: numbers, counts, labels and yes/no together.
-What counts is known here: {relevant}.
+INTRODUCTION = """\
+Which variables determine the number of rides on an island's hire bicycles?
+Simulated: {n_rows} days, {n_columns} columns (continuous, ordinal and nominal).
+Relevant by construction: {relevant}.
 """
 
-GOING_ON = """
-Now your own table:
+NEXT = """
+Next, your own table:
   pidselect select TABLE.csv --target COLUMN --report report.html
   pidselect select --help"""
 
 
 def demo_command(
-    report: Annotated[Path, typer.Option(metavar="FILE.html", help="Where the page goes.")] = Path(
+    report: Annotated[Path, typer.Option(metavar="FILE.html", help="Path of the report.")] = Path(
         "pidselect-demo.html"
     ),
     table: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Also keep the made table, to play with."),
+        Path | None, typer.Option(metavar="FILE.csv", help="Also write the simulated table.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the result.")] = False,
 ) -> None:
-    """Show a selection on a made table."""
+    """Select features of a simulated table."""
     with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:
         path = table or Path(folder, NAME)
         target = _write(path, quiet)
-        kept = [] if table is None else ["--table", str(table)]
+        table_option = [] if table is None else ["--table", str(table)]
         run(
             Call(
                 TableOptions(table=path, target=[target]),
-                SelectionOptions(permutations=str(N_DRAWS)),
+                SelectionOptions(n_permutations=N_PERMUTATIONS),
                 OutputOptions(report=report, quiet=quiet),
-                typed=shlex.join(["pidselect", "demo", "--report", str(report), *kept]),
+                typed=shlex.join(["pidselect", "demo", "--report", str(report), *table_option]),
                 measure="auto",
-                is_kept=False,
-                called=NAME if table is None else "",  # where it lies is gone when that is read
+                is_saved=False,
+                source=str(table or NAME),
             ),
             _text,
         )
         if not quiet:
-            say(GOING_ON)
+            say(NEXT)
 
 
 def _write(path: Path, quiet: bool) -> str:
-    """Write the made table as CSV, say what it is, and return the name of its target."""
+    """Write the simulated table as CSV, and return the name of its target."""
     from pidselect import datasets
 
-    island = datasets.mixed_table(N_DAYS, random_state=0)
+    island = datasets.mixed_table(N_SAMPLES, random_state=0)
     columns = island.with_target()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
     if not quiet:
-        say(
-            QUESTION.format(
-                n_rows=len(island.y),
-                n_columns=len(island.columns),
-                relevant=", ".join(island.relevant),
-            )
-        )
+        n_rows, n_columns = len(island.y), len(island.columns)
+        relevant = ", ".join(island.relevant)
+        say(INTRODUCTION.format(n_rows=n_rows, n_columns=n_columns, relevant=relevant))
     return island.target
 
 
-def _text(found: Found) -> str:
-    how = "" if found.explanation is None else relevant_sentences(found.explanation)
-    return f"{result_text(found)}\n\nAnd how:\n\n{how}"
+def _text(result: Result) -> str:
+    sentences = "" if result.explanation is None else relevant_sentences(result.explanation)
+    return f"{select_text(result)}\n\n{sentences}"

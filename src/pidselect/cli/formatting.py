@@ -1,4 +1,4 @@
-"""Results as text: the selection, what was left out, and how features tell."""
+"""Results as text: the selection, the columns that were left out, and the explanation."""
 
 from __future__ import annotations
 
@@ -8,24 +8,20 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pidselect.cli.errors import as_options
-from pidselect.data.messages import align, shown
+from pidselect.data.messages import align, counted, shown
 
-if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
+if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.decomposition.explanation import Explanation, FeatureExplanation
     from pidselect.selection.result import Selection
 
-#: Of columns that were left out, so many are named; of features that are not selected, as well.
-MOST_NAMED = 20
+#: Columns left out, and features not selected, that are listed.
+MAX_LISTED = 20
 
-#: Texts are broken into lines of so many columns at most, and so many at least.
-WIDEST, NARROWEST = 100, 40
+#: Limits of the width of text.
+MAX_WIDTH, MIN_WIDTH = 100, 40
 
-#: What a note says that holds in Python only.
-IN_PYTHON = "; held-out rows can be passed instead"
-
-#: The longest bar, and what its parts are drawn with: unique, shared, synergy.
-LONGEST = 24
+#: Length of the longest bar, and the marks of its parts: unique, shared, synergy.
+BAR_LENGTH = 24
 BLOCKS, LETTERS = "█▒░", "us+"
 
 
@@ -36,109 +32,91 @@ def selection_text(selection: Selection, n_rows: int) -> str:
     ----------
     selection : Selection
     n_rows : int
-        Of the file, before rows were left out.
+        Of the file, before rows were dropped.
     """
-    blocks = [str(selection)]
+    sentences = []
     if selection.is_complete and not selection.features:
-        blocks.append(
-            _wrapped([as_options(f"No feature was selected. {selection.empty_reason()}")])
-        )
-    if left_out := _left_out(selection, n_rows):
-        blocks.append(_wrapped(left_out))
-    return "\n\n".join(blocks)
-
-
-def _left_out(selection: Selection, n_rows: int) -> list[str]:
-    sentences = [
-        f"{shown(copy)} says the same as {shown(original)} and was left out."
+        sentences.append(f"No feature was selected. {selection.empty_reason()}")
+    left_out = [
+        f"{shown(copy)} is a duplicate of {shown(original)} and was left out."
         for copy, original in selection.duplicates.items()
     ]
-    sentences += [
-        f"{shown(name)} was skipped: {reason}." for name, reason in selection.skipped.items()
-    ]
-    if more := len(sentences) - MOST_NAMED:
-        sentences[MOST_NAMED:] = [f"... and {more} more columns were left out."] * (more > 0)
+    left_out += [f"{shown(name)} was skipped: {why}." for name, why in selection.skipped.items()]
+    sentences += left_out[:MAX_LISTED]
+    if (more := len(left_out) - MAX_LISTED) > 0:
+        sentences.append(f"... and {counted(more, 'more column')} left out.")
     n_samples = selection.settings.get("n_samples", n_rows)
     if n_samples < n_rows:
         sentences.append(f"{n_samples} of {n_rows} rows were used.")
-    return sentences
+    return "\n\n".join(filter(None, [str(selection), _wrapped(sentences)]))
 
 
 def alarms_text(alarms: Sequence[str]) -> str:
-    """Return what undoes the answer, in the words of the command line.
-
-    Examples
-    --------
-    >>> print(alarms_text(["day counts the rows. Use surrogates='shift'."]))
-    Mind: day counts the rows. Use --surrogates shift.
-    """
-    return _wrapped([f"Mind: {as_options(alarm)}" for alarm in alarms])
+    """Return warnings about the data that put the result in question."""
+    return _wrapped([f"Warning: {alarm}" for alarm in alarms])
 
 
 def explanation_text(explanation: Explanation) -> str:
-    """Return roles with bars, a sentence for each feature, and notes."""
+    """Return a table with bars, a sentence for each feature, and notes."""
+    selected = [feature for feature in explanation if feature.selected]
     others = [feature for feature in explanation if not feature.selected]
-    printed = [feature for feature in explanation if feature.selected] + others[:MOST_NAMED]
-    n_selected = sum(feature.selected for feature in explanation)
+    listed = selected + others[:MAX_LISTED]
     title = (
-        f"What features tell about {shown(explanation.target)} "
-        f"({n_selected} selected, {explanation.n_samples} samples)"
+        f"Information about {shown(explanation.target)} "
+        f"({len(selected)} selected, {explanation.n_samples} samples)"
     )
-    sentences = [feature.sentence for feature in printed]
-    if more := len(others) - MOST_NAMED:
-        sentences += [f"... and {more} more, in what --json writes."] * (more > 0)
-    notes = [f"Note: {as_options(note).replace(IN_PYTHON, '')}" for note in explanation.notes]
-    blocks = [title, _bars(printed), _wrapped(sentences), _wrapped(notes)]
-    return "\n\n".join(block for block in blocks if block)
+    sentences = [feature.sentence for feature in listed]
+    if (more := len(others) - MAX_LISTED) > 0:
+        sentences.append(f"... and {counted(more, 'more feature')}: --json writes all of them.")
+    notes = [f"Note: {note}" for note in explanation.notes]
+    blocks = [title, _bars(listed), _wrapped(sentences), _wrapped(notes)]
+    return "\n\n".join(filter(None, blocks))
 
 
 def relevant_sentences(explanation: Explanation) -> str:
-    """Return a sentence for each feature that tells something."""
+    """Return a sentence for each relevant feature."""
     roles = ("fixed", "strongly relevant", "weakly relevant")
     return _wrapped([feature.sentence for feature in explanation if feature.role in roles])
 
 
 def _bars(features: Sequence[FeatureExplanation]) -> str:
-    """Return a line for each feature: its role, its parts in bits, and a bar of them."""
+    """Return a line for each feature: its role, its atoms in bits, and a bar of them."""
     from pidselect.decomposition.explanation import ATOMS, cut, number
 
     marks = _marks()
-    parts = [[max(0.0, getattr(feature, atom) or 0.0) for atom in ATOMS] for feature in features]
-    longest = max(map(sum, parts), default=0.0)
-    header = ("feature", "role", *ATOMS)
+    atoms = [[max(0.0, getattr(feature, atom) or 0.0) for atom in ATOMS] for feature in features]
+    largest = max(map(sum, atoms), default=0.0)
     rows = [
         (cut(one.name), one.role, *(number(getattr(one, atom)) for atom in ATOMS))
         for one in features
     ]
-    lines = align([header, *rows], n_left=2)
-    drawn = ["", *(_bar(amounts, longest, marks) for amounts in parts)]
+    lines = align([("feature", "role", *ATOMS), *rows], n_left=2)
+    bars = ["", *(_bar(amounts, largest, marks) for amounts in atoms)]
+    table = [f"{line}  {bar}".rstrip() for line, bar in zip(lines, bars, strict=True)]
     legend = ", ".join(f"{mark} {atom}" for mark, atom in zip(marks, ATOMS, strict=True))
-    table = [f"{line}  {bar}".rstrip() for line, bar in zip(lines, drawn, strict=True)]
-    scale = f"In bits; bars: {legend}; the longest is {longest:.3f} bit." if longest else "In bits."
+    scale = f"In bits; bars: {legend}; the longest is {largest:.3f} bit." if largest else "In bits."
     return "\n".join([*table, scale])
 
 
-def _bar(amounts: Sequence[float], longest: float, marks: str) -> str:
-    """Return a bar whose parts are rounded so that its length is right.
+def _bar(amounts: Sequence[float], largest: float, marks: str) -> str:
+    """Return a bar, rounded at the ends of its parts so that its length is right.
 
     Examples
     --------
     >>> _bar([0.5, 0.25, 0.25], 1.0, "us+")
     'uuuuuuuuuuuussssss++++++'
     """
-    if longest <= 0:
+    if largest <= 0:
         return ""
-    ends, total = [0], 0.0
-    for amount in amounts:
+    bar, total = "", 0.0
+    for mark, amount in zip(marks, amounts, strict=True):
         total += amount
-        ends.append(round(LONGEST * total / longest))
-    return "".join(
-        mark * (end - start) for mark, start, end in zip(marks, ends[:-1], ends[1:], strict=True)
-    )
+        bar += mark * (round(BAR_LENGTH * total / largest) - len(bar))
+    return bar
 
 
 def _marks() -> str:
-    """Return blocks, or letters where standard output has no blocks."""
+    """Return blocks, or letters where the encoding of standard output has no blocks."""
     try:
         BLOCKS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -147,14 +125,9 @@ def _marks() -> str:
 
 
 def _wrapped(lines: Sequence[str]) -> str:
-    width = _width()
+    width = MAX_WIDTH  # of a file
+    if sys.stdout is not None and sys.stdout.isatty():  # None where it is closed
+        width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size().columns))
     return "\n".join(
         textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines
     )
-
-
-def _width() -> int:
-    """Return the width of the terminal within limits; what goes to a file is the same anywhere."""
-    if sys.stdout is None or not sys.stdout.isatty():  # None where it is closed
-        return WIDEST
-    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))

@@ -1,4 +1,4 @@
-"""``pidselect info``: what is installed, and what the machine has."""
+"""``pidselect info``: versions and hardware."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from pidselect.cli.errors import as_options, plain_errors
-from pidselect.cli.output import say
+from pidselect.cli.messages import one_line, plain_errors, say
+from pidselect.cli.output import write_json
 from pidselect.data.messages import align
 
-#: What the help says; \b keeps the lines of the paragraph that follows.
-HELP = """Say what is installed: versions, threads, memory, GPU.
+#: \b keeps the lines of the paragraph that follows.
+HELP = """Show versions, threads, memory and GPU.
 
 \b
 Examples:
@@ -22,7 +22,7 @@ Examples:
   pidselect info --json - | jq .gpu
 """
 
-#: Libraries that are of use where they are there, and how to get them.
+#: Optional libraries, and how to install them.
 OPTIONAL = {
     "typer": "pip install 'pidselect[cli]'",
     "rich": "pip install 'pidselect[cli]'",
@@ -36,7 +36,7 @@ OPTIONAL = {
     "cupy": "pip install 'pidselect[cuda]'",
 }
 
-#: Names under which a library may be installed.
+#: Other names under which a library is installed.
 ALSO = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
 
 
@@ -45,20 +45,17 @@ def info_command(
         str | None, typer.Option(metavar="FILE", help="As JSON; - for standard output.")
     ] = None,
 ) -> None:
-    """Say what is installed: versions, threads, memory, GPU."""
+    """Show versions, threads, memory and GPU."""
     with plain_errors():
-        found = find_out()
+        found = environment_info()
         if json is None:
             say(_text(found))
-            return
-        from pidselect.cli.writing import write_json
-
-        if line := write_json(found, json):
+        elif line := write_json(found, json):
             say(line)
 
 
-def find_out() -> dict[str, Any]:
-    """Return what is installed and what the machine has."""
+def environment_info() -> dict[str, Any]:
+    """Return versions and hardware."""
     from pidselect.report.environment import environment
 
     known = environment()
@@ -86,7 +83,7 @@ def _version(name: str) -> str | None:
 
 
 def _threads() -> int:
-    """Return how many threads this process may use at a time."""
+    """Return the number of threads that this process may use."""
     from joblib import cpu_count
 
     return int(cpu_count())
@@ -95,12 +92,12 @@ def _threads() -> int:
 def _memory() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # no such question on this system
+    except (AttributeError, OSError, ValueError):  # not available on this system
         return None
 
 
 def _kernels() -> str:
-    """Return where compiled kernels are kept."""
+    """Return the folder of the compiled kernels."""
     from numba import config
 
     import pidselect
@@ -109,14 +106,14 @@ def _kernels() -> str:
 
 
 def _gpu() -> dict[str, Any]:
-    """Return the GPU's name, or why there is none; whatever fails is no error here."""
+    """Return the name of the GPU, or the reason why there is none."""
     from pidselect.estimators.cuda.scorer import cuda
 
     try:
         device: Any = cuda()
         return {"name": device.name, "free_bytes": int(device.free_bytes())}
     except Exception as error:
-        return {"name": None, "reason": as_options(" ".join(str(error).split()))}
+        return {"name": None, "reason": one_line(error)}
 
 
 def _text(found: dict[str, Any]) -> str:
@@ -133,6 +130,6 @@ def _text(found: dict[str, Any]) -> str:
         ("threads", f"{found['threads']} of {found['logical_cpus']} logical CPUs"),
         ("memory", "unknown" if memory is None else f"{memory / 2**30:.1f} GiB"),
         ("compiled kernels", found["kernels"]),
-        ("GPU", gpu["name"] or f"none ({gpu['reason'].partition(':')[0]})"),
+        ("GPU", gpu["name"] or f"none ({gpu['reason']})"),
     ]
     return "\n".join(align([(name, str(value)) for name, value in rows], n_left=2))

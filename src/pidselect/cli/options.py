@@ -1,32 +1,110 @@
-"""The options that commands share: each set of them is one frozen dataclass."""
+"""Options of the commands: each set of them is a frozen dataclass, each field an option.
+
+An option that is a parameter of the library has its name, with dashes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+import shlex
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from pidselect.cli.choices import CRITERIA, ESTIMATORS, SCHEMES, WHOLE, completing, one_of, real
 from pidselect.cli.columns import complete_column
-from pidselect.cli.errors import WrongCallError
+from pidselect.data.messages import did_you_mean
+from pidselect.names import CRITERIA, ESTIMATORS, SURROGATES
 
-if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
-    from pidselect.data.text_format import TextFormat
+if TYPE_CHECKING:  # imported where it is used: help must be quick
+    from pidselect.data import TextFormat
 
 #: Headings of the help.
-READING = "How the table is read"
-SELECTING = "How features are selected"
-WRITING = "What is written, and where"
-GOING_ON = "Stopping and going on"
+READING = "Input"
+SELECTING = "Selection"
+WRITING = "Output"
+RESUMING = "Interrupted runs"
 
-#: Characters that are hard to type, by name.
+#: Delimiters by name, as some are hard to type.
 DELIMITERS = {"tab": "\t", r"\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "pipe": "|"}
+
+#: Options that determine how a run starts, not what it computes.
+START_OPTIONS = ("resume", "restart")
 
 
 def _option(panel: str | None, *names: str, **more: Any) -> Any:
     return typer.Option(*names, rich_help_panel=panel, **more)
+
+
+def one_of(*names: str) -> dict[str, Any]:
+    """Return the settings of an option that takes one of some names.
+
+    Examples
+    --------
+    >>> device = one_of("cpu", "cuda")
+    >>> device["metavar"], device["autocompletion"]("cu")
+    ('cpu|cuda', ['cuda'])
+    """
+
+    def parse(text: str) -> str:
+        if text not in names:
+            raise typer.BadParameter(f"{text!r} is unknown{did_you_mean(text, names)}")
+        return text
+
+    return {"parser": parse, "metavar": "|".join(names), "autocompletion": completing(*names)}
+
+
+def some_of(*names: str) -> dict[str, Any]:
+    """Return the settings of an option that takes one or several names, separated by commas."""
+    one = one_of(*names)["parser"]
+
+    def parse(text: str) -> str:
+        return ",".join(one(name.strip()) for name in text.split(","))
+
+    return {"parser": parse, "metavar": "NAME[,NAME]", "autocompletion": completing(*names)}
+
+
+def completing(*names: str) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of some names, separated by commas.
+
+    Examples
+    --------
+    >>> completing("ksg", "copula")("ksg,co")
+    ['ksg,copula']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+    return complete
+
+
+def integer(text: str | int) -> int:
+    """Return an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not an integer, such as 7.") from None
+
+
+def integer_or_auto(text: str | int) -> int | str:
+    """Return an integer, or "auto"."""
+    return text if text == "auto" else integer(text)
+
+
+def real(text: str | float) -> float:
+    """Return a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number, such as 0.05.") from None
+
+
+INTEGER: dict[str, Any] = {"parser": integer, "metavar": "N"}
+COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
 
 
 @dataclass(frozen=True)
@@ -38,7 +116,8 @@ class TableOptions:
         typer.Argument(
             metavar="TABLE",
             show_default=False,
-            help="CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy.",
+            help="CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy; - for "
+            "standard input.",
         ),
     ]
     target: Annotated[
@@ -47,15 +126,15 @@ class TableOptions:
             None,
             show_default=False,
             autocompletion=complete_column,
-            help="The column to be explained; repeat it for a joint target.",
+            help="The target column; repeat it for a joint target.",
         ),
     ]
     feature_types: Annotated[
         list[str] | None,
         _option(
             READING,
-            metavar="NAME=KIND",
-            help="continuous, ordinal or nominal, where what is inferred is wrong. Repeat it, or "
+            metavar="NAME=TYPE",
+            help="continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or "
             "separate by commas.",
         ),
     ] = None
@@ -64,67 +143,66 @@ class TableOptions:
         _option(
             READING,
             **one_of("error", "drop", "category"),
-            help="Refuse missing values, leave out their rows, or take them as a level of "
-            "their own.",
+            help="Refuse missing values, drop their rows, or treat them as a separate category.",
         ),
     ] = "error"
     delimiter: Annotated[
         str | None,
-        _option(READING, help="Of a text file, such as ';' or tab; found out unless given."),
+        _option(READING, help="Of a text file, such as ';' or tab; detected by default."),
     ] = None
     encoding: Annotated[str, _option(READING, help="Of a text file, such as latin-1.")] = "utf-8"
     decimal: Annotated[
-        str | None, _option(READING, help="The decimal sign; found out unless given.")
+        str | None, _option(READING, help="Decimal mark of a text file; detected by default.")
     ] = None
-    na: Annotated[
+    na_values: Annotated[
         list[str] | None,
         _option(
-            READING, metavar="TEXT", help="A text that stands for a missing value, besides NA etc."
+            READING,
+            "--na-values",
+            "--na",
+            metavar="TEXT",
+            help="A text that denotes a missing value, in addition to NA and others.",
         ),
     ] = None
 
+    @property
     def text_format(self) -> TextFormat:
-        """Return how text is read."""
-        from pidselect.data.text_format import TextFormat
+        """The format of a text file."""
+        from pidselect.data import TextFormat
 
-        usual = TextFormat()
-        delimiter = self.delimiter
+        name = self.delimiter
         return TextFormat(
-            delimiter=None if delimiter is None else DELIMITERS.get(delimiter.lower(), delimiter),
+            delimiter=None if name is None else DELIMITERS.get(name.lower(), name),
             encoding=self.encoding,
             decimal=self.decimal,
-            missing=tuple(dict.fromkeys((*usual.missing, *(self.na or ())))),
+            missing=tuple(dict.fromkeys((*TextFormat().missing, *(self.na_values or ())))),
         )
 
 
 @dataclass(frozen=True)
 class SelectionOptions:
-    """How features are selected; see `PIDSelector`, whose parameters these are."""
+    """How features are selected: the roles of columns and the parameters of `PIDSelector`."""
 
     drop: Annotated[
         list[str] | None,
         _option(
             SELECTING,
-            metavar="NAME",
-            autocompletion=complete_column,
-            help="Columns that take no part. Repeat it, or separate by commas.",
+            "--drop",
+            "--without",
+            **COLUMNS,
+            help="Columns to exclude. Repeat it, or separate by commas.",
         ),
     ] = None
-    keep: Annotated[
+    fixed_features: Annotated[
         list[str] | None,
-        _option(
-            SELECTING,
-            metavar="NAME",
-            autocompletion=complete_column,
-            help="Columns that are selected from the start, never tested.",
-        ),
+        _option(SELECTING, **COLUMNS, help="Columns selected from the start and never tested."),
     ] = None
     feature_groups: Annotated[
         list[str] | None,
         _option(
             SELECTING,
             metavar="[NAME=]A,B",
-            help="Columns that enter and leave together, such as place=lat,lon; repeat it for more "
+            help="Columns included and removed jointly, such as place=lat,lon; repeat it for more "
             "groups.",
         ),
     ] = None
@@ -132,52 +210,51 @@ class SelectionOptions:
         str | None,
         _option(
             SELECTING,
-            metavar="NAME",
-            autocompletion=complete_column,
-            help="The column that says which rows belong together, such as those of one person. It "
-            "is no feature.",
+            **COLUMNS,
+            help="The column that assigns rows to groups, such as the person measured. It is not "
+            "a feature.",
         ),
     ] = None
     criterion: Annotated[
         str,
         _option(
             SELECTING,
-            autocompletion=completing(CRITERIA),
-            help=f"What candidates are ranked by: {', '.join(CRITERIA)}.",
+            **{**one_of(*CRITERIA), "metavar": "NAME"},
+            help=f"The criterion that ranks candidates: {', '.join(CRITERIA)}.",
         ),
     ] = "cmi"
     estimator: Annotated[
         str,
         _option(
             SELECTING,
-            autocompletion=completing(ESTIMATORS),
-            help=f"{', '.join(ESTIMATORS)}; several, separated by commas, are a portfolio.",
+            **some_of("auto", *ESTIMATORS),
+            help=f"auto, {', '.join(ESTIMATORS)}; several are a portfolio.",
         ),
     ] = "auto"
     alpha: Annotated[
         float,
         _option(
-            SELECTING,
-            parser=real,
-            metavar="RATE",
-            help="The rate at which chance may pass for a feature at a step.",
+            SELECTING, parser=real, metavar="RATE", help="False-positive rate of each step's test."
         ),
     ] = 0.05
-    permutations: Annotated[
-        str,
+    n_permutations: Annotated[
+        Any,
         _option(
             SELECTING,
+            "--n-permutations",
+            "--permutations",
+            parser=integer_or_auto,
             metavar="N|auto",
-            help="Surrogates of each candidate; auto draws until the test is decided.",
+            help="Permutations per candidate; auto for a sequential test, which stops early.",
         ),
-    ] = "200"
+    ] = 200
     surrogates: Annotated[
         str,
         _option(
             SELECTING,
-            autocompletion=completing(SCHEMES),
-            help=f"How they are made: {', '.join(SCHEMES)}; of several, separated by commas, all "
-            "must reject. shift is for rows in the order of time.",
+            **some_of(*SURROGATES),
+            help=f"Surrogate schemes: {', '.join(SURROGATES)}; of several, all must reject. shift "
+            "is for time series.",
         ),
     ] = "global,local"
     backward: Annotated[
@@ -185,52 +262,57 @@ class SelectionOptions:
         _option(
             SELECTING,
             **one_of("minimum", "maximum", "none"),
-            help="How selected features are tested once more, if at all.",
+            help="Test statistic of backward elimination, or none.",
         ),
     ] = "minimum"
     lookahead: Annotated[
         int,
         _option(
             SELECTING,
-            **WHOLE,
-            help="Search pairs (2) or triples (3) where nothing single is found.",
+            **INTEGER,
+            help="Test pairs (2) or triples (3) where no single candidate is significant.",
         ),
     ] = 1
-    starts: Annotated[
+    n_random_starts: Annotated[
         int,
         _option(
             SELECTING,
-            **WHOLE,
-            help="Where nothing is found, test again given N random subsets of the others.",
+            **INTEGER,
+            help="Where nothing is significant, condition on N random subsets of the candidates.",
         ),
     ] = 0
     max_features: Annotated[
-        int | None, _option(SELECTING, **WHOLE, help="The most columns to be selected.")
+        int | None, _option(SELECTING, **INTEGER, help="Maximum number of selected columns.")
     ] = None
     max_conditioning: Annotated[
         int | None,
         _option(
             SELECTING,
-            **WHOLE,
-            help="Going forward, condition on N features at a time, for small samples.",
+            **INTEGER,
+            help="Condition on at most N features at a time in forward steps, for small samples.",
         ),
     ] = None
     max_samples: Annotated[
-        int | None, _option(SELECTING, **WHOLE, help="Score a random part of so many rows.")
+        int | None, _option(SELECTING, **INTEGER, help="Use a random subset of N rows.")
     ] = None
     max_memory: Annotated[
-        str, _option(SELECTING, help="Memory to take; with less, it takes longer.")
+        str, _option(SELECTING, help="Memory to use; less memory takes more time.")
     ] = "1GiB"
     stability: Annotated[
         int | None,
         _option(
             SELECTING,
-            **WHOLE,
-            help="Also select on N random halves of the rows, to see what comes back.",
+            **INTEGER,
+            help="Repeat the selection on N random halves of the rows: selection frequencies.",
         ),
     ] = None
-    seed: Annotated[int, _option(SELECTING, **WHOLE, help="The same seed, the same result.")] = 0
-    jobs: Annotated[int, _option(SELECTING, **WHOLE, help="Threads; -1 stands for all cores.")] = -1
+    random_state: Annotated[
+        int,
+        _option(SELECTING, "--random-state", "--seed", **INTEGER, help="Seed of the permutations."),
+    ] = 0
+    n_jobs: Annotated[
+        int, _option(SELECTING, "--n-jobs", "--jobs", **INTEGER, help="Threads; -1 for all cores.")
+    ] = -1
     device: Annotated[str, _option(SELECTING, **one_of("cpu", "cuda"), help="cuda is a GPU.")] = (
         "cpu"
     )
@@ -238,67 +320,107 @@ class SelectionOptions:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is written, and how to go on with what was stopped."""
+    """Files to write, and how to start after an interruption."""
 
     json: Annotated[
         str | None,
-        _option(WRITING, metavar="FILE", help="The whole record; - for standard output."),
+        _option(WRITING, metavar="FILE", help="All results as JSON; - for standard output."),
     ] = None
     report: Annotated[
-        Path | None, _option(WRITING, metavar="FILE.html", help="A page to read in a browser.")
+        Path | None, _option(WRITING, metavar="FILE.html", help="The report as a web page.")
     ] = None
     output: Annotated[
         Path | None,
         _option(
             WRITING,
             metavar="FILE",
-            help="The reduced table: selected columns, then the target. Its format goes by its "
-            "name.",
+            help="The reduced table: selected columns and target, in the format of the name.",
         ),
     ] = None
     quiet: Annotated[bool, _option(WRITING, "--quiet", "-q", help="Only the result.")] = False
     checkpoint: Annotated[
         Path | None,
         _option(
-            GOING_ON,
+            RESUMING,
             metavar="FILE",
-            help="Where to keep what is known; by default TABLE.pidselect-run.json in this folder, "
-            "removed at the end.",
+            help="The checkpoint; by default TABLE.pidselect-run.json in the current folder, "
+            "deleted at the end.",
         ),
     ] = None
-    resume: Annotated[
-        bool, _option(GOING_ON, "--resume", help="Go on from what a stopped run has found.")
-    ] = False
+    resume: Annotated[bool, _option(RESUMING, "--resume", help="Continue from the checkpoint.")] = (
+        False
+    )
     restart: Annotated[
-        bool, _option(GOING_ON, "--restart", help="Forget what a stopped run has found.")
+        bool, _option(RESUMING, "--restart", help="Delete the checkpoint and start again.")
     ] = False
 
 
 def one_or_several(text: str) -> str | tuple[str, ...]:
-    """Return a name, or several that commas separate.
+    """Return a name, or a tuple of several that are separated by commas.
 
     Examples
     --------
-    >>> one_or_several("ksg"), one_or_several("ksg-rank, copula")
+    >>> one_or_several("ksg"), one_or_several("ksg-rank,copula")
     ('ksg', ('ksg-rank', 'copula'))
     """
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    return names if len(names) > 1 else text.strip()
+    names = tuple(text.split(","))
+    return names if len(names) > 1 else text
 
 
-def to_permutations(text: str) -> int | str:
-    """Return the number of draws, or "auto".
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a function for typer, with the fields of the dataclasses as its parameters."""
+    hints = get_type_hints(function, include_extras=True)
+    hints.pop("return", None)
+    bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    plain = inspect.signature(function).parameters
+    parameters: list[inspect.Parameter] = []
 
-    Examples
-    --------
-    >>> to_permutations("50"), to_permutations("auto")
-    (50, 'auto')
-    """
-    if text == "auto":
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise WrongCallError(
-            f"--permutations {text} is neither a whole number nor auto, for as many as it takes."
-        ) from None
+    def add(name: str, annotation: Any, default: Any) -> None:
+        default = inspect.Parameter.empty if default is MISSING else default
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
+
+    for name, annotation in hints.items():
+        if name in bundles:
+            inner = get_type_hints(annotation, include_extras=True)
+            for field in fields(annotation):
+                add(field.name, inner[field.name], field.default)
+        else:
+            add(name, annotation, plain[name].default)
+
+    def run(**values: Any) -> None:
+        built = {
+            name: bundle(**{field.name: values.pop(field.name) for field in fields(bundle)})
+            for name, bundle in bundles.items()
+        }
+        function(**built, **values)
+
+    run.__doc__ = function.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def as_typed(context: typer.Context) -> str:
+    """Return the command, ready to be typed again; without the options to resume or restart."""
+    positional, named = [], []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE" or name in START_OPTIONS:
+            continue
+        value = context.params[name]
+        values = [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
+        if parameter.param_type_name == "argument":
+            positional += [f"./{one}" if _is_option(one) else one for one in values]
+        elif isinstance(value, bool):
+            named += [parameter.opts[0]] * value
+        else:
+            for one in values:
+                option = parameter.opts[0]
+                named += [f"{option}={one}"] if _is_option(one) else [option, one]
+    return shlex.join(["pidselect", str(context.info_name), *positional, *named])
+
+
+def _is_option(value: str) -> bool:
+    return value.startswith("-") and value != "-"

@@ -1,87 +1,99 @@
-"""What is printed: harmless whatever it holds, and the library's warnings as notes."""
+"""Files that a command writes: checked before the work, written atomically."""
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
 
-#: Printed as they are, though they are no letters.
-LAYOUT = "\n"
+from pidselect.cli.messages import WrongCallError
+from pidselect.cli.options import OutputOptions, TableOptions
+from pidselect.data.messages import counted
 
-#: How a warning begins that the result itself tells.
-TOLD_BY_THE_RESULT = ("No feature was selected",)
-
-
-def harmless(text: str) -> str:
-    r"""Return text without anything that a terminal would obey: names may hold anything.
-
-    Examples
-    --------
-    >>> harmless("age \x1b[2J")
-    'age \\x1b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() or one in LAYOUT else _escaped(one) for one in text)
+PAGES = (".html", ".htm")
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+def check_places(table: Path, out: OutputOptions) -> None:
+    """Refuse paths that cannot be written, before hours are spent."""
+    places = {
+        "--json": None if out.json in (None, "-") else Path(str(out.json)),
+        "--report": out.report,
+        "--output": out.output,
+        "--checkpoint": out.checkpoint,
+    }
+    seen: dict[Path, str] = {table.resolve(): "the table"}
+    for option, path in places.items():
+        if path is None:
+            continue
+        where, folder = f"{option} {str(path)!r}", path.absolute().parent
+        if path.is_dir():
+            raise WrongCallError(f"{where} is a folder: use the path of a file.")
+        if not folder.is_dir():
+            raise WrongCallError(f"{where}: there is no folder {str(path.parent)!r}.")
+        if not path.exists() and not can_write(folder):
+            raise WrongCallError(f"{where}: the folder {str(path.parent)!r} is not writable.")
+        if path.resolve() in seen and (path.is_file() or not path.exists()):
+            raise WrongCallError(f"{where} is also the path of {seen[path.resolve()]}.")
+        seen[path.resolve()] = option
+    if out.report is not None:
+        is_file = out.report.is_file() or not out.report.exists()  # no device, no pipe
+        if is_file and out.report.suffix.lower() not in PAGES:
+            raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
+        import pidselect.report.selection_page  # noqa: F401  (a missing library is an error now)
+    if out.output is not None:
+        from pidselect.data.writing import check_target
+
+        check_target(out.output, table if table.exists() else None)
 
 
-def say(text: str = "", *, err: bool = False) -> None:
-    """Print a text, on standard error if asked for."""
-    typer.echo(harmless(text), err=err)
-
-
-@contextmanager
-def warnings_as_notes(tell: Callable[[str], None]) -> Iterator[None]:
-    """Pass on what the library warns of, as text and each only once.
-
-    Parameters
-    ----------
-    tell : callable
-        Is given the text.
-    """
-    seen: set[str] = set()
-
-    def once(text: str) -> None:
-        if text not in seen and not text.startswith(TOLD_BY_THE_RESULT):
-            seen.add(text)
-            tell(text)
-
-    logger, handler = logging.getLogger("pidselect"), _Handler(once)
-    logger.addHandler(handler)
-    was_passed_on, logger.propagate = logger.propagate, False
+def can_write(folder: Path) -> bool:
+    """Return whether a file can be made, by making one."""
     try:
-        with warnings.catch_warnings():
-            before = warnings.showwarning
-
-            def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-                if issubclass(category, UserWarning):
-                    once(str(message))
-                else:
-                    before(message, category, *where, **more)
-
-            warnings.filterwarnings("always", category=UserWarning)
-            warnings.showwarning = show
-            yield
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = was_passed_on
+        descriptor, name = tempfile.mkstemp(prefix=".pidselect-", suffix=".part", dir=folder)
+    except OSError:
+        return False
+    os.close(descriptor)
+    Path(name).unlink()
+    return True
 
 
-class _Handler(logging.Handler):
-    """Passes on warnings that come as log records."""
+def write_json(results: Mapping[str, Any], place: str) -> str:
+    """Write results to a file, or to standard output if it is "-"; return a line about it."""
+    text = json.dumps(results, indent=2, allow_nan=False) + "\n"
+    if place == "-":
+        typer.echo(text, nl=False)
+        return ""
+    _save(Path(place), text)
+    return f"Results: {place}"
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._tell = tell
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self._tell(record.getMessage())
+def write_page(summary: Mapping[str, Any], path: Path) -> str:
+    """Write the report; return a line about it."""
+    from pidselect.report.selection_page import render_selection
+
+    _save(path, render_selection(dict(summary)))
+    return f"Report: {path}"
+
+
+def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
+    """Write some columns of the table; return a line about it."""
+    from pidselect.data.writing import write_columns
+
+    write_columns(table.table, path, names, table.text_format)
+    return f"Reduced table ({counted(len(names), 'column')}): {path}"
+
+
+def _save(path: Path, text: str) -> None:
+    from pidselect.data.atomic_write import atomic_write
+
+    content = text.encode("utf-8", "backslashreplace")  # names in JSON may hold lone surrogates
+    if path.exists() and not path.is_file():  # a device or a pipe
+        path.write_bytes(content)
+        return
+    with atomic_write(path) as file:
+        file.write(content)

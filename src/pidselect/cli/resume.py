@@ -1,4 +1,4 @@
-"""What a stopped run has found: where it is kept, and whether to go on from it."""
+"""The checkpoint of a run: its path, and whether to resume from it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pidselect.cli.errors import WrongCallError
+from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import OutputOptions
-from pidselect.cli.writing import can_write
+from pidselect.cli.output import can_write
 
-#: How the file's name ends that is made for a table.
+#: Ending of the default checkpoint of a table.
 ENDING = ".pidselect-run.json"
 
 
 @dataclass(frozen=True)
-class Saved:
-    """Where a run is kept.
+class SavedRun:
+    """The checkpoint of a run.
 
     Parameters
     ----------
     path : Path, optional
-        None if nothing can be written there.
+        None if there is no checkpoint.
     is_named : bool
-        Whether the file was asked for by name, so that it stays.
+        Whether its path was stated, so that it is not deleted at the end.
     note : str
-        What to say of it.
     """
 
     path: Path | None
@@ -33,53 +32,50 @@ class Saved:
     note: str = ""
 
     @property
-    def is_there(self) -> bool:
-        """Whether there is something to go on from."""
+    def exists(self) -> bool:
+        """Whether the run can be resumed."""
         return self.path is not None and self.path.exists()
 
     def remove(self) -> None:
-        """Remove what is of no use any more, as the run is finished."""
+        """Delete the checkpoint of a finished run, unless its path was stated."""
         if self.path is not None and not self.is_named:
             with suppress(OSError):
                 self.path.unlink()
 
 
-def prepare(table: Path, out: OutputOptions) -> Saved:
-    """Find out where to keep the run; refuse to write over another one, or to go on unasked."""
+def prepare_checkpoint(table: Path, out: OutputOptions) -> SavedRun:
+    """Find the checkpoint; refuse to overwrite that of another run, or to resume unasked."""
     if out.resume and out.restart:
-        raise WrongCallError("--resume goes on and --restart begins anew: give one of them.")
-    is_named = out.checkpoint is not None
+        raise WrongCallError("--resume and --restart exclude each other: use one of them.")
+    if out.checkpoint is None and str(table) == "-":
+        return SavedRun(None)
     path = out.checkpoint or Path(f"{table.name}{ENDING}")
-    if path.is_dir():
-        raise WrongCallError(f"--checkpoint {str(path)!r} is a folder: give the path of a file.")
+    is_named = out.checkpoint is not None
     if path.exists():
-        return _found(path, is_named, out)
+        return _existing(path, is_named, out)
     if not is_named and not can_write(Path.cwd()):
         note = (
-            f"nothing can be written in {str(Path.cwd())!r}, so that nothing is left of this run "
-            "if it is stopped. --checkpoint FILE keeps it elsewhere"
+            f"the folder {str(Path.cwd())!r} is not writable, so the run cannot be resumed if "
+            "interrupted; --checkpoint FILE saves it elsewhere"
         )
-        return Saved(None, note=note)
-    note = f"there is nothing to go on from at {str(path)!r}: beginning anew" if out.resume else ""
-    return Saved(path, is_named, note)
+        return SavedRun(None, note=note)
+    note = f"there is no checkpoint {str(path)!r}: starting anew" if out.resume else ""
+    return SavedRun(path, is_named, note)
 
 
-def _found(path: Path, is_named: bool, out: OutputOptions) -> Saved:
-    """Go on, begin anew, or ask which of both."""
+def _existing(path: Path, is_named: bool, out: OutputOptions) -> SavedRun:
     from pidselect.selection.checkpoint import FILE_HEADER
 
     with path.open("rb") as file:
         if file.read(len(FILE_HEADER)) != FILE_HEADER:
             raise WrongCallError(
-                f"{str(path)!r} is where this run would be kept, but it holds something else, "
-                "which is left as it is. --checkpoint FILE keeps the run elsewhere."
+                f"{str(path)!r} exists and is not a checkpoint: use --checkpoint FILE."
             )
     if out.restart:
         path.unlink()
     elif not out.resume:
         raise WrongCallError(
-            f"{str(path)!r} holds what an earlier run had found. Give --resume to go on from "
-            "there, or --restart to forget it and begin anew; --checkpoint FILE keeps this run "
-            "elsewhere."
+            f"{str(path)!r} is the checkpoint of an earlier run: use --resume to continue it, "
+            "--restart to delete it, or --checkpoint FILE for another one."
         )
-    return Saved(path, is_named)
+    return SavedRun(path, is_named)

@@ -1,40 +1,38 @@
-"""What ``select`` and ``explain`` have in common: read, fit, take apart, write, tell."""
+"""The work of ``select`` and ``explain``: read, fit, explain, print and write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pidselect.cli.choices import ESTIMATORS, check_names
-from pidselect.cli.commands import as_typed
-from pidselect.cli.errors import INTERRUPTED, as_options, plain_errors
+from pidselect.cli.columns import Roles, find_roles
 from pidselect.cli.formatting import alarms_text, selection_text
-from pidselect.cli.load import Data, Roles, read_data, read_roles
+from pidselect.cli.load import Data, read_data, read_header
+from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
 from pidselect.cli.options import (
     OutputOptions,
     SelectionOptions,
     TableOptions,
+    as_typed,
     one_or_several,
-    to_permutations,
 )
-from pidselect.cli.output import say, warnings_as_notes
-from pidselect.cli.progress import Progress, showing
-from pidselect.cli.resume import Saved, prepare
-from pidselect.cli.writing import check_places, write_json, write_page, write_table
+from pidselect.cli.output import check_places, write_json, write_page, write_table
+from pidselect.cli.resume import SavedRun, prepare_checkpoint
 
-if TYPE_CHECKING:  # loaded by what needs it: help and errors come at once
+if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.decomposition.explanation import Explanation
     from pidselect.selection import PIDSelector
+    from pidselect.selection.progress import ProgressDisplay
     from pidselect.selection.result import Selection
     from pidselect.selection.stability import Stability
 
 
 @dataclass(frozen=True)
 class Call:
-    """A command as it was given.
+    """A command with its options.
 
     Parameters
     ----------
@@ -42,14 +40,14 @@ class Call:
     how : SelectionOptions
     out : OutputOptions
     typed : str
-        The command, to be written down.
+        The command as it can be typed again.
     measure : str, optional
-        By which features are taken apart; None if that is not asked for.
+        The measure of the explanation; None for none.
     bins : int
-    is_kept : bool
-        Whether the run is kept in a file, from which it goes on after it was stopped.
-    called : str
-        What the table is called where it is spoken of; unless given, as it was typed.
+    is_saved : bool
+        Whether the run has a checkpoint.
+    source : str
+        The name of the table in messages and in the report.
     """
 
     table: TableOptions
@@ -58,30 +56,20 @@ class Call:
     typed: str
     measure: str | None = None
     bins: int = 5
-    is_kept: bool = True
-    called: str = ""
+    is_saved: bool = True
+    source: str = ""
 
     @classmethod
     def of(
         cls, context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
     ) -> Call:
-        """Return the call that typer has read."""
-        return cls(table, how, out, as_typed(context))
-
-    @property
-    def source(self) -> str:
-        """What the table is called."""
-        return self.called or str(self.table.table)
-
-    @property
-    def explains(self) -> bool:
-        """Whether features are taken apart: a page shows that, too."""
-        return self.measure is not None or self.out.report is not None
+        """Return the call that typer has parsed."""
+        return cls(table, how, out, as_typed(context), source=str(table.table))
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What came out, as far as it went."""
+class Result:
+    """Results, as far as they were computed before an interruption."""
 
     data: Data
     selection: Selection
@@ -91,187 +79,149 @@ class Found:
     is_complete: bool = True
 
 
-def run(call: Call, text: Callable[[Found], str]) -> None:
-    """Do what a call asks for, and tell what came out.
-
-    Parameters
-    ----------
-    call : Call
-    text : callable
-        What to print of what was found.
-    """
+def run(call: Call, text: Callable[[Result], str]) -> None:
+    """Compute what a call asks for, print `text` of it, and write files."""
     with plain_errors():
-        roles = read_roles(call.table, call.how)  # first: it takes no time
+        roles = find_roles(call.table, call.how, read_header(call.table))
         check_places(call.table.table, call.out)
         selector = make_selector(call.how, call.table)
-        saved = prepare(call.table.table, call.out) if call.is_kept else Saved(None)
-        found = _work(call, roles, selector, saved)
-        if found.is_complete:
-            try:
-                _tell(call, found, text(found))
-            except Exception:
-                _say_how_to_go_on(call, saved)
-                raise
-            saved.remove()
-            return
-        _tell_stopped(call, found, saved)
-        raise typer.Exit(INTERRUPTED)
+        saved = SavedRun(None)
+        if call.is_saved:
+            saved = prepare_checkpoint(call.table.table, call.out)
+        selector.set_params(checkpoint=saved.path)
+        result = _compute(call, roles, selector, saved)
+        if not result.is_complete:
+            _show_interrupted(call, result, saved)
+            raise typer.Exit(INTERRUPTED)
+        try:
+            _show(call, result, text(result))
+        except Exception:
+            _say_how_to_resume(call, saved)
+            raise
+        saved.remove()
 
 
 def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
-    """Return the selector that options describe, as far as no column is needed; refuse nonsense."""
+    """Return the selector without the parameters that name columns, checked."""
     from pidselect.selection import PIDSelector
     from pidselect.selection.validation import check_limit, check_parameters
     from pidselect.significance.validation import to_seed
 
-    selector = PIDSelector(
-        criterion=how.criterion,
+    settings = asdict(how)
+    for name in ("drop", "fixed_features", "feature_groups", "groups", "stability"):
+        del settings[name]
+    selector = PIDSelector(**settings).set_params(
         estimator=one_or_several(how.estimator),
-        alpha=how.alpha,
-        n_permutations=to_permutations(how.permutations),  # type: ignore[arg-type]
         surrogates=one_or_several(how.surrogates),
-        backward=None if how.backward == "none" else how.backward,  # type: ignore[arg-type]
-        lookahead=how.lookahead,
-        n_random_starts=how.starts,
-        max_features=how.max_features,
-        max_conditioning=how.max_conditioning,
-        missing=table.missing,  # type: ignore[arg-type]
-        max_samples=how.max_samples,
-        max_memory=how.max_memory,
-        device=how.device,  # type: ignore[arg-type]
-        n_jobs=how.jobs,
-        random_state=how.seed,
+        backward=None if how.backward == "none" else how.backward,
+        missing=table.missing,
     )
-    check_names(one_or_several(how.estimator), ESTIMATORS, "estimator")
     check_parameters(selector)
     check_limit(how.stability, "stability", at_least=2)
-    to_seed(how.seed)
+    to_seed(how.random_state)
     return selector
 
 
-def _work(call: Call, roles: Roles, selector: PIDSelector, saved: Saved) -> Found:
-    """Read, fit, and take apart; what was found before an interruption is found all the same."""
-    progress = Progress()
-    try:
-        with (
-            showing(call.out.quiet) as progress,
-            warnings_as_notes(lambda text: progress.notes(_advice(text, call.how.jobs))),
-        ):
-            if saved.note:
-                progress.notes(saved.note)
-            selector.set_params(checkpoint=saved.path)
-            return _found(call, roles, selector, progress)
-    except Exception:
-        if progress.stopped_at is not None:
-            _say_how_to_go_on(call, saved)
-        raise
-
-
-def _say_how_to_go_on(call: Call, saved: Saved) -> None:
-    if saved.is_there:
-        say(f"\nNothing is lost. Go on with\n  {call.typed} --resume", err=True)
-
-
-def _advice(text: str, jobs: int) -> str:
-    """Return what the library says in words of the command line, without what is done anyway."""
-    said = as_options(text)
-    return said.removesuffix("--jobs -1 uses all cores.").rstrip("; ") if jobs == -1 else said
-
-
-def _found(call: Call, roles: Roles, selector: PIDSelector, progress: Progress) -> Found:
+def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -> Result:
+    """Read, fit and explain, with progress; return what was computed before an interruption."""
     from pidselect.selection.callbacks import use_callback
+    from pidselect.selection.progress import show_progress
 
-    progress.says(f"reading {call.source}")
-    data = read_data(call.table, roles, call.how.max_memory)
+    with (
+        show_progress(call.out.quiet) as progress,
+        warnings_as_notes(progress.message),
+        use_callback(progress),
+    ):
+        if saved.note:
+            progress.message(f"Note: {saved.note}")
+        progress.status(f"reading {call.source}")
+        data = read_data(call.table, roles, call.how.max_memory)
+        try:
+            result = _fit(selector, data, progress)
+        except KeyboardInterrupt:
+            if progress.interrupted is None:
+                raise
+            return Result(data, progress.interrupted, is_complete=False)
+        except Exception:
+            if progress.interrupted is not None:
+                _say_how_to_resume(call, saved)
+            raise
+        try:
+            return _explain(call, selector, result)
+        except KeyboardInterrupt:
+            return replace(result, is_complete=False)
+
+
+def _fit(selector: PIDSelector, data: Data, progress: ProgressDisplay) -> Result:
     selector.set_params(
-        fixed_features=list(data.roles.keep) or None,
+        fixed_features=list(data.roles.fixed_features) or None,
         feature_groups=data.roles.feature_groups or None,
         feature_types=data.feature_types,
     )
-    try:
-        with use_callback(progress):
-            selection = _fit(selector, data, progress)
-    except KeyboardInterrupt:
-        if progress.stopped_at is None:
-            raise
-        return Found(data, progress.stopped_at, is_complete=False)
-    names = tuple(data.X.names[column] for column in selector.selected_)
-    found = Found(data, selection, names)
-    try:
-        with use_callback(progress):
-            return _taken_apart(call, selector, found)
-    except KeyboardInterrupt:
-        return replace(found, is_complete=False)
-
-
-def _fit(selector: PIDSelector, data: Data, progress: Progress) -> Selection:
     n_rows, n_columns = data.X.shape
-    progress.says(f"{n_rows} rows, {n_columns} columns beside {data.target}")
+    progress.status(f"{n_rows} rows, {n_columns} columns, target {', '.join(data.y.names)}")
     selector.fit(data.X, data.y, data.groups)
-    return selector.selection_
+    names = tuple(data.X.names[column] for column in selector.selected_)
+    return Result(data, selector.selection_, names)
 
 
-def _taken_apart(call: Call, selector: PIDSelector, found: Found) -> Found:
-    """Add what is asked for besides the selection."""
-    data = found.data
-    if call.explains:
+def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
+    """Add the explanation, which a report shows, too, and the stability."""
+    data = result.data
+    if call.measure is not None or call.out.report is not None:
         explanation = selector.explain(
             data.X, data.y, data.groups, measure=call.measure or "auto", bins=call.bins
         )
-        found = replace(found, explanation=explanation)
+        result = replace(result, explanation=explanation)
     if call.how.stability is not None:
         from pidselect.selection.stability import stability
 
-        checked = stability(
+        found = stability(
             selector,
             data.X,
             data.y,
             call.how.stability,
             groups=data.groups,
-            random_state=call.how.seed,
+            random_state=call.how.random_state,
         )
-        found = replace(found, stability=checked)
-    return found
+        result = replace(result, stability=found)
+    return result
 
 
-def summary_of(call: Call, found: Found) -> dict[str, Any]:
-    """Return all that is known, ready for JSON and for the page."""
+def summary_of(call: Call, result: Result) -> dict[str, Any]:
+    """Return all results, ready for JSON and for the report."""
     from pidselect.data import ColumnStore, read_dataset
     from pidselect.data.diagnostics import inspect_data
     from pidselect.report.summary import About, summarise
     from pidselect.selection.validation import STORE_SHARE, to_bytes
 
-    data = found.data
-    with warnings_as_notes(lambda text: None):  # said before
-        problem = read_dataset(
+    data = result.data
+    with warnings_as_notes(lambda text: None):  # shown before
+        dataset = read_dataset(
             data.X,
             data.y,
             feature_types=data.feature_types,
             missing=call.table.missing,  # type: ignore[arg-type]
             store=ColumnStore(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
-    about = About.of(problem, source=call.source, command=call.typed, is_complete=found.is_complete)
+    about = About.of(
+        dataset, source=call.source, command=call.typed, is_complete=result.is_complete
+    )
     return summarise(
-        found.selection,
-        explanation=found.explanation,
-        stability=found.stability,
-        remarks=inspect_data(problem, data.n_rows),
+        result.selection,
+        explanation=result.explanation,
+        stability=result.stability,
+        remarks=inspect_data(dataset, data.n_rows),
         about=about,
     )
 
 
-def result_text(found: Found) -> str:
-    """Return what ``select`` prints."""
-    text = selection_text(found.selection, found.data.n_rows)
-    return text if found.stability is None else f"{text}\n\n{found.stability}"
-
-
-def _tell(call: Call, found: Found, text: str) -> None:
-    """Print the result and write the files; standard output is JSON alone if that goes there."""
+def _show(call: Call, result: Result, text: str) -> None:
+    """Print the result and write the files; JSON on standard output is alone there."""
     out, is_piped = call.out, call.out.json == "-"
-    is_told = not (is_piped and out.quiet)
-    summary = summary_of(call, found)
-    if is_told:  # all at once: who reads the first lines only is no failure
+    is_shown = not (is_piped and out.quiet)
+    summary = summary_of(call, result)
+    if is_shown:
         alarms = alarms_text(summary["alarms"])
         say(f"{text}\n\n{alarms}" if alarms else text, err=is_piped)
     lines = []
@@ -280,21 +230,26 @@ def _tell(call: Call, found: Found, text: str) -> None:
     if out.json is not None:
         lines.append(write_json(summary, out.json))
     if out.output is not None:
-        names = (*found.selected, *found.data.y.names)
+        names = (*result.selected, *result.data.y.names)
         lines.append(write_table(call.table, out.output, names))
-    if any(lines) and is_told:
-        say("\n" + "\n".join(line for line in lines if line), err=is_piped)
+    if any(lines) and is_shown:
+        say("\n" + "\n".join(filter(None, lines)), err=is_piped)
 
 
-def _tell_stopped(call: Call, found: Found, saved: Saved) -> None:
-    """Print what is known so far, write it down if asked for, and say how to go on."""
+def _show_interrupted(call: Call, result: Result, saved: SavedRun) -> None:
+    """Print the selection so far, write it as JSON, and print how to resume."""
     is_piped = call.out.json == "-"
-    is_selected = found.selection.is_complete
-    what = "The selection is finished, what follows it is not" if is_selected else "So far"
-    say(f"\nStopped. {what}:\n", err=True)
-    say(selection_text(found.selection, found.data.n_rows), err=is_piped)
-    if call.out.json is not None and (line := write_json(summary_of(call, found), call.out.json)):
+    is_selected = result.selection.is_complete
+    what = "Selection complete, explanation missing" if is_selected else "Selection so far"
+    say(f"\nInterrupted. {what}:\n", err=True)
+    say(selection_text(result.selection, result.data.n_rows), err=is_piped)
+    if call.out.json is not None and (line := write_json(summary_of(call, result), call.out.json)):
         say(line, err=is_piped)
-    _say_how_to_go_on(call, saved)
-    if not saved.is_there:
-        say("\nNothing is kept of this run: it would begin anew.", err=True)
+    _say_how_to_resume(call, saved)
+    if not saved.exists:
+        say("\nThere is no checkpoint: the run cannot be resumed.", err=True)
+
+
+def _say_how_to_resume(call: Call, saved: SavedRun) -> None:
+    if saved.exists:
+        say(f"\nThe progress is saved. Resume with\n  {call.typed} --resume", err=True)

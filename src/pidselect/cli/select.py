@@ -1,32 +1,95 @@
-"""``pidselect select``: which columns of a table tell about another one."""
+"""``pidselect select`` and ``pidselect explain``."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Annotated
+
 import typer
 
-from pidselect.cli.commands import command
-from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
-from pidselect.cli.run import Call, result_text, run
+from pidselect.cli.formatting import explanation_text, selection_text
+from pidselect.cli.messages import plain_errors
+from pidselect.cli.options import (
+    INTEGER,
+    OutputOptions,
+    SelectionOptions,
+    TableOptions,
+    command,
+    one_of,
+)
+from pidselect.cli.run import Call, Result, run
+from pidselect.names import MEASURES
 
-#: What the help says; \b keeps the lines of the paragraph that follows.
-HELP = """Select the columns of a table that tell something about its target.
+#: \b keeps the lines of the paragraph that follows.
+SELECT_HELP = """Select the features of a table that are informative about its target.
 
-Features come in one by one, each time the one that adds most, while it adds more than chance.
-Ctrl-C loses nothing: it says how to go on.
+Each step includes the candidate with the largest conditional mutual information, if it is
+significant. Ctrl-C prints the command that resumes the run.
 
 \b
 Examples:
   pidselect select bikes.csv --target rides
   pidselect select bikes.csv --target rides --drop id,notes --report page.html
-  pidselect select bikes.csv --target rides --kinds gate=nominal --missing drop
+  pidselect select bikes.csv --target rides --feature-types gate=nominal --missing drop
   pidselect select bikes.parquet --target rides --output small.parquet
   pidselect select bikes.csv --target rides --json - --quiet | jq .selected
 """
+
+EXPLAIN_HELP = """Select features, and decompose the information of each one about the target.
+
+For each feature: its relevance by tests, a sentence, and its unique, shared and synergistic
+information.
+
+\b
+Examples:
+  pidselect explain bikes.csv --target rides
+  pidselect explain bikes.csv --target rides --report bikes.html
+  pidselect explain bikes.csv --target rides --measure mmi --bins 4
+"""
+
+PANEL = "Decomposition"
 
 
 @command
 def select_command(
     context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
 ) -> None:
-    """Select the columns of a table that tell something about its target."""
-    run(Call.of(context, table, how, out), result_text)
+    """Select the features of a table that are informative about its target."""
+    run(Call.of(context, table, how, out), select_text)
+
+
+@command
+def explain_command(
+    context: typer.Context,
+    table: TableOptions,
+    how: SelectionOptions,
+    out: OutputOptions,
+    measure: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=PANEL,
+            **one_of("auto", *MEASURES),
+            help="The measure of shared information; auto chooses by sample size.",
+        ),
+    ] = "auto",
+    bins: Annotated[
+        int, typer.Option(rich_help_panel=PANEL, **INTEGER, help="Bins of a continuous column.")
+    ] = 5,
+) -> None:
+    """Select features, and decompose the information of each one about the target."""
+    with plain_errors():
+        from pidselect.selection.validation import check_count
+
+        check_count(bins, "bins", at_least=2)
+    run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), _explain_text)
+
+
+def select_text(result: Result) -> str:
+    """Return what ``select`` prints."""
+    text = selection_text(result.selection, result.data.n_rows)
+    return text if result.stability is None else f"{text}\n\n{result.stability}"
+
+
+def _explain_text(result: Result) -> str:
+    text = "" if result.explanation is None else explanation_text(result.explanation)
+    return text if result.stability is None else f"{text}\n\n{result.stability}"

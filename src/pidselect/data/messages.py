@@ -68,6 +68,17 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "step"), counted(3, "step")
+    ('1 step', '3 steps')
+    """
+    return f"{count} {noun}" + "s" * (count != 1)
+
+
 def check_choice(value: object, known: Iterable[object], parameter: str) -> None:
     """Raise a ValueError unless `value` is one of the known ones.
 

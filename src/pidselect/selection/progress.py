@@ -1,278 +1,291 @@
-"""Progress of long selections, and a word before very long ones."""
+"""Progress of a selection on standard error, and a warning before a very long one."""
 
 from __future__ import annotations
 
 import logging
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+import joblib
 import numpy as np
 
-from pidselect.data.messages import duration
+from pidselect.data.messages import counted, duration
 from pidselect.estimators import KSG, Mixed
-from pidselect.selection.callbacks import Callback, Stage
+from pidselect.selection.callbacks import Callback, Stage, included
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.executor import PERMUTATION_BATCH, count_workers
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.result import Selection
+from pidselect.selection.result import Selection, Step
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 logger = logging.getLogger("pidselect")
 
-#: A step with less work than this, in samples times scores, is not worth timing: even at 100 µs
-#: each, as long as a search in a tree takes, six such steps take a minute.
-SURELY_SHORT = 1e5
+#: A step with less work than this, in samples times scores, is not timed: even at 100 µs a score,
+#: as long as a search in a tree takes, six such steps take a minute.
+MIN_TIMED_WORK = 1e5
 
-#: A selection expected to take longer than this many seconds is announced.
+#: Seconds from which on a selection is announced as long.
 LONG = 60.0
 
 #: The number of selected features for which the time is stated.
 TYPICAL_FEATURES = 5
 
-#: Draws that a sequential test takes, as a rule.
-USUAL_DRAWS = 50
+#: Permutations that a sequential test uses as a rule.
+SEQUENTIAL_PERMUTATIONS = 50
 
-#: Given other features, a step takes at most about so many times as long as the first one.
-SLOWER = 10
+#: With a conditioning set, a step takes at most about this many times as long as the first one.
+SLOWDOWN = 10
 
 #: The time of nearest neighbours, sorting included, grows about with this power of the number of
-#: samples: measured from 1,000 to 50,000 samples, it is 1.4 to 1.7 with up to six columns given.
+#: samples: 1.4 to 1.7 from 1,000 to 50,000 samples with up to six conditioning columns.
 GROWTH = 1.5
 
-#: No more samples than this are timed.
-TIMED_SAMPLES = 2000
+#: The largest number of samples that is timed, and the smallest that is recommended.
+TIMED_SAMPLES, MIN_SAMPLES = 2000, 50
 
-#: Fewer samples than this are never advised, however long it takes.
-FEWEST_SAMPLES = 50
+#: Seconds between two lines of progress where there is no terminal.
+LINE_INTERVAL = 15.0
 
-#: Where there is no terminal, so many seconds pass between two lines of progress.
-QUIET = 15.0
+#: Columns left free beside the bar for the ^C^C that a terminal prints: in a full line it would
+#: start a new one, and the bar would stay.
+MARGIN = 4
 
-#: Held by whoever shows a bar.
-_SCREEN = Lock()
+#: Held by the fit that shows its progress: two bars would overwrite each other.
+_TERMINAL = Lock()
+
+Clock = Callable[[], float]
 
 
-def announce_long_fit(context: SelectionContext, line: FeaturePool, criterion: Criterion) -> None:
-    """Time a small part of the work, and say so if the whole will take more than a minute."""
-    candidates = line.candidates
+def announce_long_fit(
+    context: SelectionContext,
+    pool: FeaturePool,
+    criterion: Criterion,
+    *,
+    long: float = LONG,
+    clock: Clock = time.perf_counter,
+) -> None:
+    """Time a small part of the work; log a warning if all of it takes `long` seconds or more."""
+    candidates = pool.candidates
     n_samples = context.target.n_samples
-    if n_samples * len(candidates) * _draws(context) < SURELY_SHORT or context.device != "cpu":
-        return  # a GPU takes longer to compile its kernels than for a part of the work
+    work = n_samples * len(candidates) * _scores_per_candidate(context)
+    if work < MIN_TIMED_WORK or context.device != "cpu":
+        return  # on a GPU, compiling the kernels takes longer than what would be timed
     n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
-    given = criterion.conditioning_set(line.fixed, ())
-    given_more = criterion.conditioning_set(line.fixed, candidates[-1:])
-    first = _seconds_per_step(context, candidates, given)
-    if first + n_later * SLOWER * first < LONG:
+    given = criterion.conditioning_set(pool.fixed, ())
+    given_more = criterion.conditioning_set(pool.fixed, candidates[-1:])
+    first = _seconds_per_step(context, candidates, given, clock)
+    if first + n_later * SLOWDOWN * first < long:
         return
-    # It looks long, but the first calls may have compiled: only what lasts is reported.
-    first = later = min(first, _seconds_per_step(context, candidates, given))
+    # The first calls may have compiled kernels: time again what looks long.
+    first = later = min(first, _seconds_per_step(context, candidates, given, clock))
     if n_later and given_more != given:
-        later = min(_seconds_per_step(context, candidates, given_more) for _ in range(2))
+        later = min(_seconds_per_step(context, candidates, given_more, clock) for _ in range(2))
     expected = first + n_later * later
-    if expected < LONG:
+    if expected < long:
         return
+    remedies = [fewer_samples(n_samples, expected, _growth(context))]
+    if count_workers(context.n_jobs) < joblib.cpu_count():
+        remedies.append("n_jobs=-1 uses all cores")
     logger.warning(
-        "Selecting from %d candidates with %d samples takes about %s a step, so about %s if %d "
-        "features are selected. %sn_jobs=-1 uses all cores.",
+        "Selecting from %d candidates with %d samples takes about %s per step, about %s for %d "
+        "selected features. %s",
         len(candidates),
         n_samples,
         duration(later),
         duration(expected),
         n_later,
-        fewer_samples(n_samples, expected, growth(context)),
+        "; ".join(filter(None, remedies)),
     )
 
 
 def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
-    """Return the advice to take fewer samples, if so few still tell something.
+    """Return the number of samples that takes half a minute, as a setting; nothing if too few.
 
     Examples
     --------
     >>> fewer_samples(10_000, 240.0), fewer_samples(40, 240.0)
-    ('max_samples=2500 would take about 30 s; ', '')
+    ('max_samples=2500 takes about 30 s', '')
     """
     share = (LONG / 2 / seconds) ** (1 / power)
-    fewer = max(FEWEST_SAMPLES, int(float(f"{share * n_samples:.2g}")))
+    fewer = max(MIN_SAMPLES, int(float(f"{share * n_samples:.2g}")))
     if fewer >= n_samples:
         return ""
-    shorter = duration(seconds * (fewer / n_samples) ** power)
-    return f"max_samples={fewer} would take about {shorter}; "
+    return f"max_samples={fewer} takes about {duration(seconds * (fewer / n_samples) ** power)}"
 
 
 def _seconds_per_step(
-    context: SelectionContext, candidates: Sequence[Feature], given: Sequence[Feature]
+    context: SelectionContext,
+    candidates: Sequence[Feature],
+    given: Sequence[Feature],
+    clock: Clock,
 ) -> float:
-    """Estimate the time of one step from a few surrogates of the first candidate.
-
-    With many samples a part of them is timed, so that the word comes before the work.
-    """
+    """Estimate the time of one step from a few surrogates of the first candidate."""
     n_samples = context.target.n_samples
     rows = np.linspace(0, n_samples - 1, min(n_samples, TIMED_SAMPLES)).astype(np.int64)
     groups = None if context.groups is None else context.groups[rows]
-    # In a part of the rows, groups that can change places are no longer of the same size.
+    # In a part of the rows, exchangeable groups are no longer of the same size.
     schemes = tuple("global" if name == "blocks" else name for name in context.surrogates)
     part = replace(context, target=context.target.take(rows), groups=groups, surrogates=schemes)
-    times = n_samples / len(rows)
-    start = time.perf_counter()
+    start = clock()
     bound = part.bind([feature.take(rows) for feature in given])
-    ready = time.perf_counter()
-    draws = range(1, 1 + PERMUTATION_BATCH)
-    bound.score(candidates[0].take(rows).block, bound.rows((0,), draws))
-    seconds_per_draw = (time.perf_counter() - ready) / len(draws)
-    scores = len(candidates) * _draws(context) / count_workers(context.n_jobs)
-    return ((ready - start) + scores * seconds_per_draw) * times ** growth(context)
+    ready = clock()
+    permutations = range(1, 1 + PERMUTATION_BATCH)
+    bound.score(candidates[0].take(rows).block, bound.rows((0,), permutations))
+    seconds_per_score = (clock() - ready) / len(permutations)
+    scores = len(candidates) * _scores_per_candidate(context) / count_workers(context.n_jobs)
+    times = (n_samples / len(rows)) ** _growth(context)
+    return ((ready - start) + scores * seconds_per_score) * times
 
 
-def growth(context: SelectionContext) -> float:
+def _growth(context: SelectionContext) -> float:
     """Return the power of the number of samples with which the time of a step grows."""
     neighbours = any(isinstance(named.estimator, KSG | Mixed) for named in context.estimators)
     return GROWTH if neighbours else 1.0
 
 
-def _draws(context: SelectionContext) -> int:
-    """Return how often each candidate is scored in a step, by each estimator and scheme."""
-    n_drawn = USUAL_DRAWS if context.n_permutations is None else context.n_permutations
-    return 1 + context.n_pilot + n_drawn
+def _scores_per_candidate(context: SelectionContext) -> int:
+    n = context.n_permutations
+    return 1 + context.n_pilot + (SEQUENTIAL_PERMUTATIONS if n is None else n)
 
 
 @contextmanager
 def progress_bar(verbose: int) -> Iterator[Callback | None]:
-    """Show how far each step has come while the selection runs, on standard error.
-
-    How many steps there will be, nobody knows. Of fits in several threads the first one has the
-    bar: two would write over each other.
-    """
-    if not verbose:
+    """Show progress if `verbose`; of fits in several threads, only that of the first one."""
+    if not verbose or not _TERMINAL.acquire(blocking=False):
         yield None
         return
     try:
+        with show_progress() as display:
+            yield display
+    finally:
+        _TERMINAL.release()
+
+
+@contextmanager
+def show_progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
+    """Show progress on standard error: a bar on a terminal, lines elsewhere, nothing if quiet."""
+    try:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+        from rich.constrain import Constrain
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "verbose=1 shows progress with rich: pip install 'pidselect[progress]', or verbose=0."
         ) from error
-    console = Console(stderr=True)
-    if not _SCREEN.acquire(blocking=False):
-        yield None
-        return
-    try:
-        if not console.is_terminal:
-            yield Lines()
-            return
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[left]}", markup=False),
-        )
-        with Progress(*columns, console=console, transient=True) as progress:
-            yield Bar(progress)
-    finally:
-        _SCREEN.release()
+
+    class Bar(Progress):
+        def get_renderable(self) -> Constrain:
+            return Constrain(super().get_renderable(), max(1, self.console.width - MARGIN))
+
+    console = Console(stderr=True, quiet=quiet)
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(bar_width=24), TaskProgressColumn(), TimeRemainingColumn())
+    is_hidden = quiet or not console.is_terminal
+    with Bar(*columns, console=console, transient=True, disable=is_hidden) as bar:
+        yield ProgressDisplay(bar)
 
 
-class Pace:
-    """How fast the values of a stage come in.
+class ProgressDisplay(Callback):
+    """Progress of a fit and of what follows it, as a bar or as lines.
 
     Parameters
     ----------
-    stage : Stage
+    bar : rich.progress.Progress
+        Where it is disabled, lines are printed instead.
+    interval : float
+        Seconds between two lines.
+
+    Attributes
+    ----------
+    interrupted : Selection or None
+        The selection as far as it was at an interruption.
     """
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-        self.n_done = 0
-        self._n_first = 0
-        self._begun: float | None = None
+    def __init__(self, bar: Progress, interval: float = LINE_INTERVAL) -> None:
+        self.interrupted: Selection | None = None
+        self._bar, self._interval = bar, interval
+        self._task = bar.add_task("starting", total=None)
+        self._steps: list[Step] = []
+        self._last = bar.get_time()
+
+    def message(self, text: str) -> None:
+        """Print a line, above the bar if there is one."""
+        self._last = self._bar.get_time()
+        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def status(self, text: str, total: int | None = None) -> None:
+        """Start a new bar, of unknown length without a total, or print a line."""
+        self._start(text, total)
+        if self._bar.disable:
+            self.message(text)
+
+    def _start(self, text: str, total: int | None) -> None:
+        self._bar.remove_task(self._task)  # rich cannot reset a total to None
+        self._task = self._bar.add_task(text, total=total)
+
+    def on_stage(self, stage: Stage) -> None:
+        """Start a new bar."""
+        text = describe_stage(stage, len(included(self._steps)))
+        total = None if stage.phase == "atoms" else stage.n_values  # atoms are counted at the end
+        is_new = text != self._bar.tasks[0].description
+        start = self.status if stage.phase in LATER_STAGES and is_new else self._start
+        start(text, total)
 
     def on_progress(self, count: int) -> None:
-        """Count values that came in."""
-        self.n_done += count
-        if self._begun is None:  # what was prepared before the first ones will not be done again
-            self._begun, self._n_first = time.monotonic(), count
+        """Advance the bar, or print a line if none was printed for some seconds."""
+        self._bar.advance(self._task, count)
+        if self._bar.disable and self._bar.get_time() - self._last >= self._interval:
+            (task,) = self._bar.tasks
+            left = task.time_remaining
+            about = f", about {duration(left)} left" if left is not None else ""
+            self.message(f"{task.description}: {task.percentage:.0f} %{about}")
 
-    def left(self) -> str:
-        """Return how long the stage still takes; nothing as long as nobody knows."""
-        passed = 0.0 if self._begun is None else time.monotonic() - self._begun
-        n_timed = self.n_done - self._n_first
-        if not n_timed or passed <= 0:
-            return ""
-        seconds = (self.stage.n_values - self.n_done) * passed / n_timed
-        return f"{'about' if self.stage.is_exact else 'at most'} {duration(seconds)} left"
+    def on_step(self, step: Step) -> None:
+        """Print the decision where there is no bar."""
+        self._steps.append(step)
+        if self._bar.disable:
+            self.message(str(step))
+
+    def on_interrupt(self, selection: Selection) -> None:
+        """Remove the bar and keep the selection."""
+        self._bar.stop()
+        self.interrupted = selection
 
 
-def title(stage: Stage) -> str:
-    """Return what a stage is about, in a few words.
+#: Parts of the work that follow the selection.
+LATER_STAGES = {
+    "roles": "testing relevance",
+    "atoms": "decomposing information",
+    "stability": "selecting on random subsamples",
+}
+
+
+def describe_stage(stage: Stage, n_selected: int) -> str:
+    """Return what is being computed, in a few words.
 
     Examples
     --------
-    >>> title(Stage("forward", 3, 28, 1000)), title(Stage("final", 5, 1, 1000))
-    ('step 3, forward: 28 candidates', 'final p-values: 1 candidate')
+    >>> describe_stage(Stage("forward", 3, 28, 1000), 2)
+    'step 3, forward: 28 candidates, 2 selected'
+    >>> describe_stage(Stage("final", 5, 2, 1000), 2)
+    'final p-values of 2 features'
     """
-    what = "final p-values" if stage.phase == "final" else f"step {stage.step}, {stage.phase}"
-    return f"{what}: {stage.n_candidates} candidate{'s' * (stage.n_candidates != 1)}"
-
-
-class Bar(Callback):
-    """A bar on a terminal, for each stage anew.
-
-    Parameters
-    ----------
-    progress : rich.progress.Progress
-    """
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task = progress.add_task("preparing", total=None, left="")
-        self._pace: Pace | None = None
-
-    def on_stage(self, stage: Stage) -> None:
-        """Start from the left again."""
-        self._pace = Pace(stage)
-        self._progress.reset(self._task, total=stage.n_values, description=title(stage), left="")
-
-    def on_progress(self, count: int) -> None:
-        """Move to the right."""
-        if self._pace is not None:
-            self._pace.on_progress(count)
-            self._progress.update(self._task, left=self._pace.left())
-        self._progress.advance(self._task, count)
-
-    def on_interrupt(self, selection: Selection) -> None:
-        """Leave the screen to others."""
-        self._progress.stop()
-
-
-class Lines(Callback):
-    """Plain lines, few of them, for files and for whatever else is no terminal."""
-
-    def __init__(self) -> None:
-        self._pace: Pace | None = None
-        self._due = time.monotonic() + QUIET
-
-    def on_stage(self, stage: Stage) -> None:
-        """Take note of what the next lines are about."""
-        self._pace = Pace(stage)
-
-    def on_progress(self, count: int) -> None:
-        """Write a line if the time has come."""
-        if self._pace is None:
-            return
-        self._pace.on_progress(count)
-        now = time.monotonic()
-        if now < self._due:
-            return
-        self._due = now + QUIET
-        stage, left = self._pace.stage, self._pace.left()
-        share = f"{self._pace.n_done / stage.n_values:.0%}"
-        sys.stderr.write(", ".join(filter(None, [title(stage), share, left])) + "\n")
-        sys.stderr.flush()
+    if stage.phase in LATER_STAGES:
+        return LATER_STAGES[stage.phase]
+    if stage.phase == "final":
+        return f"final p-values of {counted(stage.n_candidates, 'feature')}"
+    candidates = counted(stage.n_candidates, "candidate")
+    return f"step {stage.step}, {stage.phase}: {candidates}, {n_selected} selected"

@@ -1,0 +1,144 @@
+"""What a command prints: results, notes, and errors in one line with an exit code."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+#: Exit codes of a failure, a wrong call or file, and an interruption.
+FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
+
+#: Errors of a call or a file. A full disk is none of them, nor a missing library.
+WRONG = (
+    ValueError,
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+
+#: Errors reported in one line; any other error is a defect and shows its traceback.
+EXPECTED = (ValueError, OSError, RuntimeError, ModuleNotFoundError, MemoryError)
+
+HINT = "Parameters are options: n_jobs=2 is --n-jobs 2."
+
+
+def printable(text: str) -> str:
+    r"""Return text without control characters, as names of columns may hold any.
+
+    Examples
+    --------
+    >>> printable("age \x1b[2J")
+    'age \\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print a text, on standard error if `err`."""
+    typer.echo(printable(text), err=err)
+
+
+class WrongCallError(ValueError):
+    """A wrong call, whose message names the option."""
+
+
+def to_option(parameter: str, value: object) -> str:
+    """Return a parameter and its value as they are typed.
+
+    Examples
+    --------
+    >>> to_option("delimiter", ";"), to_option("na_values", ("?", "-"))
+    ("--delimiter ';'", "--na-values '?' --na-values=-")
+    """
+    values = value if isinstance(value, list | tuple) else [value]
+    option = f"--{parameter.replace('_', '-')}"
+    typed = [[f"{option}={one}"] if str(one).startswith("-") else [option, one] for one in values]
+    return " ".join(shlex.join(map(str, words)) for words in typed)
+
+
+def hint(error: BaseException | Warning) -> str:
+    """Return the option that resolves an error of the library, or how parameters are options."""
+    if setting := getattr(error, "setting", None):
+        return f"Option: {to_option(*setting)}"
+    is_of_library = isinstance(error, ValueError | UserWarning)
+    return HINT if is_of_library and not isinstance(error, WrongCallError) else ""
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error in one line.
+
+    Examples
+    --------
+    >>> one_line(MemoryError())
+    'Not enough memory: reduce --max-memory or --max-samples.'
+    """
+    if isinstance(error, MemoryError):
+        return "Not enough memory: reduce --max-memory or --max-samples."
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:  # without its number
+        text = error.strerror + (f": {error.filename!r}" if error.filename else "")
+    return " ".join(text.split())
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn errors that a user can resolve into a message and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("\nInterrupted.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except (typer.Exit, BrokenPipeError):
+        raise
+    except EXPECTED as error:
+        say("\n".join(filter(None, [f"Error: {one_line(error)}", hint(error)])), err=True)
+        raise typer.Exit(WRONG_CALL if isinstance(error, WRONG) else FAILED) from None
+
+
+@contextmanager
+def warnings_as_notes(show: Callable[[str], None]) -> Iterator[None]:
+    """Pass warnings and log messages of the library to `show`, each only once."""
+    seen: set[str] = set()
+
+    def show_once(text: str, advice: str) -> None:
+        if text not in seen:
+            seen.add(text)
+            show(printable(f"Note: {' '.join(text.split())}"))
+            if advice and advice not in seen:
+                seen.add(advice)
+                show(advice)
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            show_once(record.getMessage(), HINT)
+
+    def show_warning(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, UserWarning):
+            show_once(str(message), hint(message))
+        else:
+            default(message, category, *where, **more)
+
+    logger, handler = logging.getLogger("pidselect"), Handler(logging.WARNING)
+    logger.addHandler(handler)
+    propagated, logger.propagate = logger.propagate, False
+    try:
+        with warnings.catch_warnings():
+            default, warnings.showwarning = warnings.showwarning, show_warning
+            warnings.filterwarnings("always", category=UserWarning)
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated
