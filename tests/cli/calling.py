@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from pidselect.cli import app
 
 #: Quick, and the same everywhere.
-QUICK = ("--estimator", "gaussian", "--permutations", "20", "--jobs", "1")
+QUICK = ("--estimator", "gaussian", "--n-permutations", "20", "--n-jobs", "1")
 
 ESCAPE = "\x1b"
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calling import QUICK, call, read_json, words, write
+from calling import QUICK, call, read_json, write
 
 from pidselect import decompose
+from pidselect.selection.progress import LATER_STAGES
 
 
 @pytest.fixture
@@ -25,15 +26,14 @@ def lamp(tmp_path, monkeypatch):
 def test_roles_bars_and_sentences(table):
     result = call("explain", table, "--target", "y", *QUICK, "--json", "r.json")
     assert result.exit_code == 0, result.output
-    text = words(result.stdout)
-    assert "What features tell about y (2 selected, 120 samples)" in text
-    assert "length is strongly relevant: it tells" in text
-    assert "length_mm is a copy of length" in text
-    (line,) = [one for one in result.stdout.splitlines() if one.startswith("length   ")]
+    lines = result.stdout.splitlines()
+    assert {"y", "2", "120"} <= set(lines[0].replace("(", " ").split())
+    (line,) = [one for one in lines if one.startswith("length   ")]
     assert set(line.split()[-1]) <= set("█▒░")
     rows = {one["name"]: one for one in read_json(Path("r.json"))["features"]}
     assert rows["length"]["role"] == "strongly relevant"
     assert rows["length"]["unique"] is not None
+    assert rows["length_mm"]["unique"] is None
 
 
 def test_a_measure_by_name(table):
@@ -42,21 +42,20 @@ def test_a_measure_by_name(table):
     assert "strongly relevant" in result.stdout
 
 
-def test_wrong_ways_to_take_apart(table):
+def test_too_few_bins(table):
     result = call("explain", table, "--target", "y", *QUICK, "--bins", "1")
     assert result.exit_code == 2
-    assert "--bins 1" in result.stderr
+    assert "bins=1" in result.stderr
 
 
-def test_what_follows_the_selection_is_told_on_the_way(table):
+def test_progress_after_the_selection(table):
     result = call("explain", table, "--target", "y", *QUICK, "--stability", "3")
     assert result.exit_code == 0, result.output
-    told = result.stderr.splitlines()
-    after = ["testing roles", "taking features apart", "selecting on random halves, 3 times"]
-    assert [line for line in told if line in after] == after
+    lines = result.stderr.splitlines()
+    assert [line for line in lines if line in LATER_STAGES.values()] == list(LATER_STAGES.values())
 
 
-def test_two_switches_tell_only_together(lamp):
+def test_exclusive_or_is_synergistic(lamp):
     arguments = ("lamp.csv", "--target", "lamp", "--source", "up", "--source", "down")
     result = call("decompose", *arguments, "--json", "r.json")
     assert result.exit_code == 0, result.output
@@ -64,14 +63,14 @@ def test_two_switches_tell_only_together(lamp):
     found = read_json(Path("r.json"))
     assert found["atoms"] == pytest.approx(dict(known.atoms), abs=1e-9)
     assert found["variables"] == ["up", "down", "lamp"]
-    assert "1 is up, 2 is down; the target is lamp" in result.stdout
-    assert result.stdout.endswith("Record: r.json\n")
+    assert all(name in result.stdout for name in lamp)
+    assert result.stdout.splitlines()[-1].endswith("r.json")
 
 
-def test_doubt_and_units(lamp):
+def test_p_values_intervals_and_units(lamp):
     arguments = ("lamp.csv", "--target", "lamp", "--source", "up", "--source", "down")
-    draws = ("--permutations", "19", "--bootstrap", "40", "--unit", "nat", "--json", "-")
-    first, second = (call("decompose", *arguments, *draws) for _ in range(2))
+    settings = ("--n-permutations", "19", "--bootstrap", "40", "--unit", "nat", "--json", "-")
+    first, second = (call("decompose", *arguments, *settings) for _ in range(2))
     assert first.exit_code == 0, first.output
     assert first.stdout == second.stdout
     found = json.loads(first.stdout)
@@ -82,33 +81,33 @@ def test_several_columns_as_one_source(table):
     arguments = ("--source", "length,width", "--source", "noise", "--measure", "gaussian")
     result = call("decompose", table, "--target", "y", *arguments)
     assert result.exit_code == 0, result.output
-    assert "1 is length, width, 2 is noise; the target is y" in result.stdout
+    assert "length, width" in result.stdout
 
 
 def test_too_few_samples_are_noted(table):
     result = call("decompose", table, "--target", "y", "--source", "length", "--source", "width")
     assert result.exit_code == 0, result.output
-    assert "Note: 120 samples fill" in result.stderr
-    assert "--measure gaussian" in result.stderr
+    assert "Note: " in result.stderr
+    assert all(word in result.stderr for word in ("120", "measure", "gaussian"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "named"),
     [
-        (["--source", "lenght"], "--source: there is no column 'lenght'; did you mean 'length'?"),
-        (["--source", "length", "--source", "y"], "'y' is named twice"),
-        (["--source", "length", "--missing", "category"], "does not go with decompose"),
-        (["--source", "length"], "Give --source once for each of them."),
+        (["--source", "lenght"], ["--source", "'lenght'", "'length'"]),
+        (["--source", "length", "--source", "y"], ["--source", "--target", "'y'"]),
+        (["--source", "length", "--missing", "category"], ["--missing drop"]),
+        (["--source", "length"], ["--source"]),
         (
             ["--source", "length", "--source", "width", "--source", "noise"],
-            "Use --measure imin or mmi or sx, or join",
+            ["measure='imin'", "'mmi'", "'sx'"],
         ),
     ],
 )
-def test_wrong_calls_of_decompose(table, arguments, said):
+def test_wrong_calls_of_decompose(table, arguments, named):
     result = call("decompose", table, "--target", "y", *arguments)
     assert result.exit_code == 2, result.output
-    assert said in result.stderr
+    assert all(word in result.stderr for word in named)
 
 
 def test_a_source_that_is_an_identifier(lamp):
@@ -116,12 +115,12 @@ def test_a_source_that_is_an_identifier(lamp):
     arguments = ("lamp.csv", "--target", "lamp", "--source", "up", "--source", "note")
     refused = call("decompose", *arguments)
     assert refused.exit_code == 2
-    assert refused.stderr.startswith("Error: 'note' is an identifier:")
-    assert refused.stderr.endswith("state --kinds note=nominal.\n")
+    assert "'note'" in refused.stderr
+    assert "--feature-types note=nominal" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
-    meant = call("decompose", *arguments, "--kinds", "note=nominal", "--quiet")
+    meant = call("decompose", *arguments, "--feature-types", "note=nominal", "--quiet")
     assert (meant.exit_code, meant.stderr) == (0, "")
-    assert "2 is note" in meant.stdout
+    assert "note" in meant.stdout
 
 
 def test_missing_values_of_sources(tmp_path, monkeypatch, lamp):
@@ -130,7 +129,7 @@ def test_missing_values_of_sources(tmp_path, monkeypatch, lamp):
     arguments = ("lamp.csv", "--target", "lamp", "--source", "up", "--source", "down")
     refused = call("decompose", *arguments)
     assert refused.exit_code == 2
-    assert "'up' (1); they are in 1 of 200 rows" in refused.stderr
+    assert all(word in refused.stderr for word in ("'up' (1)", "1 of 200 rows", "--missing drop"))
     dropped = call("decompose", *arguments, "--missing", "drop")
     assert dropped.exit_code == 0, dropped.output
-    assert "from 199 samples" in dropped.stdout
+    assert "199 samples" in dropped.stdout

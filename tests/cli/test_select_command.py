@@ -24,9 +24,9 @@ def test_the_selection_is_printed_and_nothing_is_left_behind(table):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["length", "width"]
-    assert "length_mm says the same as length and was left out." in lines
-    assert "planet was skipped: constant." in lines
-    assert "forward: length" in result.stderr
+    for names in (["length_mm", "length"], ["planet", "constant"]):
+        assert any(all(name in line for name in names) for line in lines[3:])
+    assert any(line.split()[:2] == ["forward", "length:"] for line in result.stderr.splitlines())
     assert list(Path.cwd().iterdir()) == [Path.cwd() / "made.csv"]
 
 
@@ -55,8 +55,8 @@ def test_all_files_are_written(table):
     options = ("--json", "r.json", "--report", "r.html", "--output", "small.tsv")
     result = select(table, "--target", "y", *options)
     assert result.exit_code == 0, result.output
-    places = ["Report: r.html", "Record: r.json", "Reduced table of 3 columns: small.tsv"]
-    assert result.stdout.splitlines()[-3:] == places
+    written = [line.split()[-1] for line in result.stdout.splitlines()[-3:]]
+    assert written == ["r.html", "r.json", "small.tsv"]
     small = [line.split("\t") for line in Path("small.tsv").read_text().splitlines()]
     columns = made()
     assert small[0] == ["length", "width", "y"]
@@ -74,16 +74,23 @@ def test_the_same_call_gives_the_same_result(table):
     assert read_json(Path("a.json"))["settings"]["seed"] == 0
 
 
-def test_columns_take_the_parts_that_options_give_them(table):
+def test_roles_of_columns(table):
     result = select(
-        *(table, "--target", "y", "--drop", "length_mm,planet", "--keep", "noise"),
-        *("--feature-groups", "size=length,width", "--kinds", "colour=nominal", "--json", "r.json"),
+        *(table, "--target", "y", "--drop", "length_mm,planet", "--fixed-features", "noise"),
+        *(
+            "--feature-groups",
+            "size=length,width",
+            "--feature-types",
+            "colour=nominal",
+            "--json",
+            "r.json",
+        ),
     )
     assert result.exit_code == 0, result.output
     assert names_of(Path("r.json")) == ["noise", "size"]
     summary = read_json(Path("r.json"))
-    assert summary["about"]["kinds"]["colour"] == "nominal"
-    assert "planet" not in summary["about"]["kinds"]
+    assert summary["about"]["feature_types"]["colour"] == "nominal"
+    assert "planet" not in summary["about"]["feature_types"]
 
 
 def test_a_joint_target_and_row_groups(table):
@@ -96,15 +103,19 @@ def test_a_joint_target_and_row_groups(table):
     assert result.exit_code == 0, result.output
     summary = read_json(Path("r.json"))
     assert summary["settings"]["n_groups"] == 12
-    assert "person" not in summary["about"]["kinds"]
+    assert "person" not in summary["about"]["feature_types"]
     assert summary["about"]["target"] == "y and noise"
 
 
-@pytest.mark.parametrize("feature_type", ["ordinal", "nominal", "continuous"])
-def test_the_kind_of_the_target_can_be_stated(table, feature_type):
+@pytest.mark.parametrize(
+    ("name", "feature_type"),
+    [("grade", "ordinal"), ("grade", "nominal"), ("grade", "continuous"), ("target", "nominal")],
+)
+def test_the_type_of_the_target_can_be_stated(table, name, feature_type):
     write(table, {**made(), "grade": [round(y) for y in made()["y"]]})
     result = select(
-        table, "--target", "grade", "--kinds", f"grade={feature_type}", "--json", "r.json"
+        *(table, "--target", "grade", "--feature-types", f"{name}={feature_type}"),
+        *("--json", "r.json"),
     )
     assert result.exit_code == 0, result.output
     assert read_json(Path("r.json"))["settings"]["target_types"] == [feature_type]
@@ -112,14 +123,14 @@ def test_the_kind_of_the_target_can_be_stated(table, feature_type):
 
 def test_the_command_is_written_down_as_it_can_be_typed(table):
     Path("made.csv").rename("-my table.csv")
-    options = ("--target", "y", "--drop", "noise", "--drop", "colour", "--seed", "7", "-q")
+    options = ("--target", "y", "--drop", "noise", "--drop", "colour", "--random-state", "7", "-q")
     result = call(
         "select",
         *options,
         "--json",
         "r.json",
         *QUICK[:4],
-        "--jobs",
+        "--n-jobs",
         "-1",
         "--",
         *("-my table.csv",),
@@ -127,7 +138,7 @@ def test_the_command_is_written_down_as_it_can_be_typed(table):
     assert result.exit_code == 0, result.output
     typed = shlex.split(read_json(Path("r.json"))["about"]["command"])
     assert typed[:3] == ["pidselect", "select", "./-my table.csv"]
-    assert {"--jobs=-1", "--quiet", "--seed"} <= set(typed)
+    assert {"--n-jobs=-1", "--quiet", "--random-state"} <= set(typed)
     assert typed.count("--drop") == 2
     again = call(*typed[1:])
     assert (again.exit_code, again.stdout) == (0, result.stdout)
@@ -140,10 +151,10 @@ def test_names_with_commas(tmp_path, monkeypatch):
     write(Path("t.csv"), columns)
     result = select("t.csv", "--target", "y", "--drop", "length, cm,planet", "--drop", "colour")
     assert result.exit_code == 0, result.output
-    assert "was left out" not in result.stdout
+    assert not any(name in result.stdout for name in ("length, cm", "planet", "colour"))
 
 
-def test_what_undoes_the_answer_is_told(table):
+def test_alarms_are_printed(table):
     columns = made()
     day = np.arange(120.0)
     y = np.array(columns["y"])
@@ -151,20 +162,20 @@ def test_what_undoes_the_answer_is_told(table):
     write(table, columns)
     result = select(table, "--target", "y", "--quiet", "--json", "r.json")
     assert result.exit_code == 0, result.output
-    assert "\n\nMind: day counts the rows. This column grows" in result.stdout
-    assert "use --surrogates shift." in words(result.stdout)
+    (alarm,) = [block for block in result.stdout.split("\n\n") if block.startswith("Warning: day")]
+    assert "surrogates='shift'" in words(alarm)
     assert max(map(len, result.stdout.splitlines())) <= 100
     assert any("day" in alarm for alarm in read_json(Path("r.json"))["alarms"])
     explained = call("explain", table, "--target", "y", *QUICK)
-    assert "\nMind: day counts the rows." in explained.stdout
+    assert "\nWarning: day" in explained.stdout
     piped = select(table, "--target", "y", "--json", "-")
     assert json.loads(piped.stdout)["alarms"]
-    assert "Mind: day" in piped.stderr
+    assert "Warning: day" in piped.stderr
     without = select(table, "--target", "y", "--drop", "day")
-    assert "Mind:" not in without.output
+    assert "Warning:" not in without.output
 
 
-def test_remarks_do_not_take_features_apart(table, monkeypatch):
+def test_select_does_not_explain(table, monkeypatch):
     monkeypatch.delattr(PIDSelector, "explain")
     assert select(table, "--target", "y").exit_code == 0
 
@@ -172,7 +183,16 @@ def test_remarks_do_not_take_features_apart(table, monkeypatch):
 def test_how_surrogates_and_searches_are_made(table):
     result = select(
         *(table, "--target", "y", "--surrogates", "global,local", "--backward", "none"),
-        *("--max-conditioning", "1", "--starts", "2", "--alpha", "0.2", "--json", "r.json"),
+        *(
+            "--max-conditioning",
+            "1",
+            "--n-random-starts",
+            "2",
+            "--alpha",
+            "0.2",
+            "--json",
+            "r.json",
+        ),
     )
     assert result.exit_code == 0, result.output
     found = read_json(Path("r.json"))["settings"]
@@ -180,10 +200,10 @@ def test_how_surrogates_and_searches_are_made(table):
     assert (found["backward"], found["max_conditioning"], found["n_random_starts"]) == (None, 1, 2)
 
 
-def test_stability_is_told(table):
+def test_stability_is_printed(table):
     result = select(table, "--target", "y", "--stability", "4", "--json", "r.json")
     assert result.exit_code == 0, result.output
-    assert "4 subsamples of 50 % of the rows" in result.stdout
+    assert "4 subsamples" in result.stdout
     assert read_json(Path("r.json"))["stability"]["frequencies"]["length"] == 1.0
 
 
@@ -193,10 +213,9 @@ def test_nothing_selected_is_no_failure(tmp_path, monkeypatch):
     write(Path("t.csv"), {"a": rng.normal(size=50).tolist(), "y": rng.normal(size=50).tolist()})
     result = select("t.csv", "--target", "y", "--output", "small.csv")
     assert result.exit_code == 0, result.output
-    assert "(nothing selected)" in result.stdout
-    assert "--feature-groups or --lookahead 2" in words(result.stdout)
+    assert all(remedy in result.stdout for remedy in ("feature_groups", "lookahead=2", "alpha"))
     assert Path("small.csv").read_text().startswith("y\n")
-    assert "No feature" not in result.stderr
+    assert "lookahead" not in result.stderr
 
 
 def test_quiet_leaves_the_result_alone(table):
@@ -211,10 +230,10 @@ def test_warnings_of_the_library_are_notes(tmp_path, monkeypatch):
     write(Path("t.csv"), columns)
     result = select("t.csv", "--target", "y")
     assert result.exit_code == 0, result.output
-    assert "Note: skipped columns where nearly every row has its own text" in result.stderr
-    assert "--kinds 'id=nominal' keeps them" in result.stderr
+    (note,) = [line for line in result.stderr.splitlines() if line.startswith("Note: ")]
+    assert all(word in note for word in ("'id'", "feature_types", "nominal"))
     assert "UserWarning" not in result.stderr
-    assert "id was skipped: identifier: 120 different texts in 120 rows." in result.stdout
+    assert any(line.startswith("id was skipped") for line in result.stdout.splitlines())
 
 
 @pytest.mark.parametrize("name", ["t.tsv", "t.jsonl", "t.csv.gz", "t.parquet", "t.feather"])
@@ -244,17 +263,14 @@ def test_how_text_is_written(tmp_path, monkeypatch):
     options = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")
     wrong = select("t.csv.gz", "--target", "y", *options[:4])
     assert wrong.exit_code == 2
-    assert "the file's encoding: --encoding latin-1 for example" in wrong.stderr
+    assert all(word in wrong.stderr for word in ("t.csv.gz", "encoding", "latin-1"))
     result = select(
-        *("t.csv.gz", "--target", "y", *options, "--na", "fehlt", "--missing", "drop"),
+        *("t.csv.gz", "--target", "y", *options, "--na-values", "fehlt", "--missing", "drop"),
         *("--drop", "length_mm", "--json", "r.json"),
     )
     assert result.exit_code == 0, result.output
     assert names_of(Path("r.json")) == ["größe", "width"]
-    assert "119 of 120 rows were used." in result.stdout
-
-
-# ------------------------------------------------------------- what the world does to output
+    assert "119 of 120 rows" in result.stdout
 
 
 def test_names_cannot_command_a_terminal(tmp_path, monkeypatch):
@@ -280,13 +296,12 @@ def test_what_is_piped_has_no_escape_codes_and_fits_the_encoding(table):
         env={**os.environ, "TERM": "xterm-256color", "PYTHONIOENCODING": "cp1252"},
     )
     assert ESCAPE not in said.stdout + said.stderr
-    assert r"forward: größe \u03bb" in said.stderr
-    assert said.stdout.startswith("What features tell about y")
-    assert "bars: u unique, s shared, + synergy" in said.stdout
+    assert r"größe \u03bb" in said.stderr
+    assert "u unique, s shared, + synergy" in said.stdout
 
 
-def test_what_is_not_asked_for_is_as_in_python():
-    """But for the seed and the number of threads, which say so in the help."""
+def test_defaults_are_those_of_the_selector():
+    """Except for the seed and the number of threads, whose defaults the help shows."""
     table = TableOptions(Path("table.csv"), ["y"])
     typed = make_selector(SelectionOptions(), table).get_params(deep=False)
     default = PIDSelector(random_state=0, n_jobs=-1).get_params(deep=False)

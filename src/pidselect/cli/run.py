@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -126,12 +127,14 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -
     """Read, fit and explain, with progress; return what was computed before an interruption."""
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
+    from pidselect.selection.result import EmptySelectionWarning
 
     with (
         show_progress(call.out.quiet) as progress,
         warnings_as_notes(progress.message),
         use_callback(progress),
     ):
+        warnings.simplefilter("ignore", EmptySelectionWarning)  # the result shows it
         if saved.note:
             progress.message(f"Note: {saved.note}")
         progress.status(f"reading {call.source}")

@@ -23,8 +23,8 @@ from pidselect.names import MEASURES
 #: \b keeps the lines of the paragraph that follows.
 SELECT_HELP = """Select the features of a table that are informative about its target.
 
-Each step includes the candidate with the largest conditional mutual information, if it is
-significant. Ctrl-C prints the command that resumes the run.
+Each step includes the candidate with the largest conditional mutual
+information, if it is significant. Ctrl-C prints how to resume the run.
 
 \b
 Examples:
@@ -37,8 +37,8 @@ Examples:
 
 EXPLAIN_HELP = """Select features, and decompose the information of each one about the target.
 
-For each feature: its relevance by tests, a sentence, and its unique, shared and synergistic
-information.
+For each feature: its relevance by tests, and its unique, shared and
+synergistic information.
 
 \b
 Examples:

@@ -83,7 +83,7 @@ class About:
             "target": " and ".join(target.names),
             "n_rows": table.n_samples,
             "n_columns": len(table),
-            "kinds": dict(zip(table.names, table.feature_types, strict=True)),
+            "feature_types": dict(zip(table.names, table.feature_types, strict=True)),
         }
         if all(feature_type == "nominal" for feature_type in target.feature_types):
             shares = np.bincount(target.codes()) / target.n_samples

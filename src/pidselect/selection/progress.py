@@ -186,11 +186,12 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
             "verbose=1 shows progress with rich: pip install 'pidselect[progress]', or verbose=0."
         ) from error
 
+    console = Console(stderr=True, quiet=quiet)
+
     class Bar(Progress):
         def get_renderable(self) -> Constrain:
-            return Constrain(super().get_renderable(), max(1, self.console.width - MARGIN))
+            return Constrain(super().get_renderable(), max(1, console.width - MARGIN))
 
-    console = Console(stderr=True, quiet=quiet)
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(bar_width=24), TaskProgressColumn(), TimeRemainingColumn())
     is_hidden = quiet or not console.is_terminal
