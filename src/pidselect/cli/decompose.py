@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from pidselect.cli.columns import split_names, split_types
 from pidselect.cli.load import identifiers, open_table, part_of, read_header, refuse_missing
 from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
-from pidselect.cli.options import COLUMNS, INTEGER, WRITING, TableOptions, command, one_of
+from pidselect.cli.options import (
+    COLUMNS,
+    INTEGER,
+    Bins,
+    Jobs,
+    Json,
+    Quiet,
+    Seed,
+    TableOptions,
+    command,
+    decomposing,
+    one_of,
+    required,
+)
 from pidselect.cli.output import write_json
 from pidselect.names import CONTINUOUS_MEASURES, MEASURES
 
@@ -29,65 +40,48 @@ Examples:
 NAMES = (*MEASURES, *CONTINUOUS_MEASURES)
 
 
-def _option(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Decomposition", **more)
-
-
 @command
 def decompose_command(
     table: TableOptions,
     source: Annotated[
         list[str],
-        typer.Option(
+        required(
+            "A column, or several as one variable (lat,lon). Repeat it for each source.",
             show_default=False,
             **COLUMNS,
-            help="A column, or several as one variable (lat,lon). Repeat it for each source.",
         ),
     ],
     measure: Annotated[
         str,
-        _option(
+        decomposing(
+            f"{', '.join(NAMES)}; broja and ccs are for two sources.",
             **{**one_of(*NAMES), "metavar": "NAME"},
-            help=f"{', '.join(NAMES)}; broja and ccs are for two sources.",
         ),
     ] = "broja",
-    bins: Annotated[int, _option(**INTEGER, help="Bins of a continuous column.")] = 5,
+    bins: Bins = 5,
     n_permutations: Annotated[
         int,
-        _option(
+        decomposing(
+            "Permutations for p-values; 0 for none.",
             "--n-permutations",
             "--permutations",
             **INTEGER,
-            help="Permutations for p-values; 0 for none.",
         ),
     ] = 0,
     n_bootstrap: Annotated[
         int,
-        _option(
+        decomposing(
+            "Bootstrap samples for confidence intervals; 0 for none.",
             "--n-bootstrap",
             "--bootstrap",
             **INTEGER,
-            help="Bootstrap samples for confidence intervals; 0 for none.",
         ),
     ] = 0,
-    unit: Annotated[str, _option(**one_of("bit", "nat"), help="Unit of information.")] = "bit",
-    random_state: Annotated[
-        int, _option("--random-state", "--seed", **INTEGER, help="Seed of the permutations.")
-    ] = 0,
-    n_jobs: Annotated[
-        int, _option("--n-jobs", "--jobs", **INTEGER, help="Threads; -1 for all cores.")
-    ] = -1,
-    json: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=WRITING,
-            metavar="FILE",
-            help="All results as JSON; - for standard output.",
-        ),
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", rich_help_panel=WRITING, help="Only the result.")
-    ] = False,
+    unit: Annotated[str, decomposing("Unit of information.", **one_of("bit", "nat"))] = "bit",
+    n_jobs: Jobs = -1,
+    random_state: Seed = 0,
+    json: Json = None,
+    quiet: Quiet = False,
 ) -> None:
     """Decompose the information of a few columns about a target."""
 

@@ -12,7 +12,7 @@ import typer
 
 from pidselect.cli.formatting import relevant_sentences
 from pidselect.cli.messages import plain_errors, say
-from pidselect.cli.options import OutputOptions, SelectionOptions, TableOptions
+from pidselect.cli.options import OutputOptions, Quiet, SelectionOptions, TableOptions
 from pidselect.cli.run import Call, Result, run
 from pidselect.cli.select import select_text
 
@@ -49,7 +49,7 @@ def demo_command(
     table: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Also write the simulated table.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the result.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Select features of a simulated table."""
     with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:

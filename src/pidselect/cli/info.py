@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from pidselect.cli.messages import one_line, plain_errors, say
+from pidselect.cli.options import Json
 from pidselect.cli.output import write_json
 from pidselect.data.messages import align
 
@@ -22,29 +21,22 @@ Examples:
   pidselect info --json - | jq .gpu
 """
 
-#: Optional libraries, and how to install them.
+#: Optional libraries, and what to install.
 OPTIONAL = {
-    "typer": "pip install 'pidselect[cli]'",
-    "rich": "pip install 'pidselect[cli]'",
-    "jinja2": "pip install 'pidselect[cli]'",
-    "matplotlib": "pip install 'pidselect[cli]'",
-    "pyarrow": "pip install 'pidselect[arrow]'",
-    "pandas": "pip install pandas",
-    "polars": "pip install polars",
-    "dask": "pip install 'pidselect[dask]'",
-    "ray": "pip install 'pidselect[ray]'",
-    "cupy": "pip install 'pidselect[cuda]'",
+    **dict.fromkeys(("typer", "rich", "jinja2", "matplotlib"), "'pidselect[cli]'"),
+    "pyarrow": "'pidselect[arrow]'",
+    "pandas": "pandas",
+    "polars": "polars",
+    "dask": "'pidselect[dask]'",
+    "ray": "'pidselect[ray]'",
+    "cupy": "'pidselect[cuda]'",
 }
 
-#: Other names under which a library is installed.
-ALSO = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
+#: Names under which a library is installed, other than its own.
+OTHER_NAMES = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
 
 
-def info_command(
-    json: Annotated[
-        str | None, typer.Option(metavar="FILE", help="As JSON; - for standard output.")
-    ] = None,
-) -> None:
+def info_command(json: Json = None) -> None:
     """Show versions, threads, memory and GPU."""
     with plain_errors():
         found = environment_info()
@@ -56,25 +48,27 @@ def info_command(
 
 def environment_info() -> dict[str, Any]:
     """Return versions and hardware."""
+    import joblib
+    from numba import config
+
+    import pidselect
     from pidselect.report.environment import environment
 
     known = environment()
-    machine = {name: known.pop(name) for name in ("cpu", "logical_cpus", "system")}
+    names = ("pidselect", "python", "cpu", "logical_cpus", "system")
     return {
-        "pidselect": known.pop("pidselect"),
-        "python": known.pop("python"),
+        **{name: known.pop(name) for name in names},
         "libraries": known,
         "optional": {name: _version(name) for name in OPTIONAL},
-        **machine,
-        "threads": _threads(),
+        "threads": int(joblib.cpu_count()),  # that this process may use
         "memory_bytes": _memory(),
-        "kernels": _kernels(),
+        "kernels": config.CACHE_DIR or f"{Path(pidselect.__file__).parent}, in __pycache__",
         "gpu": _gpu(),
     }
 
 
 def _version(name: str) -> str | None:
-    for package in (name, *ALSO.get(name, ())):
+    for package in (name, *OTHER_NAMES.get(name, ())):
         try:
             return version(package)
         except PackageNotFoundError:
@@ -82,27 +76,11 @@ def _version(name: str) -> str | None:
     return None
 
 
-def _threads() -> int:
-    """Return the number of threads that this process may use."""
-    from joblib import cpu_count
-
-    return int(cpu_count())
-
-
 def _memory() -> int | None:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # not available on this system
         return None
-
-
-def _kernels() -> str:
-    """Return the folder of the compiled kernels."""
-    from numba import config
-
-    import pidselect
-
-    return config.CACHE_DIR or f"{Path(pidselect.__file__).parent}, in folders __pycache__"
 
 
 def _gpu() -> dict[str, Any]:
@@ -117,19 +95,21 @@ def _gpu() -> dict[str, Any]:
 
 
 def _text(found: dict[str, Any]) -> str:
-    rows: list[tuple[str, str]] = [("pidselect", found["pidselect"]), ("Python", found["python"])]
-    rows += list(found["libraries"].items())
-    rows += [
-        (name, known or f"not installed ({OPTIONAL[name]})")
-        for name, known in found["optional"].items()
-    ]
     memory, gpu = found["memory_bytes"], found["gpu"]
-    rows += [
-        ("system", found["system"]),
-        ("CPU", found["cpu"]),
-        ("threads", f"{found['threads']} of {found['logical_cpus']} logical CPUs"),
-        ("memory", "unknown" if memory is None else f"{memory / 2**30:.1f} GiB"),
-        ("compiled kernels", found["kernels"]),
-        ("GPU", gpu["name"] or f"none ({gpu['reason']})"),
-    ]
-    return "\n".join(align([(name, str(value)) for name, value in rows], n_left=2))
+    optional = {
+        name: known or f"not installed (pip install {OPTIONAL[name]})"
+        for name, known in found["optional"].items()
+    }
+    rows = {
+        "pidselect": found["pidselect"],
+        "Python": found["python"],
+        **found["libraries"],
+        **optional,
+        "system": found["system"],
+        "CPU": found["cpu"],
+        "threads": f"{found['threads']} of {found['logical_cpus']} logical CPUs",
+        "memory": "unknown" if memory is None else f"{memory / 2**30:.1f} GiB",
+        "compiled kernels": found["kernels"],
+        "GPU": gpu["name"] or f"none ({gpu['reason']})",
+    }
+    return "\n".join(align([(name, str(value)) for name, value in rows.items()], n_left=2))

@@ -21,21 +21,11 @@ from pidselect.names import CRITERIA, ESTIMATORS, SURROGATES
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.data import TextFormat
 
-#: Headings of the help.
-READING = "Input"
-SELECTING = "Selection"
-WRITING = "Output"
-RESUMING = "Interrupted runs"
-
 #: Delimiters by name, as some are hard to type.
 DELIMITERS = {"tab": "\t", r"\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "pipe": "|"}
 
 #: Options that determine how a run starts, not what it computes.
 START_OPTIONS = ("resume", "restart")
-
-
-def _option(panel: str | None, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=panel, **more)
 
 
 def one_of(*names: str) -> dict[str, Any]:
@@ -103,8 +93,31 @@ def real(text: str | float) -> float:
         raise typer.BadParameter(f"{text!r} is not a number, such as 0.05.") from None
 
 
+def _panel(heading: str | None) -> Callable[..., Any]:
+    """Return a function that makes options under a heading of the help."""
+
+    def option(help_text: str, *names: str, **more: Any) -> Any:
+        return typer.Option(*names, rich_help_panel=heading, help=help_text, **more)
+
+    return option
+
+
+required = _panel(None)
+reading = _panel("Input")
+selecting = _panel("Selection")
+decomposing = _panel("Decomposition")
+computing = _panel("Computation")
+writing = _panel("Output")
+resuming = _panel("Interrupted runs")
+
 INTEGER: dict[str, Any] = {"parser": integer, "metavar": "N"}
 COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
+
+Bins = Annotated[int, decomposing("Bins of a continuous column.", **INTEGER)]
+Seed = Annotated[int, computing("Seed of the permutations.", "--random-state", "--seed", **INTEGER)]
+Jobs = Annotated[int, computing("Threads; -1 for all cores.", "--n-jobs", "--jobs", **INTEGER)]
+Json = Annotated[str | None, writing("All results as JSON; - for standard output.", metavar="FILE")]
+Quiet = Annotated[bool, writing("Only the result.", "--quiet", "-q")]
 
 
 @dataclass(frozen=True)
@@ -122,46 +135,41 @@ class TableOptions:
     ]
     target: Annotated[
         list[str],
-        _option(
-            None,
-            show_default=False,
+        required(
+            "The target column; repeat it for a joint target.",
             autocompletion=complete_column,
-            help="The target column; repeat it for a joint target.",
+            show_default=False,
         ),
     ]
     feature_types: Annotated[
         list[str] | None,
-        _option(
-            READING,
-            metavar="NAME=TYPE",
-            help="continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or "
+        reading(
+            "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or "
             "separate by commas.",
+            metavar="NAME=TYPE",
         ),
     ] = None
     missing: Annotated[
         str,
-        _option(
-            READING,
+        reading(
+            "Refuse missing values, drop their rows, or treat them as a separate category.",
             **one_of("error", "drop", "category"),
-            help="Refuse missing values, drop their rows, or treat them as a separate category.",
         ),
     ] = "error"
     delimiter: Annotated[
-        str | None,
-        _option(READING, help="Of a text file, such as ';' or tab; detected by default."),
+        str | None, reading("Of a text file, such as ';' or tab; detected by default.")
     ] = None
-    encoding: Annotated[str, _option(READING, help="Of a text file, such as latin-1.")] = "utf-8"
-    decimal: Annotated[
-        str | None, _option(READING, help="Decimal mark of a text file; detected by default.")
-    ] = None
+    encoding: Annotated[str, reading("Of a text file, such as latin-1.")] = "utf-8"
+    decimal: Annotated[str | None, reading("Decimal mark of a text file; detected by default.")] = (
+        None
+    )
     na_values: Annotated[
         list[str] | None,
-        _option(
-            READING,
+        reading(
+            "A text that denotes a missing value, in addition to NA and others.",
             "--na-values",
             "--na",
             metavar="TEXT",
-            help="A text that denotes a missing value, in addition to NA and others.",
         ),
     ] = None
 
@@ -185,174 +193,138 @@ class SelectionOptions:
 
     drop: Annotated[
         list[str] | None,
-        _option(
-            SELECTING,
+        selecting(
+            "Columns to exclude. Repeat it, or separate by commas.",
             "--drop",
             "--without",
             **COLUMNS,
-            help="Columns to exclude. Repeat it, or separate by commas.",
         ),
     ] = None
     fixed_features: Annotated[
-        list[str] | None,
-        _option(SELECTING, **COLUMNS, help="Columns selected from the start and never tested."),
+        list[str] | None, selecting("Columns selected from the start and never tested.", **COLUMNS)
     ] = None
     feature_groups: Annotated[
         list[str] | None,
-        _option(
-            SELECTING,
-            metavar="[NAME=]A,B",
-            help="Columns included and removed jointly, such as place=lat,lon; repeat it for more "
+        selecting(
+            "Columns included and removed jointly, such as place=lat,lon; repeat it for more "
             "groups.",
+            metavar="[NAME=]A,B",
         ),
     ] = None
     groups: Annotated[
         str | None,
-        _option(
-            SELECTING,
+        selecting(
+            "The column with the group of each row, such as the person measured; not a feature.",
             **COLUMNS,
-            help="The column that assigns rows to groups, such as the person measured. It is not "
-            "a feature.",
         ),
     ] = None
     criterion: Annotated[
         str,
-        _option(
-            SELECTING,
+        selecting(
+            f"The criterion that ranks candidates: {', '.join(CRITERIA)}.",
             **{**one_of(*CRITERIA), "metavar": "NAME"},
-            help=f"The criterion that ranks candidates: {', '.join(CRITERIA)}.",
         ),
     ] = "cmi"
     estimator: Annotated[
         str,
-        _option(
-            SELECTING,
+        selecting(
+            f"auto, {', '.join(ESTIMATORS)}; several are a portfolio.",
             **some_of("auto", *ESTIMATORS),
-            help=f"auto, {', '.join(ESTIMATORS)}; several are a portfolio.",
         ),
     ] = "auto"
     alpha: Annotated[
-        float,
-        _option(
-            SELECTING, parser=real, metavar="RATE", help="False-positive rate of each step's test."
-        ),
+        float, selecting("False-positive rate of each test.", parser=real, metavar="RATE")
     ] = 0.05
     n_permutations: Annotated[
         Any,
-        _option(
-            SELECTING,
+        selecting(
+            "Permutations per candidate; auto for a sequential test, which stops early.",
             "--n-permutations",
             "--permutations",
             parser=integer_or_auto,
             metavar="N|auto",
-            help="Permutations per candidate; auto for a sequential test, which stops early.",
         ),
     ] = 200
     surrogates: Annotated[
         str,
-        _option(
-            SELECTING,
+        selecting(
+            f"Surrogate schemes: {', '.join(SURROGATES)}; of several, all must reject. shift is "
+            "for time series.",
             **some_of(*SURROGATES),
-            help=f"Surrogate schemes: {', '.join(SURROGATES)}; of several, all must reject. shift "
-            "is for time series.",
         ),
     ] = "global,local"
     backward: Annotated[
         str,
-        _option(
-            SELECTING,
+        selecting(
+            "Test statistic of backward elimination, or none.",
             **one_of("minimum", "maximum", "none"),
-            help="Test statistic of backward elimination, or none.",
         ),
     ] = "minimum"
     lookahead: Annotated[
         int,
-        _option(
-            SELECTING,
-            **INTEGER,
-            help="Test pairs (2) or triples (3) where no single candidate is significant.",
+        selecting(
+            "Test pairs (2) or triples (3) where no single candidate is significant.", **INTEGER
         ),
     ] = 1
     n_random_starts: Annotated[
         int,
-        _option(
-            SELECTING,
+        selecting(
+            "Where nothing is significant, condition on N random subsets of the candidates.",
             **INTEGER,
-            help="Where nothing is significant, condition on N random subsets of the candidates.",
         ),
     ] = 0
     max_features: Annotated[
-        int | None, _option(SELECTING, **INTEGER, help="Maximum number of selected columns.")
+        int | None, selecting("Maximum number of selected columns.", **INTEGER)
     ] = None
     max_conditioning: Annotated[
         int | None,
-        _option(
-            SELECTING,
+        selecting(
+            "Condition on at most N features at a time in forward steps, for small samples.",
             **INTEGER,
-            help="Condition on at most N features at a time in forward steps, for small samples.",
         ),
     ] = None
-    max_samples: Annotated[
-        int | None, _option(SELECTING, **INTEGER, help="Use a random subset of N rows.")
-    ] = None
-    max_memory: Annotated[
-        str, _option(SELECTING, help="Memory to use; less memory takes more time.")
-    ] = "1GiB"
     stability: Annotated[
         int | None,
-        _option(
-            SELECTING,
+        selecting(
+            "Repeat the selection on N random halves of the rows: selection frequencies.",
             **INTEGER,
-            help="Repeat the selection on N random halves of the rows: selection frequencies.",
         ),
     ] = None
-    random_state: Annotated[
-        int,
-        _option(SELECTING, "--random-state", "--seed", **INTEGER, help="Seed of the permutations."),
-    ] = 0
-    n_jobs: Annotated[
-        int, _option(SELECTING, "--n-jobs", "--jobs", **INTEGER, help="Threads; -1 for all cores.")
-    ] = -1
-    device: Annotated[str, _option(SELECTING, **one_of("cpu", "cuda"), help="cuda is a GPU.")] = (
-        "cpu"
+    max_samples: Annotated[int | None, computing("Use a random subset of N rows.", **INTEGER)] = (
+        None
     )
+    max_memory: Annotated[str, computing("Memory to use; less memory takes more time.")] = "1GiB"
+    device: Annotated[str, computing("cuda is a GPU.", **one_of("cpu", "cuda"))] = "cpu"
+    n_jobs: Jobs = -1
+    random_state: Seed = 0
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """Files to write, and how to start after an interruption."""
 
-    json: Annotated[
-        str | None,
-        _option(WRITING, metavar="FILE", help="All results as JSON; - for standard output."),
-    ] = None
-    report: Annotated[
-        Path | None, _option(WRITING, metavar="FILE.html", help="The report as a web page.")
-    ] = None
+    json: Json = None
+    report: Annotated[Path | None, writing("The report as a web page.", metavar="FILE.html")] = None
     output: Annotated[
         Path | None,
-        _option(
-            WRITING,
+        writing(
+            "The reduced table: selected columns and target, in the format of the name.",
             metavar="FILE",
-            help="The reduced table: selected columns and target, in the format of the name.",
         ),
     ] = None
-    quiet: Annotated[bool, _option(WRITING, "--quiet", "-q", help="Only the result.")] = False
+    quiet: Quiet = False
     checkpoint: Annotated[
         Path | None,
-        _option(
-            RESUMING,
+        resuming(
+            "The checkpoint; by default TABLE.pidselect-run.json in the current folder, deleted "
+            "at the end.",
             metavar="FILE",
-            help="The checkpoint; by default TABLE.pidselect-run.json in the current folder, "
-            "deleted at the end.",
         ),
     ] = None
-    resume: Annotated[bool, _option(RESUMING, "--resume", help="Continue from the checkpoint.")] = (
+    resume: Annotated[bool, resuming("Continue from the checkpoint.", "--resume")] = False
+    restart: Annotated[bool, resuming("Delete the checkpoint and start again.", "--restart")] = (
         False
     )
-    restart: Annotated[
-        bool, _option(RESUMING, "--restart", help="Delete the checkpoint and start again.")
-    ] = False
 
 
 def one_or_several(text: str) -> str | tuple[str, ...]:

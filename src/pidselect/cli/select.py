@@ -10,11 +10,12 @@ import typer
 from pidselect.cli.formatting import explanation_text, selection_text
 from pidselect.cli.messages import plain_errors
 from pidselect.cli.options import (
-    INTEGER,
+    Bins,
     OutputOptions,
     SelectionOptions,
     TableOptions,
     command,
+    decomposing,
     one_of,
 )
 from pidselect.cli.run import Call, Result, run
@@ -47,8 +48,6 @@ Examples:
   pidselect explain bikes.csv --target rides --measure mmi --bins 4
 """
 
-PANEL = "Decomposition"
-
 
 @command
 def select_command(
@@ -66,15 +65,12 @@ def explain_command(
     out: OutputOptions,
     measure: Annotated[
         str,
-        typer.Option(
-            rich_help_panel=PANEL,
+        decomposing(
+            "The measure of shared information; auto chooses by sample size.",
             **one_of("auto", *MEASURES),
-            help="The measure of shared information; auto chooses by sample size.",
         ),
     ] = "auto",
-    bins: Annotated[
-        int, typer.Option(rich_help_panel=PANEL, **INTEGER, help="Bins of a continuous column.")
-    ] = 5,
+    bins: Bins = 5,
 ) -> None:
     """Select features, and decompose the information of each one about the target."""
     with plain_errors():
