@@ -68,7 +68,7 @@ def test_a_bar_for_every_stage(monkeypatch, terminal):
 
 
 def test_the_bar_is_removed_after_ctrl_c(capsys, terminal):
-    with pytest.raises(KeyboardInterrupt), use_callback(Interrupting("took", 1)):
+    with pytest.raises(KeyboardInterrupt), use_callback(Interrupting("step", 1)):
         quick(verbose=1).fit(*gates())
     err = capsys.readouterr().err
     assert err.count("\x1b[?25l") == err.count("\x1b[?25h")

@@ -74,7 +74,7 @@ def explain_command(
 ) -> None:
     """Select features, and decompose the information of each one about the target."""
     with plain_errors():
-        from pidselect.selection.validation import check_count
+        from pidselect.significance.validation import check_count
 
         check_count(bins, "bins", at_least=2)
     run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), _explain_text)

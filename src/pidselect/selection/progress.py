@@ -15,7 +15,7 @@ import numpy as np
 
 from pidselect.data.messages import counted, duration
 from pidselect.estimators import KSG, Mixed
-from pidselect.selection.callbacks import Callback, Stage, included
+from pidselect.selection.callbacks import Callback, Stage, selected_features
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.executor import PERMUTATION_BATCH, count_workers
@@ -239,7 +239,7 @@ class ProgressDisplay(Callback):
 
     def on_stage(self, stage: Stage) -> None:
         """Start a new bar."""
-        text = describe_stage(stage, len(included(self._steps)))
+        text = describe_stage(stage, len(selected_features(self._steps)))
         total = None if stage.phase == "atoms" else stage.n_values  # atoms are counted at the end
         is_new = text != self._bar.tasks[0].description
         start = self.status if stage.phase in LATER_STAGES and is_new else self._start
