@@ -31,14 +31,14 @@ from scipy.stats import binomtest
 
 from pidselect.datasets import gate
 from pidselect.decomposition.inference import (
-    Request,
+    InferenceSettings,
     adjusted_intervals,
+    atom_p_values,
     basic_interval,
-    correct,
+    bootstrap_atoms,
+    correct_bias,
     minimum_bias,
     null_atoms,
-    p_values_of,
-    resample,
     span,
 )
 from pidselect.decomposition.measures import MEASURES
@@ -115,8 +115,8 @@ def draw(pmf: Array, n_samples: int, seed: int, measure: str) -> DiscreteSample:
 def test_once(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
     """Return the p-values of all atoms of one sample."""
     subject = draw(pmf, n_samples, seed, measure)
-    request = Request(N_PERMUTATIONS, 0, CONFIDENCE, seed)
-    return p_values_of(subject, subject.parts()[0].atoms, request)
+    request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
+    return atom_p_values(subject, subject.decompose()[0].atoms, request)
 
 
 def count_significant(
@@ -161,13 +161,13 @@ def bias_corrected_interval(observed: Array, drawn: Array) -> Array:
 def bound_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
     """Return the intervals of one sample by every method, each of shape (n_atoms, 2)."""
     subject = draw(pmf, n_samples, seed, measure)
-    observed = subject.parts()[0].atoms
-    request = Request(0, N_BOOTSTRAP, CONFIDENCE, seed)
+    observed = subject.decompose()[0].atoms
+    request = InferenceSettings(0, N_BOOTSTRAP, CONFIDENCE, seed)
     chance = null_atoms(subject, request)
-    drawn = resample(subject, observed, request)
+    drawn = bootstrap_atoms(subject, observed, request)
     basic = basic_interval(observed, drawn, CONFIDENCE)
     smooth = [basic, *adjusted_intervals(observed, drawn, chance, subject, CONFIDENCE)]
-    off = minimum_bias(subject, correct(observed, chance, subject), request)[:, np.newaxis]
+    off = minimum_bias(subject, correct_bias(observed, chance, subject), request)[:, np.newaxis]
     return {
         "percentile": np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0).T,
         "bias-corrected": bias_corrected_interval(observed, drawn),
@@ -275,17 +275,17 @@ def summarise_coverage(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def correct_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
     """Return the atoms of one sample, corrected by every method."""
     subject = draw(pmf, n_samples, seed, measure)
-    observed = subject.parts()[0].atoms
-    request = Request(0, 50, CONFIDENCE, seed)
+    observed = subject.decompose()[0].atoms
+    request = InferenceSettings(0, 50, CONFIDENCE, seed)
     chance = null_atoms(subject, request)
     halves, quarters = (split_mean(subject, parts, seed) for parts in (2, 4))
     return {
         "plug-in": observed,
-        "bootstrap": 2 * observed - resample(subject, observed, request).mean(axis=0),
+        "bootstrap": 2 * observed - bootstrap_atoms(subject, observed, request).mean(axis=0),
         "jackknife": n_samples * observed - (n_samples - 1) * delete_one_mean(subject),
         "extrapolation": (8 * observed - 6 * halves + quarters) / 3,
         "chance subtracted": observed - chance.mean(axis=0),
-        "pidselect": (corrected := correct(observed, chance, subject)),
+        "pidselect": (corrected := correct_bias(observed, chance, subject)),
         "and less kinks": corrected - minimum_bias(subject, corrected, request),
     }
 
@@ -294,7 +294,7 @@ def take(subject: DiscreteSample, rows: NDArray[np.int64]) -> Array:
     """Return the atoms of some of the samples."""
     return (
         DiscreteSample(tuple(code[rows] for code in subject.codes), subject.measure)
-        .parts()[0]
+        .decompose()[0]
         .atoms
     )
 
@@ -321,9 +321,9 @@ def correct_any(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str
     """Draw a distribution and a sample; return the errors of corrected atoms."""
     pmf = draw_distribution(seed)
     subject = draw(pmf, n_samples, seed, measure)
-    request = Request(0, N_BOOTSTRAP, CONFIDENCE, seed)
+    request = InferenceSettings(0, N_BOOTSTRAP, CONFIDENCE, seed)
     true = MEASURES[measure].decompose(pmf).atoms
-    corrected = correct(subject.parts()[0].atoms, null_atoms(subject, request), subject)
+    corrected = correct_bias(subject.decompose()[0].atoms, null_atoms(subject, request), subject)
     less = corrected - minimum_bias(subject, corrected, request)
     return {"pidselect": corrected - true, "and less kinks": less - true}
 

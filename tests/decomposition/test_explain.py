@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from pidselect import datasets, mutual_information
 from pidselect.data import Block, Column
-from pidselect.decomposition.explain import RoleAssignment, explain
-from pidselect.decomposition.explanation import WIDTH, FeatureExplanation
-from pidselect.decomposition.sentences import sentence
+from pidselect.decomposition.explain import AssessedFeature, explain
+from pidselect.decomposition.result import WIDTH, FeatureExplanation
+
 from pidselect.decomposition.source_pair import (
-    NOTHING,
-    Atoms,
-    Counting,
-    Estimating,
+    Block(),
+    PairAtoms,
+    PlugInPID,
+    EstimatorMMI,
     PIDStrategy,
     SourcePair,
     to_states,
@@ -39,7 +39,7 @@ def measured(values, name="x"):
 
 
 def kept(**blocks):
-    return [RoleAssignment(name, "fixed", True, block) for name, block in blocks.items()]
+    return [AssessedFeature(name, "kept", True, block) for name, block in blocks.items()]
 
 
 def gate(name, repeats=60):
@@ -85,8 +85,8 @@ def test_toy_system_as_in_the_paper(seed):
     """Beside X1 in step 2: X2 is mainly redundant, eta almost exclusively synergistic."""
     toy = datasets.toy(1000, random_state=seed)
     X1, X2, eta = (measured(column) for column in toy.X.T)
-    method = Counting(measured(toy.y))
-    redundant, synergistic = method.answer([SourcePair(X2, X1), SourcePair(eta, X1)])
+    method = PlugInPID(measured(toy.y))
+    redundant, synergistic = method.decompose([SourcePair(X2, X1), SourcePair(eta, X1)])
     assert redundant.shared > 0.95 * (redundant.unique + redundant.shared)
     assert redundant.shared > 10 * redundant.synergy
     assert synergistic.synergy > 3 * (abs(synergistic.unique) + abs(synergistic.shared))
@@ -96,7 +96,7 @@ def test_correction_takes_off_what_chance_tells():
     """Three independent variables: counted states alone would find 0.08 bit of synergy."""
     rng = np.random.default_rng(0)
     a, b, target = (levels(column) for column in rng.integers(0, 5, size=(3, 700)))
-    (atoms,) = Counting(target).answer([SourcePair(a, b)])
+    (atoms,) = PlugInPID(target).decompose([SourcePair(a, b)])
     np.testing.assert_allclose(atoms, 0, atol=0.03)
 
 
@@ -110,13 +110,13 @@ def test_counted_atoms_add_up(seed, n_levels, n_targets):
     a, b = rng.integers(0, n_levels, size=(2, 400))
     target = levels((a * rng.integers(0, 2, 400) + b) % n_targets, "y")
     a, b = levels(a), levels(b)
-    method = Counting(target)
-    atoms, alone, other, both = method.answer(
+    method = PlugInPID(target)
+    atoms, alone, other, both = method.decompose(
         [
             SourcePair(a, b),
-            SourcePair(a, NOTHING),
-            SourcePair(b, NOTHING),
-            SourcePair(a + b, NOTHING),
+            SourcePair(a, Block()),
+            SourcePair(b, Block()),
+            SourcePair(a + b, Block()),
         ]
     )
     assert (alone.shared, alone.synergy) == pytest.approx((0, 0), abs=1e-8)
@@ -128,7 +128,7 @@ def test_counted_atoms_add_up(seed, n_levels, n_targets):
 def test_estimated_atoms_add_up(estimator):
     a, b, target = line()
     wide = b + line(seed=1)[0]
-    (atoms,) = Estimating(target, estimator).answer([SourcePair(a, wide)])
+    (atoms,) = EstimatorMMI(target, estimator).decompose([SourcePair(a, wide)])
     x, y = a.columns[0].values, target.columns[0].values
     S = np.column_stack([column.values for column in wide.columns])
     alone, known = (mutual_information(v, y, estimator=estimator) for v in (x, S))
@@ -143,7 +143,7 @@ def test_estimated_atoms_add_up(estimator):
 )
 def test_workers_do_not_show(approach):
     a, b, target = line(200)
-    verdicts = [*kept(a=a, b=b), RoleAssignment("c", "weakly relevant", False, line(200, 1)[0])]
+    verdicts = [*kept(a=a, b=b), AssessedFeature("c", "weakly relevant", False, line(200, 1)[0])]
     several = PIDStrategy(approach.estimator, approach.measure, n_jobs=2, max_memory=10**6)
     one, two = (explain(verdicts, target, how).to_dict() for how in (approach, several))
     assert one == two
@@ -179,7 +179,7 @@ def test_features_of_a_part_have_one_method():
     many = Block((Column("n", "nominal", np.arange(1000.0) // 2),))
     few = levels(np.arange(1000) % 2)
     others = {"m": many, "f": few}
-    verdicts = [*kept(a=a), *(RoleAssignment(n, "irrelevant", False, b) for n, b in others.items())]
+    verdicts = [*kept(a=a), *(AssessedFeature(n, "irrelevant", False, b) for n, b in others.items())]
     explanation = explain(verdicts, target, PIDStrategy(Mixed()))
     assert explanation["a"].method == "broja, 5 bins"
     assert explanation["m"].method == explanation["f"].method == "mmi by Mixed(k=4)"
@@ -190,7 +190,7 @@ def test_not_estimable():
     """The discrete estimator counts states itself, so there is nothing to stand in."""
     rng = np.random.default_rng(0)
     a, b, target = (levels(column) for column in rng.integers(0, 9, size=(3, 300)))
-    weak = RoleAssignment("c", "weakly relevant", False, levels(rng.integers(0, 9, 300)))
+    weak = AssessedFeature("c", "weakly relevant", False, levels(rng.integers(0, 9, 300)))
     explanation = explain([*kept(a=a, b=b), weak], target, PIDStrategy(Discrete()))
     for feature in explanation:
         assert feature.unique is feature.shared is feature.synergy is None
@@ -216,9 +216,9 @@ def test_measure_by_name_is_used_come_what_may():
 def test_too_large_a_table_is_not_counted():
     n = 1000
     blocks = [Block((Column("n", "nominal", np.arange(float(n))),)) for _ in range(3)]
-    (answer,) = Counting(blocks[2], strict=False).answer([SourcePair(*blocks[:2])])
+    (answer,) = PlugInPID(blocks[2], strict=False).decompose([SourcePair(*blocks[:2])])
     assert "1e+09 cells" in answer
-    (answer,) = Counting(blocks[2].take(np.arange(100)), strict=False).answer(
+    (answer,) = PlugInPID(blocks[2].take(np.arange(100)), strict=False).decompose(
         [SourcePair(*(block.take(np.arange(100)) for block in blocks[:2]))]
     )
     assert "BROJA: sources of 100 states or more and a target of 100 are too many" in answer
@@ -262,7 +262,7 @@ def test_single_feature_is_all_unique(n):
 @pytest.mark.parametrize("n", [60, 1000])
 def test_without_a_selection_candidates_stand_beside_nothing(n):
     a, _, target = line(n)
-    explanation = explain([RoleAssignment("a", "irrelevant", False, a)], target, PIDStrategy(KSG()))
+    explanation = explain([AssessedFeature("a", "irrelevant", False, a)], target, PIDStrategy(KSG()))
     assert explanation.information == 0
     assert explanation["a"].unique > 0.1
     assert explanation["a"].share("unique") is None
@@ -293,12 +293,12 @@ def test_order():
     a, b, target = line()
     noise = line(seed=5)[0]
     aside = [
-        RoleAssignment("d", "duplicate", False, Block(), "a"),
-        RoleAssignment("e", "skipped", False, Block(), "constant"),
+        AssessedFeature("d", "copy", False, Block(), "a"),
+        AssessedFeature("e", "skipped", False, Block(), "constant"),
     ]
     others = [
-        RoleAssignment("z", "irrelevant", False, noise),
-        RoleAssignment("b", "weakly relevant", False, b),
+        AssessedFeature("z", "irrelevant", False, noise),
+        AssessedFeature("b", "weakly relevant", False, b),
     ]
     explanation = explain([*aside, *others, *kept(a=a)], target, PIDStrategy(Gaussian()))
     assert [feature.name for feature in explanation] == ["a", "b", "z", "d", "e"]
@@ -313,9 +313,9 @@ def test_redundant_with_those_it_has_most_in_common_with():
     selected = kept(a=levels(first), b=levels(second), c=levels(third))
     verdicts = [
         *selected,
-        RoleAssignment("like a", "weakly relevant", False, levels(first ^ (rng.random(800) < 0.1))),
-        RoleAssignment("b and c", "weakly relevant", False, levels(second & third)),
-        RoleAssignment("noise", "irrelevant", False, levels(rng.integers(0, 2, 800))),
+        AssessedFeature("like a", "weakly relevant", False, levels(first ^ (rng.random(800) < 0.1))),
+        AssessedFeature("b and c", "weakly relevant", False, levels(second & third)),
+        AssessedFeature("noise", "irrelevant", False, levels(rng.integers(0, 2, 800))),
     ]
     explanation = explain(verdicts, target, PIDStrategy(Discrete()))
     assert explanation["like a"].redundant_with == ("a",)
@@ -330,7 +330,7 @@ def test_redundancy_is_named_where_all_amounts_are_shared():
     first, second, noise = rng.normal(size=(3, 200))
     target = measured(first + second, "y")
     selected = kept(a=measured(first), b=measured(second))
-    weak = RoleAssignment("c", "weakly relevant", False, measured(second + noise))
+    weak = AssessedFeature("c", "weakly relevant", False, measured(second + noise))
     explanation = explain([*selected, weak], target, PIDStrategy(KSG()))
     assert explanation["c"].method == "mmi by KSG(k=4)"
     assert explanation["c"].redundant_with == ("b",)
@@ -397,7 +397,7 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             "them.",
         ),
         (
-            explained("fixed", -0.003, -0.1, 0.2),
+            explained("kept", -0.003, -0.1, 0.2),
             "a",
             "f is kept, untested: it tells 0.20 bit about y that a does not (only together with "
             "it), and shares nothing with it.",
@@ -493,7 +493,7 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             "itself or together with the selected features.",
         ),
         (
-            FeatureExplanation("f", "duplicate", False, reason="a"),
+            FeatureExplanation("f", "copy", False, reason="a"),
             "a",
             "f is a copy of a: what is said of that holds for it.",
         ),
@@ -515,7 +515,7 @@ NAMES = ["a\nb", "", " ", "\x1b[31mred", "tab\t", "\u202eabc", "x" * 200, "grÃ¶Ã
 def test_names_cannot_break_the_text(name):
     a, b, target = line(60)
     target = Block((Column(name, "continuous", target.columns[0].values),))
-    verdicts = [*kept(**{name: a}), RoleAssignment("other", "weakly relevant", False, b)]
+    verdicts = [*kept(**{name: a}), AssessedFeature("other", "weakly relevant", False, b)]
     explanation = explain(verdicts, target, PIDStrategy(KSG()))
     text = str(explanation)
     assert all(line.isprintable() for line in text.split("\n"))
@@ -529,7 +529,7 @@ def test_names_cannot_break_the_text(name):
 def test_prints_within_the_width():
     a, b, target = line(100)
     verdicts = kept(**{"a rather long name of a column": a, "another one of these names": b})
-    verdicts += [RoleAssignment(f"z{i}", "irrelevant", False, line(100, i)[0]) for i in range(9)]
+    verdicts += [AssessedFeature(f"z{i}", "irrelevant", False, line(100, i)[0]) for i in range(9)]
     explanation = explain(verdicts, target, PIDStrategy(KSG()), ["a note of the caller."])
     text = str(explanation)
     assert max(map(len, text.split("\n"))) <= WIDTH
@@ -543,7 +543,7 @@ def test_prints_within_the_width():
 def test_many_features_are_cut_short():
     a, _, target = line(100)
     verdicts = kept(a=a)
-    verdicts += [RoleAssignment(f"z{i}", "irrelevant", False, line(100, 1)[0]) for i in range(25)]
+    verdicts += [AssessedFeature(f"z{i}", "irrelevant", False, line(100, 1)[0]) for i in range(25)]
     text = str(explain(verdicts, target, PIDStrategy(Gaussian())))
     assert "... and 5 more, see .to_frame()." in text
 
@@ -563,8 +563,8 @@ def test_access_by_name():
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames(library):
     a, b, target = line(100)
-    verdicts = [*kept(a=a), RoleAssignment("b", "weakly relevant", False, b)]
-    verdicts.append(RoleAssignment("c", "duplicate", False, Block(), "a"))
+    verdicts = [*kept(a=a), AssessedFeature("b", "weakly relevant", False, b)]
+    verdicts.append(AssessedFeature("c", "copy", False, Block(), "a"))
     explanation = explain(verdicts, target, PIDStrategy(Gaussian()))
     frame = replace(explanation, frame_library=library).to_frame()
     assert type(frame).__module__.split(".")[0] == library
@@ -576,7 +576,7 @@ def test_frames(library):
 
 def test_everything_is_ready_for_json():
     a, b, target = line(1000)
-    verdicts = [*kept(a=a, b=b), RoleAssignment("c", "weakly relevant", False, line(1000, 1)[0])]
+    verdicts = [*kept(a=a, b=b), AssessedFeature("c", "weakly relevant", False, line(1000, 1)[0])]
     explanation = explain(verdicts, target, PIDStrategy(KSG()))
     record = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert record["features"][0]["relevance"] == explanation["a"].relevance
@@ -586,5 +586,5 @@ def test_everything_is_ready_for_json():
 
 def test_discrete_names_no_bins():
     a, b, target = gate("AND")
-    assert Counting(target).name([SourcePair(a, b)]) == "broja"
-    assert isinstance(Counting(target).answer([SourcePair(a, b)])[0], Atoms)
+    assert PlugInPID(target).name([SourcePair(a, b)]) == "broja"
+    assert isinstance(PlugInPID(target).decompose([SourcePair(a, b)])[0], PairAtoms)

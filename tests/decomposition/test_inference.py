@@ -19,18 +19,18 @@ from pidselect.decomposition.continuous import DegenerateError
 from pidselect.decomposition.decompose import decompose
 from pidselect.decomposition.inference import (
     CORRECTION_DRAWS,
-    Request,
-    correct,
-    doubt,
+    InferenceSettings,
+    correct_bias,
+    infer_atoms,
     minimum_bias,
-    n_draws,
+    n_decompositions,
     null_atoms,
-    p_values_of,
+    atom_p_values,
 )
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.minimum import mmi
-from pidselect.decomposition.pmf import Parts
+from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.samples import ContinuousMeasure, ContinuousSample, DiscreteSample
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
 
@@ -139,19 +139,19 @@ def test_what_the_solver_leaves_open_is_a_tie():
     """Draws that fall short of the observed atoms by twice the gap reach them."""
     short = 5e-10
     values_of = iter([0.1] + [0.1 - short] * 200)
-    subject = DiscreteSample(tuple(SAMPLE), lambda pmf: Parts(np.full(4, next(values_of))))
-    observed = subject.parts()[0].atoms
-    request = Request(4, 0, 0.95, 0)
-    np.testing.assert_array_equal(p_values_of(subject, observed, request, gap=short), np.ones(4))
-    assert p_values_of(subject, observed, request) == pytest.approx(np.full(4, 0.2))
-    assert doubt(subject, observed, request, gap=short).p_values == pytest.approx(np.ones(4))
+    subject = DiscreteSample(tuple(SAMPLE), lambda pmf: PIDAtoms(np.full(4, next(values_of))))
+    observed = subject.decompose()[0].atoms
+    request = InferenceSettings(4, 0, 0.95, 0)
+    np.testing.assert_array_equal(atom_p_values(subject, observed, request, gap=short), np.ones(4))
+    assert atom_p_values(subject, observed, request) == pytest.approx(np.full(4, 0.2))
+    assert infer_atoms(subject, observed, request, gap=short).p_values == pytest.approx(np.ones(4))
 
 
 def test_kinks_by_their_definition():
     """What the redundancy loses in quarters, beside the mean of the two informations."""
-    n, request = 200, Request(0, 40, 0.95, 3)
+    n, request = 200, InferenceSettings(0, 40, 0.95, 3)
     subject = DiscreteSample(tuple(SAMPLE), mmi)
-    corrected = correct(mmi(count_states(SAMPLE)).atoms, null_atoms(subject, request), subject)
+    corrected = correct_bias(mmi(count_states(SAMPLE)).atoms, null_atoms(subject, request), subject)
     own, by_luck = [], []
     for order in permutations((3, BOOTSTRAP, 4), range(1, 14), n):
         quarters = order.reshape(4, n // 4)
@@ -159,7 +159,7 @@ def test_kinks_by_their_definition():
             x1, x2, y = (column[rows] for column in SAMPLE)
             own.append(mmi(count_states([x1, x2, y])).atoms)
             by_luck.append(mmi(count_states([x1, x2, SAMPLE[2][quarters[i - 1]]])).atoms)
-    grown = correct(np.mean(own, axis=0), np.array(by_luck), subject) - corrected
+    grown = correct_bias(np.mean(own, axis=0), np.array(by_luck), subject) - corrected
     lack = min(0.0, -(grown[1] + grown[2]) / 2)
     assert lack < 0
     expected = lack * np.array([1, -1, -1, 1])
@@ -170,7 +170,7 @@ def test_kinks_by_their_definition():
 def test_no_kinks_are_seen_in_a_handful_of_samples(n):
     subject = DiscreteSample(tuple(column[:n] for column in SAMPLE), mmi)
     np.testing.assert_array_equal(
-        minimum_bias(subject, np.ones(4), Request(0, 40, 0.95, 0)), np.zeros(4)
+        minimum_bias(subject, np.ones(4), InferenceSettings(0, 40, 0.95, 0)), np.zeros(4)
     )
 
 
@@ -178,20 +178,20 @@ def test_no_kinks_are_seen_in_a_handful_of_samples(n):
 def test_decompositions_are_counted(n_permutations, n_bootstrap):
     calls = []
     subject = DiscreteSample(tuple(SAMPLE), lambda pmf: calls.append(0) or mmi(pmf))
-    observed = subject.parts()[0].atoms
+    observed = subject.decompose()[0].atoms
     calls.clear()
-    request = Request(n_permutations, n_bootstrap, 0.95, 0)
-    doubt(subject, observed, request)
-    assert len(calls) == n_draws(subject, request)
+    request = InferenceSettings(n_permutations, n_bootstrap, 0.95, 0)
+    infer_atoms(subject, observed, request)
+    assert len(calls) == n_decompositions(subject, request)
 
 
 def test_correction_has_fixed_ends():
     """What chance gives becomes 0, what is complete stays complete."""
     subject = DiscreteSample(tuple(SAMPLE), mmi)
     chance = np.array([[0.02, 0.01, 0.0, 0.05]] * 3)
-    assert correct(chance[0], chance, subject) == pytest.approx(np.zeros(4), abs=1e-15)
+    assert correct_bias(chance[0], chance, subject) == pytest.approx(np.zeros(4), abs=1e-15)
     complete = np.array([subject.target_entropy, 0.0, 0.0, 0.0])
-    assert correct(complete, chance, subject) == pytest.approx(complete, abs=1e-12)
+    assert correct_bias(complete, chance, subject) == pytest.approx(complete, abs=1e-12)
 
 
 def test_nothing_is_said_where_chance_explains_all():
@@ -233,7 +233,7 @@ def test_a_degenerate_permutation_reaches_what_was_observed():
 
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
     subject = ContinuousSample(blocks, ContinuousMeasure(degenerate, True))
-    p = p_values_of(subject, np.full(4, 99.0), Request(19, 0, 0.95, 0))
+    p = atom_p_values(subject, np.full(4, 99.0), InferenceSettings(19, 0, 0.95, 0))
     np.testing.assert_array_equal(p, np.ones(4))
 
 
@@ -244,7 +244,7 @@ def test_no_other_failure_passes_for_a_degenerate_draw():
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
     subject = ContinuousSample(blocks, ContinuousMeasure(broken, True))
     with pytest.raises(ValueError, match="broken"):
-        p_values_of(subject, np.full(4, 99.0), Request(19, 0, 0.95, 0))
+        atom_p_values(subject, np.full(4, 99.0), InferenceSettings(19, 0, 0.95, 0))
 
 
 def test_a_permuted_indicator_may_be_that_of_the_target():
@@ -300,7 +300,7 @@ def test_the_number_of_workers_does_not_matter(measure):
 @pytest.mark.parametrize("backend", ["multiprocessing", "loky", "threading"])
 def test_joblib_may_be_set_up_in_any_way(backend):
     """Threads in any case, and as many as are set: a spy in this process sees them work."""
-    request = Request(40, 0, 0.95, 8)
+    request = InferenceSettings(40, 0, 0.95, 8)
     threads = set()
     meet = threading.Barrier(2)
 
@@ -311,10 +311,10 @@ def test_joblib_may_be_set_up_in_any_way(backend):
         return mmi(pmf)
 
     subject = DiscreteSample(tuple(SAMPLE), mmi)
-    observed = subject.parts()[0].atoms
-    expected = p_values_of(subject, observed, request)
+    observed = subject.decompose()[0].atoms
+    expected = atom_p_values(subject, observed, request)
     with parallel_config(backend=backend, n_jobs=2):
-        found = p_values_of(DiscreteSample(tuple(SAMPLE), spy), observed, request)
+        found = atom_p_values(DiscreteSample(tuple(SAMPLE), spy), observed, request)
     np.testing.assert_array_equal(found, expected)
     assert len(threads) == 2
 
@@ -435,7 +435,7 @@ def test_rows_are_drawn_as_counts():
 
     def spy(pmf):
         seen.append(pmf)
-        return Parts(np.zeros(4))
+        return PIDAtoms(np.zeros(4))
 
     subject = DiscreteSample(
         (np.array([0, 0, 1, 4]), np.array([0, 1, 0, 1]), np.array([0, 0, 0, 2])), spy
@@ -448,4 +448,4 @@ def test_rows_are_drawn_as_counts():
     np.testing.assert_array_equal(seen[0], first)
     np.testing.assert_array_equal(seen[1].sum(axis=(1, 2)), [0.5, 0.25, 0, 0, 0.25])
     np.testing.assert_array_equal(seen[1].sum(axis=(0, 2)), [0.25, 0.75])
-    assert Request(1, 2, 0.95, 0).n_jobs is None
+    assert InferenceSettings(1, 2, 0.95, 0).n_jobs is None

@@ -15,7 +15,7 @@ from pidselect.decomposition import (
     decompose,
     decompose_distribution,
 )
-from pidselect.decomposition.explanation import Pairs
+from pidselect.decomposition.result import Pairs
 
 ATTACK = "<img src=x onerror=alert(1)>"
 

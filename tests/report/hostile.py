@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pidselect.data.diagnostics import Finding
-from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
+from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs
 from pidselect.report.summary import About, summarise
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.stability import Stability

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from systems import gates, noise, numbers, quick, season, xor
 
 from pidselect import datasets
-from pidselect.decomposition.explain import TOO_THIN
+from pidselect.decomposition.explain import TOO_FEW_SAMPLES
 from pidselect.estimators import KSG
 from pidselect.selection.explain import recorded_roles
 from pidselect.selection.result import Selection, Step
@@ -411,7 +411,7 @@ def test_a_note_says_where_estimates_contradict_each_other():
     y = X["a"] + 0.1 * rng.normal(size=60)
     explanation = quick(fixed_features=list("abcdefgh")).fit(X, y).explain(X, y)
     assert explanation["a"].information > explanation.information + 0.05
-    assert TOO_THIN in explanation.notes
+    assert TOO_FEW_SAMPLES in explanation.notes
 
 
 # --- settings -----------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pidselect.data.messages import align, counted, shown
+from pidselect.data.messages import align, counted, decimals, shorten, shown
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.decomposition.explanation import Explanation, FeatureExplanation
+    from pidselect.decomposition.result import Explanation, FeatureExplanation
     from pidselect.selection.result import Selection
 
 #: Columns left out, and features not selected, that are listed.
@@ -81,13 +81,13 @@ def relevant_sentences(explanation: Explanation) -> str:
 
 def _bars(features: Sequence[FeatureExplanation]) -> str:
     """Return a line for each feature: its role, its atoms in bits, and a bar of them."""
-    from pidselect.decomposition.explanation import ATOMS, cut, number
+    from pidselect.decomposition.result import ATOMS
 
     marks = _marks()
     atoms = [[max(0.0, getattr(feature, atom) or 0.0) for atom in ATOMS] for feature in features]
     largest = max(map(sum, atoms), default=0.0)
     rows = [
-        (cut(one.name), one.role, *(number(getattr(one, atom)) for atom in ATOMS))
+        (shorten(one.name), one.role, *(decimals(getattr(one, atom)) for atom in ATOMS))
         for one in features
     ]
     lines = align([("feature", "role", *ATOMS), *rows], n_left=2)

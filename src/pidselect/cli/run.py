@@ -24,7 +24,7 @@ from pidselect.cli.output import check_places, write_json, write_page, write_tab
 from pidselect.cli.resume import SavedRun, prepare_checkpoint
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.decomposition.explanation import Explanation
+    from pidselect.decomposition.result import Explanation
     from pidselect.selection import PIDSelector
     from pidselect.selection.progress import ProgressDisplay
     from pidselect.selection.result import Selection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -138,3 +139,33 @@ def warn_caller(message: str | Warning) -> None:
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
+
+
+def decimals(value: float | None, digits: int = 3) -> str:
+    """Return a value with a number of decimals; zero has no sign, None is a dash.
+
+    Examples
+    --------
+    >>> decimals(0.12345), decimals(-1e-9), decimals(None)
+    ('0.123', '0.000', '-')
+    """
+    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def shorten(name: str, width: int = 22) -> str:
+    """Return a printable name cut to a width, for a column of a table.
+
+    Examples
+    --------
+    >>> shorten("a rather long name of a column")
+    'a rather long name ...'
+    """
+    text = shown(name)
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def wrap(lines: Iterable[str], width: int = 100) -> str:
+    """Return the lines broken at a width, continued ones indented."""
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines
+    )

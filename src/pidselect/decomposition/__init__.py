@@ -1,16 +1,15 @@
-"""Sources and a target in, atoms out: what is unique, shared and synergistic.
+"""Partial information decomposition: unique, shared and synergistic information.
 
-A distribution is decomposed by a measure (`measures`: `broja`, `minimum`, `shared_exclusions`,
-`ccs`) on the `lattice`. Samples become states (`states`) or are taken as they are (`continuous`);
-either way they are `subjects`, which can be asked again with rows rearranged (`doubt`), and all of
-that is one call in `samples`. Features are explained (`explain`) by contrasting each with others
-(`contrast`); what comes out is an `explanation`, in words (`sentences`).
+`decompose_distribution` applies a measure of `measures` (`broja`, `minimum`, `ccs`,
+`shared_exclusions`) on the redundancy `lattice`; `decompose` applies it to samples, after `binning`
+or by a measure of `continuous` variables, with permutation tests and intervals (`inference`).
+`explain` decomposes each feature of a selection against the others (`source_pair`). `result` holds
+what these return.
 """
 
 from pidselect.decomposition.decompose import decompose
-from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 from pidselect.decomposition.measures import MEASURES, decompose_distribution
-from pidselect.decomposition.result import Decomposition
+from pidselect.decomposition.result import Decomposition, Explanation, FeatureExplanation
 
 __all__ = [
     "MEASURES",

@@ -1,4 +1,4 @@
-"""From samples to states: measurements are binned, whole numbers and labels taken as they are."""
+"""Binning: continuous columns become states; integers and labels are states as they are."""
 
 from __future__ import annotations
 
@@ -13,29 +13,16 @@ from pidselect.data import Block, Column, FloatArray, IntArray
 Binning = Literal["count", "width"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
 
-#: A table of all joint states may have so many cells: 160 MB, of which measures take a few copies.
+#: The largest table of joint states: 160 MB, of which measures make a few copies.
 MOST_CELLS = 2 * 10**7
 
 
 def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArray:
-    """Return each sample's state of one joint variable, as 0, 1, ... without gaps.
+    """Return the state of each sample of one joint variable, as 0, 1, ... without gaps.
 
-    Continuous columns are binned one by one. Ordinal and nominal ones are taken as they are,
-    however many levels they have. States are numbered in the order of their first column, then
-    of their second, and so on.
-
-    Parameters
-    ----------
-    block : Block
-        The columns that are one variable.
-    bins : int
-        The number of bins of a continuous column; fewer come out where many values are equal.
-    binning : {"count", "width"}
-        See `equal_count_bins` and `equal_width_bins`.
-
-    Returns
-    -------
-    array of int64, shape (n_samples,)
+    Continuous columns are binned one by one, into fewer bins where many values are equal; ordinal
+    and nominal ones are used as they are. States are ordered by the first column, then the second,
+    and so on.
 
     Examples
     --------
@@ -71,15 +58,14 @@ def _levels(column: Column, bins: int, binning: Binning) -> IntArray:
 
 
 def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
-    r"""Return the bins that hold equally many values, as far as that is possible.
+    r"""Return bins of equal counts, as far as ties permit.
 
-    Sorted, with the smallest as number 1, bin k of 0, 1, ... ends with the value number
+    Bin k of 0, 1, ... ends with the value of rank
 
     .. math:: \lfloor N (k + 1) / \mathrm{bins} \rfloor .
 
-    Equal values always share a bin: those equal to the last value of a bin belong to it. With many
-    equal values, bins are therefore of unequal count, and some remain empty; their numbers are
-    then left out.
+    Values equal to the last one of a bin belong to it. With many ties, counts are therefore
+    unequal, and some bins may be empty.
 
     Examples
     --------
@@ -95,7 +81,7 @@ def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
 
 
 def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
-    """Return the bins that cut the range from the smallest to the largest value evenly.
+    """Return bins of equal width between the smallest and the largest value.
 
     A value on a border belongs to the upper bin, the largest value to the last one.
 
@@ -107,7 +93,7 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
     low, high = float(values.min()), float(values.max())
     if low == high:
         return np.zeros(len(values), dtype=np.int64)
-    # A range beyond the largest float is halved first, which changes nothing else.
+    # A range beyond the largest float is halved first.
     scale = 1.0 if math.isfinite(high - low) else 0.5
     share = (values * scale - low * scale) / (high * scale - low * scale)
     return np.minimum((share * bins).astype(np.int64), bins - 1)
@@ -115,15 +101,6 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
 
 def count_states(codes: Sequence[IntArray]) -> FloatArray:
     """Return the relative frequency of every joint state, one axis for each variable.
-
-    Parameters
-    ----------
-    codes : sequence of arrays of int64, shape (n_samples,)
-        States 0, 1, ... of each variable; by custom the target is the last.
-
-    Returns
-    -------
-    array of float64, of as many axes as there are variables
 
     Examples
     --------
@@ -137,7 +114,7 @@ def count_states(codes: Sequence[IntArray]) -> FloatArray:
 
 
 def check_size(codes: Sequence[IntArray]) -> None:
-    """Refuse variables of so many states that the table of all joint ones would not fit.
+    """Raise if the table of joint states would be too large.
 
     Examples
     --------
@@ -145,8 +122,8 @@ def check_size(codes: Sequence[IntArray]) -> None:
     Traceback (most recent call last):
     ...
     ValueError: source 1 has 1000 states, source 2 has 1000 and the target has 1000, which makes
-    1e+09 joint states, more than 2e+07. Use fewer bins, fewer columns in a source, or a measure
-    that needs none: "gaussian" or "sx-ksg".
+    1e+09 joint states, more than 2e+07. Use fewer bins, fewer columns in a source, or
+    measure="gaussian" or "sx-ksg", which need no states.
     """
     shape = [int(code.max()) + 1 for code in codes]
     if math.prod(shape) > MOST_CELLS:
@@ -154,6 +131,6 @@ def check_size(codes: Sequence[IntArray]) -> None:
         raise ValueError(
             f"{', '.join([f'{first} states', *others])} and the target has {shape[-1]}, which "
             f"makes {math.prod(shape):.0e} joint states, more than {MOST_CELLS:.0e}. Use fewer "
-            'bins, fewer columns in a source, or a measure that needs none: "gaussian" or '
-            '"sx-ksg".'
+            'bins, fewer columns in a source, or measure="gaussian" or "sx-ksg", which need no '
+            "states."
         )

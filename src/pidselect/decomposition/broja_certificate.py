@@ -1,4 +1,4 @@
-"""Bounds of the BROJA optimum that hold whatever the solver did."""
+"""The certificate of BROJA: bounds of the optimum from any potentials and any distribution."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pidselect.decomposition.broja_newton import OPTIONS
 
 @njit(**OPTIONS)
 def certify(first, second, left, right, joint):
-    """Bound -H(T | X1, X2) from below by potentials and from above by a joint distribution.
+    """Bound min -H(T | X1, X2) from below by dual potentials and from above by a distribution.
 
-    Neither needs to be exact. The potentials r are shifted until no constraint is violated; the
-    joint distribution (overwritten) is rounded onto the marginals `first` (T, A) and `second`
-    (T, B). All in nats; infinite where there is nothing to go by.
+    Neither needs to be feasible: the potentials r are shifted until no constraint is violated, and
+    the joint distribution (overwritten) is rounded onto the marginals `first` (T, A) and `second`
+    (T, B). In nats; infinite where the input is not finite.
     """
     lower = _lower(first, second, left, right)
     _round(first, second, joint)
@@ -50,7 +50,7 @@ def _lower(first, second, left, right):
 
 @njit(**OPTIONS)
 def _round(first, second, joint):
-    """Give the joint distribution the right marginals: scale down, then spread what is missing.
+    """Round the joint distribution onto the marginals: scale down, then add what is missing.
 
     After Altschuler, Weed and Rigollet, Near-linear time approximation algorithms for optimal
     transport via Sinkhorn iteration (2017).

@@ -1,16 +1,16 @@
-"""A primal-dual interior point method for the BROJA problem, in its dual.
+"""A primal-dual interior point method for the dual of the BROJA problem.
 
 Given p(t, a) and p(t, b), find potentials l[t,a] and r[t,b] that
 
     maximise <p(t,a), l> + <p(t,b), r>  subject to  log sum_t exp(l[t,a] + r[t,b]) <= 0
 
 for every pair (a, b) of source states. The multiplier of a pair is its probability q(a, b) in the
-distribution sought, which is q(t, a, b) = q(a, b) p(t | a, b) with p(t | a, b) proportional to
-exp(l + r). Each step is Newton's for "the marginals are right, and slack times multiplier is a
-small number for each pair", predicted first and then corrected for curvature (Mehrotra 1992).
+optimal distribution q(t, a, b) = q(a, b) p(t | a, b), with p(t | a, b) proportional to exp(l + r).
+Each step is a Newton step for feasible marginals and a small complementarity product (slack times
+multiplier) of each pair, with Mehrotra's predictor and corrector (1992).
 
-The small numbers are not the same for all pairs, but go by what they are at the start: so a state
-of tiny probability is hardly harder than any other.
+The target of a product is proportional to a power of its value at the start, not the same for all
+pairs: so states of tiny probability are hardly harder than others.
 """
 
 from __future__ import annotations
@@ -23,29 +23,28 @@ from numba import njit
 from pidselect.decomposition.broja_certificate import certify
 from pidselect.decomposition.broja_newton import OPTIONS, FloatArray, IntArray, factorise, solve
 
-#: How far inside the constraints the start is, in nats.
+#: The smallest slack at the start, in nats.
 MARGIN = 0.5
-#: The part of the way to the nearest boundary that is gone.
+#: The fraction of the distance to the boundary that a step takes.
 NEARLY = 0.995
-#: Constraints may be out of step with their slacks by this much, in nats: beyond it the linear
-#: model that a step was taken from has failed.
+#: The largest violation (constraint plus slack, in nats) for which the linear model is trusted.
 TRUSTED = 0.5
-#: How much such a step is shortened at a time, and how often.
+#: The factor by which a step beyond it is shortened, and how often.
 SHORTER, SHORTENINGS = 0.6, 30
-#: Aim at least at this part of the present distance from the optimum.
+#: The smallest ratio of the next duality gap aimed at to the present one.
 BOLDEST = 1e-4
-#: And at least at this part of the gap to be reached: nearer, rounding grows, and nothing is won.
+#: The smallest ratio of the gap aimed at to the tolerance: below, rounding errors grow.
 FLOOR = 0.05
-#: Corrections are bounded by this many times what slack times multiplier should be at present.
+#: Corrections are bounded by this many times the present target of the product.
 MOST_CORRECTION = 5.0
 
 
 class BrojaProblem(NamedTuple):
-    """The marginals, and which unknowns there are.
+    """The marginals and the unknowns.
 
     `first` (T, A) and `second` (T, B) are p(t, a) and p(t, b); `free` lists the (t, a) of the
-    unknowns l; `centre` (A, B) says what slack times multiplier is to be proportional to, 0 for a
-    pair that is impossible, as no t goes with both its states.
+    unknowns l; `centre` (A, B) is what slack times multiplier is to be proportional to, 0 for an
+    impossible pair.
     """
 
     first: FloatArray
@@ -54,10 +53,10 @@ class BrojaProblem(NamedTuple):
     centre: FloatArray
 
 
-class Point(NamedTuple):
-    """Where the method is: potentials, slacks and multipliers, and what follows from them.
+class Iterate(NamedTuple):
+    """Potentials, slacks and multipliers, and what follows from them.
 
-    `excess` is log sum_t exp(l + r) + slack, which is to become 0.
+    `excess` is log sum_t exp(l + r) + slack, the primal residual.
     """
 
     left: FloatArray
@@ -69,7 +68,7 @@ class Point(NamedTuple):
 
 
 class NewtonStep(NamedTuple):
-    """Changes of the four unknowns of a point."""
+    """Changes of the four unknowns of an iterate."""
 
     left: FloatArray
     right: FloatArray
@@ -87,8 +86,8 @@ def interior_point(first, second, power, tolerance, most_steps):
     second : array of float64, shape (T, B)
         Of the same sum for each t.
     power : float
-        Slack times multiplier is to be proportional to what it is at the start, to this power: 1
-        treats likely and unlikely pairs of states alike, 0 the likely ones with more care.
+        The target of slack times multiplier is proportional to this power of its value at the
+        start: 1 treats likely and unlikely pairs alike, 0 favours likely ones.
     tolerance : float
         The gap to reach, in nats.
     most_steps : int
@@ -96,7 +95,7 @@ def interior_point(first, second, power, tolerance, most_steps):
     Returns
     -------
     lower, upper : float
-        Certified bounds of -H(T | X1, X2), in nats, for the best point seen.
+        Certified bounds of min -H(T | X1, X2), in nats.
     steps : int
     """
     problem, point = start(first, second, power)
@@ -115,7 +114,7 @@ def interior_point(first, second, power, tolerance, most_steps):
 
 @njit(**OPTIONS)
 def distance_of(point):
-    """Return the sum of slack times multiplier: how far from each other the bounds about are."""
+    """Return the sum of slack times multiplier, approximately the duality gap."""
     distance = 0.0
     for a in range(point.pair.shape[0]):
         for b in range(point.pair.shape[1]):
@@ -125,9 +124,9 @@ def distance_of(point):
 
 @njit(**OPTIONS)
 def start(first, second, power):
-    """Begin where the sources are independent given the target, inside all constraints."""
+    """Return the problem and the start: sources independent given the target, strictly feasible."""
     shape = (first.shape[0], first.shape[1], second.shape[1])
-    point = Point(
+    point = Iterate(
         np.full(first.shape, -np.inf),
         np.full(second.shape, -np.inf),
         np.ones(shape[1:]),
@@ -170,7 +169,7 @@ def start(first, second, power):
 def _unknowns(first):
     """List the (t, a) of the potentials l to solve for.
 
-    To add a number to l[t,:] and take it from r[t,:] changes nothing, so one of them is fixed.
+    Adding a constant to l[t,:] and subtracting it from r[t,:] changes nothing, so one is fixed.
     """
     free = np.empty((first.size, 2), dtype=np.int64)
     n_free = 0
@@ -188,7 +187,7 @@ def _unknowns(first):
 
 @njit(**OPTIONS)
 def _centre(point, power):
-    """Return slack times multiplier to some power, as parts of their sum."""
+    """Return a power of slack times multiplier, normalised to sum 1."""
     centre = np.zeros(point.pair.shape)
     total = 0.0
     for a in range(centre.shape[0]):
@@ -204,7 +203,7 @@ def _centre(point, power):
 
 @njit(**OPTIONS)
 def update(point):
-    """Work out p(t | a, b) and the excess from the potentials."""
+    """Compute p(t | a, b) and the excess from the potentials."""
     n_targets, n_first, n_second = point.conditional.shape
     right = np.empty(point.right.shape)
     for t in range(n_targets):
@@ -243,9 +242,9 @@ def joint_of(point):
 
 @njit(**OPTIONS)
 def improve(problem, point, distance, nearest):
-    """Take one step: predict, correct, go."""
+    """Take one predictor-corrector step."""
     stiffness = np.empty(point.pair.shape)
-    # c = z/s - z, but not below 0: a constraint so far away (s > 1) will not matter.
+    # c = z/s - z, but not below 0: a constraint with s > 1 is inactive.
     for a in range(stiffness.shape[0]):
         for b in range(stiffness.shape[1]):
             slack, pair = point.slack[a, b], point.pair[a, b]
@@ -261,7 +260,7 @@ def improve(problem, point, distance, nearest):
 
 @njit(**OPTIONS)
 def direction(problem, point, factors, target):
-    """Return Newton's step towards slack times multiplier = `target`, excess 0, right marginals."""
+    """Return the Newton step towards slack times multiplier = `target` and zero residuals."""
     n_targets, n_first, n_second = point.conditional.shape
     pull = np.empty(target.shape)
     for a in range(n_first):
@@ -291,8 +290,8 @@ def direction(problem, point, factors, target):
         for b in range(n_second):
             slack, pair = point.slack[a, b], point.pair[a, b]
             step.slack[a, b] = -point.excess[a, b] - drift[b]
-            # Near the constraint, the tension as solved for is exact where pair / slack * drift
-            # would be a tiny number times a huge one.
+            # Near the constraint the tension is exact, while pair / slack * drift would be a huge
+            # number times a tiny one.
             response = change.tension[a, b] + pair * drift[b]
             if slack >= 1.0:
                 response = pair / slack * drift[b]
@@ -302,7 +301,7 @@ def direction(problem, point, factors, target):
 
 @njit(**OPTIONS)
 def step_lengths(point, step):
-    """Return how far slacks and multipliers can go before one of them is 0, at most 1."""
+    """Return the step lengths at which a slack or a multiplier becomes 0, at most 1."""
     dual, primal = 1.0, 1.0
     for a in range(point.pair.shape[0]):
         for b in range(point.pair.shape[1]):
@@ -316,7 +315,7 @@ def step_lengths(point, step):
 
 @njit(**OPTIONS)
 def aimed(point, step, distance):
-    """Return how near to go: the better the prediction, the nearer."""
+    """Return the duality gap to aim at: the better the prediction, the smaller."""
     dual, primal = step_lengths(point, step)
     reached = 0.0
     for a in range(point.pair.shape[0]):
@@ -328,10 +327,10 @@ def aimed(point, step, distance):
 
 @njit(**OPTIONS)
 def correct(problem, point, step, aim, target):
-    """Set what slack times multiplier is to be for each pair.
+    """Set the target of slack times multiplier for each pair.
 
-    That is its part of `aim`, less the product of the predicted changes, and more by what the
-    curvature of the constraint takes from its slack.
+    That is its part of `aim`, minus the product of the predicted changes, plus the effect of the
+    constraint's curvature on its slack.
     """
     n_targets, n_first, n_second = point.conditional.shape
     dual, primal = step_lengths(point, step)
@@ -366,7 +365,7 @@ def _largest_excess(point):
 
 @njit(**OPTIONS)
 def advance(problem, point, step):
-    """Go as far as slacks and multipliers stay positive and the linear model holds."""
+    """Move as far as slacks and multipliers stay positive and the linear model is trusted."""
     dual, primal = step_lengths(point, step)
     dual, primal = min(1.0, NEARLY * dual), min(1.0, NEARLY * primal)
     trusted = max(_largest_excess(point), TRUSTED)

@@ -1,15 +1,15 @@
-"""The linear algebra of one Newton step of the BROJA solver: factorise once, solve often.
+"""The linear system of a Newton step of the BROJA solver: factorise once, solve repeatedly.
 
 The unknowns are changes of the potentials, l[t,a] and r[t,b]. Pair (a, b) of source states couples
 l[:,a] and r[:,b] by a matrix that is diagonal plus rank one, diag(q) + c p p', where q[t,a,b] is
-the current joint distribution, p[t,a,b] = p(t | a, b), and c grows without bound as the pair's
-constraint closes. To keep those large numbers out of sums they would swamp, every rank-one term
-gets an unknown of its own, w[a,b] = c p'(l + r). Then the r can be eliminated first, as their
-matrix M[t,b] = sum_a q[t,a,b] is diagonal; then the w, by one small matrix N of |A| rows for each
-state b; and one dense system in the l is left. Everything that is added up is positive.
+the current joint distribution, p[t,a,b] = p(t | a, b), and c diverges as the pair's constraint
+becomes active. To keep large numbers out of sums, every rank-one term has an unknown of its own,
+w[a,b] = c p'(l + r). Then the r are eliminated first, as their matrix M[t,b] = sum_a q[t,a,b] is
+diagonal; then the w, by one small matrix N of |A| rows for each state b; one dense system in the l
+remains. All terms of sums are positive.
 
-Arrays have the large source's states b last, so that every loop over them is one over neighbours
-in memory, and one vector instruction serves several.
+The states b of the larger source are the last axis, so that the inner loops are contiguous and
+vectorised.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: A pivot this much smaller than its diagonal entry was is rounding: its unknown stays as it is.
+#: A pivot below this fraction of its diagonal entry is rounding: its unknown is not changed.
 NOTHING_LEFT = 1e-14
-#: What stands for such a pivot. Its square root squared does not overflow.
+#: Replaces such a pivot; it does not overflow.
 WALL = 1e200
-#: States b whose part of the dense matrix is worked out at once: they stay in cache.
+#: States b processed at once, to stay in cache.
 CHUNK = 128
 
-#: With more unknowns, the products of their rows are left to the matrix library.
+#: With more unknowns, the matrix product is left to BLAS.
 FEW_ROWS = 256
 
 OPTIONS = {
@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 class Factors(NamedTuple):
-    """What solving takes: the terms of the matrix, and the Cholesky factors of its reduced parts.
+    """The terms of the matrix, and the Cholesky factors of its reduced parts.
 
     `free` lists the (t, a) of the unknowns l[t,a] that are not fixed.
     """
@@ -55,7 +55,7 @@ class Factors(NamedTuple):
     free: IntArray
 
 
-class Change(NamedTuple):
+class PotentialChange(NamedTuple):
     """A solution: l (T, A), r (T, B) and w (A, B)."""
 
     left: FloatArray
@@ -78,14 +78,14 @@ def factorise(joint, conditional, stiffness, free):
 
 @njit(**OPTIONS)
 def solve(factors, left_side, right_side):
-    """Return the change for which the matrix gives these right-hand sides, (T, A) and (T, B)."""
+    """Solve for right-hand sides of shapes (T, A) and (T, B)."""
     n_targets, n_first, n_second = factors.joint.shape
-    change = Change(
+    change = PotentialChange(
         np.zeros((n_targets, n_first)),
         np.empty((n_targets, n_second)),
         np.zeros((n_first, n_second)),
     )
-    # With l = 0 first: what then is missing on the left is left to l.
+    # With l = 0 first; l accounts for the residual on the left.
     _solve_tensions(factors, change, right_side)
     _solve_right(factors, change, right_side)
     missing = np.empty(factors.free.shape[0])
@@ -107,7 +107,7 @@ def solve(factors, left_side, right_side):
 
 @njit(**OPTIONS)
 def _inverse_total(joint):
-    """Return 1 / sum_a q[t,a,b], and 0 where there is nothing to sum."""
+    """Return 1 / sum_a q[t,a,b], and 0 where the sum is 0."""
     n_targets, n_first, n_second = joint.shape
     inverse = np.zeros((n_targets, n_second))
     for t in range(n_targets):
@@ -124,7 +124,7 @@ def _inverse_total(joint):
 def _small_factors(conditional, inverse_total, stiffness):
     """Return the Cholesky factors of N = p' M^-1 p + 1/c for each b, shape (A, A, B).
 
-    A pair without a term gets a wall instead of 1/c, which keeps its w at 0. Diagonals are stored
+    A pair without a term has WALL instead of 1/c, which keeps its w at 0. Diagonals are stored
     inverted.
     """
     n_targets, n_first, n_second = conditional.shape
@@ -164,10 +164,10 @@ def _small_factors(conditional, inverse_total, stiffness):
 
 @njit(**OPTIONS)
 def _add_laplacians(dense, joint, inverse_total, free):
-    """Add what is left of diag(q) once r is eliminated: for each t a Laplacian over the states a.
+    """Add the Schur complement of diag(q) without r: for each t a Laplacian over the states a.
 
-    Its off-diagonal entries are -sum_b q[t,a,b] q[t,a',b] / M[t,b]; the diagonal ones, minus the
-    sum of those, are summed, not differenced.
+    Its off-diagonal entries are -sum_b q[t,a,b] q[t,a',b] / M[t,b]; the diagonal ones are sums, not
+    differences.
     """
     n_targets, n_first, n_second = joint.shape
     place = np.full((n_targets, n_first), -1)
@@ -191,7 +191,7 @@ def _add_laplacians(dense, joint, inverse_total, free):
 
 @njit(**OPTIONS)
 def _add_tensions(dense, factors):
-    """Add U' N^-1 U, where U says how the w depend on the l, some states b at a time."""
+    """Add U' N^-1 U, where U is the dependence of the w on the l, some states b at a time."""
     n_first, n_second = factors.joint.shape[1:]
     for start in range(0, n_second, CHUNK):
         size = min(CHUNK, n_second - start)
@@ -203,7 +203,7 @@ def _add_tensions(dense, factors):
 
 @njit(**OPTIONS)
 def _reduce(factors, i, start, rows):
-    """Set rows (A, size) to the Cholesky factor of N, inverted, times the column of U of unknown i.
+    """Set rows (A, size) to the inverse Cholesky factor of N times the column of U of unknown i.
 
     For l[t,own] it is U[a] = p[t,a] (1[a = own] - q[t,own] / M[t]), where 1 - q / M is a sum again.
     """

@@ -1,4 +1,4 @@
-r"""Common change in surprisal: what two sources do to the surprise at the target in common."""
+"""I_ccs: redundancy as the pointwise common change in surprisal of two sources."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.lattice import BoolArray, lattice
-from pidselect.decomposition.pmf import Parts, information
+from pidselect.decomposition.pmf import PIDAtoms, TooManyStatesError, information
 
 #: Changes in surprisal (nats) smaller than this have no sign: they are 0 but for rounding.
 ZERO = 1e-10
 
-#: A solution this uncertain (nats) is refused; almost all are certain to 1e-13.
+#: A larger estimated error (nats) is an error; nearly always it is below 1e-13.
 LARGEST_GAP = 1e-6
 
-#: Newton steps; ten are many, but where probabilities span hundreds of orders more are taken.
+#: Rarely more than ten, unless probabilities span hundreds of orders of magnitude.
 MOST_STEPS = 200
 
 #: The most marginal probabilities to fit: with so many, a step takes seconds.
 MOST_MARGINALS = 2000
 
 
-def ccs(pmf: FloatArray) -> Parts:
-    r"""Decompose what two sources tell by their common change in surprisal.
+def ccs(pmf: FloatArray) -> PIDAtoms:
+    r"""Decompose the information of exactly two sources by their common change in surprisal.
 
     .. math:: I_{ccs} = \sum_{abt} q(a,b,t)\, c(a,b,t), \qquad
               c = i(a;t) + i(b;t) - i(ab;t),
 
-    where i are pointwise mutual informations under q, and the sum goes over those (a, b, t) where
-    c and all three i have the same sign. q is the distribution of largest entropy that has the
-    marginals p(a,b), p(a,t) and p(b,t). Atoms may be negative. There is a jump wherever an i
-    changes its sign: two distributions next to each other may then be decomposed differently.
+    where i are pointwise mutual informations under q, and the sum is over those (a, b, t) where
+    c and all three i have the same sign. q is the maximum entropy distribution with the marginals
+    p(a,b), p(a,t) and p(b,t). Atoms may be negative, and are discontinuous in the distribution
+    where an i changes its sign.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def ccs(pmf: FloatArray) -> Parts:
 
     Returns
     -------
-    Parts
-        The atoms in nats, shared, unique to either source, synergistic; and how far they may be
-        off because q is solved for, to first order in the error of q, usually some 1e-16.
+    PIDAtoms
+        Shared, unique 1, unique 2, synergy in nats; `gap` is the error to first order in the error
+        of q, usually about 1e-16.
 
     References
     ----------
@@ -64,44 +64,40 @@ def ccs(pmf: FloatArray) -> Parts:
     """
     if pmf.ndim != 3:
         raise ValueError(
-            f"The common change in surprisal is defined here for two sources, but pmf has "
-            f'{pmf.ndim - 1}: shape {pmf.shape}. Use measure="sx", "imin" or "mmi" for more.'
+            f"measure='ccs' is defined for two sources, but pmf has {pmf.ndim - 1}: shape "
+            f'{pmf.shape}. Use measure="sx", "imin" or "mmi" for more.'
         )
-    if reason := too_many_marginals(pmf.shape):
-        raise ValueError(reason)
+    check_marginals(pmf.shape)
     shared, gap = _common_change(pmf, maximum_entropy(pmf))
     if not gap <= LARGEST_GAP:
         raise RuntimeError(
-            f"The distribution of largest entropy was not found: the shared information is known "
-            f"to {gap:.1e} nats only. Join states that are next to impossible, or use another "
-            "measure."
+            f"The maximum entropy distribution was not found: the error of the shared information "
+            f"is {gap:.1e} nats. Merge states of tiny probability, or use another measure."
         )
     each = information(pmf.sum(axis=1)), information(pmf.sum(axis=0)), information(pmf)
-    return Parts(lattice(2).moebius(np.array([shared, *each])), gap)
+    return PIDAtoms(lattice(2).moebius(np.array([shared, *each])), gap)
 
 
-def too_many_marginals(shape: Sequence[int]) -> str:
-    """Say that there are too many states to solve for in reasonable time, if so."""
-    n_marginals = (shape[0] + shape[1]) * shape[2]
-    if n_marginals <= MOST_MARGINALS:
-        return ""
-    return (
-        f"CCS: sources of {shape[0]} and {shape[1]} states and a target of {shape[2]} are too "
-        f"many, as the sum of the former times the latter is above {MOST_MARGINALS}. Use fewer "
-        "bins; if whole numbers are meant as measurements, say so by "
-        'feature_types={...: "continuous"}; or use measure="broja".'
-    )
+def check_marginals(shape: Sequence[int]) -> None:
+    """Raise if a distribution (two sources, target) has too many states to solve for."""
+    if (shape[0] + shape[1]) * shape[2] > MOST_MARGINALS:
+        raise TooManyStatesError(
+            f"measure='ccs': {shape[0]} and {shape[1]} states of the sources and {shape[2]} of the "
+            f"target are too many (the sum of the former times the latter is limited to "
+            f"{MOST_MARGINALS})",
+            "broja",
+        )
 
 
 class MaxentSolution(NamedTuple):
-    """A distribution and, cell by cell, by which share of it it may be off."""
+    """The maximum entropy distribution, and the relative error of each cell."""
 
     pmf: FloatArray
     error: FloatArray
 
 
 def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, float]:
-    """Return the average common change in surprisal in nats, and how far it may be off."""
+    """Return the mean common change in surprisal in nats, and its error."""
     cells = np.nonzero(solution.pmf)
     q, error = solution.pmf[cells], np.abs(solution.error[cells])
     # q has the same marginals as the pmf, which has them exactly.
@@ -120,11 +116,11 @@ def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, fl
 
 
 def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
-    r"""Return the distribution of largest entropy with the same marginals of any two of three axes.
+    r"""Return the maximum entropy distribution with the same two-variable marginals.
 
-    It has the form q = exp(f(a,b) + g(a,t) + h(b,t)) on all cells that are possible at all under
-    these marginals. Those are found first, exactly; then f, g, h by Newton's method on the dual
-    problem, minimise :math:`\sum q - \sum p \ln q`, which is convex.
+    It has the form q = exp(f(a,b) + g(a,t) + h(b,t)) on the cells that are possible under these
+    marginals, which are determined first, exactly. Then f, g, h minimise the convex dual
+    :math:`\sum q - \sum p \ln q` by Newton's method.
 
     Parameters
     ----------
@@ -132,12 +128,12 @@ def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
 
     Returns
     -------
-    Solution
-        The distribution, and the last Newton step not taken: by which share each cell may be off.
+    MaxentSolution
+        The error is the last Newton step, which is not taken.
 
     Examples
     --------
-    Parity is invisible in pairs, so all is possible and nothing is preferred:
+    The two-variable marginals of parity are uniform:
 
     >>> XOR = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
     >>> maximum_entropy(XOR).pmf.ravel()
@@ -150,7 +146,7 @@ def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
     for _ in range(MOST_STEPS):
         step = _newton_step(p, q)
         size = float((q * np.abs(step)).sum())
-        is_stuck = smallest < 1e-12 and size > smallest / 2  # all that is left is rounding
+        is_stuck = smallest < 1e-12 and size > smallest / 2  # only rounding is left
         if size < smallest:
             best, smallest = MaxentSolution(q, step), size
         if is_stuck or size <= np.finfo(float).eps:
@@ -161,12 +157,11 @@ def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
 
 
 def possible_cells(pmf: FloatArray) -> BoolArray:
-    """Return which cells are above 0 in some distribution with the same two-axis marginals.
+    """Return which cells are above 0 in some distribution with the same two-variable marginals.
 
-    A cell is possible if some change that leaves the marginals as they are, and takes nothing from
-    empty cells, adds to it. Most are found by the simplest changes, those of eight cells. For the
-    rest, changes can be scaled and added up, so one linear program decides on all: the largest sum
-    of what is added to each, counting at most 1.
+    A cell is possible if some change that preserves the marginals, and takes nothing from empty
+    cells, adds to it. Most are found by changes of eight cells. Changes can be scaled and added, so
+    one linear program decides on the rest: maximise the sum of what is added, at most 1 per cell.
     """
     candidates = _product_of_faces(pmf > 0)
     filled = _fill_by_exchange(pmf > 0, candidates)
@@ -185,16 +180,16 @@ def possible_cells(pmf: FloatArray) -> BoolArray:
         method="highs",
     )
     if not found.success:
-        raise RuntimeError(f"The possible states were not found: {found.message}")
+        raise RuntimeError(f"measure='ccs': linear program not solved: {found.message}")
     filled[tuple(places[empty][found.x[:n_empty] > 0.5].T)] = True
     return filled
 
 
 def _fill_by_exchange(filled: BoolArray, candidates: BoolArray) -> BoolArray:
-    """Return the filled cells and those that can take from filled ones by a change of eight cells.
+    """Return the filled cells and those that changes of eight cells can fill from them.
 
-    Cells (a,b,t), (a,y,z), (x,b,z) and (x,y,t) take what (x,b,t), (a,y,t), (a,b,z) and (x,y,z)
-    give. It is repeated with the cells so filled until there are no more.
+    Cells (a,b,t), (a,y,z), (x,b,z) and (x,y,t) receive from (x,b,t), (a,y,t), (a,b,z) and (x,y,z),
+    repeatedly until nothing changes.
     """
     n_filled = 0
     while n_filled < filled.sum() < candidates.sum():
@@ -209,13 +204,13 @@ def _fill_by_exchange(filled: BoolArray, candidates: BoolArray) -> BoolArray:
 
 
 def _product_of_faces(cells: BoolArray) -> BoolArray:
-    """Return which cells are seen from all three sides."""
+    """Return the cells whose three two-variable marginals are all non-empty."""
     first, second, target = (np.asarray(cells.any(axis=k, keepdims=True)) for k in range(3))
     return first & second & target
 
 
 def _marginals(places: np.ndarray, shape: tuple[int, ...]) -> csr_array:
-    """Return the matrix that sums cells over each axis in turn."""
+    """Return the matrix of the three two-variable marginals."""
     columns = np.arange(len(places))
     parts = []
     for kept in ((0, 1), (0, 2), (1, 2)):
@@ -227,7 +222,7 @@ def _marginals(places: np.ndarray, shape: tuple[int, ...]) -> csr_array:
 
 
 def _fit_in_turn(q: FloatArray, p: FloatArray, n_rounds: int) -> FloatArray:
-    """Scale q to the marginals of p, one after the other: iterative proportional fitting."""
+    """Scale q to the marginals of p by iterative proportional fitting."""
     for _ in range(n_rounds):
         for axis in range(3):
             present, wanted = q.sum(axis=axis, keepdims=True), p.sum(axis=axis, keepdims=True)
@@ -236,7 +231,7 @@ def _fit_in_turn(q: FloatArray, p: FloatArray, n_rounds: int) -> FloatArray:
 
 
 def _damping(p: FloatArray, q: FloatArray, step: FloatArray) -> float:
-    """Return the part of a Newton step to take: all of it near the solution."""
+    """Return the fraction of a Newton step to take: 1 near the solution."""
     slope = float(((q - p) * step).sum())
     part = min(1.0, 3.0 / float(np.abs(step).max()))
     while part > 1e-10:
@@ -250,8 +245,8 @@ def _damping(p: FloatArray, q: FloatArray, step: FloatArray) -> float:
 def _newton_step(p: FloatArray, q: FloatArray) -> FloatArray:
     """Return the change of ln q = f(a,b) + g(a,t) + h(b,t) towards the marginals of p.
 
-    f is eliminated: it follows cell by cell from g and h. What is left is solved by Cholesky
-    factors, with a trace added to the diagonal because g and h are not unique.
+    f is eliminated: it follows from g and h. The rest is solved by Cholesky factors, with a small
+    multiple of the identity added, because g and h are not unique.
     """
     n_first, n_second, n_target = q.shape
     missing = p - q
@@ -279,7 +274,7 @@ def _newton_step(p: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def _solve(system: FloatArray, sides: FloatArray, faces: FloatArray) -> FloatArray:
-    """Solve a positive semidefinite system, scaled by the faces that its diagonal comes from."""
+    """Solve a positive semidefinite system, scaled by the marginals on its diagonal."""
     scale = _ratio(np.ones_like(faces), np.sqrt(faces))
     scaled = system * scale[:, None] * scale
     for trace in 10.0 ** np.arange(-14, 0):
@@ -289,8 +284,8 @@ def _solve(system: FloatArray, sides: FloatArray, faces: FloatArray) -> FloatArr
             continue
         return np.asarray(scale * cho_solve(factors, scale * sides, check_finite=False))
     raise RuntimeError(
-        "The distribution of largest entropy was not found: the Newton step has no solution. Join "
-        "states that are next to impossible, or use another measure."
+        "The maximum entropy distribution was not found: the Newton step has no solution. Merge "
+        "states of tiny probability, or use another measure."
     )
 
 

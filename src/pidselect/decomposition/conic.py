@@ -1,4 +1,4 @@
-"""BROJA's optimisation as an exponential cone programme: slower than our own solver, and robust."""
+"""BROJA as an exponential cone program: a slower but robust fallback."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 from pidselect.data import FloatArray, IntArray
 
-#: Asked of Clarabel, which stops where it gets no further: the point reached is judged elsewhere.
+#: Requested of Clarabel, which stops where it makes no progress; `certify` bounds the result.
 TOLERANCE = 1e-12
 
 
@@ -21,8 +21,7 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
 
     in which (r, q, w) is in the exponential cone. The multipliers of the last two constraints
     solve the dual problem: max <P1, lam> + <P2, mu> with sum_t exp(lam_ta + mu_tb) <= 1 for every
-    pair (a, b). Both points are as good as Clarabel can make them, but neither is exactly
-    feasible: who uses them must certify them.
+    pair (a, b). Neither point is exactly feasible: use `certify`.
 
     Parameters
     ----------
@@ -32,9 +31,9 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
     Returns
     -------
     lam, mu : array of the shape of P1, of P2
-        -inf where those are 0, as no term of the sums belongs to it.
+        -inf where those are 0.
     q : array of shape (n_target, n_first, n_second)
-        0 where P1 or P2 is 0, and possibly less than 0 by rounding elsewhere.
+        0 where P1 or P2 is 0; elsewhere rounding may make it negative.
 
     References
     ----------
@@ -45,7 +44,7 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
 
     Examples
     --------
-    The marginals of an AND gate leave the target as uncertain as either input does:
+    The marginals of an AND gate:
 
     >>> P = np.array([[0.5, 0.25], [0.0, 0.25]])
     >>> lam, mu, q = solve_conic(P, P)
@@ -59,8 +58,8 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
     t, a, b = terms = np.nonzero(occupied1[:, :, None] & occupied2[:, None, :])
     row1, row2 = _positions(occupied1)[t, a], _positions(occupied2)[t, b]
     pair = np.unique(a * P2.shape[1] + b, return_inverse=True)[1]
-    # Between probabilities, small beside the solver's tolerances, and an average q of 1, with
-    # which w is large and the solver stalls now and then.
+    # Between probabilities, which are small relative to the solver's tolerances, and a mean q of 1,
+    # where w is large and the solver sometimes stalls.
     scale = float(np.sqrt(len(t)))
     marginals = scale * np.concatenate([P1[occupied1], P2[occupied2]])
     n1 = int(occupied1.sum())
@@ -75,7 +74,7 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
 
 
 def _positions(mask: NDArray[np.bool_]) -> IntArray:
-    """Return the position of every true entry among all that are."""
+    """Return the position of every true entry among all true ones."""
     return (np.cumsum(mask.ravel()) - 1).reshape(mask.shape)
 
 
@@ -86,7 +85,7 @@ def _solve(
 
     The rows are the marginals, w of each pair, and three for the cone of each term.
     """
-    import clarabel  # here, as a call of this function is rare and the import is not cheap
+    import clarabel  # rarely needed, and slow to import
 
     n, n_marginals, n_pairs = len(pair), len(marginals), int(pair.max()) + 1
     n_equal = n_marginals + n_pairs

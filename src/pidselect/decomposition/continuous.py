@@ -1,4 +1,4 @@
-"""Decompositions of continuous variables, straight from samples: no bins, no states."""
+"""Measures of continuous samples, without bins: Gaussian, and shared exclusions by KSG."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from scipy.stats import rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray, is_constant
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.minimum import lattice_of_minima
-from pidselect.decomposition.pmf import Parts
+from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.shared_exclusions_kernels import Antichains, Spaces, count_exclusions
 from pidselect.estimators import Batch, Gaussian
 from pidselect.estimators.gaussian import FEWEST_FOR_COVARIANCE
 from pidselect.estimators.knn.binding import check_neighbours, in_whole_numbers
 from pidselect.estimators.knn.spaces import in_line
 
-#: What a column is: equal values are put into another order in the target than in a source.
+#: Seeds of the tie-breaking order, which differs between a source and a target of equal ranks.
 SOURCE, TARGET = 0, 1
 
 
 class DegenerateError(ValueError):
-    """Samples that a measure can say nothing about, though there is nothing wrong with each."""
+    """Samples for which a measure is undefined, although every value is valid."""
 
 
-def gaussian(sources: Sequence[Block], target: Block) -> Parts:
-    r"""Decompose what jointly Gaussian sources tell about one Gaussian target variable.
+def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
+    r"""Decompose the information of jointly Gaussian sources about a univariate Gaussian target.
 
     .. math:: I_\cap(\alpha) = \min_{A \in \alpha} I(T; A), \qquad
               I(T; A) = -\tfrac12 \ln (1 - R_A^2),
 
-    with the share R² of the target's variance that the sources in A explain linearly. For two
-    sources this is the BROJA decomposition, and that of every other measure by which what sources
-    share depends on each one's own relation with the target alone (Barrett 2015): one of the two
-    has no unique information. For more sources it is the minimum on the lattice.
+    where R² is the coefficient of determination of the linear regression on the sources in A. For
+    two sources it equals BROJA and every other measure whose redundancy depends on the marginals
+    (target, source) alone (Barrett 2015): one source has no unique information. For more sources
+    it is MMI.
 
     Parameters
     ----------
     sources : sequence of 2 to 5 Blocks
-        One or more columns of numbers each. A linear map of a source changes nothing.
+        One or more columns of numbers each. Invariant under linear maps of a source.
     target : Block
         One column of numbers.
 
     Returns
     -------
-    Parts
+    PIDAtoms
         The atoms in nats, in the order of `lattice(n_sources).labels`.
 
     References
@@ -57,7 +57,7 @@ def gaussian(sources: Sequence[Block], target: Block) -> Parts:
 
     Examples
     --------
-    A sum of two sources and some noise: shared, unique to either, only together, in bits.
+    A noisy sum of two sources: shared, unique 1, unique 2, synergy, in bits.
 
     >>> from pidselect.data import read_block
     >>> rng = np.random.default_rng(0)
@@ -67,13 +67,12 @@ def gaussian(sources: Sequence[Block], target: Block) -> Parts:
     >>> (parts.atoms / np.log(2)).round(1)
     array([0.3, 0. , 0. , 0.5])
     """
-    lattice(len(sources))  # refuses numbers of sources for which there is none
+    lattice(len(sources))  # checks the number of sources
     _check(sources, target)
     if len(target) != 1:
         raise ValueError(
-            f"The target has {len(target)} columns ({_quoted(target)}), but the closed form of "
-            'measure="gaussian" holds for one. Decompose each column by itself, or use '
-            'measure="sx-ksg".'
+            f"The target has {len(target)} columns ({_quoted(target)}), but measure='gaussian' "
+            "needs one. Decompose each column separately, or use measure='sx-ksg'."
         )
     if target.n_samples < FEWEST_FOR_COVARIANCE:
         raise DegenerateError(
@@ -88,32 +87,30 @@ def gaussian(sources: Sequence[Block], target: Block) -> Parts:
             columns = _quoted(_joint(sources, mask))
             raise DegenerateError(
                 f"Column {target.names[0]!r} is an exact linear function of {columns} in these "
-                f"{target.n_samples} samples: the information is infinite, and differences of it "
-                "are no numbers. Leave out sources that are copies of the target or make it up, "
-                'bring more samples than columns, or use measure="broja", which counts states.'
+                f"{target.n_samples} samples: the information is infinite and atoms are undefined. "
+                "Leave out sources that determine the target, use more samples than columns, or "
+                'use measure="broja", which bins columns.'
             )
-    return Parts(lattice_of_minima(np.array(values)))
+    return PIDAtoms(lattice_of_minima(np.array(values)))
 
 
-def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
+def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     r"""Decompose by shared exclusions, estimated from nearest neighbours.
 
-    What the members of an antichain share at a sample is what is learnt from "one of them is as
-    observed": A = a or B = b or ... (Makkeh et al. 2021). For continuous variables "as observed"
-    means within a neighbourhood that becomes ever smaller. Here all members are given
-    neighbourhoods of the same probability, which leads to
+    The pointwise redundancy of an antichain is the information of the event A = a or B = b or ...
+    (Makkeh et al. 2021), for continuous variables in the limit of shrinking neighbourhoods. With
+    neighbourhoods of equal probability for all members,
 
     .. math:: I_\cap(\alpha) = \mathrm{E} \ln \Bigl( \frac{1}{|\alpha|}
-              \sum_{A \in \alpha} \frac{f(t|a)}{f(t)} \Bigr) :
+              \sum_{A \in \alpha} \frac{f(t|a)}{f(t)} \Bigr) .
 
-    how much denser the target is where it was observed, on average over the members. For one
-    member it is the mutual information. Smooth invertible maps of a source or the target do not
-    change it.
+    For one member it is the mutual information. It is invariant under smooth invertible maps of a
+    source or of the target.
 
-    The estimator is that of Ehrlich et al. (2024), who extend KSG to unions of neighbourhoods. The
-    distance of two samples is the larger of their distances in the target and in that member in
-    which they are nearest. Where n samples are nearer than the k-th neighbour in the target, and n'
-    in one of the members,
+    The estimator of Ehrlich et al. (2024) extends KSG to unions of neighbourhoods. The distance of
+    two samples is the maximum of their distance in the target and of the smallest distance in any
+    member. With n samples strictly nearer than the k-th neighbour in the target, and n' in any
+    member,
 
     .. math:: I_\cap(\alpha) = \psi(k) + \psi(N) - \langle \psi(n'+1) + \psi(n+1) \rangle .
 
@@ -124,33 +121,31 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
     target : Block
         One or more continuous columns.
     k : int
-        The number of neighbours. More neighbours, less variance and more bias.
+        The number of neighbours; more mean less variance and more bias.
 
     Returns
     -------
-    Parts
-        The atoms in nats, in the order of `lattice(n_sources).labels`. They may be negative: being
-        told "A = a or B = b" can mislead.
+    PIDAtoms
+        The atoms in nats, in the order of `lattice(n_sources).labels`. They may be negative.
 
     Notes
     -----
-    Only ranks matter. Each column is turned into normal scores, the n-th of N samples into the
-    n / (N + 1) quantile, so that a strictly increasing map of a column changes nothing. Equal
-    values, such as rounded ones, are put in random order, which takes away none of their
-    information and adds none; the same data always get the same order.
+    Each column is replaced by its normal scores, the quantiles n / (N + 1) of the ranks n, so that
+    strictly increasing maps change nothing. Ties are put in a random order, which is a function of
+    the data.
 
-    In an antichain with several members the distance to a sample is the number of samples that
-    are at most as far, in each member and in the target. Ehrlich et al. take one radius r for all
-    members instead. Then the units of the sources decide which of them counts, and a set of two
-    sources counts for nothing beside a single one: there are about N r² samples around the former
-    and N r around the latter. In the limit {1}{2,3} would be all that source 1 tells, be 2 and 3
-    mere noise, and {1} always zero. For two sources of one column each the two agree on ranks,
-    and are the limit of `sx` on ever finer bins of equal counts.
+    In an antichain with several members the distance to a sample is the number of samples that are
+    at most as far, in each member and in the target. Ehrlich et al. use one radius r for all
+    members. Then the scales of the sources matter, and a set of two sources has no weight against a
+    single one: about N r² samples surround the former and N r the latter, so that in the limit
+    {1}{2,3} equals the information of source 1 even if 2 and 3 are noise. For two sources of one
+    column each the two definitions agree on ranks, and are the limit of `sx` on ever finer bins of
+    equal counts.
 
     An antichain with one member is estimated by KSG (algorithm 1) on the normal scores, so that
-    shared and unique information sum to its value. The widths of the neighbourhoods are matched
-    likewise: n samples around a target of d columns go with N (n / N)^(D/d) around a member if the
-    smallest has D columns.
+    shared and unique information sum to its value. The sizes of neighbourhoods are matched: n
+    samples around a target of d columns correspond to N (n / N)^(D/d) around a member, where D is
+    the number of columns of the smallest member.
 
     References
     ----------
@@ -163,7 +158,7 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
 
     Examples
     --------
-    A product of two sources and some noise: shared, unique to either, only together, in bits.
+    A noisy product of two sources: shared, unique 1, unique 2, synergy, in bits.
 
     >>> from pidselect.data import read_block
     >>> rng = np.random.default_rng(0)
@@ -178,19 +173,16 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> Parts:
     _check(sources, target)
     if target.n_samples < k + 2:
         raise DegenerateError(
-            f'measure="sx-ksg" looks at {k} neighbours of each sample, so it needs at least '
-            f"{k + 2} samples, but there are {target.n_samples}."
+            f"measure='sx-ksg' with {k} neighbours needs at least {k + 2} samples, but there are "
+            f"{target.n_samples}."
         )
     scored = [_normal_scores(block) for block in sources]
     redundancies = _redundancies(scored, _normal_scores(target, TARGET), sets.antichains, k)
-    return Parts(sets.moebius(redundancies))
+    return PIDAtoms(sets.moebius(redundancies))
 
 
 def _joint(sources: Sequence[Block], mask: int) -> Block:
     return sum((block for i, block in enumerate(sources) if mask >> i & 1), Block())
-
-
-# ------------------------------------------------------------------ shared exclusions
 
 
 def _redundancies(
@@ -217,10 +209,10 @@ def _redundancies(
 
 
 def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[int, int], int]:
-    """Return all spaces, the number of each set of sources among them, and that of the target.
+    """Return all spaces, the index of the space of each set of sources, and that of the target.
 
-    A source joins its columns one after the other, and a set of sources joins one source with the
-    set of the others.
+    The space of a source joins its columns one after the other; that of a set of sources joins one
+    source with the set of the others.
     """
     columns = [column.values for block in (*sources, target) for column in block.columns]
     joined: list[tuple[int, int]] = []
@@ -254,7 +246,7 @@ def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[in
 
 
 def _normal_scores(block: Block, role: int = SOURCE) -> Block:
-    """Return the normal scores of every column; refuse what is not continuous."""
+    """Return the normal scores of every column; raise for discrete or constant ones."""
     return Block(tuple(_scored(column, role) for column in block.columns))
 
 
@@ -264,26 +256,24 @@ def _scored(column: Column, role: int) -> Column:
         raise ValueError(
             f'measure="sx-ksg" needs continuous columns, but {column.name!r} is '
             f'{column.feature_type}, with {column.levels()} levels. Use measure="sx" or "broja", '
-            "which count states, or "
-            f"feature_types={{{column.name!r}: 'continuous'}} if it is a measurement after all."
+            f"or feature_types={{{column.name!r}: 'continuous'}} if it is a measurement."
         )
     if is_constant(values):
         raise DegenerateError(
-            f'measure="sx-ksg": column {column.name!r} is constant, so that it tells nothing and '
-            "nothing can be told about it. Leave it out."
+            f'measure="sx-ksg": column {column.name!r} is constant. Leave it out.'
         )
     n, tail = len(values), ndtri(np.arange(1, len(values) // 2 + 1) / (len(values) + 1))
-    # From both ends: so a column without ties, turned around, has exactly the scores turned around.
+    # From both ends, so that the scores of -x are exactly those of x with the sign reversed.
     scores = np.concatenate([tail, np.zeros(n % 2), -tail[::-1]])
     return Column(column.name, "continuous", scores[_ranks(values, role) - 1])
 
 
 def _ranks(values: FloatArray, role: int) -> IntArray:
-    """Return the ranks 1, 2, ..., those of equal values dealt out at random among them.
+    """Return the ranks 1, 2, ..., ties in random order.
 
-    The seed is taken from the ranks themselves: sources that are copies stay copies, and different
-    columns are dealt out independently of each other. So are a source and a target that are copies:
-    what they have in common is not to grow by the order of what is equal.
+    The seed is derived from the ranks: copies among the sources stay copies, and different columns
+    are independent. The role makes a source and a target that are copies independent, too: the
+    order of ties must not add information.
     """
     ranks = rankdata(values, method="min")
     random = np.random.default_rng([role, crc32(ranks.tobytes())]).random(len(values))
@@ -291,11 +281,8 @@ def _ranks(values: FloatArray, role: int) -> IntArray:
     return ranks
 
 
-# ------------------------------------------------------------------ checks
-
-
 def _check(sources: Sequence[Block], target: Block) -> None:
-    """Refuse blocks of different lengths, labels and missing values."""
+    """Raise for blocks of different lengths, labels and missing values."""
     for number, block in enumerate((*sources, target), start=1):
         if block.n_samples != target.n_samples:
             raise ValueError(
@@ -308,17 +295,15 @@ def _check(sources: Sequence[Block], target: Block) -> None:
 
 def _check_numbers(column: Column) -> None:
     if column.feature_type == "nominal":
-        stated = f"feature_types={{{column.name!r}: 'ordinal'}}"
-        amounts = f"If its numbers are amounts, state {stated}; else use"
+        ordinal = f", or feature_types={{{column.name!r}: 'ordinal'}} if its numbers are amounts"
         raise ValueError(
-            f"Column {column.name!r} is nominal: labels have no distance and no variance. "
-            f'{amounts if column.labels is None else "Use"} measure="broja" or "sx", which count '
-            "states."
+            f"Column {column.name!r} is nominal: labels have no distance and no variance. Use "
+            f'measure="broja" or "sx"{ordinal if column.labels is None else ""}.'
         )
     if column.has_missing:
         raise ValueError(
             f"Column {column.name!r} has {int(np.isnan(column.values).sum())} missing values. "
-            "Leave out these samples in all variables first."
+            "Drop these samples in all variables first."
         )
 
 

@@ -1,4 +1,4 @@
-"""From samples to a decomposition in one call."""
+"""`decompose`: the partial information decomposition of samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pidselect.data.frames import library_of, read_vectors
 from pidselect.data.messages import did_you_mean
 from pidselect.data.raw import RawColumn
 from pidselect.decomposition.binning import BINNINGS, Binning
-from pidselect.decomposition.inference import Request, doubt, n_draws
+from pidselect.decomposition.inference import InferenceSettings, infer_atoms, n_decompositions
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition
 from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, Sample, to_sample
@@ -37,18 +37,22 @@ from pidselect.significance.validation import RandomState, check_count, check_jo
 
 logger = logging.getLogger(__name__)
 
-#: Seconds from which on work is long.
+#: Expected seconds from which on a warning is logged.
 LONG = 60
 
-#: With fewer samples for each joint state that occurs, the bias of all atoms together is 0.1 bit or
-#: more. States that say the same of the target are not merged first: among those met once there are
-#: many such, and to merge them would hide that samples are few.
+#: With fewer samples per joint state that occurs, the bias of all atoms together is 0.1 bit or
+#: more. States of equal p(target | state) are not merged first: many of those that occur once are
+#: equal by chance, and merging would hide that samples are few.
 FEWEST_PER_STATE = 5
 
 TARGET = "target"
 
-#: What rounding may have done to a number of draws.
+#: Rounding error allowed in a number of resamples.
 ROUNDING = 1e-6
+
+SOURCES_ARE_A_LIST = (
+    "sources must be a list with one array, series or dataframe for each source, such as [x1, x2]"
+)
 
 
 def decompose(
@@ -66,7 +70,7 @@ def decompose(
     n_jobs: int | None = None,
     random_state: RandomState = None,
 ) -> Decomposition:
-    """Decompose what several sources tell about a target, from samples.
+    """Decompose the information of several sources about a target, from samples.
 
     Parameters
     ----------
@@ -75,25 +79,27 @@ def decompose(
     target : array, series or dataframe
         One or several columns, one joint variable.
     measure : str
-        "broja", "ccs" (two sources), "imin", "mmi", "sx" (two to five) count states, see
-        `decompose_distribution`. "gaussian" and "sx-ksg" take measurements as they are.
+        Measures of discrete states, see `decompose_distribution`: "broja", "ccs" (exactly two
+        sources), "imin", "mmi", "sx" (two to five). Measures of continuous columns (two to five
+        sources): "gaussian" and "sx-ksg".
     bins : int
-        The number of bins of a continuous column, for measures that count states. Whole numbers
-        with few levels, bools and labels are states as they are.
+        The number of bins of a continuous column, for measures of discrete states. Integers with
+        few levels, bools and labels are states as they are.
     binning : {"count", "width"}
-        Bins of equally many samples, or of equal width.
+        Bins of equal count, or of equal width.
     unit : {"bit", "nat"}
-    kinds : mapping of name to kind, or sequence of a kind for each source (and target), optional
-        "continuous", "ordinal" or "nominal" where the inferred kind is not wanted. Names are
-        "source 1", "source 2", ..., "target", or those of columns in dataframes and series.
+    feature_types : mapping of name to type, or sequence of types, optional
+        "continuous", "ordinal" or "nominal", to override the inferred type. Names are "source 1",
+        "source 2", ..., "target", or those of columns in dataframes and series. A sequence has one
+        type for each source, and optionally one for the target.
     n_permutations : int
-        If above 0, a p-value for each atom, from so many permutations of each source.
+        If above 0, compute a p-value for each atom from this many permutations of each source.
     n_bootstrap : int
-        If above 0, an interval for each atom, from so many resamples; bins stay as they are. Either
-        of the two also gives values corrected for bias, but for "sx-ksg", which has hardly any.
-        The page docs/doubt.md shows what all of these are worth.
+        If above 0, compute a confidence interval for each atom from this many resamples, with the
+        bins unchanged. Permutations or resamples also give bias-corrected values, except for
+        "sx-ksg". See `pidselect.decomposition.inference`.
     confidence : float
-        Of the intervals.
+        The confidence level of the intervals.
     n_jobs : int, optional
         The number of threads; the result does not depend on it.
     random_state : int, Generator, RandomState or None
@@ -110,12 +116,12 @@ def decompose(
 
     Examples
     --------
-    Whether the lamp is on: two switches, each of which alone says nothing.
+    The parity of two bits is synergistic:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> upstairs, downstairs = rng.integers(0, 2, size=(2, 500))
-    >>> result = decompose([upstairs, downstairs], upstairs ^ downstairs)
+    >>> x1, x2 = rng.integers(0, 2, size=(2, 500))
+    >>> result = decompose([x1, x2], x1 ^ x2)
     >>> round(result.synergy, 2), round(result.shared, 2)
     (0.99, 0.0)
     """
@@ -123,99 +129,111 @@ def decompose(
     check_choice(binning, BINNINGS, "binning")
     check_choice(unit, tuple(NATS_PER_UNIT), "unit")
     check_count(bins, "bins", at_least=2)
-    check_draws(n_permutations, n_bootstrap, confidence)
+    _check_inference(n_permutations, n_bootstrap, confidence)
     check_jobs(n_jobs)
     listed = _list(sources)
     blocks = read_sources(listed, target, feature_types)
-    subject = to_sample(blocks[:-1], blocks[-1], measure, bins, binning)
-    if isinstance(subject, DiscreteSample) and subject.samples_per_state < FEWEST_PER_STATE:
-        warn_caller(_too_few(subject, bins, blocks))
-    request = Request(n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs)
-    if isinstance(subject, DiscreteSample) and n_draws(subject, request):
-        # As observed, states that say the same of the target are merged; in draws they may differ.
-        reason = MEASURES[measure].too_large(subject.shape)
-        if reason:
-            raise ValueError(reason)
+    sample = to_sample(blocks[:-1], blocks[-1], measure, bins, binning)
+    settings = InferenceSettings(
+        n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs
+    )
+    if isinstance(sample, DiscreteSample):
+        if sample.samples_per_state < FEWEST_PER_STATE:
+            warn_caller(_few_samples_message(sample, bins, blocks))
+        if n_decompositions(sample, settings):
+            # Observed states may be merged before solving; those of permutations may differ.
+            MEASURES[measure].check_shape(sample.shape)
     return replace(
-        describe(subject, measure, unit, request),
-        variables=_names(blocks),
+        decompose_sample(sample, measure, unit, settings),
+        variables=_variable_names(blocks),
         frame_library=library_of(*listed, target),
     )
 
 
-def _names(blocks: Sequence[Block]) -> tuple[str, ...] | None:
-    """Return what the sources and the target are called, if any of them has a name of its own."""
-    names = tuple(", ".join(block.names) for block in blocks)
-    own = [name for name in names if name != TARGET and not name.startswith("source ")]
-    return names if own else None
+def _variable_names(blocks: Sequence[Block]) -> tuple[str, ...] | None:
+    """Return the names of the sources and the target; None if all are generated ones."""
+    defaults = [*(f"source {number}" for number in range(1, len(blocks))), TARGET]
+    generated = [
+        (default,) if len(block) == 1 else tuple(f"{default}[{i}]" for i in range(len(block)))
+        for default, block in zip(defaults, blocks, strict=True)
+    ]
+    if [block.names for block in blocks] == generated:
+        return None
+    return tuple(", ".join(block.names) for block in blocks)
 
 
-def _too_few(subject: DiscreteSample, bins: int, blocks: Sequence[Block]) -> str:
+def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Block]) -> str:
     columns = [column for block in blocks for column in block.columns]
-    fewer = (
-        f"fewer bins (now {bins}), " if any(c.feature_type == "continuous" for c in columns) else ""
-    )
+    remedies = ["more samples"]
     levels = {
         c.name: c.levels() for c in columns if c.feature_type == "ordinal" and c.labels is None
     }
     most = max(levels, key=lambda name: levels[name], default="")
     if levels.get(most, 0) > CLASS_LEVELS:
-        # Counts of many levels fill more states than anything else, and can be binned.
-        stated = f"feature_types={{{most!r}: 'continuous'}}"
-        fewer = f"{stated}, as {most!r} has {levels[most]} levels that are not binned, {fewer}"
+        remedies.append(
+            f"feature_types={{{most!r}: 'continuous'}} to bin its {levels[most]} levels"
+        )
+    if any(column.feature_type == "continuous" for column in columns):
+        remedies.append(f"fewer bins (now {bins})")
+    remedies += ["fewer columns per source", 'measure="gaussian" or "sx-ksg", which need no states']
     return (
-        f"{subject.n_samples} samples fill {subject.n_states} joint states of the sources and the "
-        f"target, {subject.samples_per_state:.1f} each: with fewer than {FEWEST_PER_STATE} a good "
-        f"part of the atoms is bias. What helps: more samples, {fewer}fewer columns in a source, "
-        'or measure="gaussian" or "sx-ksg", which count no states. n_permutations=200 corrects '
-        "atoms for what chance tells."
+        f"{sample.n_samples} samples over {sample.n_states} joint states of the sources and the "
+        f"target are {sample.samples_per_state:.1f} per state; with fewer than {FEWEST_PER_STATE} "
+        f"the atoms are strongly biased. Use {', '.join(remedies)}; n_permutations=200 also "
+        "returns bias-corrected atoms."
     )
 
 
-def describe(subject: Sample, measure: str, unit: Unit, request: Request) -> Decomposition:
-    """Return the atoms of a sample, with as much doubt as is asked for."""
+def decompose_sample(
+    sample: Sample, measure: str, unit: Unit, settings: InferenceSettings
+) -> Decomposition:
+    """Return the atoms of a sample with the inference requested."""
     started = perf_counter()
-    parts, total = subject.parts()
-    _announce(perf_counter() - started, subject, request)
-    found = doubt(subject, parts.atoms, request, parts.gap)
-    labels, scale = subject.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
+    found, total = sample.decompose()
+    warn_if_long(perf_counter() - started, sample, settings)
+    inference = infer_atoms(sample, found.atoms, settings, found.gap)
+    labels, scale = sample.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
 
     def by_label(values: FloatArray | None) -> dict[str, Any] | None:
         return None if values is None else dict(zip(labels, values.tolist(), strict=True))
 
     intervals = None
-    if found.intervals is not None:
-        ends = (found.intervals * scale).tolist()
+    if inference.intervals is not None:
+        ends = (inference.intervals * scale).tolist()
         intervals = {label: (low, high) for label, (low, high) in zip(labels, ends, strict=True)}
     return replace(
-        to_decomposition(parts, total, subject.lattice.n_sources, measure, unit),
-        n_samples=subject.n_samples,
-        corrected=by_label(None if found.corrected is None else found.corrected * scale),
-        p_values=by_label(found.p_values),
+        to_decomposition(found, total, sample.lattice.n_sources, measure, unit),
+        n_samples=sample.n_samples,
+        corrected=by_label(None if inference.corrected is None else inference.corrected * scale),
+        p_values=by_label(inference.p_values),
         intervals=intervals,
-        confidence=None if intervals is None else request.confidence,
+        confidence=None if intervals is None else settings.confidence,
     )
 
 
-def _announce(seconds: float, subject: Sample, request: Request) -> None:
-    """Say so if the draws will take more than a minute, going by what one decomposition took."""
-    expected = seconds * n_draws(subject, request)
-    if expected < LONG:
+def warn_if_long(seconds: float, sample: Sample, settings: InferenceSettings) -> None:
+    """Log a warning if the inference will take more than a minute.
+
+    `seconds` is the duration of the first decomposition, which may include compilation; where it
+    matters, another one is timed.
+    """
+    n = n_decompositions(sample, settings)
+    if seconds * n < LONG:
         return
     started = perf_counter()
-    subject.parts()  # once more: the first call may have compiled
-    expected *= (perf_counter() - started) / seconds
+    sample.decompose()
+    expected = n * (perf_counter() - started)
     if expected >= LONG:
         logger.warning(
-            "Permutations and resamples need %d decompositions, which take about %.0f minutes on "
-            "one core. Fewer states or draws take less; n_jobs=-1 uses all cores.",
-            n_draws(subject, request),
+            "Permutations and resamples need %d decompositions, about %.0f minutes on one core. "
+            "Use fewer states or permutations, or n_jobs=-1 for all cores.",
+            n,
             expected / 60,
         )
 
 
-def check_draws(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
-    """Refuse numbers of draws that are none, or too few for the intervals asked for."""
+def _check_inference(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
+    """Raise for invalid settings, and for too few resamples for the confidence level."""
     check_count(n_permutations, "n_permutations", at_least=0)
     number = check_count(n_bootstrap, "n_bootstrap", at_least=0)
     if (
@@ -223,22 +241,19 @@ def check_draws(n_permutations: object, n_bootstrap: object, confidence: object)
         or not isinstance(confidence, Real)
         or not 0 < float(confidence) < 1
     ):
-        raise ValueError(
-            f"confidence={confidence!r} must lie between 0 and 1, such as 0.95 for intervals that "
-            "hold the true value in 95 of 100 samples."
-        )
+        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
     needed = ceil(2 / (1 - float(confidence)) - ROUNDING)
     if 0 < number < needed:
         raise ValueError(
-            f"n_bootstrap={n_bootstrap} is too few for confidence={confidence}: not one resample "
-            f"would lie beyond either end. Use n_bootstrap={needed} or more."
+            f"n_bootstrap={n_bootstrap} is too few for confidence={confidence}: no resample would "
+            f"lie outside the interval. Use n_bootstrap={needed} or more."
         )
 
 
 def read_sources(
     sources: Iterable[Any], target: Any, feature_types: FeatureTypes | None = None
 ) -> list[Block]:
-    """Read all sources and, last, the target; they must be complete and of one length."""
+    """Return the blocks of all sources and, last, the target; complete and of one length."""
     listed = _list(sources)
     names = [f"source {number}" for number in range(1, len(listed) + 1)]
     raws = {name: _read(values, name) for name, values in zip(names, listed, strict=True)}
@@ -250,45 +265,44 @@ def read_sources(
                 f"{name} has {len(raws[name][0].values)} samples and the target has {n_samples}: "
                 "each needs one value per sample."
             )
-    stated = _stated(feature_types, raws)
+    stated = _stated_types(feature_types, raws)
 
     def to_block(name: str) -> Block:
         make = to_target if name == TARGET else to_column
-        kinds_of = [stated.get(raw.name, stated.get(name)) for raw in raws[name]]
-        return Block(tuple(map(make, raws[name], kinds_of)))
+        types = [stated.get(raw.name, stated.get(name)) for raw in raws[name]]
+        return Block(tuple(map(make, raws[name], types)))
 
     return [to_block(name) for name in raws]
 
 
 def _list(sources: Any) -> list[Any]:
-    """Return the sources one by one, or say how to take apart what is not a list of them."""
-    way_out = None
+    """Return the sources one by one; raise with a remedy for anything but a list of them."""
+    remedy = None
     if is_frame(sources):
-        way_out = "[frame[name] for name in frame.columns] makes every column a source"
+        remedy = "[frame[name] for name in frame.columns] makes every column a source"
     elif isinstance(sources, np.ndarray):
-        way_out = f"got one array of shape {sources.shape}; list(X.T) makes every column a source"
+        remedy = f"got one array of shape {sources.shape}; list(X.T) makes every column a source"
     elif isinstance(sources, Mapping):
-        way_out = "list(sources.values()) takes those of a mapping"
+        remedy = "pass list(sources.values()) of a mapping"
     elif isinstance(sources, str) or not isinstance(sources, Iterable):
-        way_out = f"got {sources!r}"
-    if way_out is not None:
+        remedy = f"got {sources!r}"
+    if remedy is not None:
         raise TypeError(
-            "sources must be a list with one array, series or dataframe for each source, such as "
-            f"[x1, x2]: {way_out}. (An array of several columns in the list is one joint source.)"
+            f"{SOURCES_ARE_A_LIST}: {remedy}. (An array of several columns in the list is one "
+            "joint source.)"
         )
     listed = list(sources)
     for source in listed:
         if source is None or isinstance(source, str | Number):
             raise TypeError(
-                "sources must be a list with one array, series or dataframe for each source, such "
-                f"as [x1, x2], and the target comes second; but {source!r} in it is a single "
-                "value. Pass columns by their values, not by their names."
+                f"{SOURCES_ARE_A_LIST}, followed by the target, but {source!r} is a single value. "
+                "Pass the values of columns, not their names."
             )
     return listed
 
 
 def _read(values: Any, name: str) -> tuple[RawColumn, ...]:
-    """Read the columns of one variable, in which nothing may be missing."""
+    """Read the columns of one variable; raise if values are missing."""
     try:
         raws = read_vectors(values, name)
     except (TypeError, ValueError) as error:
@@ -300,16 +314,16 @@ def _read(values: Any, name: str) -> tuple[RawColumn, ...]:
             row = int(np.argmax(bad))
             raise ValueError(
                 f"{name}{column} has {np.count_nonzero(bad)} missing or infinite values, the first "
-                f"in row {row} ({raw.values[row]}). Leave out these rows in all variables, or fill "
-                "in the values first."
+                f"in row {row} ({raw.values[row]}). Drop these rows in all variables, or impute "
+                "the values first."
             )
     return raws
 
 
-def _stated(
+def _stated_types(
     feature_types: Any, raws: Mapping[str, tuple[RawColumn, ...]]
 ) -> dict[str, FeatureType]:
-    """Return the kinds stated, by the name of a variable or of a column."""
+    """Return the stated feature types by the name of a variable or of a column."""
     if feature_types is None:
         return {}
     if not isinstance(feature_types, Mapping):
@@ -322,13 +336,15 @@ def _stated(
         if len(feature_types) not in (n_sources, n_sources + 1):
             raise ValueError(
                 f"feature_types={feature_types!r} must list one type for each of the {n_sources} "
-                "sources (and one more for the target), or map names to types, such as "
+                "sources (and optionally one for the target), or map names to types, such as "
                 "{'source 1': 'nominal', 'target': 'continuous'}."
             )
         feature_types = dict(zip(raws, feature_types, strict=False))  # the target comes last
     known = dict.fromkeys([*raws, *(raw.name for columns in raws.values() for raw in columns)])
     for name, feature_type in feature_types.items():
         if name not in known:
-            raise ValueError(f"kinds names no variable {name!r}{did_you_mean(name, known)}")
-        check_choice(feature_type, FEATURE_TYPES, f"kinds[{name!r}]")
+            raise ValueError(
+                f"feature_types: there is no variable {name!r}{did_you_mean(name, known)}"
+            )
+        check_choice(feature_type, FEATURE_TYPES, f"feature_types[{name!r}]")
     return dict(feature_types)

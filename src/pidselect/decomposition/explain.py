@@ -1,4 +1,4 @@
-"""Explain a selection: every feature taken apart beside the others, by the best method at hand."""
+"""`explain`: decompose each feature against the (other) selected ones, with one sentence each."""
 
 from __future__ import annotations
 
@@ -10,38 +10,36 @@ import numpy as np
 
 from pidselect.data import Block
 from pidselect.data.feature_types import TARGET
+from pidselect.data.messages import decimals, shown
 from pidselect.decomposition.decompose import FEWEST_PER_STATE
-from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs, Role
-from pidselect.decomposition.sentences import sentence
-from pidselect.decomposition.source_pair import Atoms, PIDStrategy, SourcePair
+from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs, Role
+from pidselect.decomposition.source_pair import NotEstimable, PairAtoms, PIDStrategy, SourcePair
 from pidselect.estimators.information import NATS_PER_UNIT
 
-__all__ = ["Explanation", "FeatureExplanation", "Pairs", "RoleAssignment", "explain"]
-
-#: A weakly relevant feature is redundant with the selected one it has most in common with, and with
-#: those that have at least this share of that, but with no more than so many.
-ALSO = 0.5
-MOST_NAMES = 3
+#: A weakly relevant feature is reported as redundant with the selected feature of largest overlap
+#: and with those of at least this fraction of it, up to a number of names.
+LEAST_OVERLAP = 0.5
+MOST_REDUNDANT = 3
 
 NOT_ESTIMABLE = "not estimable"
 
-#: What sentences call a target without a name of its own, or of several columns.
-THE_TARGET = "the target"
+#: The name of a target without a name of its own, or of several columns.
+UNNAMED_TARGET = "the target"
 
-#: Bits by which estimates may contradict each other before a note says so.
-THIN = 0.05
+#: Bits by which I(f; y) of one feature may exceed I(S; y) of all before a note is added.
+INCONSISTENT = 0.05
 
-AMOUNTS = (
-    "mmi takes the smaller of two amounts as shared, be it the same information or not, so that "
-    "atoms are bounds, as far as estimates go: at least so much is unique, at most so much shared "
-    "or synergistic."
+MMI_BOUNDS = (
+    "mmi takes the minimum of two mutual informations as shared. For measures with non-negative "
+    "atoms, and up to estimation error, unique is a lower bound, shared and synergy are upper "
+    "bounds."
 )
-TOO_THIN = (
-    "all selected features together seem to tell less than one of them by itself: for so many "
-    "columns there are too few samples, and values are too low, the more so the more stand beside."
+TOO_FEW_SAMPLES = (
+    "the estimated information of all selected features is below that of one of them: there are "
+    "too few samples for so many columns, and values are biased downward, more so for larger sets."
 )
 TWO_METHODS = (
-    "selected and other features are taken apart by different methods: compare their shares of "
+    "selected and other features are decomposed by different methods: compare their shares of "
     "I(S; y), not their bits."
 )
 
@@ -49,19 +47,19 @@ BIT = NATS_PER_UNIT["bit"]
 
 
 @dataclass(frozen=True, eq=False)
-class RoleAssignment:
-    """What a selection says about one feature.
+class AssessedFeature:
+    """A feature with its role in a selection.
 
     Parameters
     ----------
     name : str
     role : Role
     selected : bool
-        Whether it is in the selected set; kept ones are.
+        Whether it is in the selected set, including kept features.
     block : Block
-        Its columns, as far as they vary in the samples at hand.
+        Its columns that are not constant in the samples.
     reason : str
-        Why it was skipped, or of what it is a copy: such ones are not taken apart.
+        Why it was skipped, or which feature it is a copy of; such features are not decomposed.
     """
 
     name: str
@@ -72,30 +70,26 @@ class RoleAssignment:
 
 
 def explain(
-    verdicts: Sequence[RoleAssignment],
+    assessed: Sequence[AssessedFeature],
     target: Block,
-    approach: PIDStrategy,
+    strategy: PIDStrategy,
     notes: Sequence[str] = (),
 ) -> Explanation:
-    r"""Take every feature apart beside the selected ones.
+    r"""Decompose the information of every feature and the set S of the (other) selected features.
 
-    A selected feature f stands beside the rest of the selected set, any other beside all of it.
-    With S for what it stands beside and y for the target,
+    S is the rest of the selected set for a selected feature, and all of it for any other:
 
     .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
               I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
 
-    The latter is its relevance; the former is all that a ranking of single features sees.
-
     Parameters
     ----------
-    verdicts : sequence of Verdict
+    assessed : sequence of AssessedFeature
         In the order in which selected features are to be listed.
     target : Block
-    approach : Approach
-        How to estimate.
+    strategy : PIDStrategy
     notes : sequence of str
-        To be added to those of the explanation.
+        Added to those of the explanation.
 
     Returns
     -------
@@ -103,10 +97,9 @@ def explain(
 
     Notes
     -----
-    Roles are taken as given; how they were found is for the notes to say. By the definitions of
-    John, Kohavi and Pfleger, a strongly relevant feature adds something to all others, a weakly
-    relevant one only to some of them, and an irrelevant one to none, whatever is given. Tests see
-    no more than samples and a part of all subsets.
+    Roles are taken as they are. By the definitions of John, Kohavi and Pfleger, a strongly relevant
+    feature is informative given all others, a weakly relevant one given some subset of them, and an
+    irrelevant one given none.
 
     References
     ----------
@@ -116,157 +109,212 @@ def explain(
 
     Examples
     --------
-    Of two switches and one lamp, each switch tells something only together with the other.
+    The parity of two bits:
 
     >>> from pidselect.data import read_block
     >>> from pidselect.estimators import Discrete
     >>> states = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 50)
-    >>> up, down, lamp = (read_block(column, "") for column in states.T)
-    >>> verdicts = [Verdict("up", "fixed", True, up), Verdict("down", "fixed", True, down)]
-    >>> explanation = explain(verdicts, lamp, Approach(Discrete()))
-    >>> round(explanation["up"].synergy, 2), round(explanation.information, 2)
+    >>> x1, x2, y = (read_block(column, "") for column in states.T)
+    >>> columns = {"x1": x1, "x2": x2}
+    >>> features = [AssessedFeature(name, "kept", True, x) for name, x in columns.items()]
+    >>> explanation = explain(features, y, PIDStrategy(Discrete()))
+    >>> round(explanation["x1"].synergy, 2), round(explanation.information, 2)
     (1.0, 1.0)
     """
-    selected = [v for v in verdicts if v.selected]
-    aside = [v for v in verdicts if not v.selected and v.role in ("duplicate", "skipped")]
-    rejected = [v for v in verdicts if not v.selected and v not in aside]
-    everything = _joined(selected)
-    among = [SourcePair(v.block, _joined([w for w in selected if w is not v])) for v in selected]
-    against = [SourcePair(v.block, everything) for v in rejected]
-    inside = _take_apart(selected, among, target, approach, everything)
-    outside = _take_apart(rejected, against, target, approach, everything)
-    outside = _name_redundant(outside, rejected, selected, target, approach)
+    selected = [f for f in assessed if f.selected]
+    excluded = [f for f in assessed if not f.selected and f.role in ("copy", "skipped")]
+    rejected = [f for f in assessed if not f.selected and f not in excluded]
+    everything = _joint_block(selected)
+    inner = [
+        SourcePair(f.block, _joint_block([g for g in selected if g is not f])) for f in selected
+    ]
+    outer = [SourcePair(f.block, everything) for f in rejected]
+    inside = _decompose(selected, inner, target, strategy, everything)
+    outside = _decompose(rejected, outer, target, strategy, everything)
+    outside = _with_redundant(outside, rejected, selected, target, strategy)
     outside.sort(key=lambda f: -np.inf if f.relevance is None else f.relevance, reverse=True)
-    features = inside + outside + [_set_aside(v) for v in aside]
-    names, about = [v.name for v in selected], _target_name(target)
-    kept = [v.name for v in selected if v.role == "fixed"]
+    aside = [FeatureExplanation(f.name, f.role, False, reason=f.reason) for f in excluded]
+    features = [replace(f, sentence=sentence(f)) for f in (*inside, *outside, *aside)]
+    is_named = len(target) == 1 and target.names != (TARGET,)
     return Explanation(
-        features=tuple(
-            replace(f, sentence=sentence(f, about, [n for n in names if n != f.name], kept))
-            for f in features
-        ),
+        features=tuple(features),
         information=inside[0].total if inside else 0.0,
-        pairs=_pairs(selected, target, approach),
+        pairs=_pairs(selected, target, strategy),
         n_samples=target.n_samples,
-        target=about,
+        target=target.names[0] if is_named else UNNAMED_TARGET,
         notes=(*_notes(features), *notes),
     )
 
 
-def _joined(verdicts: Sequence[RoleAssignment]) -> Block:
-    return Block(tuple(column for verdict in verdicts for column in verdict.block.columns))
+def _joint_block(features: Sequence[AssessedFeature]) -> Block:
+    return Block(tuple(column for feature in features for column in feature.block.columns))
 
 
-def _take_apart(
-    verdicts: Sequence[RoleAssignment],
-    contrasts: Sequence[SourcePair],
+def _decompose(
+    assessed: Sequence[AssessedFeature],
+    pairs: Sequence[SourcePair],
     target: Block,
-    approach: PIDStrategy,
+    strategy: PIDStrategy,
     everything: Block,
 ) -> list[FeatureExplanation]:
-    """Return the values of features that are to be compared, all by one method."""
-    method = approach.choose(target, contrasts)
-    name = method.name(contrasts)
-    *answers, whole = method.answer([*contrasts, SourcePair(everything, Block())])
-    total = whole.unique / BIT if isinstance(whole, Atoms) else None
+    """Return the atoms of features, all by one method so that they are comparable."""
+    method = strategy.choose(target, pairs)
+    name = method.name(pairs)
+    *results, joint = method.decompose([*pairs, SourcePair(everything, Block())])
+    total = None if isinstance(joint, NotEstimable) else joint.unique / BIT
     features = []
-    for verdict, contrast, answer in zip(verdicts, contrasts, answers, strict=True):
-        feature = FeatureExplanation(verdict.name, verdict.role, verdict.selected)
-        if isinstance(answer, Atoms):
-            unique, shared, synergy = (value / BIT for value in answer)
-            feature = replace(feature, unique=unique, shared=shared, synergy=synergy, total=total)
-            feature = replace(feature, method=name, reason=method.doubt_about(contrast))
+    for feature, pair, result in zip(assessed, pairs, results, strict=True):
+        explained = FeatureExplanation(feature.name, feature.role, feature.selected)
+        if isinstance(result, NotEstimable):
+            explained = replace(explained, method=NOT_ESTIMABLE, reason=result.reason)
         else:
-            feature = replace(feature, method=NOT_ESTIMABLE, reason=answer)
-        features.append(feature)
+            unique, shared, synergy = (nats / BIT for nats in result)
+            explained = replace(
+                explained,
+                unique=unique,
+                shared=shared,
+                synergy=synergy,
+                total=total,
+                method=name,
+                reason=method.unreliable(pair),
+                has_bounds=method.has_bounds and len(pair.others) > 0,
+            )
+        features.append(explained)
     return features
 
 
-def _set_aside(verdict: RoleAssignment) -> FeatureExplanation:
-    return FeatureExplanation(verdict.name, verdict.role, False, reason=verdict.reason)
-
-
-def _name_redundant(
+def _with_redundant(
     features: Sequence[FeatureExplanation],
-    verdicts: Sequence[RoleAssignment],
-    selected: Sequence[RoleAssignment],
+    assessed: Sequence[AssessedFeature],
+    selected: Sequence[AssessedFeature],
     target: Block,
-    approach: PIDStrategy,
+    strategy: PIDStrategy,
 ) -> list[FeatureExplanation]:
-    """Name the selected features with which weakly relevant ones have most in common."""
-    weak = [verdict for verdict in verdicts if verdict.role == "weakly relevant"]
-    questions = [(v, w) for v in weak for w in selected]
-    contrasts = [SourcePair(v.block, w.block) for v, w in questions]
-    method = approach.choose(target, contrasts)
-    common: dict[str, dict[str, float]] = {verdict.name: {} for verdict in weak}
-    for (v, w), answer in zip(questions, method.answer(contrasts), strict=True):
-        if isinstance(answer, Atoms):
-            common[v.name][w.name] = answer.overlap
-    return [replace(f, redundant_with=_largest(common.get(f.name, {}))) for f in features]
+    """Name the selected features that weakly relevant ones overlap with most."""
+    weak = [feature for feature in assessed if feature.role == "weakly relevant"]
+    combined = [(f, g) for f in weak for g in selected]
+    pairs = [SourcePair(f.block, g.block) for f, g in combined]
+    method = strategy.choose(target, pairs)
+    overlaps: dict[str, dict[str, float]] = {feature.name: {} for feature in weak}
+    for (f, g), result in zip(combined, method.decompose(pairs), strict=True):
+        if isinstance(result, PairAtoms):
+            overlaps[f.name][g.name] = result.overlap
+    return [replace(f, redundant_with=_largest(overlaps.get(f.name, {}))) for f in features]
 
 
-def _largest(common: dict[str, float]) -> tuple[str, ...]:
-    """Return the names of the largest amounts.
+def _largest(overlaps: dict[str, float]) -> tuple[str, ...]:
+    """Return the names of the largest overlaps.
 
     Examples
     --------
     >>> _largest({"a": 0.1, "b": 0.5, "c": 0.3, "d": -0.2})
     ('b', 'c')
     """
-    ordered = sorted(common, key=lambda name: -common[name])
-    least = ALSO * max(common.values(), default=0.0)
-    return tuple(name for name in ordered if common[name] >= least > 0)[:MOST_NAMES]
+    ordered = sorted(overlaps, key=lambda name: -overlaps[name])
+    least = LEAST_OVERLAP * max(overlaps.values(), default=0.0)
+    return tuple(name for name in ordered if overlaps[name] >= least > 0)[:MOST_REDUNDANT]
 
 
-def _pairs(selected: Sequence[RoleAssignment], target: Block, approach: PIDStrategy) -> Pairs:
-    """Take every two selected features apart; estimates that depend on their order are averaged."""
+def _pairs(selected: Sequence[AssessedFeature], target: Block, strategy: PIDStrategy) -> Pairs:
+    """Decompose every pair of selected features; asymmetric estimates are averaged."""
     n = len(selected)
     indices = list(combinations(range(n), 2))
-    blocks = [verdict.block for verdict in selected]
-    alone = [SourcePair(block, Block()) for block in blocks]
-    contrasts = [SourcePair(blocks[i], blocks[j]) for i, j in indices]
-    method = approach.choose(target, contrasts + alone)
+    blocks = [feature.block for feature in selected]
+    single = [SourcePair(block, Block()) for block in blocks]
+    pairs = [SourcePair(blocks[i], blocks[j]) for i, j in indices]
+    method = strategy.choose(target, pairs + single)
     if not method.is_symmetric:
         indices += [(j, i) for i, j in indices]
-        contrasts += [SourcePair(second, first) for first, second in contrasts]
+        pairs += [SourcePair(second, first) for first, second in pairs]
     values, estimable = np.zeros((2, n, n)), np.zeros((n, n), dtype=bool)
-    for (i, j), answer in zip(indices, method.answer(contrasts), strict=True):
-        if isinstance(answer, Atoms):
-            values[:, i, j] = answer.shared, answer.synergy
+    for (i, j), result in zip(indices, method.decompose(pairs), strict=True):
+        if isinstance(result, PairAtoms):
+            values[:, i, j] = result.shared, result.synergy
             estimable[i, j] = True
     if method.is_symmetric:
         values, estimable = values + values.swapaxes(1, 2), estimable | estimable.T
     else:
         values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
-    for i, answer in enumerate(method.answer(alone)):
-        if isinstance(answer, Atoms):
-            values[0, i, i], estimable[i, i] = answer.unique, True
+    for i, result in enumerate(method.decompose(single)):
+        if isinstance(result, PairAtoms):
+            values[0, i, i], estimable[i, i] = result.unique, True
     redundancy, synergy = np.where(estimable, values / BIT, 0.0)
-    names = tuple(verdict.name for verdict in selected)
-    return Pairs(names, redundancy, synergy, estimable, method.name(contrasts + alone))
-
-
-def _target_name(target: Block) -> str:
-    """Return a single target's name, unless it has none or the one that stands for none."""
-    return THE_TARGET if len(target) > 1 or target.names == (TARGET,) else target.names[0]
+    names = tuple(feature.name for feature in selected)
+    return Pairs(names, redundancy, synergy, estimable, method.name(pairs + single))
 
 
 def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
-    """Return what to know before trusting the numbers."""
-    taken_apart = [feature for feature in features if feature.unique is not None]
-    methods = {feature.method for feature in taken_apart}
-    doubtful = sum(bool(feature.reason) for feature in taken_apart)
+    """Return the caveats that apply to these estimates."""
+    estimated = [feature for feature in features if feature.unique is not None]
+    unreliable = sum(bool(feature.reason) for feature in estimated)
     notes = []
-    if any(feature.has_bounds for feature in taken_apart):
-        notes.append(AMOUNTS)
-    if any((f.information or 0.0) > (f.total or 0.0) + THIN for f in taken_apart if f.selected):
-        notes.append(TOO_THIN)
-    if len(methods) > 1:
+    if any(feature.has_bounds for feature in estimated):
+        notes.append(MMI_BOUNDS)
+    if any(
+        (f.information or 0.0) > (f.total or 0.0) + INCONSISTENT for f in estimated if f.selected
+    ):
+        notes.append(TOO_FEW_SAMPLES)
+    if len({feature.method for feature in estimated}) > 1:
         notes.append(TWO_METHODS)
-    if doubtful:
+    if unreliable:
         notes.append(
-            f"for {doubtful} of {len(taken_apart)} features there are fewer than "
-            f"{FEWEST_PER_STATE} samples to a joint state, so that values are mostly bias and what "
-            'a correction leaves of it; measure="auto" would not count states there.'
+            f"{unreliable} of {len(estimated)} features have fewer than {FEWEST_PER_STATE} samples "
+            "per joint state: their atoms are mostly bias, which the correction removes in part; "
+            'measure="auto" does not count states there.'
         )
     return notes
+
+
+def sentence(feature: FeatureExplanation) -> str:
+    """Return the atoms and the role of a feature as one sentence.
+
+    Examples
+    --------
+    >>> x1 = FeatureExplanation("X1", "strongly relevant", True, 0.27, 0.06, 0.33, 1.2, "broja")
+    >>> print(sentence(x1))
+    X1 (unique 0.27 bit, synergy 0.33 bit, shared 0.06 bit): strongly relevant.
+    >>> x2 = replace(x1, name="X2", role="weakly relevant", selected=False, unique=0.0, shared=0.4,
+    ...              synergy=0.0, redundant_with=("X1",))
+    >>> print(sentence(x2))
+    X2 (unique 0.00 bit, synergy 0.00 bit, shared 0.40 bit): weakly relevant, redundant with X1.
+    """
+    name = shown(feature.name)
+    if feature.role == "copy":
+        return f"{name}: copy of {shown(feature.reason)}."
+    if feature.role == "skipped":
+        return f"{name}: skipped, {feature.reason}."
+    if feature.role == "irrelevant":
+        return f"{name}: irrelevant, not significant given any conditioning set that was tested."
+    role = "kept, not tested" if feature.role == "kept" else feature.role
+    if feature.unique is None:
+        return f"{name}: {role}; atoms not estimable: {feature.reason}."
+    lower, upper = ("at least ", "at most ") if feature.has_bounds else ("", "")
+    atoms = (
+        f"unique {lower}{_bits(feature.unique)}, synergy {upper}{_bits(feature.synergy)}, "
+        f"shared {upper}{_bits(feature.shared)}"
+    )
+    return f"{name} ({atoms}): {role}{_qualified(feature)}."
+
+
+def _qualified(feature: FeatureExplanation) -> str:
+    """Return what the role and the atoms do not show by themselves."""
+    if feature.role == "strongly relevant" and not _is_positive(feature.relevance):
+        return f", although the estimate of unique + synergy is {_bits(feature.relevance)}"
+    # Shared information is redundant as far as it exceeds the synergy: the feature would add less
+    # to the selected ones than its marginal mutual information.
+    overlap = (feature.shared or 0.0) - max(feature.synergy or 0.0, 0.0)
+    is_redundant = _is_positive(feature.information) and _is_positive(overlap)
+    if feature.selected or not is_redundant:
+        return ""
+    *first, last = list(map(shown, feature.redundant_with)) or ["the selected features"]
+    return (
+        f", redundant with {', '.join(first)} and {last}" if first else f", redundant with {last}"
+    )
+
+
+def _bits(value: float | None) -> str:
+    return f"{decimals(value, 2)} bit"
+
+
+def _is_positive(value: float | None) -> bool:
+    return value is not None and round(value, 2) > 0

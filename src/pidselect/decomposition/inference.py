@@ -1,43 +1,38 @@
-r"""Doubt: how far the atoms of a sample can be trusted.
+r"""Permutation tests, bias correction and confidence intervals of the atoms of a sample.
 
-**Do the sources that an atom names belong here?** Each atom is tested against "source i is
-independent of the target and of all other sources". Permuting the rows of source i makes that true
-and leaves the rest as it was, so that
+**P-values.** The null hypothesis of source i is that it is independent of the target and of all
+other sources. Permuting its rows makes that true and changes nothing else, so that
 
 .. math:: p_i = \frac{1 + \#\{\text{null} \ge \text{observed}\}}{1 + n}
 
-is at most alpha with a probability of at most alpha, whatever the distribution. An atom's p-value
-is the largest over the sources that it names: it is small only if none of them is independent of
-the rest, an intersection-union test (Berger 1982). That does not say that the atom is above 0, as
-these sources may tell what they tell by other atoms: of that the interval speaks.
+is valid for any distribution. The p-value of an atom is the largest over the sources that it names,
+an intersection-union test (Berger 1982). A small value means that none of these sources is
+independent of the rest, not that the atom is positive, since their information may be in other
+atoms; use the interval for that.
 
-**How large is it without its bias?** Relative frequencies make every variable look as if it told
-something, the more so the more states there are for a sample. Permuting the target shows how much.
-Let R be a redundancy, that is the sum of the atoms at and below a node of the lattice, R_0 its mean
-when the target is permuted, and H the entropy of the target. Then
+**Bias correction.** Plug-in information is biased upward, the more so the fewer samples there are
+per state. Let R be a redundancy (the sum of the atoms at and below a node of the lattice), R_0 its
+mean under permutations of the target, and H the entropy of the target. Then
 
 .. math:: R_c = \frac{R - R_0}{1 - R_0 / H}
 
-is 0 where nothing is known, H where all is known, and a straight line in between: a bias that was
-R_0 shrinks as the target is determined. Corrected atoms are the Moebius inversion of corrected
-redundancies, so that all identities of atoms hold for them, too; they may be negative. The same
-adjustment for chance is known from comparing clusterings (Vinh, Epps and Bailey 2010). For
-measure="gaussian" H is infinite, and R_0 is subtracted. Nearest neighbours ("sx-ksg") correct for
-chance by themselves: there is no corrected value.
+is 0 on average under independence and H where the target is determined, the adjustment for chance
+known from comparing clusterings (Vinh, Epps and Bailey 2010). Corrected atoms are the Moebius
+inversion of corrected redundancies, so all identities of atoms hold; they may be negative. For
+measure="gaussian" H is infinite and R_0 is subtracted. Nearest neighbours ("sx-ksg") have little
+bias: there is no corrected value.
 
-**Within which bounds does it lie?** Rows are drawn with replacement. The basic bootstrap interval,
-the observed value twice less the quantiles of the resamples, takes off a small bias and holds true
-values of 0, which percentiles miss; but it fails where samples are few for the states. The
-quantiles of corrected resamples, moved to the corrected value, hold there, but miss atoms that are
-0 in every sample. The interval spans both, and what a corrected value scatters by chance alone: it
-becomes wide where the two ways to see the bias disagree.
+**Intervals.** The basic bootstrap interval, twice the observed value minus the quantiles of the
+resamples, covers true values of 0, which percentile intervals miss, but fails with few samples per
+state. The quantiles of corrected resamples, centred on the corrected value, cover there, but miss
+atoms that are 0 in every sample. The interval is the union of both and of the spread of corrected
+values under the null; it is wide where the two estimates of the bias disagree.
 
-Where sources are equally good, a redundancy takes the smaller of two amounts, and of a sample the
-one that is smaller by accident: it has a kink, and is too small by about c / sqrt(N), which neither
-chance nor resampling shows. But it doubles in a quarter of the samples. So what redundancies lose
-in quarters, beside the informations that they are the smaller of, is what they lack in the sample;
-the interval spans the same once more without that. How often it holds the true value is shown in
-``docs/doubt.md``.
+If sources are equally informative, a redundancy is a minimum of two equal amounts, which a sample
+underestimates by about c / sqrt(N). Permutations and resamples do not show this bias, but it
+doubles in a quarter of the samples. So what redundancies lose in quarters, relative to the
+informations that they are the minimum of, estimates it (`minimum_bias`); the interval also includes
+the above shifted by that amount. ``docs/inference.md`` reports the coverage.
 
 References
 ----------
@@ -68,27 +63,27 @@ from pidselect.significance.permutation_test import TIE
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, resamples
 
 AtomsOf = Callable[[Rows], FloatArray]
-Draw = Callable[[tuple[int, ...], range, int], Rows]
+RowGenerator = Callable[[tuple[int, ...], range, int], Rows]
 
-#: Numbers in the row orders of one task; with it, the memory that a task needs.
+#: Entries of the row indices of one task, which bounds its memory.
 TASK_SIZE = 2**20
 
-#: There are at least so many tasks, if there are as many draws, to keep all workers busy.
+#: The least number of tasks, where there are as many permutations, to keep all workers busy.
 N_TASKS = 16
 
-#: The mean of the null is known well enough after so many draws.
-CORRECTION_DRAWS = 50
+#: Permutations of the target for the mean under the null.
+N_CORRECTION_PERMUTATIONS = 50
 
-#: The samples are split so often, each time into four quarters, to see the bias of a kink.
-SPLITS = 13
-QUARTERS = 4
+#: Random splits of the samples into four quarters, for `minimum_bias`.
+N_SPLITS = 13
+N_QUARTERS = 4
 
-#: The share of draws that may be degenerate: left out, they hardly move a quantile, or a mean.
+#: The fraction of permutations or resamples that may be degenerate and is left out.
 MOST_DEGENERATE = {"resamples": 0.1, "permutations": 0.5}
 
 
-class Request(NamedTuple):
-    """What is asked: how many draws of either sort, from which seed, in how many threads."""
+class InferenceSettings(NamedTuple):
+    """Numbers of permutations (of each source) and bootstrap resamples, seed and threads."""
 
     n_permutations: int
     n_bootstrap: int
@@ -98,185 +93,183 @@ class Request(NamedTuple):
 
 
 class AtomInference(NamedTuple):
-    """What was found, in the order of the lattice, in nats; None what was not asked for."""
+    """Results in nats in the order of the lattice; None where not requested."""
 
     corrected: FloatArray | None = None
     p_values: FloatArray | None = None
     intervals: FloatArray | None = None  # (n_atoms, 2)
 
 
-def n_draws(subject: Sample, request: Request) -> int:
-    """Return how many decompositions a request takes."""
-    asked = request.n_permutations * subject.lattice.n_sources + request.n_bootstrap
-    if asked and subject.is_plug_in:
-        asked += CORRECTION_DRAWS + (2 * SPLITS * QUARTERS if request.n_bootstrap else 0)
-    return asked
+def n_decompositions(sample: Sample, settings: InferenceSettings) -> int:
+    """Return how many decompositions the inference takes."""
+    total = settings.n_permutations * sample.lattice.n_sources + settings.n_bootstrap
+    if total and sample.is_plug_in:
+        n_quarters = 2 * N_SPLITS * N_QUARTERS if settings.n_bootstrap else 0
+        total += N_CORRECTION_PERMUTATIONS + n_quarters
+    return total
 
 
-def doubt(
-    subject: Sample, observed: FloatArray, request: Request, gap: float = 0.0
+def infer_atoms(
+    sample: Sample, observed: FloatArray, settings: InferenceSettings, gap: float = 0.0
 ) -> AtomInference:
-    """Test, correct and bound the atoms, as far as draws are asked for.
+    """Test the observed atoms (nats), correct their bias and compute intervals, as requested.
 
-    Parameters
-    ----------
-    subject : Subject
-    observed : array, shape (n_atoms,)
-        Its atoms in nats.
-    request : Request
-    gap : float
-        How far these can be from the true values for the sample, in nats.
+    `gap` is the numerical error of the atoms.
     """
-    if not request.n_permutations and not request.n_bootstrap:
+    if not settings.n_permutations and not settings.n_bootstrap:
         return AtomInference()
-    chance = null_atoms(subject, request) if subject.is_plug_in else None
+    null = null_atoms(sample, settings) if sample.is_plug_in else None
     return AtomInference(
-        None if chance is None else correct(observed, chance, subject),
-        p_values_of(subject, observed, request, gap) if request.n_permutations else None,
-        intervals_of(subject, observed, chance, request) if request.n_bootstrap else None,
+        None if null is None else correct_bias(observed, null, sample),
+        atom_p_values(sample, observed, settings, gap) if settings.n_permutations else None,
+        atom_intervals(sample, observed, null, settings) if settings.n_bootstrap else None,
     )
 
 
-def p_values_of(
-    subject: Sample, observed: FloatArray, request: Request, gap: float = 0.0
+def atom_p_values(
+    sample: Sample, observed: FloatArray, settings: InferenceSettings, gap: float = 0.0
 ) -> FloatArray:
     """Return each atom's p-value, the largest over the sources that it names.
 
-    What the solver leaves open, in the observed atoms and in those of a draw, is a tie. A draw that
-    is degenerate, of infinite information, reaches whatever was observed.
+    Differences within the numerical error count as ties. A degenerate permutation, of infinite
+    information, counts as at least the observed value.
     """
     largest = np.zeros(len(observed))
     tie = max(TIE, 2 * gap)
-    for source in range(subject.lattice.n_sources):
-        null = _permuted(subject, source, request.n_permutations, request)
-        reached = np.count_nonzero(~(null < observed - tie), axis=0)
-        p = (1.0 + reached) / (1.0 + request.n_permutations)
-        largest = np.where(_names(subject.lattice, source), np.maximum(largest, p), largest)
+    for source in range(sample.lattice.n_sources):
+        null = _permuted_atoms(sample, source, settings.n_permutations, settings)
+        exceeding = np.count_nonzero(~(null < observed - tie), axis=0)
+        p = (1.0 + exceeding) / (1.0 + settings.n_permutations)
+        largest = np.where(_names(sample.lattice, source), np.maximum(largest, p), largest)
     return largest
 
 
 def _names(lattice: Lattice, source: int) -> NDArray[np.bool_]:
+    """Return which atoms name a source."""
     return np.array([any(mask >> source & 1 for mask in node) for node in lattice.antichains])
 
 
-def null_atoms(subject: Sample, request: Request) -> FloatArray:
-    """Return the atoms with the target permuted, so that nothing tells about it, for each draw."""
-    drawn = _permuted(subject, subject.lattice.n_sources, CORRECTION_DRAWS, request)
-    return _without_degenerate(drawn, subject, "permutations")
+def null_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
+    """Return the atoms under permutations of the target, (n_permutations, n_atoms)."""
+    target = sample.lattice.n_sources
+    null = _permuted_atoms(sample, target, N_CORRECTION_PERMUTATIONS, settings)
+    return _without_degenerate(null, sample, "permutations")
 
 
-def correct(atoms: FloatArray, chance: FloatArray, subject: Sample) -> FloatArray:
-    """Return atoms adjusted for chance.
+def correct_bias(atoms: FloatArray, null: FloatArray, sample: Sample) -> FloatArray:
+    """Return bias-corrected atoms.
 
     Parameters
     ----------
-    atoms : array, shape (n_atoms,) or (n_draws, n_atoms)
-    chance : array, shape (n_permutations, n_atoms)
+    atoms : array, shape (n_atoms,) or (n_resamples, n_atoms)
+    null : array, shape (n_permutations, n_atoms)
         See `null_atoms`.
-    subject : Subject
+    sample : Sample
 
     Notes
     -----
-    A redundancy that is complete by chance, as every sample has a state of its own, says nothing:
-    it is set to 0.
+    Where the mean redundancy under the null equals the entropy of the target, since every sample
+    has its own state, the corrected redundancy is 0.
     """
-    expected = subject.lattice.cumulate(chance.mean(axis=0))
-    entropy = subject.target_entropy
+    expected = sample.lattice.cumulate(null.mean(axis=0))
+    entropy = sample.target_entropy
     left = 1.0 - expected / entropy if entropy > 0 else np.ones_like(expected)
     scale = np.divide(1.0, left, out=np.zeros_like(left), where=left > TIE)
-    redundancies = (subject.lattice.cumulate(atoms.T).T - expected) * scale
-    return subject.lattice.moebius(redundancies.T).T
+    redundancies = (sample.lattice.cumulate(atoms.T).T - expected) * scale
+    return sample.lattice.moebius(redundancies.T).T
 
 
-def intervals_of(
-    subject: Sample, observed: FloatArray, chance: FloatArray | None, request: Request
+def atom_intervals(
+    sample: Sample, observed: FloatArray, null: FloatArray | None, settings: InferenceSettings
 ) -> FloatArray:
-    """Return the interval of each atom, shape (n_atoms, 2)."""
-    drawn = resample(subject, observed, request)
-    basic = basic_interval(observed, drawn, request.confidence)
-    if chance is None:
+    """Return the confidence interval of each atom, shape (n_atoms, 2)."""
+    resampled = bootstrap_atoms(sample, observed, settings)
+    basic = basic_interval(observed, resampled, settings.confidence)
+    if null is None:
         return basic
-    adjusted = adjusted_intervals(observed, drawn, chance, subject, request.confidence)
-    off = minimum_bias(subject, correct(observed, chance, subject), request)[:, np.newaxis]
+    adjusted = adjusted_intervals(observed, resampled, null, sample, settings.confidence)
+    bias = minimum_bias(sample, correct_bias(observed, null, sample), settings)[:, np.newaxis]
     intervals = [basic, *adjusted]
-    return span([*intervals, *(interval - off for interval in intervals)])
+    return span([*intervals, *(interval - bias for interval in intervals)])
 
 
 def adjusted_intervals(
     observed: FloatArray,
-    drawn: FloatArray,
-    chance: FloatArray,
-    subject: Sample,
+    resampled: FloatArray,
+    null: FloatArray,
+    sample: Sample,
     confidence: float,
 ) -> list[FloatArray]:
-    """Return two intervals about the corrected atoms, each of shape (n_atoms, 2).
+    """Return two intervals around the corrected atoms, each of shape (n_atoms, 2).
 
-    They are as wide as corrected resamples scatter, and as corrected values do by chance.
+    Their widths are the spread of corrected resamples, and that of corrected values under the null.
     """
-    corrected = correct(observed, chance, subject)
-    moved = correct(drawn, chance, subject)
-    moved += corrected - moved.mean(axis=0)
-    scatter = ndtri((1 + confidence) / 2) * correct(chance, chance, subject).std(axis=0, ddof=1)
+    corrected = correct_bias(observed, null, sample)
+    centred = correct_bias(resampled, null, sample)
+    centred += corrected - centred.mean(axis=0)
+    spread = ndtri((1 + confidence) / 2) * correct_bias(null, null, sample).std(axis=0, ddof=1)
     return [
-        _quantiles(moved, confidence),
-        np.stack([corrected - scatter, corrected + scatter], axis=1),
+        _quantiles(centred, confidence),
+        np.stack([corrected - spread, corrected + spread], axis=1),
     ]
 
 
-def minimum_bias(subject: Sample, corrected: FloatArray, request: Request) -> FloatArray:
-    """Return by how much corrected atoms are off as redundancies have kinks, shape (n_atoms,).
+def minimum_bias(sample: Sample, corrected: FloatArray, settings: InferenceSettings) -> FloatArray:
+    """Return the bias of corrected atoms because redundancies are minima, shape (n_atoms,).
 
-    That is 0 or less for redundancies. Of the four quarters of a split every sample is in one, so
-    that what is linear in the samples cancels out.
+    It is at most 0 for redundancies. Each sample is in one of the four quarters of a split, so
+    that terms linear in the samples cancel.
     """
-    if subject.n_samples < 2 * QUARTERS:
+    if sample.n_samples < 2 * N_QUARTERS:
         return np.zeros_like(corrected)
-    split = _quarters(subject, request)
-    complete = split[np.isfinite(split).all(axis=(1, 2))]
-    if len(complete) < len(split) / 2:  # a quarter of the samples is too few
+    split = _quarter_atoms(sample, settings)
+    finite = split[np.isfinite(split).all(axis=(1, 2))]
+    if len(finite) < len(split) / 2:  # a quarter of the samples is too few
         return np.zeros_like(corrected)
-    as_they_are, unrelated = complete[:, 0], complete[:, 1]
-    grown = correct(as_they_are, unrelated, subject).mean(axis=0) - corrected
-    lattice = subject.lattice
-    redundancies = dict(zip(lattice.antichains, lattice.cumulate(grown), strict=True))
-    beside = [
+    change = correct_bias(finite[:, 0], finite[:, 1], sample).mean(axis=0) - corrected
+    lattice = sample.lattice
+    redundancies = dict(zip(lattice.antichains, lattice.cumulate(change), strict=True))
+    relative = [
         redundancies[members] - np.mean([redundancies[(member,)] for member in members])
         for members in lattice.antichains
     ]
-    return lattice.moebius(np.minimum(beside, 0.0))
+    return lattice.moebius(np.minimum(relative, 0.0))
 
 
-def _quarters(subject: Sample, request: Request) -> FloatArray:
-    """Return the atoms of quarters, each also with another's target: (n_quarters, 2, n_atoms)."""
-    size = subject.n_samples // QUARTERS
+def _quarter_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
+    """Return the atoms of quarters, with their own target and with another quarter's.
+
+    The shape is (n_quarters, 2, n_atoms).
+    """
+    size = sample.n_samples // N_QUARTERS
 
     def atoms_of(rows: Rows) -> FloatArray:
-        quarters = rows[: QUARTERS * size].reshape(QUARTERS, size)
+        quarters = rows[: N_QUARTERS * size].reshape(N_QUARTERS, size)
         others = np.roll(quarters, 1, axis=0)
         return np.array(
             [
-                [_atoms_of_fewer(subject, own, own), _atoms_of_fewer(subject, own, other)]
+                [_subset_atoms(sample, own, own), _subset_atoms(sample, own, other)]
                 for own, other in zip(quarters, others, strict=True)
             ]
         )
 
-    stream_key = (request.seed, BOOTSTRAP, QUARTERS)
-    drawn = _draw(subject, permutations, stream_key, SPLITS, atoms_of, request.n_jobs)
-    return drawn.reshape(-1, 2, len(subject.lattice.antichains))
+    stream_key = (settings.seed, BOOTSTRAP, N_QUARTERS)
+    found = _map_rows(sample, permutations, stream_key, N_SPLITS, atoms_of, settings.n_jobs)
+    return found.reshape(-1, 2, len(sample.lattice.antichains))
 
 
-def _atoms_of_fewer(subject: Sample, of_sources: Rows, of_target: Rows) -> FloatArray:
-    """Return the atoms of some rows of the sources beside as many of the target."""
-    arrangement = [*[of_sources] * subject.lattice.n_sources, of_target]
-    if not isinstance(subject, DiscreteSample):
-        return subject.atoms(arrangement)
-    codes = zip(subject.codes, arrangement, strict=True)
-    fewer = replace(subject, codes=tuple(code[rows] for code, rows in codes))
-    return fewer.atoms([None] * len(arrangement))
+def _subset_atoms(sample: Sample, source_rows: Rows, target_rows: Rows) -> FloatArray:
+    """Return the atoms of some rows of the sources with as many rows of the target."""
+    arrangement = [*[source_rows] * sample.lattice.n_sources, target_rows]
+    if not isinstance(sample, DiscreteSample):
+        return sample.atoms(arrangement)
+    codes = zip(sample.codes, arrangement, strict=True)
+    subset = replace(sample, codes=tuple(code[rows] for code, rows in codes))
+    return subset.atoms([None] * len(arrangement))
 
 
 def span(intervals: Sequence[FloatArray]) -> FloatArray:
-    """Return the least intervals that hold all of these, shape (n_atoms, 2).
+    """Return the smallest intervals that contain all of these, shape (n_atoms, 2).
 
     Examples
     --------
@@ -287,84 +280,89 @@ def span(intervals: Sequence[FloatArray]) -> FloatArray:
     return np.stack([low, high], axis=1)
 
 
-def resample(subject: Sample, observed: FloatArray, request: Request) -> FloatArray:
+def bootstrap_atoms(
+    sample: Sample, observed: FloatArray, settings: InferenceSettings
+) -> FloatArray:
     """Return the atoms of bootstrap resamples, shape (n_bootstrap, n_atoms).
 
-    Where no row may occur twice, halves of the samples without replacement stand in, moved to the
-    observed value: they scatter as much as resamples do (Shao and Wu 1989).
+    Nearest neighbours do not allow repeated rows: halves of the samples without replacement are
+    used instead, centred on the observed value; their spread is the same (Shao and Wu 1989).
     """
-    n_variables = subject.lattice.n_sources + 1
-    stream_key = (request.seed, BOOTSTRAP)
+    n_variables = sample.lattice.n_sources + 1
+    stream_key = (settings.seed, BOOTSTRAP)
 
     def atoms_of(rows: Rows) -> FloatArray:
-        return subject.atoms([rows] * n_variables)
+        return sample.atoms([rows] * n_variables)
 
-    draw = resamples if subject.is_plug_in else _halves
-    drawn = _draw(subject, draw, stream_key, request.n_bootstrap, atoms_of, request.n_jobs)
-    drawn = _without_degenerate(drawn, subject, "resamples")
-    return drawn if subject.is_plug_in else drawn - drawn.mean(axis=0) + observed
+    generate = resamples if sample.is_plug_in else _halves
+    n_bootstrap = settings.n_bootstrap
+    found = _map_rows(sample, generate, stream_key, n_bootstrap, atoms_of, settings.n_jobs)
+    found = _without_degenerate(found, sample, "resamples")
+    return found if sample.is_plug_in else found - found.mean(axis=0) + observed
 
 
-def basic_interval(observed: FloatArray, drawn: FloatArray, confidence: float) -> FloatArray:
-    """Return the observed value twice less the quantiles of the resamples, shape (n_atoms, 2).
+def basic_interval(observed: FloatArray, resampled: FloatArray, confidence: float) -> FloatArray:
+    """Return twice the observed value minus the quantiles of the resamples, shape (n_atoms, 2).
 
     Examples
     --------
     >>> basic_interval(np.array([2.0]), np.linspace(2.0, 3.0, 41)[:, np.newaxis], 0.95)
     array([[1.025, 1.975]])
     """
-    return 2 * observed[:, np.newaxis] - _quantiles(drawn, confidence)[:, ::-1]
+    return 2 * observed[:, np.newaxis] - _quantiles(resampled, confidence)[:, ::-1]
 
 
-def _quantiles(draws: FloatArray, confidence: float) -> FloatArray:
-    """Return what leaves equally much on either side, shape (n_atoms, 2)."""
-    return np.quantile(draws, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0).T
+def _quantiles(values: FloatArray, confidence: float) -> FloatArray:
+    return np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0).T
 
 
-def _halves(stream_key: tuple[int, ...], draws: range, n_samples: int) -> Rows:
-    return permutations(stream_key, draws, n_samples)[:, : n_samples // 2]
+def _halves(stream_key: tuple[int, ...], indices: range, n_samples: int) -> Rows:
+    return permutations(stream_key, indices, n_samples)[:, : n_samples // 2]
 
 
-def _permuted(subject: Sample, variable: int, n_draws: int, request: Request) -> FloatArray:
-    """Return the atoms with the rows of one variable permuted, shape (n_draws, n_atoms)."""
-    n_variables = subject.lattice.n_sources + 1
+def _permuted_atoms(
+    sample: Sample, variable: int, n_permutations: int, settings: InferenceSettings
+) -> FloatArray:
+    """Return the atoms with the rows of one variable permuted, (n_permutations, n_atoms)."""
+    n_variables = sample.lattice.n_sources + 1
 
     def atoms_of(rows: Rows) -> FloatArray:
-        return subject.atoms([rows if place == variable else None for place in range(n_variables)])
+        return sample.atoms([rows if index == variable else None for index in range(n_variables)])
 
-    stream_key = (request.seed, DECOMPOSITION, variable)
-    return _draw(subject, permutations, stream_key, n_draws, atoms_of, request.n_jobs)
+    stream_key = (settings.seed, DECOMPOSITION, variable)
+    return _map_rows(sample, permutations, stream_key, n_permutations, atoms_of, settings.n_jobs)
 
 
-def _without_degenerate(drawn: FloatArray, subject: Sample, sort: str) -> FloatArray:
-    """Leave out draws that have no atoms, such as those of infinite information."""
-    left = drawn[np.isfinite(drawn).all(axis=1)]
-    if len(drawn) - len(left) > MOST_DEGENERATE[sort] * len(drawn):
+def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatArray:
+    """Drop permutations or resamples without finite atoms; raise if they are too many."""
+    finite = atoms[np.isfinite(atoms).all(axis=1)]
+    n_degenerate = len(atoms) - len(finite)
+    if n_degenerate > MOST_DEGENERATE[sort] * len(atoms):
         raise ValueError(
-            f"{len(drawn) - len(left)} of {len(drawn)} {sort} of these {subject.n_samples} samples "
-            "are degenerate: too few different rows, or the target an exact function of the "
-            "sources, so that nothing can be said of how sure the atoms are. Bring more samples, "
-            "or decompose with n_bootstrap=0 and n_permutations=0."
+            f"{n_degenerate} of {len(atoms)} {sort} of these {sample.n_samples} samples are "
+            "degenerate (too few distinct rows, or the target an exact function of the sources): "
+            "no inference is possible. Use more samples, or n_bootstrap=0 and n_permutations=0."
         )
-    return left
+    return finite
 
 
-def _draw(
-    subject: Sample,
-    draw: Draw,
+def _map_rows(
+    sample: Sample,
+    generate: RowGenerator,
     stream_key: tuple[int, ...],
-    n_draws: int,
+    n: int,
     atoms_of: AtomsOf,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return the atoms of every draw, the same whatever the number of workers."""
-    size = max(1, min(TASK_SIZE // subject.n_samples, -(-n_draws // N_TASKS)))
-    tasks = [range(i, min(i + size, n_draws + 1)) for i in range(1, n_draws + 1, size)]
+    """Return the atoms for n generated row orders, the same for any number of workers."""
+    size = max(1, min(TASK_SIZE // sample.n_samples, -(-n // N_TASKS)))
+    tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
 
-    def work(draws: range) -> FloatArray:
-        return np.stack([atoms_of(rows) for rows in draw(stream_key, draws, subject.n_samples)])
+    def work(indices: range) -> FloatArray:
+        rows_of_each = generate(stream_key, indices, sample.n_samples)
+        return np.stack([atoms_of(rows) for rows in rows_of_each])
 
-    # Threads whatever backend is set around the call. Joblib then heeds only a number that is told.
+    # Threads under any joblib backend; it then ignores a configured n_jobs, so pass it on.
     n_jobs = effective_n_jobs(None) if n_jobs is None else n_jobs
-    parts = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(draws) for draws in tasks)
-    return np.concatenate(list(parts))
+    found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
+    return np.concatenate(list(found))

@@ -1,20 +1,19 @@
-r"""The redundancy lattice: which combinations of sources can share information.
+r"""The redundancy lattice of Williams and Beer.
 
-An atom of a decomposition belongs to an antichain, a collection of sets of sources of which none
-contains another: "{1}{2,3}" is what source 1 has in common with sources 2 and 3 together. An
-antichain lies below another if each set of the latter contains a set of the former; the more sets
-know a thing, and the smaller they are, the lower it lies. The redundancy of an antichain is the
-sum of all atoms at and below it,
+An atom belongs to an antichain, a collection of sets of sources of which none contains another:
+"{1}{2,3}" is the information that source 1 shares with sources 2 and 3 jointly. An antichain lies
+below another if each set of the latter contains a set of the former. The redundancy of an antichain
+is the sum of all atoms at and below it,
 
 .. math:: I_\cap(\alpha) = \sum_{\beta \preceq \alpha} \Pi(\beta),
 
-and the atoms follow from the redundancies by Moebius inversion (Williams and Beer 2010).
+and the atoms follow from the redundancies by Moebius inversion.
 
-All is done on up-sets. An antichain stands for the collection of all sets of sources that contain
-one of its members, and it lies below another exactly if its up-set contains that of the other. So
-the sum above is taken one set of sources after the other, the larger ones first: add to every
-up-set without the set what is at the smallest up-set with it. That makes 2^n - 2 vectorised
-additions; undone in reverse order they are the inversion, and no matrix is ever needed.
+An antichain is represented by its up-set, the collection of all sets of sources that contain one of
+its members; it lies below another exactly if its up-set contains that of the other. The sum above
+is computed one set of sources after the other, larger ones first: add to every up-set without the
+set the value at the smallest up-set with it. These are 2^n - 2 vectorised additions; undone in
+reverse order they are the inversion, without any matrix.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from pidselect.data import FloatArray, IntArray
 
 BoolArray = NDArray[np.bool_]
 
-#: For these numbers of sources there is a lattice; six have 7 828 352 atoms.
+#: Six sources would have 7 828 352 atoms.
 FEWEST_SOURCES, MOST_SOURCES = 2, 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lattice:
-    """All antichains of sets of sources, from the bottom "{1}{2}.." up to the top "{1,2,..}".
+    """All antichains of sets of sources, from the bottom "{1}{2}.." to the top "{1,2,..}".
 
     A set of sources is a bit mask: source 1 is bit 0, so mask 5 is {1,3}.
 
@@ -43,7 +42,7 @@ class Lattice:
     ----------
     n_sources : int
     labels : tuple of str
-        Antichains as they are written, sources from 1, lower ones always before higher ones.
+        Antichains as text, sources from 1, lower ones before higher ones.
     antichains : tuple of tuples of int
         The masks of each antichain's members, in the order of its label.
     members : array of bool, shape (n_atoms, 2**n_sources)
@@ -52,7 +51,7 @@ class Lattice:
         Whether a mask contains a member of the antichain.
     steps : tuple of pairs of arrays
         For each mask but the full one, larger masks first: the antichains whose up-set is without
-        it, and where the smallest up-sets are that contain those and it.
+        it, and the indices of the smallest up-sets that contain both.
 
     References
     ----------
@@ -67,7 +66,7 @@ class Lattice:
     >>> [len(lattice(n).labels) for n in (2, 3, 4, 5)]
     [4, 18, 166, 7579]
 
-    Two sources that both know the one bit there is to know:
+    One bit shared by two sources:
 
     >>> lattice(2).moebius(np.array([1.0, 1.0, 1.0, 1.0]))
     array([1., 0., 0., 0.])
@@ -101,19 +100,19 @@ class Lattice:
         if not np.ndim(values) or len(values) != len(self.labels):
             raise ValueError(
                 f"The lattice of {self.n_sources} sources has {len(self.labels)} antichains, but "
-                f"the values have shape {np.shape(values)}; their first axis goes along them."
+                f"the first axis of the values differs: shape {np.shape(values)}."
             )
         return np.array(values, dtype=np.float64)
 
 
 @cache
 def lattice(n_sources: int) -> Lattice:
-    """Return the redundancy lattice of 2 to 5 sources; it is built once and kept."""
+    """Return the redundancy lattice of 2 to 5 sources, cached."""
     if n_sources not in range(FEWEST_SOURCES, MOST_SOURCES + 1):
         raise ValueError(
             f"n_sources={n_sources}: the redundancy lattice is built for {FEWEST_SOURCES} to "
             f"{MOST_SOURCES} sources (six would have 7 828 352 atoms). Join sources into one "
-            "variable, or leave some out."
+            "variable, or use fewer."
         )
     n_masks = 2**n_sources
     codes = _monotone_collections(n_sources)[1:-1]  # without the empty one and that of all sets
@@ -136,10 +135,10 @@ def lattice(n_sources: int) -> Lattice:
 
 
 def _monotone_collections(n_sources: int) -> IntArray:
-    """Return all collections of sets that contain each larger set too, ascending, as bit codes.
+    """Return all collections of sets closed under supersets, ascending, as bit codes.
 
-    Bit m of a code says whether mask m is in. Those over one more source are pairs: the sets
-    without that source, and those with it, of which there must be at least the same.
+    Bit m of a code is 1 if mask m is in the collection. Over one more source they are pairs of
+    collections, without and with that source, the second containing the first.
     """
     codes = np.array([0, 1], dtype=np.int64)
     for source in range(n_sources):
@@ -150,7 +149,7 @@ def _monotone_collections(n_sources: int) -> IntArray:
 
 
 def _minimal(upsets: BoolArray, n_sources: int) -> BoolArray:
-    """Return which masks of each up-set lose it when any source is taken away."""
+    """Return which masks of each up-set are minimal."""
     masks = np.arange(2**n_sources)
     members = upsets.copy()
     for bit in 1 << np.arange(n_sources):
@@ -159,7 +158,7 @@ def _minimal(upsets: BoolArray, n_sources: int) -> BoolArray:
 
 
 def _spell(members: BoolArray, n_sources: int) -> tuple[list[tuple[int, ...]], list[str]]:
-    """Return the members of each antichain, ordered as their sources are, and its label."""
+    """Return the members of each antichain, ordered by their sources, and its label."""
     sources = {
         mask: tuple(source + 1 for source in range(n_sources) if mask >> source & 1)
         for mask in range(2**n_sources)
@@ -174,7 +173,7 @@ def _spell(members: BoolArray, n_sources: int) -> tuple[list[tuple[int, ...]], l
 
 
 def _steps(codes: IntArray, upsets: BoolArray) -> tuple[tuple[IntArray, IntArray], ...]:
-    """Return for each mask the up-sets without it, and where they lead when it is taken in."""
+    """Return for each mask the up-sets without it, and the up-sets they become with it."""
     masks = np.arange(1, upsets.shape[1] - 1)
     ascending = np.argsort(codes)
     steps = []

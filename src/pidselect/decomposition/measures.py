@@ -1,4 +1,4 @@
-"""Measures of partial information by name, and the decomposition of a distribution in one call."""
+"""The registry of measures on distributions, and `decompose_distribution`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from pidselect.data import FloatArray, check_choice
-from pidselect.decomposition.broja import broja, too_many_unknowns
-from pidselect.decomposition.ccs import ccs, too_many_marginals
+from pidselect.decomposition.broja import broja, check_unknowns
+from pidselect.decomposition.ccs import ccs, check_marginals
 from pidselect.decomposition.lattice import MOST_SOURCES, lattice
 from pidselect.decomposition.minimum import imin, mmi
-from pidselect.decomposition.pmf import Parts, check_pmf, information
+from pidselect.decomposition.pmf import PIDAtoms, check_pmf, information
 from pidselect.decomposition.result import Decomposition
 from pidselect.decomposition.shared_exclusions import sx
 from pidselect.estimators.information import NATS_PER_UNIT, Unit
@@ -20,43 +20,43 @@ from pidselect.estimators.information import NATS_PER_UNIT, Unit
 
 @dataclass(frozen=True)
 class Measure:
-    """A way to decompose a joint distribution.
+    """A measure that decomposes a joint distribution.
 
     Parameters
     ----------
     decompose : function of the distribution, the target last
     most_sources : int
-        The number of sources it is defined for.
-    too_large : function of the distribution's shape
-        Says why there are too many states for it, or nothing.
+        The largest number of sources it is defined for.
+    check_shape : function of the distribution's shape
+        Raises `TooManyStatesError` where solving would take too long.
     """
 
-    decompose: Callable[[FloatArray], Parts]
+    decompose: Callable[[FloatArray], PIDAtoms]
     most_sources: int
-    too_large: Callable[[Sequence[int]], str] = lambda shape: ""
+    check_shape: Callable[[Sequence[int]], None] = lambda shape: None
 
     def check(self, n_sources: int, name: str) -> None:
-        """Refuse a number of sources that the measure is not defined for."""
+        """Raise if the measure is not defined for this number of sources."""
         if n_sources < 2:
             raise ValueError(
-                f"A decomposition needs two or more sources, got {n_sources}. What one source "
-                "tells about a target is pidselect.mutual_information."
+                f"A decomposition needs two or more sources, got {n_sources}. For the information "
+                "of one source use pidselect.mutual_information."
             )
         if n_sources > self.most_sources:
             able = [other for other, known in MEASURES.items() if n_sources <= known.most_sources]
             remedy = f"Use measure={' or '.join(map(repr, able))}" if able else "Use fewer sources"
             raise ValueError(
-                f"measure={name!r} is defined for {self.most_sources} sources at most, got "
+                f"measure={name!r} is defined for at most {self.most_sources} sources, got "
                 f"{n_sources}. {remedy}, or join several sources into one."
             )
 
 
-#: Every measure of a distribution that has a name. To add one, add its line.
+#: Measures of a distribution by name. To add one, add its line.
 MEASURES: dict[str, Measure] = {
-    "broja": Measure(broja, 2, too_many_unknowns),
+    "broja": Measure(broja, 2, check_unknowns),
     "imin": Measure(imin, MOST_SOURCES),
     "mmi": Measure(mmi, MOST_SOURCES),
-    "ccs": Measure(ccs, 2, too_many_marginals),
+    "ccs": Measure(ccs, 2, check_marginals),
     "sx": Measure(sx, MOST_SOURCES),
 }
 
@@ -64,17 +64,17 @@ MEASURES: dict[str, Measure] = {
 def decompose_distribution(
     pmf: ArrayLike, *, measure: str = "broja", unit: Unit = "bit"
 ) -> Decomposition:
-    """Decompose what the sources of a known joint distribution tell about the target.
+    """Decompose the information of sources about a target, for a known joint distribution.
 
     Parameters
     ----------
     pmf : array, shape (n_states_1, ..., n_states_target)
         Probabilities, one axis for each source, the target LAST.
     measure : {"broja", "imin", "mmi", "ccs", "sx"}
-        What shared information is taken to be. Two sources: "broja" (Bertschinger et al. 2014,
-        solved to a certified gap), "ccs" (Ince 2017). Two to five: "imin" (Williams and Beer
-        2010), "mmi" (the smallest mutual information), "sx" (shared exclusions, Makkeh et al.
-        2021; atoms may be negative, and have informative and misinformative parts).
+        The definition of shared information. Exactly two sources: "broja" (Bertschinger et al.
+        2014, solved to a certified gap), "ccs" (Ince 2017). Two to five sources: "imin" (Williams
+        and Beer 2010), "mmi" (minimum mutual information), "sx" (shared exclusions, Makkeh et al.
+        2021; atoms may be negative and have informative and misinformative parts).
     unit : {"bit", "nat"}
 
     Returns
@@ -96,27 +96,22 @@ def decompose_distribution(
     probabilities = check_pmf(pmf)
     n_sources = probabilities.ndim - 1
     MEASURES[measure].check(n_sources, measure)
-    parts = MEASURES[measure].decompose(probabilities)
-    return to_decomposition(parts, information(probabilities), n_sources, measure, unit)
+    found = MEASURES[measure].decompose(probabilities)
+    return to_decomposition(found, information(probabilities), n_sources, measure, unit)
 
 
 def to_decomposition(
-    parts: Parts, total: float, n_sources: int, measure: str, unit: Unit
+    found: PIDAtoms, total: float, n_sources: int, measure: str, unit: Unit
 ) -> Decomposition:
-    """Put labels on the atoms and turn nats into the unit asked for."""
+    """Return labelled atoms, converted from nats to the unit."""
     labels, scale = lattice(n_sources).labels, 1.0 / NATS_PER_UNIT[unit]
-    by_label = dict(zip(labels, (parts.atoms * scale).tolist(), strict=True))
+
+    def labelled(nats: FloatArray) -> dict[str, float]:
+        return dict(zip(labels, (nats * scale).tolist(), strict=True))
+
     informative = misinformative = None
-    if parts.informative is not None:
-        inform, misinform = parts.informative, parts.informative - parts.atoms
-        informative = dict(zip(labels, (inform * scale).tolist(), strict=True))
-        misinformative = dict(zip(labels, (misinform * scale).tolist(), strict=True))
-    return Decomposition(
-        atoms=by_label,
-        information=total * scale,
-        measure=measure,
-        unit=unit,
-        gap=parts.gap * scale,
-        informative=informative,
-        misinformative=misinformative,
-    )
+    if found.informative is not None:
+        informative = labelled(found.informative)
+        misinformative = labelled(found.informative - found.atoms)
+    atoms, gap = labelled(found.atoms), found.gap * scale
+    return Decomposition(atoms, total * scale, measure, unit, gap, informative, misinformative)

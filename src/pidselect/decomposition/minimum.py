@@ -1,7 +1,7 @@
-r"""Redundancy as a minimum: what the least informed of several sets of sources tells.
+r"""I_min and MMI: redundancy as the minimum over sets of sources.
 
-Both measures are never negative in any atom. Both call shared whatever is of the same amount, be it
-the same information or not: of the two independent bits of COPY they find one bit shared.
+Atoms of both measures are non-negative. Both count equal amounts as shared even where their
+contents differ: for COPY, the copy of two independent bits, one bit is shared.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from scipy.special import xlogy
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.lattice import BoolArray, lattice
-from pidselect.decomposition.pmf import Parts
+from pidselect.decomposition.pmf import PIDAtoms
 
-#: Target states that are gone through at a time, so that five sources take a few megabytes.
+#: Target states per chunk, so that five sources take a few megabytes.
 CHUNK = 128
 
 
-def imin(pmf: FloatArray) -> Parts:
+def imin(pmf: FloatArray) -> PIDAtoms:
     r"""Decompose by the specific information of Williams and Beer.
 
     .. math:: I_{min}(\alpha) = \sum_t p(t) \min_{A \in \alpha} I(T{=}t; A), \qquad
@@ -30,7 +30,7 @@ def imin(pmf: FloatArray) -> Parts:
 
     Returns
     -------
-    Parts
+    PIDAtoms
         The atoms in nats, in the order of `lattice(n_sources).labels`.
 
     References
@@ -40,7 +40,7 @@ def imin(pmf: FloatArray) -> Parts:
 
     Examples
     --------
-    The conjunction of two fair bits: shared, unique to either, only together, in bits.
+    The conjunction of two fair bits: shared, unique 1, unique 2, synergy, in bits.
 
     >>> AND = np.array([[[0.25, 0], [0.25, 0]], [[0.25, 0], [0, 0.25]]])
     >>> imin(AND).atoms / np.log(2)
@@ -50,18 +50,19 @@ def imin(pmf: FloatArray) -> Parts:
     specific = specific_information(pmf)
     redundancies = np.zeros(len(sources.labels))
     for start in range(0, specific.shape[1], CHUNK):
-        some = specific[:, start : start + CHUNK]
-        redundancies += _smallest(sources.members, some).sum(axis=1)
-    return Parts(sources.moebius(redundancies))
+        chunk = specific[:, start : start + CHUNK]
+        redundancies += _smallest(sources.members, chunk).sum(axis=1)
+    return PIDAtoms(sources.moebius(redundancies))
 
 
-def mmi(pmf: FloatArray) -> Parts:
+def mmi(pmf: FloatArray) -> PIDAtoms:
     r"""Decompose by the minimum mutual information.
 
     .. math:: I_{MMI}(\alpha) = \min_{A \in \alpha} I(T; A) .
 
-    For jointly Gaussian variables with one target variable, two sources and any measure that
-    depends on the distributions of (target, source) alone, this is the redundancy (Barrett 2015).
+    For two jointly Gaussian sources of a univariate target it equals every measure whose redundancy
+    depends on the marginals (target, source) alone (Barrett 2015). It is an upper bound of the
+    redundancy of measures with non-negative atoms; not of "sx", whose atoms may be negative.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def mmi(pmf: FloatArray) -> Parts:
 
     Returns
     -------
-    Parts
+    PIDAtoms
         The atoms in nats, in the order of `lattice(n_sources).labels`.
 
     References
@@ -80,17 +81,17 @@ def mmi(pmf: FloatArray) -> Parts:
 
     Examples
     --------
-    Two independent bits, copied, in bits: the measure sees only that the amounts are equal.
+    Two independent bits and their copy, in bits:
 
     >>> COPY = np.eye(4).reshape(2, 2, 4) / 4
     >>> mmi(COPY).atoms / np.log(2)
     array([1., 0., 0., 1.])
     """
-    return Parts(lattice_of_minima(specific_information(pmf).sum(axis=1)))
+    return PIDAtoms(lattice_of_minima(specific_information(pmf).sum(axis=1)))
 
 
 def lattice_of_minima(information_by_mask: FloatArray) -> FloatArray:
-    """Return the atoms if sets of sources share the least that one of them tells.
+    """Return the atoms if the redundancy of sets of sources is their smallest information.
 
     Parameters
     ----------
@@ -124,9 +125,9 @@ def specific_information(pmf: FloatArray) -> FloatArray:
         others = tuple(source for source in range(n_sources) if not mask >> source & 1)
         joint = pmf.sum(axis=others).reshape(-1, len(target))
         joint = joint[joint.any(axis=1)]
-        # p(t|a) and p(t) apart: their ratio could overflow where p(t) is next to nothing.
-        known = xlogy(joint, joint / joint.sum(axis=1, keepdims=True))
-        specific[mask] = (known - xlogy(joint, target)).sum(axis=0)
+        # p(t|a) and p(t) apart: their ratio could overflow for a tiny p(t).
+        conditional = xlogy(joint, joint / joint.sum(axis=1, keepdims=True))
+        specific[mask] = (conditional - xlogy(joint, target)).sum(axis=0)
     return specific
 
 

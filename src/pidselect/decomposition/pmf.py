@@ -1,4 +1,4 @@
-"""Joint distributions as arrays: one axis for each source, the target last."""
+"""Joint distributions as arrays (one axis per source, the target last), and their atoms."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from scipy.special import xlogy
 
 from pidselect.data import FloatArray
 
-#: How far the sum of a distribution may be from 1: rounding of many terms, not a mistake.
+#: Allowed deviation of the sum of a distribution from 1: rounding of many terms.
 SUM_TOLERANCE = 1e-9
 
 
-class Parts(NamedTuple):
-    """What a measure returns, in nats, in the order of the lattice's labels.
+class PIDAtoms(NamedTuple):
+    """The result of a measure in nats, in the order of the lattice's labels.
 
     Parameters
     ----------
     atoms : array of float64, shape (n_atoms,)
     gap : float
-        How far an atom can be from its true value, for measures that are solved for; 0 for
-        closed formulas.
+        Upper bound of the numerical error of an atom; 0 for closed formulas.
     informative : array of float64, shape (n_atoms,), optional
-        The informative part of each atom, where the measure knows one; what it exceeds the atom
-        by is the misinformative part.
+        The informative part of each atom; the misinformative part is ``informative - atoms``.
     """
 
     atoms: FloatArray
@@ -33,52 +31,62 @@ class Parts(NamedTuple):
     informative: FloatArray | None = None
 
 
+class TooManyStatesError(ValueError):
+    """A measure cannot be solved in reasonable time for variables of so many states."""
+
+    def __init__(self, reason: str, alternative: str) -> None:
+        super().__init__(
+            f"{reason}. Use fewer bins; set feature_types={{...: 'continuous'}} for integers that "
+            f"are measurements, so that they are binned; or use measure={alternative!r}."
+        )
+        self.reason = reason
+
+
 def check_pmf(pmf: ArrayLike) -> FloatArray:
-    """Return a joint distribution as an array that sums to 1, or say what is wrong with it.
+    """Return a joint distribution as a float64 array that sums to 1; raise if it is not one.
 
     Examples
     --------
     >>> check_pmf([[[0.5, 0.0]], [[0.25, 0.5]]])
     Traceback (most recent call last):
     ...
-    ValueError: pmf must sum to 1, but sums to 1.25; divide it by its sum if it holds counts.
+    ValueError: pmf must sum to 1, but sums to 1.25; divide counts by their sum.
     """
     tolerance = SUM_TOLERANCE
     try:
-        given = np.asarray(pmf)
-        if np.ma.isMaskedArray(pmf) or given.dtype.kind not in "biuf":
+        values = np.asarray(pmf)
+        if np.ma.isMaskedArray(pmf) or values.dtype.kind not in "biuf":
             raise TypeError
-        probabilities = given.astype(np.float64)
+        probabilities = values.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(
             f"pmf must be an array of real numbers, one axis for each source and the target last, "
             f"got {type(pmf).__name__}."
         ) from None
-    if given.dtype.kind == "f":
-        tolerance = max(tolerance, given.size * float(np.finfo(given.dtype).eps))
+    if values.dtype.kind == "f":
+        tolerance = max(tolerance, values.size * float(np.finfo(values.dtype).eps))
     if probabilities.ndim < 3:
         raise ValueError(
-            f"pmf needs an axis for each of two or more sources and one for the target, but has "
-            f"{probabilities.ndim}: shape {probabilities.shape}. The target's axis is the last."
+            f"pmf needs one axis for each of two or more sources and one for the target (the last "
+            f"axis), but has {probabilities.ndim}: shape {probabilities.shape}."
         )
     if not probabilities.size:
         raise ValueError(f"pmf is empty: shape {probabilities.shape}.")
-    _refuse(probabilities, ~np.isfinite(probabilities), "finite")
-    _refuse(probabilities, probabilities < 0, "at least 0")
+    _check_entries(probabilities, ~np.isfinite(probabilities), "finite")
+    _check_entries(probabilities, probabilities < 0, "at least 0")
     total = probabilities.sum()
     if abs(total - 1) > tolerance:
         raise ValueError(
-            f"pmf must sum to 1, but sums to {total:.10g}; divide it by its sum if it holds counts."
+            f"pmf must sum to 1, but sums to {total:.10g}; divide counts by their sum."
         )
     return probabilities / total
 
 
-def _refuse(probabilities: FloatArray, wrong: NDArray[np.bool_], rule: str) -> None:
-    """Name the first entry that is wrong, if any is."""
-    if wrong.any():
-        place = tuple(int(index) for index in np.argwhere(wrong)[0])
-        where = ", ".join(map(str, place))
-        raise ValueError(f"pmf[{where}] is {probabilities[place]}; probabilities are {rule}.")
+def _check_entries(probabilities: FloatArray, invalid: NDArray[np.bool_], rule: str) -> None:
+    if invalid.any():
+        index = tuple(int(i) for i in np.argwhere(invalid)[0])
+        where = ", ".join(map(str, index))
+        raise ValueError(f"pmf[{where}] is {probabilities[index]}; probabilities are {rule}.")
 
 
 def entropy(pmf: FloatArray) -> float:
@@ -87,7 +95,7 @@ def entropy(pmf: FloatArray) -> float:
 
 
 def information(pmf: FloatArray) -> float:
-    """Return I(all sources; target) in nats, the target being the last axis.
+    """Return I(all sources; target) in nats.
 
     Examples
     --------

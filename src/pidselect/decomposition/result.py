@@ -1,67 +1,89 @@
-"""Decomposition: the atoms of what sources tell about a target, ready to be read."""
+"""Results: the atoms of a decomposition, and the explanation of features by their atoms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from typing import Any, Literal
 
-from pidselect.data import make_frame
-from pidselect.data.messages import align, shown, to_plain
-from pidselect.decomposition.short_form import decomposition_form
+import numpy as np
+from numpy.typing import NDArray
+
+from pidselect.data import FloatArray, make_frame
+from pidselect.data.messages import align, decimals, did_you_mean, shorten, shown, to_plain, wrap
+from pidselect.decomposition.short_form import decomposition_form, explanation_form
 from pidselect.estimators.information import Unit
 
-#: The plain names of the atoms of two sources.
-NAMES_OF_TWO = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}": "synergy"}
+#: The names of the atoms of two sources.
+TWO_SOURCE_NAMES = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}": "synergy"}
 
-#: So many atoms are printed: all of two and three sources, the largest of more.
+#: The number of atoms printed: all of two and three sources, the largest of more.
 SHOWN_ATOMS = 18
 
-#: What a p-value is, and is not.
-P_VALUES = (
-    "p-value: of a source being independent of all else. An interval tells if an atom is > 0."
+#: Larger gaps are printed: they could change the digits shown.
+SHOWN_GAP = 1e-5
+
+#: The number of features printed that are not selected.
+SHOWN_FEATURES = 20
+
+P_VALUE_NOTE = (
+    "p-value: null hypothesis that a source is independent of the rest, not that the atom is 0."
 )
 
-#: A gap is printed where it could show in the digits that are.
-SHOWN_GAP = 1e-5
+Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]
+
+ATOMS = ("unique", "shared", "synergy")
+VALUES = (*ATOMS, "relevance", "information")
+HEADER = ("feature", "role", *ATOMS, "relevance", "of I(S;y)", "I(f;y)")
+
+#: The columns of the frame of an explanation, and their types.
+FRAME_COLUMNS = {
+    "name": str,
+    "role": str,
+    "selected": bool,
+    **dict.fromkeys((*ATOMS, "total"), float),
+    **dict.fromkeys(("method", "redundant_with", "reason", "sentence"), str),
+    **dict.fromkeys(("relevance", "information"), float),
+    **dict.fromkeys([f"{value}_share" for value in VALUES], float),
+}
+PAIR_COLUMNS = {"feature": str, "and": str, "redundancy": float, "synergy": float}
 
 
 @dataclass(frozen=True, repr=False)
 class Decomposition:
-    """What several sources tell about a target, split into atoms.
+    """The information of several sources about a target, decomposed into atoms.
 
     Parameters
     ----------
     atoms : mapping of str to float
-        The information of every atom by its antichain: "{1}{2}" is what sources 1 and 2 share,
-        "{1}" what source 1 alone has, "{1,2}" what only the two together have.
+        The information of every atom by its antichain. For two sources, "{1}{2}" is shared, "{1}"
+        and "{2}" are unique, and "{1,2}" is synergistic information.
     information : float
         I(all sources; target), the sum of all atoms.
     measure : str
     unit : {"bit", "nat"}
     gap : float
-        How far an atom can be from its true value for the distribution at hand: certified for
-        "broja", an estimate for "ccs", 0 for measures with a closed formula.
+        The numerical error of an atom for the distribution at hand: a certified bound for "broja"
+        (usually below 1e-9 bit), an estimate for "ccs", 0 for closed formulas.
     informative, misinformative : mapping of str to float, optional
-        The two parts whose difference each atom is, where the measure knows them ("sx").
+        The two parts whose difference each atom is ("sx").
     n_samples : int, optional
         The number of samples it was estimated from.
     corrected : mapping of str to float, optional
-        The atoms less their estimated bias.
+        The bias-corrected atoms.
     p_values : mapping of str to float, optional
-        Of each atom, against any source that it names being independent of all else. Small, it
-        says that these sources belong here, not how large the atom is: that says the interval.
+        Of each atom, the largest p-value of the sources it names; the null hypothesis is that a
+        source is independent of all other variables. It is no test of the atom being positive.
     intervals : mapping of str to (float, float), optional
-        Of each atom, from bootstrap resamples; they may reach below 0.
+        Bootstrap confidence intervals; they may extend below 0.
     confidence : float, optional
-        How often such intervals are meant to hold the true value.
+        The confidence level of the intervals.
     variables : tuple of str, optional
-        What the sources are called and, last, the target, where these have names.
+        The names of the sources and, last, of the target.
 
     Examples
     --------
-    Rain and a sprinkler, either of which wets the lawn:
-
     >>> import numpy as np
     >>> from pidselect.decomposition.decompose import decompose
     >>> rng = np.random.default_rng(0)
@@ -79,7 +101,7 @@ class Decomposition:
     {1}     unique 1  0.0049     0.0038  -0.1157 to 0.0805   0.0050
     {2}     unique 2  0.0000    -0.0023  -0.0920 to 0.0503   1.0000
     {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5462   0.0050
-    p-value: of a source being independent of all else. An interval tells if an atom is > 0.
+    p-value: null hypothesis that a source is independent of the rest, not that the atom is 0.
     """
 
     atoms: Mapping[str, float]
@@ -99,43 +121,42 @@ class Decomposition:
 
     @property
     def shared(self) -> float:
-        """What both of two sources tell, each by itself."""
+        """The shared (redundant) information of two sources."""
         return self._of_two("{1}{2}", "shared")
 
     @property
     def unique(self) -> tuple[float, float]:
-        """What only the first source tells, and only the second, each by itself."""
+        """The unique information of the first and of the second of two sources."""
         return self._of_two("{1}", "unique"), self._of_two("{2}", "unique")
 
     @property
     def synergy(self) -> float:
-        """What two sources tell only together."""
+        """The synergistic information of two sources."""
         return self._of_two("{1,2}", "synergy")
 
     def _of_two(self, label: str, name: str) -> float:
-        if len(self.atoms) != 4:
+        if not self._has_two_sources:
             raise AttributeError(
-                f".{name} is defined for two sources; here are {len(self.atoms)} atoms of more "
-                'sources, in .atoms by label, such as .atoms["{1}{2}"].'
+                f".{name} is defined for two sources; the {len(self.atoms)} atoms of more sources "
+                'are in .atoms by label, such as .atoms["{1}{2}"].'
             )
         return self.atoms[label]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything that is known as plain dicts, lists and numbers, ready for JSON.
+    @property
+    def _has_two_sources(self) -> bool:
+        return len(self.atoms) == len(TWO_SOURCE_NAMES)
 
-        JSON has no infinite numbers, as an atom is where Gaussian sources determine the target:
-        they come as the texts "inf" and "-inf" (and "nan"), which ``float`` reads. What is not
-        known is left out.
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists and numbers, ready for JSON; fields that are None are left out.
+
+        Infinite values become the strings "inf" and "-inf" (and "nan"), which ``float`` reads.
         """
         known = {key: value for key, value in vars(self).items() if value is not None}
         known.pop("frame_library", None)
         return {key: to_plain(value) for key, value in known.items()}
 
     def to_frame(self) -> Any:
-        """Return a frame, one row for each atom, in the caller's library.
-
-        What is not known is null there.
-        """
+        """Return a frame with one row for each atom, in the caller's library."""
         labels = list(self.atoms)
         intervals = {} if self.intervals is None else self.intervals
 
@@ -144,7 +165,9 @@ class Decomposition:
 
         columns: dict[str, list[Any]] = {
             "atom": labels,
-            "name": [NAMES_OF_TWO[label] if self._is_of_two else label for label in labels],
+            "name": [
+                TWO_SOURCE_NAMES[label] if self._has_two_sources else label for label in labels
+            ],
             "value": of(self.atoms),
             "unit": [self.unit] * len(labels),
             "informative": of(self.informative),
@@ -164,47 +187,42 @@ class Decomposition:
         return decomposition_form(self)
 
     def title(self) -> str:
-        """Return how much was decomposed, and how."""
+        """Return the information decomposed, the measure and the number of samples."""
         samples = "" if self.n_samples is None else f" from {self.n_samples} samples"
         gap = f", gap {self.gap:.0e}" if self.gap > SHOWN_GAP else ""
-        return (
-            f"{_number(self.information)} {self.unit} decomposed by {self.measure!r}{samples}{gap}"
-        )
+        bits = f"{decimals(self.information, 4)} {self.unit}"
+        return f"{bits} decomposed by {self.measure!r}{samples}{gap}"
 
     def __str__(self) -> str:
-        """Return a table, one row for each atom; of many atoms, the largest."""
-        return "\n".join([*align(self.cells(), n_left=1 + self._is_of_two), *self.remarks()])
+        """Return a table with one row for each atom; of many atoms, the largest."""
+        return "\n".join([*align(self.cells(), n_left=1 + self._has_two_sources), *self.remarks()])
 
     def cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
         return [self._header(), *(self._row(label) for label in self._largest())]
 
     def remarks(self) -> list[str]:
-        """Return what to know when reading the table."""
+        """Return the footnotes of the table."""
         labels, lines = self._largest(), []
         if more := len(self.atoms) - len(labels):
             rest = sum(value for label, value in self.atoms.items() if label not in labels)
-            lines.append(f"... and {more} smaller ones, {_number(rest)} {self.unit} in all")
+            lines.append(f"... and {more} smaller atoms, {decimals(rest, 4)} {self.unit} in total")
         if self.variables is not None:
             *sources, target = map(shown, self.variables)
-            numbered = [f"{number} is {name}" for number, name in enumerate(sources, start=1)]
-            lines.append(f"{', '.join(numbered)}; the target is {target}")
+            numbered = [f"source {i}: {name}" for i, name in enumerate(sources, start=1)]
+            lines.append(f"{', '.join(numbered)}; target: {target}")
         if self.p_values is not None:
-            lines.append(P_VALUES)
+            lines.append(P_VALUE_NOTE)
         return lines
 
-    @property
-    def _is_of_two(self) -> bool:
-        return len(self.atoms) == len(NAMES_OF_TWO)
-
     def _largest(self) -> list[str]:
-        """Return the labels to print, in their order."""
+        """Return the labels to print, in the order of the lattice."""
         largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
         return [label for label in self.atoms if label in largest]
 
     def _header(self) -> list[str]:
         percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
-        cells = ["atom"] + [""] * self._is_of_two + [self.unit]
+        cells = ["atom"] + [""] * self._has_two_sources + [self.unit]
         columns = {
             "informative": self.informative,
             "misinformative": self.misinformative,
@@ -215,16 +233,272 @@ class Decomposition:
         return cells + [name for name, column in columns.items() if column is not None]
 
     def _row(self, label: str) -> list[str]:
-        name = [NAMES_OF_TWO[label]] if self._is_of_two else []
-        cells = [label, *name, _number(self.atoms[label])]
+        name = [TWO_SOURCE_NAMES[label]] if self._has_two_sources else []
+        cells = [label, *name, decimals(self.atoms[label], 4)]
         for column in (self.informative, self.misinformative, self.corrected):
-            cells += [] if column is None else [_number(column[label])]
+            cells += [] if column is None else [decimals(column[label], 4)]
         if self.intervals is not None:
-            low, high = map(_number, self.intervals[label])
+            low, high = (decimals(end, 4) for end in self.intervals[label])
             cells.append(f"{low} to {high}")
-        return cells + ([] if self.p_values is None else [_number(self.p_values[label])])
+        return cells + ([] if self.p_values is None else [decimals(self.p_values[label], 4)])
 
 
-def _number(value: float) -> str:
-    """Return four decimals; what rounds to zero has no sign."""
-    return f"{round(value, 4) + 0.0:.4f}"
+@dataclass(frozen=True)
+class FeatureExplanation:
+    """The PID of one feature f and the set S of the (other) selected features, in bits.
+
+    S is the rest of the selected set for a selected feature, and all of it for any other. Values
+    are None where they are not estimable or not computed.
+
+    Parameters
+    ----------
+    name : str
+    role : {"strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"}
+        See `PIDSelector.explain`.
+    selected : bool
+    unique : float or None
+        Unique information of f about the target y.
+    shared : float or None
+        Information about y shared by f and S.
+    synergy : float or None
+        Synergistic information of f and S about y.
+    total : float or None
+        I(selected features; y), by the same method.
+    method : str
+        How the values were computed, or "not estimable"; empty where they were not computed.
+    redundant_with : tuple of str
+        The selected features that a weakly relevant feature is most redundant with.
+    reason : str
+        Why a column was skipped, which column it is a copy of, or why values are not estimable or
+        unreliable.
+    sentence : str
+        Values and role as text.
+    has_bounds : bool
+        Whether `unique` is a lower, `shared` and `synergy` are upper bounds (by "mmi").
+    """
+
+    name: str
+    role: Role
+    selected: bool
+    unique: float | None = None
+    shared: float | None = None
+    synergy: float | None = None
+    total: float | None = None
+    method: str = ""
+    redundant_with: tuple[str, ...] = ()
+    reason: str = ""
+    sentence: str = field(default="", repr=False)
+    has_bounds: bool = False
+
+    @property
+    def relevance(self) -> float | None:
+        """I(f; y | S) = unique + synergy."""
+        return None if self.unique is None or self.synergy is None else self.unique + self.synergy
+
+    @property
+    def information(self) -> float | None:
+        """The marginal mutual information I(f; y) = unique + shared."""
+        return None if self.unique is None or self.shared is None else self.unique + self.shared
+
+    def share(self, value: str) -> float | None:
+        """Return a value as a share of I(selected features; y); None where that is not positive.
+
+        Parameters
+        ----------
+        value : {"unique", "shared", "synergy", "relevance", "information"}
+        """
+        bits = getattr(self, value)
+        return None if bits is None or self.total is None or self.total <= 0 else bits / self.total
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        plain = asdict(self) | {"redundant_with": list(self.redundant_with)}
+        derived = {"relevance": self.relevance, "information": self.information}
+        return plain | derived | {f"{value}_share": self.share(value) for value in VALUES}
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairwise PID of the selected features about the target, in bits.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The selected features, in the order of inclusion.
+    redundancy : array of float64, shape (n, n)
+        Shared information; on the diagonal the marginal mutual information.
+    synergy : array of float64, shape (n, n)
+        Synergistic information; 0 on the diagonal.
+    estimable : array of bool, shape (n, n)
+        Where this is False there are too few samples, and both values are 0.
+    method : str
+        How the values were computed.
+    """
+
+    names: tuple[str, ...]
+    redundancy: FloatArray
+    synergy: FloatArray
+    estimable: NDArray[np.bool_]
+    method: str
+    frame_library: str | None = None
+
+    def rows(self) -> list[tuple[str, str, float | None, float | None]]:
+        """Return the two names, the redundancy and the synergy of every pair."""
+        return [
+            (
+                self.names[i],
+                self.names[j],
+                float(self.redundancy[i, j]) if self.estimable[i, j] else None,
+                float(self.synergy[i, j]) if self.estimable[i, j] else None,
+            )
+            for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True)
+        ]
+
+    def to_frame(self) -> Any:
+        """Return a frame with one row for every pair, in the caller's library."""
+        columns = zip(*self.rows(), strict=True) if len(self.names) > 1 else [[]] * 4
+        frame = dict(zip(PAIR_COLUMNS, map(list, columns), strict=True))
+        return make_frame(frame, self.frame_library, PAIR_COLUMNS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return lists, ready for JSON."""
+        return {
+            "names": list(self.names),
+            "redundancy": self.redundancy.tolist(),
+            "synergy": self.synergy.tolist(),
+            "estimable": self.estimable.tolist(),
+            "method": self.method,
+        }
+
+    def __str__(self) -> str:
+        """Return the method and a line for each pair."""
+        rows: list[tuple[str, ...]] = [tuple(PAIR_COLUMNS)]
+        for first, second, *values in self.rows():
+            rows.append((shorten(first), shorten(second), *map(decimals, values)))
+        return "\n".join([f"In bits, by {self.method}", *align(rows, n_left=2)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """The atoms and the role of every feature, and one sentence for each.
+
+    ``explanation["X1"]`` is the `FeatureExplanation` of X1; iteration yields all of them.
+
+    Parameters
+    ----------
+    features : tuple of FeatureExplanation
+        Kept features, selected ones in the order of inclusion, the others by their relevance, then
+        copies and skipped columns.
+    information : float or None
+        I(selected features; y) in bits; None if it is not estimable.
+    pairs : Pairs
+    n_samples : int
+    target : str
+        The name of the target.
+    notes : tuple of str
+        Caveats of the estimates.
+    """
+
+    features: tuple[FeatureExplanation, ...]
+    information: float | None
+    pairs: Pairs
+    n_samples: int
+    target: str = "y"
+    notes: tuple[str, ...] = ()
+    frame_library: str | None = None
+
+    def __getitem__(self, name: str) -> FeatureExplanation:
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        known = [feature.name for feature in self.features]
+        raise KeyError(f"there is no feature {name!r}{did_you_mean(name, known)}")
+
+    def __iter__(self) -> Iterator[FeatureExplanation]:
+        return iter(self.features)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists, strings and numbers, ready for JSON."""
+        return {
+            "features": [feature.to_dict() for feature in self.features],
+            "information": self.information,
+            "pairs": self.pairs.to_dict(),
+            "n_samples": self.n_samples,
+            "target": self.target,
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self) -> Any:
+        """Return a frame with one row for each feature, in the caller's library."""
+        rows = [feature.to_dict() for feature in self.features]
+        for row in rows:
+            row["redundant_with"] = ", ".join(map(shown, row["redundant_with"]))
+        frame = {key: [row[key] for row in rows] for key in FRAME_COLUMNS}
+        return make_frame(frame, self.frame_library, FRAME_COLUMNS)
+
+    def in_library(self, library: str | None) -> Explanation:
+        """Return the same with frames of a library; None for any that is installed."""
+        pairs = replace(self.pairs, frame_library=library)
+        return replace(self, pairs=pairs, frame_library=library)
+
+    def _repr_html_(self) -> str:
+        return explanation_form(self)
+
+    def methods(self) -> list[str]:
+        """Return how values were computed, for selected features and for others."""
+        keys = dict.fromkeys((f.selected, f.method, f.total) for f in self.features if f.method)
+        return [_method_line(*key) for key in keys]
+
+    def __repr__(self) -> str:
+        return f"Explanation of {len(self.features)} features\n{self}"
+
+    def __str__(self) -> str:
+        """Return a table, then a sentence for each feature, then the notes."""
+        selected = [feature for feature in self.features if feature.selected]
+        others = [feature for feature in self.features if not feature.selected]
+        printed = selected + others[:SHOWN_FEATURES]
+        sentences = [feature.sentence for feature in printed]
+        if len(others) > SHOWN_FEATURES:
+            sentences.append(f"... and {len(others) - SHOWN_FEATURES} more, see .to_frame().")
+        title = (
+            f"PID of each feature about {shown(self.target)}, in bits "
+            f"({len(selected)} selected, {self.n_samples} samples)"
+        )
+        notes = [f"Note: {note}" for note in self.notes]
+        blocks = [wrap(lines) for lines in (sentences, notes) if lines]
+        return "\n\n".join([title, "\n".join(_table(printed)), *blocks])
+
+
+def _table(features: Sequence[FeatureExplanation]) -> list[str]:
+    """Return the lines of the table, the method above each run of features that share it."""
+    header, *lines = align([HEADER, *map(_row, features)], n_left=2)
+    table, rest = [header], iter(lines)
+    for key, run in groupby(features, key=lambda f: (f.selected, f.method, f.total)):
+        table.append(f"- {_method_line(*key)}")
+        table += [next(rest) for _ in run]
+    return table
+
+
+def _row(feature: FeatureExplanation) -> tuple[str, ...]:
+    share = feature.share("relevance")
+    return (
+        shorten(feature.name),
+        feature.role,
+        *(decimals(getattr(feature, value)) for value in (*ATOMS, "relevance")),
+        "-" if share is None else f"{100 * share + 0.0:.0f} %",
+        decimals(feature.information),
+    )
+
+
+def _method_line(selected: bool, method: str, total: float | None) -> str:
+    group = "selected" if selected else "not selected"
+    if total is None:
+        return f"{group}: {method}" if method else group
+    given = "" if selected else ", given all selected"
+    return f"{group}{given}; by {method}, I(S; y) = {decimals(total)} bit"

@@ -1,4 +1,4 @@
-"""Subjects: sources and a target whose atoms can be asked for again with rows rearranged."""
+"""Samples of sources and a target that a measure can decompose again with rows rearranged."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pidselect.decomposition.binning import Binning, check_size, count_states, j
 from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import Lattice, lattice
 from pidselect.decomposition.measures import MEASURES
-from pidselect.decomposition.pmf import Parts, entropy, information
+from pidselect.decomposition.pmf import PIDAtoms, entropy, information
 
 Rows = NDArray[np.int32]
 
-#: For each variable, the target last, the rows to take; None leaves it as it is.
+#: For each variable, the target last, the rows to take; None for the observed order.
 Arrangement = Sequence[Rows | None]
 
 
 class ContinuousMeasure(NamedTuple):
     """A measure of continuous samples, and whether it is a plug-in estimator."""
 
-    decompose: Callable[[Sequence[Block], Block], Parts]
+    decompose: Callable[[Sequence[Block], Block], PIDAtoms]
     is_plug_in: bool
 
 
-#: Every measure that needs no states. To add one, add its line.
+#: Measures that need no states, by name. To add one, add its line.
 CONTINUOUS: dict[str, ContinuousMeasure] = {
     "gaussian": ContinuousMeasure(gaussian, True),
     "sx-ksg": ContinuousMeasure(sx_ksg, False),
@@ -40,14 +40,14 @@ CONTINUOUS: dict[str, ContinuousMeasure] = {
 
 @dataclass(frozen=True, eq=False)
 class DiscreteSample:
-    """Variables as states, the target last, and a measure of their joint distribution.
+    """Variables as integer codes, the target last, and a measure of their joint distribution.
 
-    A plug-in estimator takes the sample for the distribution. So rows may occur twice, which
-    nearest neighbours cannot bear, and chance adds to its values, which those correct for.
+    The measure is applied to relative frequencies (plug-in): its values are biased upward, and
+    rows may occur more than once, as in bootstrap resamples.
     """
 
     codes: tuple[IntArray, ...]
-    measure: Callable[[FloatArray], Parts]
+    measure: Callable[[FloatArray], PIDAtoms]
     is_plug_in = True
 
     @property
@@ -57,12 +57,12 @@ class DiscreteSample:
 
     @cached_property
     def n_states(self) -> int:
-        """The number of different joint states that occur."""
+        """The number of joint states that occur."""
         return int(join_codes(self.codes).max()) + 1
 
     @property
     def samples_per_state(self) -> float:
-        """The mean number of samples in a joint state that occurs."""
+        """The mean number of samples of a joint state that occurs."""
         return self.n_samples / self.n_states
 
     @property
@@ -72,7 +72,7 @@ class DiscreteSample:
 
     @cached_property
     def target_entropy(self) -> float:
-        """In nats."""
+        """H(target) in nats."""
         return entropy(np.bincount(self.codes[-1]) / self.n_samples)
 
     @cached_property
@@ -81,8 +81,8 @@ class DiscreteSample:
         return tuple(int(code.max()) + 1 for code in self.codes)
 
     @cached_property
-    def _steps(self) -> list[NDArray[np.int32]]:
-        """What each variable adds to the number of a sample's cell in the table of all states."""
+    def _strides(self) -> list[NDArray[np.int32]]:
+        """What each variable adds to the index of a sample's cell in the flattened table."""
         sizes = np.append(np.cumprod(self.shape[:0:-1])[::-1], 1)
         return [
             (code * size).astype(np.int32) for code, size in zip(self.codes, sizes, strict=True)
@@ -90,32 +90,32 @@ class DiscreteSample:
 
     @cached_property
     def _cells(self) -> NDArray[np.int32]:
-        return np.sum(self._steps, axis=0, dtype=np.int32)
+        return np.sum(self._strides, axis=0, dtype=np.int32)
 
-    def parts(self) -> tuple[Parts, float]:
-        """Return the parts as observed, and the information of all sources."""
+    def decompose(self) -> tuple[PIDAtoms, float]:
+        """Return the observed atoms and I(all sources; target), in nats."""
         pmf = count_states(self.codes)
         return self.measure(pmf), information(pmf)
 
     def atoms(self, arrangement: Arrangement) -> FloatArray:
-        """Return the atoms in nats, each variable by these rows or as it is."""
+        """Return the atoms in nats with the rows of each variable rearranged."""
         first = arrangement[0]
         if all(rows is first for rows in arrangement):
             cells = self._cells if first is None else self._cells[first]
         else:
-            moved = zip(self._steps, arrangement, strict=True)
-            cells = self._cells + sum(step[rows] - step for step, rows in moved if rows is not None)
+            moved = zip(self._strides, arrangement, strict=True)
+            cells = self._cells + sum(part[rows] - part for part, rows in moved if rows is not None)
         counts = np.bincount(cells, minlength=math.prod(self.shape))
         return self.measure((counts / self.n_samples).reshape(self.shape)).atoms
 
 
 @dataclass(frozen=True, eq=False)
 class ContinuousSample:
-    """Variables as blocks of measurements, the target last, and a measure that takes those."""
+    """Variables as blocks of columns, the target last, and a measure of continuous samples."""
 
     blocks: tuple[Block, ...]
     measure: ContinuousMeasure
-    target_entropy = math.inf  # that of an ever finer measurement
+    target_entropy = math.inf  # the limit of ever finer bins
 
     @property
     def n_samples(self) -> int:
@@ -129,19 +129,19 @@ class ContinuousSample:
 
     @property
     def is_plug_in(self) -> bool:
-        """Whether the measure takes the sample for the distribution."""
+        """Whether the measure is applied to the empirical distribution."""
         return self.measure.is_plug_in
 
-    def parts(self) -> tuple[Parts, float]:
-        """Return the parts as observed, and the information of all sources."""
-        parts = self.measure.decompose(self.blocks[:-1], self.blocks[-1])
-        return parts, float(parts.atoms.sum())
+    def decompose(self) -> tuple[PIDAtoms, float]:
+        """Return the observed atoms and I(all sources; target), in nats."""
+        found = self.measure.decompose(self.blocks[:-1], self.blocks[-1])
+        return found, float(found.atoms.sum())
 
     def atoms(self, arrangement: Arrangement) -> FloatArray:
-        """Return the atoms in nats, each variable by these rows or as it is.
+        """Return the atoms in nats with the rows of each variable rearranged.
 
-        They are NaN where rows so arranged have none: if the target becomes an exact function of
-        the sources, or a column constant.
+        They are NaN where the rearranged rows are degenerate: the target an exact function of the
+        sources, or a column constant.
         """
         *sources, target = (
             block if rows is None else block.take(rows.astype(np.int64))
@@ -159,10 +159,10 @@ Sample = DiscreteSample | ContinuousSample
 def to_sample(
     sources: Sequence[Block], target: Block, measure: str, bins: int, binning: Binning = "count"
 ) -> Sample:
-    """Return what a measure is to be applied to: states, or measurements as they are."""
+    """Return the sample a measure is applied to: states, or continuous columns as they are."""
     blocks = (*sources, target)
     if measure in CONTINUOUS:
-        MEASURES["sx"].check(len(sources), measure)  # the lattice alone sets the limit, as there
+        MEASURES["sx"].check(len(sources), measure)  # the same limits: those of the lattice
         return ContinuousSample(blocks, CONTINUOUS[measure])
     MEASURES[measure].check(len(sources), measure)
     codes = tuple(to_codes(block, bins, binning) for block in blocks)

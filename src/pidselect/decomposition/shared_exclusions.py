@@ -1,4 +1,4 @@
-r"""Shared exclusions: what all of several sources rule out, whichever of them one looks at."""
+"""I_sx: redundancy by shared exclusions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.lattice import lattice
-from pidselect.decomposition.pmf import Parts, entropy
+from pidselect.decomposition.pmf import PIDAtoms, entropy
 
-#: Entries of the largest temporary array, antichains x realisations: 32 MiB.
+#: Entries of the largest temporary array (antichains x realisations): 32 MiB.
 CHUNK = 2**22
 
 
-def sx(pmf: FloatArray) -> Parts:
+def sx(pmf: FloatArray) -> PIDAtoms:
     r"""Decompose by shared exclusions, into informative and misinformative parts.
 
     For a realisation (s, t), the statement W that at least one member of the antichain is as
@@ -25,9 +25,9 @@ def sx(pmf: FloatArray) -> Parts:
               - \underbrace{\ln \frac{P(t)}{P(t, W)}}_{\text{misinformative}}, \qquad
               W = \bigcup_{A \in \alpha} \{s' : s'_A = s_A\} .
 
-    It is averaged over all realisations. Atoms may be negative: the misinformative part then
-    outweighs the informative one; each part by itself is never negative. The measure depends on
-    which states a source has: to split a state into two that tell the same changes the atoms.
+    It is averaged over all realisations. Atoms are negative where the misinformative part exceeds
+    the informative one; both parts are non-negative. The atoms depend on the partition into states:
+    splitting a state into two with the same p(t | state) changes them.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def sx(pmf: FloatArray) -> Parts:
 
     Returns
     -------
-    Parts
+    PIDAtoms
         The atoms in nats and their informative part, in the order of `lattice(n_sources).labels`.
 
     References
@@ -46,7 +46,7 @@ def sx(pmf: FloatArray) -> Parts:
 
     Examples
     --------
-    The parity of two fair bits, in bits: what they share is misinformation.
+    The parity of two fair bits, in bits: the shared information is misinformative.
 
     >>> XOR = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
     >>> parts = sx(XOR)
@@ -60,14 +60,14 @@ def sx(pmf: FloatArray) -> Parts:
     informative = _mean_surprisal(pmf.sum(axis=-1, keepdims=True))
     misinformative = _mean_surprisal(pmf) - entropy(target)
     atoms = sources.moebius(np.stack([informative, misinformative], axis=1))
-    return Parts(atoms[:, 0] - atoms[:, 1], informative=atoms[:, 0])
+    return PIDAtoms(atoms[:, 0] - atoms[:, 1], informative=atoms[:, 0])
 
 
 def _mean_surprisal(pmf: FloatArray) -> FloatArray:
     """Return the mean of -ln P(t, W) over all realisations (s, t), for each antichain.
 
     Another realisation lies in W if the set of sources in which it agrees with this one is in the
-    antichain's up-set; so one product with the probabilities of those sets serves all antichains.
+    antichain's up-set; so one matrix product gives P(t, W) for all antichains.
     """
     upsets = lattice(pmf.ndim - 1).upsets.astype(np.float64)
     possible = pmf > 0
@@ -86,11 +86,11 @@ def _mean_surprisal(pmf: FloatArray) -> FloatArray:
 def _agreements(
     probabilities: FloatArray, axis: int = 0, mask: int = 0
 ) -> Iterator[tuple[int, FloatArray]]:
-    """Yield every set of sources with, for each realisation, how probable it is to agree with it.
+    """Yield every set of sources with, for each realisation, the probability of agreement.
 
     That is the probability of all realisations with the same target that agree with it in the
-    sources of the set and in no other. Only sums are taken, no differences, so that it stays
-    exact however small a probability is.
+    sources of the set and in no other. Only sums are taken, no differences, so that tiny
+    probabilities stay exact.
     """
     if axis == probabilities.ndim - 1:
         yield mask, probabilities
@@ -100,7 +100,7 @@ def _agreements(
 
 
 def _sum_of_others(values: FloatArray, axis: int) -> FloatArray:
-    """Return, at each place along an axis, the sum of all values but the one there.
+    """Return, at each index along an axis, the sum of all other values.
 
     Examples
     --------

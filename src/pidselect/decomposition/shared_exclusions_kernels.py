@@ -1,13 +1,12 @@
-"""Nearest-neighbour kernels for shared exclusions: who is near in any of several sets of sources.
+"""Nearest-neighbour kernels for shared exclusions.
 
-Around each sample, all others are put in order of their distance in every space: along each
-column first, by walking outwards from the sample's place, then in every set of columns, by merging
-the orders of two parts of it. In the maximum norm a sample is as far as it is in the farther part,
-so it has its place in the merged order where it is met for the second time. Nothing is sorted but
-the columns, once.
+Around each sample, all others are ordered by their distance in every space: along each column by
+walking outwards from the sample, then in every set of columns by merging the orders of two parts of
+it. In the maximum norm the distance is that in the farther part, so a sample has its place in the
+merged order where it occurs for the second time. Only the columns are sorted, once.
 
-Where an antichain has several members, the distance of a sample is a count: how many are at most
-as far. So small and large sets of sources can be compared, whatever the scales of their columns.
+In an antichain of several members the distance of a sample is the number of samples at most as far,
+which is comparable between small and large sets of sources and any scales of columns.
 """
 
 from __future__ import annotations
@@ -25,38 +24,38 @@ IntArray = NDArray[np.int64]
 
 
 class Spaces(NamedTuple):
-    """The spaces in which samples have neighbours: the columns first, then what joins them."""
+    """The spaces in which samples have neighbours: columns first, then joint spaces."""
 
     ascending: FloatArray  # (n_columns, n_samples): the sorted values
     place: IntArray  # (n_columns, n_samples): each sample's place along the column
     at: IntArray  # (n_columns, n_samples): the sample at each place
-    joined: IntArray  # (n_joined, 2): the two earlier spaces that each further space joins
+    joined: IntArray  # (n_joined, 2): the two earlier spaces that each joint space joins
 
 
 class Antichains(NamedTuple):
     """The members of each antichain, all of them spaces, and the space of the target.
 
-    In an antichain of several members, n samples around the target go with ``reach[scale, n]``
-    around a member.
+    In an antichain of several members, n samples around the target correspond to
+    ``reach[scale, n]`` around a member.
     """
 
-    members: IntArray  # the members of all antichains, one after the other
-    starts: IntArray  # where those of each antichain begin, and the end
+    members: IntArray  # the members of all antichains, concatenated
+    starts: IntArray  # where those of each antichain start, and the end
     scale: IntArray  # of each antichain
     reach: FloatArray  # (n_scales, n_samples)
     target: int
 
 
 class NeighbourOrders(NamedTuple):
-    """All other samples as seen from one, and memory that every sample uses anew."""
+    """The other samples around one sample, and a workspace reused for every sample."""
 
     order: NDArray[np.int32]  # (n_spaces, n_samples - 1): nearest first
     along: FloatArray  # (n_spaces, n_samples - 1): the distances in that order
     distance: FloatArray  # (n_spaces, n_samples)
-    counts: FloatArray  # (n_spaces, n_samples): how many are at most as far
-    reach: FloatArray  # (n_scales, n_samples): how far each is in the target, by its count
+    counts: FloatArray  # (n_spaces, n_samples): number of samples at most as far
+    reach: FloatArray  # (n_scales, n_samples): distance in the target, by its count
     nearest: FloatArray  # (k,): the smallest distances, ascending
-    seen: IntArray  # (n_samples,): when each was last met
+    seen: IntArray  # (n_samples,): the time each was last visited
 
 
 @njit(**JIT)
@@ -65,9 +64,9 @@ def count_exclusions(
 ) -> None:
     """Fill ``sums`` with each antichain's sum over samples of the weights of its two counts.
 
-    The k-th neighbour of a sample is searched by the larger of two distances, that of the target
-    and that of the nearest member. Those strictly nearer than it are counted in any of the members,
-    and in the target.
+    The k-th neighbour of a sample is found by the maximum of the distance in the target and the
+    smallest distance in a member. Samples strictly nearer are counted in any of the members, and in
+    the target.
     """
     n_columns, n_samples = spaces.ascending.shape
     n_spaces = n_columns + spaces.joined.shape[0]
@@ -83,7 +82,7 @@ def count_exclusions(
     target, time = antichains.target, 0
     sums[:] = 0
     for i in range(n_samples):
-        time = _look_around(spaces, antichains, i, time, around)
+        time = _order_neighbours(spaces, antichains, i, time, around)
         for antichain in range(sums.size):
             start, stop = antichains.starts[antichain], antichains.starts[antichain + 1]
             members = antichains.members[start:stop]
@@ -97,12 +96,9 @@ def count_exclusions(
             time += 1
 
 
-# ------------------------------------------------------------------ all orders around a sample
-
-
 @njit(**JIT)
-def _look_around(spaces, antichains, i, time, around):
-    """Order all other samples in every space, and return the time when that is done."""
+def _order_neighbours(spaces, antichains, i, time, around):
+    """Order all other samples in every space; return the next time."""
     n_columns = spaces.ascending.shape[0]
     for column in range(n_columns):
         _walk_outwards(spaces, column, i, around)
@@ -111,7 +107,7 @@ def _look_around(spaces, antichains, i, time, around):
         _merge(left, right, n_columns + joined, time, around)
         time += 1
     for space in range(around.order.shape[0]):
-        _note(space, around)
+        _store_distances(space, around)
     for j in around.order[antichains.target]:
         for scale in range(around.reach.shape[0]):
             count = int(around.counts[antichains.target, j])
@@ -121,7 +117,7 @@ def _look_around(spaces, antichains, i, time, around):
 
 @njit(**JIT)
 def _walk_outwards(spaces, column, i, around):
-    """Put the samples in order along a column, seen from sample i."""
+    """Order the samples by their distance from sample i along a column."""
     ascending, at, here = spaces.ascending[column], spaces.at[column], spaces.place[column, i]
     order, along = around.order[column], around.along[column]
     below, above = here - 1, here + 1
@@ -140,7 +136,7 @@ def _walk_outwards(spaces, column, i, around):
 
 @njit(**JIT)
 def _merge(left, right, joined, time, around):
-    """Put the samples in order of the larger of their distances in two spaces."""
+    """Order the samples by the maximum of their distances in two spaces."""
     left_order, left_along = around.order[left], around.along[left]
     right_order, right_along = around.order[right], around.along[right]
     order, along, seen = around.order[joined], around.along[joined], around.seen
@@ -160,8 +156,8 @@ def _merge(left, right, joined, time, around):
 
 
 @njit(**JIT)
-def _note(space, around):
-    """Write down each sample's distance, and how many are at most as far."""
+def _store_distances(space, around):
+    """Store each sample's distance, and the number of samples at most as far."""
     order, along = around.order[space], around.along[space]
     at_most_as_far = order.size
     for rank in range(order.size - 1, -1, -1):
@@ -171,12 +167,9 @@ def _note(space, around):
         around.counts[space, order[rank]] = at_most_as_far
 
 
-# ------------------------------------------------------------------ one antichain
-
-
 @njit(**JIT)
 def _find_limit(members, far, target_order, far_in_target, nearest):
-    """Return the distance of the k-th neighbour, walking the target's order as far as needed."""
+    """Return the distance of the k-th neighbour, following the order in the target."""
     last = nearest.size - 1
     nearest[:] = np.inf
     for j in target_order:
@@ -197,7 +190,7 @@ def _find_limit(members, far, target_order, far_in_target, nearest):
 
 @njit(**JIT)
 def _count_in_any(members, far, limit, time, around):
-    """Count the samples that are nearer than the limit in one member or several."""
+    """Count the samples that are nearer than the limit in any member."""
     if members.size == 1:
         return _count(around.order[members[0]], far[members[0]], limit)
     nearer = 0

@@ -22,8 +22,7 @@ from pidselect.data.markup import (
 from pidselect.data.messages import shown
 
 if TYPE_CHECKING:
-    from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
-    from pidselect.decomposition.result import Decomposition
+    from pidselect.decomposition.result import Decomposition, Explanation, FeatureExplanation, Pairs
 
 Parts = list[tuple[str, float | None]]
 

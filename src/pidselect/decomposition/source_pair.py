@@ -1,4 +1,4 @@
-"""Contrasts: one feature beside others, taken apart by counting states or by an estimator."""
+"""PID of a feature and a set of other features: plug-in, or by the MMI of estimated information."""
 
 from __future__ import annotations
 
@@ -15,34 +15,31 @@ from numpy.typing import NDArray
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.decomposition.binning import equal_count_bins, to_codes
 from pidselect.decomposition.decompose import FEWEST_PER_STATE
-from pidselect.decomposition.inference import correct
+from pidselect.decomposition.inference import correct_bias
 from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.decomposition.samples import DiscreteSample
 from pidselect.estimators import MAX_MEMORY, Batch, Discrete, Estimator
 from pidselect.significance import permutations
 from pidselect.significance.rng import DECOMPOSITION
 
-#: Tables of more cells are not counted: each is counted and decomposed dozens of times.
+#: Larger tables are not counted, as each is counted and decomposed dozens of times.
 MOST_CELLS = 10**7
 
-#: A few draws are enough: with five times as many, the root mean square errors of corrected atoms
-#: changed by no more than 0.001 bit on six known systems.
-CORRECTION_DRAWS = 10
-
-NOTHING = Block()
-
-INFINITE = "the estimate is infinite, as features determine the target without any noise"
+#: Permutations for the bias correction. Five times as many changed the root mean square errors of
+#: corrected atoms by no more than 0.001 bit on six known systems.
+N_CORRECTION_PERMUTATIONS = 10
 
 
 class SourcePair(NamedTuple):
-    """A question: what a feature tells about the target, beside what others tell."""
+    """The two sources of a decomposition: a feature, and the set of others it is compared with."""
 
     feature: Block
     others: Block
 
 
-class Atoms(NamedTuple):
-    """The answer, in nats: what only the feature tells, what both tell, what only both tell."""
+class PairAtoms(NamedTuple):
+    """The atoms of a source pair in nats; `unique` is that of the feature."""
 
     unique: float
     shared: float
@@ -50,25 +47,32 @@ class Atoms(NamedTuple):
 
     @property
     def overlap(self) -> float:
-        """What the others take from the feature, I(f; y) - I(f; y | others).
+        """I(f; y) - I(f; y | others) = shared - synergy.
 
-        Shared information alone would not tell which of several others it is redundant with:
-        variables that have nothing to do with each other may share information about a target.
+        It identifies the features that f is redundant with: shared information alone does not, as
+        independent variables may share information about a target.
         """
         return self.shared - self.synergy
 
 
-#: What was found, or in words why nothing could be.
-Answer = Atoms | str
+class NotEstimable(NamedTuple):
+    """Why the atoms of a source pair cannot be estimated."""
+
+    reason: str
+
+
+PairResult = PairAtoms | NotEstimable
+
+INFINITE = NotEstimable("the estimate is infinite: the features determine the target exactly")
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
-    """Count joint states, decompose their frequencies, and correct for chance.
+class PlugInPID:
+    """Decompose the relative frequencies of joint states, corrected for bias.
 
-    Values are adjusted for what they are when the target is permuted (see `doubt`), without which
-    synergy reads high: on three independent variables of five levels each and 700 samples it is
-    0.08 bit before and 0.00 bit after, with a deviation of 0.01 bit.
+    The correction (see `inference`) uses permutations of the target. Without it synergy is biased
+    upward: for three independent variables of five levels and 700 samples it is 0.08 bit before
+    and 0.00 bit after, with a standard deviation of 0.01 bit.
 
     Parameters
     ----------
@@ -76,9 +80,9 @@ class Counting:
     measure : str
         A measure of two sources.
     bins : int
-        Of a continuous column, equally many samples in each.
+        Equal-count bins of a continuous column.
     strict : bool
-        Whether too few samples for the states are an answer of their own.
+        Whether too few samples per joint state make a pair not estimable.
     """
 
     target: Block
@@ -88,81 +92,87 @@ class Counting:
     seed: int = 0
     n_jobs: int | None = None
     is_symmetric = True
+    has_bounds = False
 
-    def name(self, contrasts: Sequence[SourcePair]) -> str:
-        """Return the method in words."""
-        blocks = [self.target, *(block for contrast in contrasts for block in contrast)]
+    def name(self, pairs: Sequence[SourcePair]) -> str:
+        """Return the measure and, where columns are binned, the number of bins."""
+        blocks = [self.target, *(block for pair in pairs for block in pair)]
         binned = any(is_binned(column) for block in blocks for column in block.columns)
         return f"{self.measure}, {self.bins} bins" if binned else self.measure
 
-    def answer(self, contrasts: Sequence[SourcePair]) -> list[Answer]:
-        """Take every feature apart, in parallel."""
+    def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
+        """Decompose every pair, in parallel."""
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._answer)(contrast) for contrast in contrasts
+                delayed(self._decompose)(pair) for pair in pairs
             )
         )
 
-    def doubt_about(self, contrast: SourcePair) -> str:
-        """Say why counting cannot be trusted here, or nothing if it can."""
-        subject = self._subject(contrast)
-        return self._too_many(subject) or too_few(subject)
+    def unreliable(self, pair: SourcePair) -> str:
+        """Return why the plug-in estimate of a pair is unreliable; "" if it is not."""
+        sample = self._sample(pair)
+        return self._too_large(sample) or insufficient_samples(sample)
 
-    def _answer(self, contrast: SourcePair) -> Answer:
-        subject = self._subject(contrast)
-        if reason := self._too_many(subject) or (self.strict and too_few(subject)):
-            return reason
-        observed = subject.atoms([None, None, None])
-        chance = np.stack([subject.atoms([None, None, rows]) for rows in self._permutations])
-        shared, unique, _, synergy = correct(observed, chance, subject).tolist()
-        return Atoms(unique, shared, synergy)
+    def _decompose(self, pair: SourcePair) -> PairResult:
+        sample = self._sample(pair)
+        if reason := self._too_large(sample) or (self.strict and insufficient_samples(sample)):
+            return NotEstimable(reason)
+        observed = sample.atoms([None, None, None])
+        null = np.stack([sample.atoms([None, None, rows]) for rows in self._permutations])
+        shared, unique, _, synergy = correct_bias(observed, null, sample).tolist()
+        return PairAtoms(unique, shared, synergy)
 
-    def _too_many(self, subject: DiscreteSample) -> str:
-        """Say that there are too many states to count or to solve for, if so."""
-        if (n_cells := math.prod(subject.shape)) > MOST_CELLS:
-            return f"the table of all joint states has {n_cells:.0e} cells, too many"
-        return MEASURES[self.measure].too_large(subject.shape).partition(".")[0]
+    def _too_large(self, sample: DiscreteSample) -> str:
+        if (n_cells := math.prod(sample.shape)) > MOST_CELLS:
+            return f"the table of joint states has {n_cells:.0e} cells, more than {MOST_CELLS:.0e}"
+        try:
+            MEASURES[self.measure].check_shape(sample.shape)
+        except TooManyStatesError as error:
+            return error.reason
+        return ""
 
     @cached_property
     def _permutations(self) -> NDArray[np.int32]:
-        """The rows of the target in every draw, the same for all questions."""
-        words = (self.seed, DECOMPOSITION, 2)
-        return permutations(words, range(1, CORRECTION_DRAWS + 1), self.target.n_samples)
+        """The permutations of the target, the same for all pairs."""
+        stream_key = (self.seed, DECOMPOSITION, 2)
+        indices = range(1, N_CORRECTION_PERMUTATIONS + 1)
+        return permutations(stream_key, indices, self.target.n_samples)
 
-    def _subject(self, contrast: SourcePair) -> DiscreteSample:
+    def _sample(self, pair: SourcePair) -> DiscreteSample:
         n_samples = self.target.n_samples
-        for block in (*contrast, self.target):
+        for block in (*pair, self.target):
             if block not in self._states:
                 self._states[block] = to_states(block, self.bins, n_samples)
-        codes = tuple(self._states[block] for block in (*contrast, self.target))
+        codes = tuple(self._states[block] for block in (*pair, self.target))
         return DiscreteSample(codes, MEASURES[self.measure].decompose)
 
     @cached_property
     def _states(self) -> dict[Block, IntArray]:
-        """The states of every block met so far: the target and many others are in each question."""
+        """Cached states by block: the target and most sets of others occur in many pairs."""
         return {}
 
 
-def too_few(subject: DiscreteSample) -> str:
-    """Say that there are fewer than five samples for each joint state, if so."""
-    if subject.samples_per_state >= FEWEST_PER_STATE:
+def insufficient_samples(sample: DiscreteSample) -> str:
+    """Return a reason if there are fewer than five samples per joint state that occurs."""
+    if sample.samples_per_state >= FEWEST_PER_STATE:
         return ""
     return (
-        f"{subject.n_samples} samples fill {subject.n_states} joint states, "
-        f"{subject.samples_per_state:.1f} each, where {FEWEST_PER_STATE} are needed"
+        f"{sample.n_samples} samples over {sample.n_states} joint states are "
+        f"{sample.samples_per_state:.1f} per state, fewer than {FEWEST_PER_STATE}"
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Estimating:
-    r"""Estimate information without states, and take as shared the smaller of two amounts.
+class EstimatorMMI:
+    r"""Decompose estimated information, without states, by the minimum mutual information.
 
     .. math:: \mathrm{shared} = \min(I(f; y), I(S; y)), \quad
               \mathrm{unique} = I(f; y) - \mathrm{shared}, \quad
               \mathrm{synergy} = I(f; y | S) - \mathrm{unique}
 
-    This is the minimum mutual information, which for jointly Gaussian variables and one target is
-    BROJA, too (A. B. Barrett, Physical Review E 91, 052802, 2015).
+    For jointly Gaussian variables and a univariate target this equals BROJA (A. B. Barrett,
+    Physical Review E 91, 052802, 2015). For measures with non-negative atoms it bounds unique
+    information from below, and shared and synergistic information from above.
     """
 
     target: Block
@@ -170,45 +180,46 @@ class Estimating:
     n_jobs: int | None = None
     max_memory: int = MAX_MEMORY
     is_symmetric = False  # the chain rule holds for the information, not for its estimates
+    has_bounds = True
 
-    def name(self, contrasts: Sequence[SourcePair]) -> str:
-        """Return the method in words."""
+    def name(self, pairs: Sequence[SourcePair]) -> str:
+        """Return "mmi" with the estimator."""
         return f"mmi by {estimator_name(self.estimator)}"
 
-    def answer(self, contrasts: Sequence[SourcePair]) -> list[Answer]:
-        """Take every feature apart, each set of others being bound once."""
-        blocks = [block for contrast in contrasts for block in contrast]
-        alone = self._score_alone(list(dict.fromkeys(filter(len, blocks))))
-        beside: dict[Block, list[Block]] = {}
-        for feature, others in contrasts:
+    def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
+        """Decompose every pair; each set of others is bound once."""
+        blocks = [block for pair in pairs for block in pair]
+        marginal = self._marginal(list(dict.fromkeys(filter(len, blocks))))
+        by_others: dict[Block, list[Block]] = {}
+        for feature, others in pairs:
             if len(feature) and len(others):
-                beside.setdefault(others, []).append(feature)
-        worker = self if len(beside) == 1 else self._one_of_many()
+                by_others.setdefault(others, []).append(feature)
+        worker = self if len(by_others) == 1 else self._one_of_many()
         scored = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(worker._score)(others, features) for others, features in beside.items()
+            delayed(worker._score)(others, features) for others, features in by_others.items()
         )
-        given = dict(zip(beside, scored, strict=True))
-        return [_smaller_is_shared(contrast, alone, given) for contrast in contrasts]
+        conditional = dict(zip(by_others, scored, strict=True))
+        return [_minimum_is_shared(pair, marginal, conditional) for pair in pairs]
 
-    def doubt_about(self, contrast: SourcePair) -> str:
-        """Say nothing: no states are counted."""
+    def unreliable(self, pair: SourcePair) -> str:
+        """Return "": no states are counted."""
         return ""
 
-    def _score_alone(self, blocks: Sequence[Block]) -> dict[Block, float]:
+    def _marginal(self, blocks: Sequence[Block]) -> dict[Block, float]:
         """Return I(block; y) in nats; of a wide block as I(y; block), the same but faster."""
         wide = [block for block in blocks if len(block) > len(self.target)]
         worker = self._one_of_many()
         scored = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(replace(worker, target=block)._score)(NOTHING, [self.target]) for block in wide
+            delayed(replace(worker, target=block)._score)(Block(), [self.target]) for block in wide
         )
         narrow = [block for block in blocks if block not in wide]
         return {
             **dict(zip(wide, (score[self.target] for score in scored), strict=True)),
-            **self._score(NOTHING, narrow),
+            **self._score(Block(), narrow),
         }
 
-    def _one_of_many(self) -> Estimating:
-        """Return what works in one thread of several, with its part of the memory."""
+    def _one_of_many(self) -> EstimatorMMI:
+        """Return a worker for one thread of several, with its part of the memory."""
         memory = self.max_memory // effective_n_jobs(self.n_jobs)
         return replace(self, n_jobs=1, max_memory=max(memory, 1))
 
@@ -223,21 +234,18 @@ class Estimating:
         return {f: float(value[0]) for f, value in zip(features, values, strict=True)}
 
 
-Method = Counting | Estimating
-
-
 @dataclass(frozen=True, eq=False)
 class PIDStrategy:
-    """How to answer: the measure asked for, and what to fall back on.
+    """How source pairs are decomposed.
 
     Parameters
     ----------
     estimator : Estimator
-        What estimates information where samples are too few to count states; a `Discrete` one
-        cannot, as it counts states itself.
+        Used where samples are too few to count states; not if it is `Discrete`, which counts
+        states itself.
     measure : str
-        "auto": "broja" where there are five samples for each joint state that occurs, else by the
-        estimator. Or a measure by name, which is then used come what may.
+        "auto": "broja" where there are at least five samples per joint state that occurs, else
+        `EstimatorMMI`. Or a measure by name, which is then always used.
     bins : int
     """
 
@@ -248,40 +256,40 @@ class PIDStrategy:
     n_jobs: int | None = None
     max_memory: int = MAX_MEMORY
 
-    def choose(self, target: Block, contrasts: Sequence[SourcePair]) -> Method:
-        """Return one method for all of these questions, so that their answers can be compared."""
+    def choose(self, target: Block, pairs: Sequence[SourcePair]) -> PlugInPID | EstimatorMMI:
+        """Return one method for all of these pairs, so that their atoms are comparable."""
         if self.measure != "auto":
-            return self._counting(target, self.measure, strict=False)
-        counting = self._counting(target, "broja", strict=True)
-        if isinstance(self.estimator, Discrete) or not any(map(counting.doubt_about, contrasts)):
-            return counting
-        return Estimating(target, self.estimator, self.n_jobs, self.max_memory)
+            return self._plug_in(target, self.measure, strict=False)
+        plug_in = self._plug_in(target, "broja", strict=True)
+        if isinstance(self.estimator, Discrete) or not any(map(plug_in.unreliable, pairs)):
+            return plug_in
+        return EstimatorMMI(target, self.estimator, self.n_jobs, self.max_memory)
 
-    def _counting(self, target: Block, measure: str, strict: bool) -> Counting:
-        return Counting(target, measure, self.bins, strict, self.seed, self.n_jobs)
+    def _plug_in(self, target: Block, measure: str, strict: bool) -> PlugInPID:
+        return PlugInPID(target, measure, self.bins, strict, self.seed, self.n_jobs)
 
 
-def _smaller_is_shared(
-    contrast: SourcePair, alone: dict[Block, float], given: dict[Block, dict[Block, float]]
-) -> Answer:
-    """Put together what was estimated."""
-    feature, others = contrast
+def _minimum_is_shared(
+    pair: SourcePair, marginal: dict[Block, float], conditional: dict[Block, dict[Block, float]]
+) -> PairResult:
+    """Return the MMI atoms of a pair."""
+    feature, others = pair
     if not len(feature):
-        return Atoms(0.0, 0.0, 0.0)
-    told = alone[feature]
+        return PairAtoms(0.0, 0.0, 0.0)
+    own = marginal[feature]
     if not len(others):
-        return Atoms(told, 0.0, 0.0) if math.isfinite(told) else INFINITE
-    known, added = alone[others], given[others][feature]
-    if not all(map(math.isfinite, (told, known, added))):
+        return PairAtoms(own, 0.0, 0.0) if math.isfinite(own) else INFINITE
+    of_others, added = marginal[others], conditional[others][feature]
+    if not all(map(math.isfinite, (own, of_others, added))):
         return INFINITE
-    shared = min(told, known)
-    return Atoms(told - shared, shared, added - (told - shared))
+    shared = min(own, of_others)
+    return PairAtoms(own - shared, shared, added - (own - shared))
 
 
 def to_states(block: Block, bins: int, n_samples: int) -> IntArray:
-    """Return each sample's state; a block without columns has one, a missing value one of its own.
+    """Return each sample's state; missing values are a state, an empty block has one state.
 
-    Counts and grades of more than 20 levels are binned like measurements.
+    Continuous columns and ordinal ones of more than 20 levels are binned.
 
     Examples
     --------
@@ -304,13 +312,13 @@ def _in_levels(column: Column, bins: int) -> Column:
     if not is_binned(column):
         return column
     levels: FloatArray = np.full(len(column.values), np.nan)
-    known = ~np.isnan(column.values)
-    levels[known] = equal_count_bins(column.values[known], bins)
+    present = ~np.isnan(column.values)
+    levels[present] = equal_count_bins(column.values[present], bins)
     return replace(column, feature_type="ordinal", values=levels)
 
 
 def estimator_name(estimator: Estimator) -> str:
-    """Return an estimator as it is written, with its number of neighbours in any case.
+    """Return the repr of an estimator, always with its number of neighbours.
 
     Examples
     --------

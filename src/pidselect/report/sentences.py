@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import shown
-from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.result import Explanation
 from pidselect.selection.result import INCLUSION_PHASES, Selection
 from pidselect.selection.stability import Stability
 from pidselect.significance import is_significant

@@ -13,7 +13,7 @@ import numpy as np
 from pidselect.data import Dataset
 from pidselect.data.diagnostics import Finding, alarms
 from pidselect.data.messages import shown, to_plain
-from pidselect.decomposition.explanation import Explanation, FeatureExplanation
+from pidselect.decomposition.result import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
 from pidselect.report.sentences import answer, certainty, named, untold
 from pidselect.selection.explain import recorded_roles

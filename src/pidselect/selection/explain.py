@@ -24,8 +24,8 @@ from pidselect.data import (
 )
 from pidselect.data.feature_types import TARGET
 from pidselect.data.frames import column_names
-from pidselect.decomposition.explain import RoleAssignment, explain
-from pidselect.decomposition.explanation import Explanation, Role
+from pidselect.decomposition.explain import AssessedFeature, explain
+from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.source_pair import PIDStrategy
 from pidselect.selection.callbacks import active_callbacks
@@ -69,7 +69,7 @@ def explain_fit(
     roles, note = _roles(context, features, record)
     selected = (*record.fixed_features, *record.features)
     assignments = [
-        RoleAssignment(name, roles[name], name in selected, feature.block)
+        AssessedFeature(name, roles[name], name in selected, feature.block)
         for name, feature in features.items()
     ]
     assignments += _excluded(record, dataset.table, selector.feature_groups, features)
@@ -175,7 +175,7 @@ def _excluded(
     table: Table,
     groups: FeatureGroups | None,
     features: Mapping[str, Feature],
-) -> list[RoleAssignment]:
+) -> list[AssessedFeature]:
     """Return the role of columns and groups that were no candidates, and the reason."""
     reasons: dict[str, tuple[Role, str]] = {
         **{name: ("duplicate", original) for name, original in record.duplicates.items()},
@@ -187,7 +187,7 @@ def _excluded(
         if name not in in_groups or name in grouped:
             reasons.setdefault(name, ("skipped", "not tested, as max_features was reached"))
     return [
-        RoleAssignment(name, role, False, Block(), reason)
+        AssessedFeature(name, role, False, Block(), reason)
         for name, (role, reason) in reasons.items()
         if name not in features
     ]

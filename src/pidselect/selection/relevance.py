@@ -28,7 +28,7 @@ from typing import TypeVar
 import numpy as np
 
 from pidselect.data import FloatArray
-from pidselect.decomposition.explanation import Role
+from pidselect.decomposition.result import Role
 from pidselect.selection.backward import cmi_given_others, final_p_values
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature

@@ -28,7 +28,7 @@ from pidselect.data import (
     to_matrix,
     warn_caller,
 )
-from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.result import Explanation
 from pidselect.estimators import Estimator
 from pidselect.selection.callbacks import callbacks_of_fit
 from pidselect.selection.checkpoint import Checkpoint

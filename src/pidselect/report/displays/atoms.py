@@ -11,8 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from pidselect.decomposition.explanation import Explanation
-from pidselect.decomposition.result import NAMES_OF_TWO, Decomposition
+from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Explanation
 from pidselect.decomposition.short_form import kind
 from pidselect.report.displays.base import (
     A_DECOMPOSITION,
@@ -226,7 +225,7 @@ def _feature_bar(feature: Mapping[str, Any]) -> AtomBar:
 
 
 def _atom_bar(label: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
-    name = NAMES_OF_TWO[label] if len(atoms) == len(NAMES_OF_TWO) else label
+    name = TWO_SOURCE_NAMES[label] if len(atoms) == len(TWO_SOURCE_NAMES) else label
     ends = None
     if intervals is not None:
         low, high = intervals[label]

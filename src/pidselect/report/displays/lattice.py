@@ -16,7 +16,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from numpy.typing import NDArray
 
 from pidselect.decomposition.lattice import lattice
-from pidselect.decomposition.result import NAMES_OF_TWO, Decomposition
+from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
 from pidselect.report.displays.base import (
     A_DECOMPOSITION,
     GROUND,
@@ -193,7 +193,7 @@ class LatticeDisplay(Display):
 
     def _texts(self) -> list[str]:
         """Return what the boxes hold."""
-        names = NAMES_OF_TWO if self.n_sources == 2 else {}
+        names = TWO_SOURCE_NAMES if self.n_sources == 2 else {}
         return [
             "\n".join([label, *([names[label]] if label in names else []), _short(value)])
             for label, value in zip(self.labels, self.values, strict=True)

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.result import Explanation
 from pidselect.report.displays.base import (
     AN_EXPLANATION,
     GROUND,
