@@ -17,7 +17,7 @@ from pidselect.decomposition.broja import broja, solve
 from pidselect.decomposition.pmf import information
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from decomposition.distributions import FEATURE_TYPES, suite
+from decomposition.distributions import FAMILIES, suite
 
 FloatArray = NDArray[np.float64]
 
@@ -79,21 +79,21 @@ def summarise(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Decompose them all, print and write; the exit status says whether any failed."""
     options = parser(__doc__, runs=5000, help_runs="distributions").parse_args(arguments)
-    by_kind: dict[str, list[dict[str, Any]]] = {kind: [] for kind in FEATURE_TYPES}
+    by_family: dict[str, list[dict[str, Any]]] = {family: [] for family in FAMILIES}
     with threadpool_limits(1):
         broja(next(suite(1))[1])  # compiles
-        for kind, pmf in suite(options.runs, options.seed):
-            by_kind[kind].append(examine(pmf))
-    kinds = {kind: summarise(rows) for kind, rows in by_kind.items() if rows}
-    everything = summarise([row for rows in by_kind.values() for row in rows])
-    report(kinds | {"all": everything})
-    write("broja_stress", options, {"all": everything, "kinds": kinds})
+        for family, pmf in suite(options.runs, options.seed):
+            by_family[family].append(examine(pmf))
+    families = {family: summarise(rows) for family, rows in by_family.items() if rows}
+    everything = summarise([row for rows in by_family.values() for row in rows])
+    report(families | {"all": everything})
+    write("broja_stress", options, {"all": everything, "kinds": families})
     if everything["failures"]:
         sys.exit(f"{everything['failures']} of {options.runs} failed.")
 
 
 def report(summaries: dict[str, dict[str, Any]]) -> None:
-    """Print what matters of each kind, and what the solver needed."""
+    """Print what matters of each family, and what the solver needed."""
     columns = (
         "distributions",
         "failures",
@@ -106,7 +106,7 @@ def report(summaries: dict[str, dict[str, Any]]) -> None:
     show(
         "BROJA under stress, one thread",
         (
-            "kind",
+            "family",
             "number",
             "failed",
             "gap",
@@ -115,15 +115,15 @@ def report(summaries: dict[str, dict[str, Any]]) -> None:
             "median ms",
             "slowest ms",
         ),
-        [(kind, *(row[column] for column in columns)) for kind, row in summaries.items()],
+        [(family, *(row[column] for column in columns)) for family, row in summaries.items()],
     )
     methods = summaries["all"]["methods"]
     show(
         "What it took",
-        ("kind", *methods),
+        ("family", *methods),
         [
-            (kind, *(row["methods"].get(method, 0) for method in methods))
-            for kind, row in summaries.items()
+            (family, *(row["methods"].get(method, 0) for method in methods))
+            for family, row in summaries.items()
         ],
     )
 

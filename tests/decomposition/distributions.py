@@ -12,27 +12,27 @@ Generator = np.random.Generator
 Shape = tuple[int, int, int]  # levels of the first source, of the second, of the target
 
 LARGE: Shape = (5, 125, 5)
-LARGE_EVERY = 49  # no divisor in common with the number of kinds: each is large in its turn
+LARGE_EVERY = 49  # no divisor in common with the number of families: each is large in its turn
 
 
-def stress(kind: str, rng: Generator, *, large: bool = False) -> FloatArray:
-    """Return a distribution of one of KINDS: an axis for each source, the target last."""
-    pmf = FEATURE_TYPES[kind](LARGE if large else draw_shape(rng), rng)
+def stress(family: str, rng: Generator, *, large: bool = False) -> FloatArray:
+    """Return a distribution of one of FAMILIES: an axis for each source, the target last."""
+    pmf = FAMILIES[family](LARGE if large else draw_shape(rng), rng)
     if rng.random() < 0.5:
         pmf = pmf.swapaxes(0, 1)
     return np.ascontiguousarray(pmf / pmf.sum())
 
 
 def suite(n: int, seed: int = 0) -> Iterator[tuple[str, FloatArray]]:
-    """Yield n distributions with their kinds, which take turns."""
-    for i, kind in zip(range(n), cycle_of_kinds(), strict=False):
+    """Yield n distributions with their families, which take turns."""
+    for i, family in zip(range(n), cycle_of_families(), strict=False):
         rng = np.random.default_rng((seed, i))
-        yield kind, stress(kind, rng, large=i % LARGE_EVERY == LARGE_EVERY - 1)
+        yield family, stress(family, rng, large=i % LARGE_EVERY == LARGE_EVERY - 1)
 
 
-def cycle_of_kinds() -> Iterator[str]:
+def cycle_of_families() -> Iterator[str]:
     while True:
-        yield from FEATURE_TYPES
+        yield from FAMILIES
 
 
 def draw_shape(rng: Generator) -> Shape:
@@ -42,7 +42,7 @@ def draw_shape(rng: Generator) -> Shape:
     return first, second, target
 
 
-# ---------------------------------------------------------------------------- kinds
+# ---------------------------------------------------------------------------- families
 
 
 def dense(shape: Shape, rng: Generator) -> FloatArray:
@@ -135,7 +135,7 @@ def degenerate(shape: Shape, rng: Generator) -> FloatArray:
     return np.pad(pmf, empty)
 
 
-FEATURE_TYPES: dict[str, Callable[[Shape, Generator], FloatArray]] = {
+FAMILIES: dict[str, Callable[[Shape, Generator], FloatArray]] = {
     "dense": dense,
     "Dirichlet 0.05": spiky,
     "80 % zeros": sparse,

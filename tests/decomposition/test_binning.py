@@ -1,4 +1,4 @@
-"""Samples become states: in equal bins, or as they are."""
+"""Binning, joint states and frequencies."""
 
 from __future__ import annotations
 
@@ -134,5 +134,5 @@ def test_frequencies():
 def test_a_table_that_fits():
     codes = [np.arange(1000), np.arange(20), np.arange(1000)]
     check_size(codes)
-    with pytest.raises(ValueError, match=r"source 2 has 21 and the target has 1000.*fewer bins"):
+    with pytest.raises(ValueError, match="source 2 has 21 and the target has 1000"):
         check_size([np.arange(1000), np.arange(21), np.arange(1000)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from decomposition.distributions import FEATURE_TYPES, stress
+from decomposition.distributions import FAMILIES, stress
 from decomposition.naive_conic import bounds, marginals
 from pidselect.decomposition.broja import broja, solve
 from pidselect.decomposition.conic import solve_conic
@@ -14,7 +14,7 @@ from pidselect.decomposition.pmf import information
 BIT = np.log(2)
 CERTIFIED, EXACT = 1e-6, 1e-9  # bits
 
-every_kind = pytest.mark.parametrize("kind", FEATURE_TYPES)
+every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
 def check(pmf):
@@ -34,29 +34,29 @@ def check(pmf):
     assert shared + unique1 + unique2 + synergy == pytest.approx(both, abs=EXACT)
 
 
-@every_kind
+@every_family
 @pytest.mark.parametrize("seed", range(25))
-def test_certified_and_adding_up(kind, seed):
-    check(stress(kind, np.random.default_rng((seed, 25))))
+def test_certified_and_adding_up(family, seed):
+    check(stress(family, np.random.default_rng((seed, 25))))
 
 
-@every_kind
-def test_large(kind):
-    check(stress(kind, np.random.default_rng(0), large=True))
+@every_family
+def test_large(family):
+    check(stress(family, np.random.default_rng(0), large=True))
 
 
-@every_kind
+@every_family
 @pytest.mark.parametrize("seed", range(3))
-def test_within_the_bounds_of_the_cone_programme(kind, seed):
-    P1, P2 = marginals(stress(kind, np.random.default_rng((seed, 3))))
+def test_within_the_bounds_of_the_cone_programme(family, seed):
+    P1, P2 = marginals(stress(family, np.random.default_rng((seed, 3))))
     solution = solve(P1, P2)
     lower, upper = bounds(P1, P2, *solve_conic(P1, P2))
     assert solution.entropy <= upper + 1e-12
     assert solution.entropy + solution.gap >= lower - 1e-12
 
 
-@every_kind
-def test_sources_change_places(kind):
-    pmf = stress(kind, np.random.default_rng(9))
+@every_family
+def test_sources_change_places(family):
+    pmf = stress(family, np.random.default_rng(9))
     here, there = broja(pmf), broja(np.ascontiguousarray(pmf.swapaxes(0, 1)))
     assert there.atoms[[0, 2, 1, 3]] == pytest.approx(here.atoms, abs=2 * CERTIFIED * BIT)

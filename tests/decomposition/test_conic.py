@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from decomposition.distributions import FEATURE_TYPES, stress
+from decomposition.distributions import FAMILIES, stress
 from decomposition.naive_conic import bounds, conditional_entropy, marginals, onto_marginals
 from pidselect import datasets
 from pidselect.decomposition.conic import solve_conic
@@ -45,10 +45,10 @@ def test_gates(gate, atoms):
     assert decompose(datasets.gate(gate)) == pytest.approx(atoms, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", FEATURE_TYPES)
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", range(8))
-def test_bounds_meet(kind, seed):
-    P1, P2 = marginals(stress(kind, np.random.default_rng(seed)))
+def test_bounds_meet(family, seed):
+    P1, P2 = marginals(stress(family, np.random.default_rng(seed)))
     lower, upper = bounds(P1, P2, *solve_conic(P1, P2))
     assert -1e-12 <= upper - lower <= 1e-6 * BIT
 
@@ -62,9 +62,9 @@ def test_states_that_do_not_occur_have_no_part(seed):
     assert not q[(P1 == 0)[:, :, None] | (P2 == 0)[:, None, :]].any()
 
 
-@pytest.mark.parametrize("kind", FEATURE_TYPES)
-def test_the_distribution_found_nearly_has_the_marginals(kind):
-    P1, P2 = marginals(stress(kind, np.random.default_rng(1)))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_distribution_found_nearly_has_the_marginals(family):
+    P1, P2 = marginals(stress(family, np.random.default_rng(1)))
     q = solve_conic(P1, P2)[2]
     assert q.sum(axis=2) == pytest.approx(P1, abs=1e-7)
     assert q.sum(axis=1) == pytest.approx(P2, abs=1e-7)

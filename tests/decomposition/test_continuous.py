@@ -18,7 +18,7 @@ from decomposition.naive_continuous import (
 )
 from pidselect import mutual_information
 from pidselect.data import Block, Column
-from pidselect.decomposition.continuous import gaussian, sx_ksg
+from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.shared_exclusions import sx
 from pidselect.estimators import KSG
@@ -138,13 +138,13 @@ def test_gaussian_converges():
 
 def test_gaussian_refuses_what_it_has_no_form_for():
     (x1, x2), target = make(0, 30, (1, 1))
-    with pytest.raises(ValueError, match=r"target has 2 columns .*'c0', 'c1'.*sx-ksg"):
+    with pytest.raises(ValueError, match=r"2 columns .*'c0', 'c1'.*sx-ksg"):
         decompose(gaussian, [x1, x2], np.hstack([target, x1]))
-    with pytest.raises(ValueError, match=r"exact linear function of 'c0', 'c0' in these 30"):
+    with pytest.raises(ValueError, match=r"'c0', 'c0' .*broja"):
         decompose(gaussian, [x1, x2], 2 * x1 - x2)
-    with pytest.raises(ValueError, match=r"exact linear function of 'c0' in these 30 samples"):
+    with pytest.raises(ValueError, match=r"of 'c0' .*broja"):
         decompose(gaussian, [x1, x2], 2 * x1)
-    with pytest.raises(ValueError, match=r"exact linear function"):
+    with pytest.raises(DegenerateError, match="3 samples"):
         decompose(gaussian, [x1[:3], x2[:3]], target[:3])
 
 
@@ -185,7 +185,7 @@ def test_kernel_agrees_with_naive_twin_for_four_sources():
 
 @given(seed=seeds, n=st.integers(8, 80), k=st.integers(1, 5))
 @settings(max_examples=15)
-def test_sets_of_sources_tell_what_ksg_says(seed, n, k):
+def test_redundancies_of_one_set_equal_ksg(seed, n, k):
     sources, target = make(seed, n, (1, 2, 1))
     scores = [np.stack([normal_scores(c) for c in source.T], axis=1) for source in sources]
     found = redundancies(decompose(sx_ksg, sources, target, k=k), 3)
@@ -304,7 +304,7 @@ def test_rounded_values_cost_little(step):
 
 def test_a_constant_has_no_neighbours():
     (x1, _), target = make(0, 100, (1, 1))
-    with pytest.raises(ValueError, match=r"column 'c0' is constant.*Leave it out"):
+    with pytest.raises(ValueError, match="'c0' is constant"):
         decompose(sx_ksg, [x1, np.ones_like(x1)], target)
 
 

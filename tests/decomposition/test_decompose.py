@@ -1,8 +1,8 @@
-"""From samples to atoms: whatever users have, with errors that say what to do."""
+"""`decompose`: values, input types, and errors that name the variable and the remedy."""
 
 from __future__ import annotations
 
-import sys
+import logging
 import warnings
 
 import numpy as np
@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 
 from pidselect import datasets, mutual_information
 from pidselect.decomposition.binning import count_states
-from pidselect.decomposition.decompose import decompose
+from pidselect.decomposition.decompose import decompose, warn_if_long
+from pidselect.decomposition.inference import InferenceSettings
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES, decompose_distribution
+from pidselect.decomposition.minimum import mmi
+from pidselect.decomposition.samples import DiscreteSample
 
 TWO_BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
 FIRST, SECOND = TWO_BITS.T
@@ -77,7 +80,7 @@ def test_five_sources():
     assert found.atoms["{1,2,3,4,5}"] > 0.9
 
 
-def test_measurements_are_binned():
+def test_continuous_columns_are_binned():
     """Bins of equal count: any increasing map of a column changes nothing."""
     x, y, z = MEASURED.T
     found = decompose([x, y], x + z, bins=3)
@@ -109,7 +112,7 @@ def test_several_columns_are_one_source():
 
 
 @every_measure
-def test_constants_tell_nothing(measure):
+def test_constants_have_no_information(measure):
     one = np.ones(100)
     for found in (
         decompose([one, one], OR, measure=measure),
@@ -126,14 +129,14 @@ def test_a_constant_beside_a_source():
 
 
 def test_a_single_sample():
-    with pytest.warns(UserWarning, match="1 samples fill 1 joint states"):
+    with pytest.warns(UserWarning, match="1 samples"):
         found = decompose([[0], [1]], [1], n_permutations=2, n_bootstrap=40, random_state=0)
     assert set(found.atoms.values()) == {0.0}
     assert set(found.p_values.values()) == {1.0}
     assert set(found.intervals.values()) == {(0.0, 0.0)}
 
 
-# --- input of any sort --------------------------------------------------------------------------
+# --- input types -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -146,12 +149,12 @@ def test_a_single_sample():
         iter([FIRST.astype(float), pd.Categorical(SECOND)]),
     ],
 )
-def test_any_sort_of_source(sources):
+def test_any_type_of_source(sources):
     target = pd.Series(np.where(OR, "wet", "dry"), name="lawn")
     assert decompose(sources, target, measure="mmi").synergy == close(0.5)
 
 
-def test_kinds():
+def test_feature_types():
     frame = pd.DataFrame({"a": MEASURED[:, 0], "b": np.tile(np.arange(20), 10)})
     target, feature_type = MEASURED[:, 1] > 0, "continuous"
     by_name = decompose(
@@ -167,32 +170,32 @@ def test_kinds():
 @pytest.mark.parametrize(
     ("feature_types", "words"),
     [
-        ({"source 3": "nominal"}, "no variable 'source 3'; did you mean 'source 2'"),
-        ({"source 1": "discrete"}, r"kinds\['source 1'\]='discrete' is unknown"),
-        (["nominal"], "one kind for each of the 2 sources"),
-        (["nominal", "real"], r"kinds\['source 2'\]='real'"),
+        ({"source 3": "nominal"}, "'source 3'.*'source 2'"),
+        ({"source 1": "discrete"}, r"feature_types\['source 1'\]='discrete'"),
+        (["nominal"], "feature_types.*2 sources"),
+        (["nominal", "real"], r"feature_types\['source 2'\]='real'"),
     ],
 )
-def test_kinds_that_are_none(feature_types, words):
+def test_invalid_feature_types(feature_types, words):
     with pytest.raises(ValueError, match=words):
         decompose([FIRST, SECOND], OR, feature_types=feature_types)
 
 
 @pytest.mark.parametrize("feature_types", ["nominal", 5])
-def test_kinds_are_a_mapping_or_a_list(feature_types):
-    with pytest.raises(TypeError, match="must map names to kinds"):
+def test_feature_types_are_a_mapping_or_a_list(feature_types):
+    with pytest.raises(TypeError, match="feature_types="):
         decompose([FIRST, SECOND], OR, feature_types=feature_types)
 
 
-def test_draws_are_not_begun_if_there_are_too_many_states():
+def test_permutations_are_not_started_if_there_are_too_many_states():
     rng = np.random.default_rng(0)
     x1, x2 = rng.integers(0, 300, size=(2, 3000))
     feature_types = dict.fromkeys(["source 1", "source 2"], "nominal")
-    with pytest.warns(UserWarning, match="samples fill"):
+    with pytest.warns(UserWarning, match="per state"):
         assert decompose([x1, x2], x1 // 15, feature_types=feature_types).synergy == close(0, 1e-6)
     with (
-        pytest.warns(UserWarning, match="samples fill"),
-        pytest.raises(ValueError, match="BROJA: sources of 300 states"),
+        pytest.warns(UserWarning, match="per state"),
+        pytest.raises(ValueError, match=r"broja.* 300 .*imin"),
     ):
         decompose([x1, x2], x1 // 15, feature_types=feature_types, n_permutations=20)
 
@@ -213,7 +216,7 @@ def test_gaussian():
 
 
 def test_nearest_neighbours():
-    """They correct for chance by themselves, and bear no row twice: halves are drawn instead."""
+    """No bias correction, and halves of the samples instead of resamples."""
     x, y, noise = MEASURED.T
     target = x * y + noise / 3
     found, again = (
@@ -246,16 +249,16 @@ def test_constants_are_independent_of_all():
     x, _, noise = MEASURED.T
     found = decompose([x, np.ones(200)], x + noise, measure="gaussian")
     assert list(found.atoms.values()) == close([0, found.information, 0, 0])
-    with pytest.raises(ValueError, match="'source 2' is ordinal, with 1 levels"):
+    with pytest.raises(ValueError, match="'source 2' is ordinal"):
         decompose([x, np.ones(200)], x + noise, measure="sx-ksg")
 
 
 @pytest.mark.parametrize("measure", ["gaussian", "sx-ksg"])
-def test_numbers_of_measured_sources(measure):
+def test_numbers_of_continuous_sources(measure):
     columns = list(np.random.default_rng(0).normal(size=(7, 50)))
-    with pytest.raises(ValueError, match=f"'{measure}' is defined for 5 sources at most, got 6"):
+    with pytest.raises(ValueError, match=f"'{measure}'.* 5 sources, got 6"):
         decompose(columns[:6], columns[6], measure=measure)
-    with pytest.raises(ValueError, match="two or more sources, got 1"):
+    with pytest.raises(ValueError, match="got 1"):
         decompose(columns[:1], columns[6], measure=measure)
 
 
@@ -263,9 +266,9 @@ def test_numbers_of_measured_sources(measure):
 
 
 def test_few_samples_for_many_states():
-    with pytest.warns(UserWarning, match=r"200 samples fill .* joint states.*bins \(now 5\)"):
+    with pytest.warns(UserWarning, match=r"200 samples.*bins \(now 5\)"):
         decompose([MEASURED[:, 0], MEASURED[:, 1:]], MEASURED[:, 0] ** 2)
-    with pytest.warns(UserWarning, match=r"4.9 each.*gaussian.*n_permutations") as caught:
+    with pytest.warns(UserWarning, match=r"4.9 per state.*gaussian.*n_permutations") as caught:
         decompose([FIRST[:39], SECOND[:39]], np.repeat([0, 1], 20)[:39])
     assert "bins" not in str(caught[0].message)
     assert caught[0].filename == __file__
@@ -299,22 +302,22 @@ def test_sources_must_be_a_list(sources, words):
 @pytest.mark.parametrize(
     ("sources", "target", "words"),
     [
-        ([], OR, "two or more sources, got 0"),
-        ([FIRST], OR, "two or more sources, got 1.*mutual_information"),
-        ([FIRST, SECOND, OR], OR, "'broja' is defined for 2 sources at most, got 3.*'imin'"),
-        ([FIRST, SECOND[:-1]], OR, "source 2 has 99 samples and the target has 100"),
-        ([FIRST, SECOND], OR[:-1], "source 1 has 100 samples and the target has 99"),
+        ([], OR, "got 0"),
+        ([FIRST], OR, "got 1.*mutual_information"),
+        ([FIRST, SECOND, OR], OR, "'broja'.* 2 sources, got 3.*'imin'"),
+        ([FIRST, SECOND[:-1]], OR, "source 2 has 99 .*target has 100"),
+        ([FIRST, SECOND], OR[:-1], "source 1 has 100 .*target has 99"),
         ([FIRST, []], OR, "source 2: .*0 sample"),
         ([np.empty((100, 0)), FIRST], OR, "source 1: .*0 feature"),
         ([FIRST, SECOND], [], "target: .*0 sample"),
-        ([FIRST, np.zeros((100, 2, 2))], OR, "source 2.*one dimension, or two"),
-        ([FIRST, [0.5, None, np.nan, *range(97)]], OR, "source 2 has 2 missing.*row 1.*fill"),
+        ([FIRST, np.zeros((100, 2, 2))], OR, "source 2.*dimension"),
+        ([FIRST, [0.5, None, np.nan, *range(97)]], OR, "source 2 has 2 missing.*row 1"),
         ([FIRST, SECOND], np.where(OR, np.inf, 1.0), "target has 75 missing or infinite.*row 1"),
         ([pd.DataFrame({"a": [None, 1.0]}), [0, 1]], [0, 1], "source 1, column 'a', has 1 missing"),
         ([FIRST, [f"id{i}" for i in range(100)]], [f"t{i}" for i in range(100)], "identifier"),
     ],
 )
-def test_variables_that_do_not_fit(sources, target, words):
+def test_invalid_variables(sources, target, words):
     with pytest.raises(ValueError, match=words):
         decompose(sources, target)
 
@@ -322,48 +325,46 @@ def test_variables_that_do_not_fit(sources, target, words):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"measure": "boja"}, "measure='boja' is unknown; did you mean 'broja'"),
+        ({"measure": "boja"}, "measure='boja'.*'broja'"),
         ({"binning": "counts"}, "binning='counts'.*'count', 'width'"),
         ({"unit": "bits"}, "unit='bits'"),
         ({"bins": 1}, "bins=1 .*at least 2"),
         ({"bins": 2.5}, r"bins=2.5 .*whole number"),
         ({"n_permutations": -1}, "n_permutations=-1 .*at least 0"),
         ({"n_bootstrap": "many"}, "n_bootstrap='many'"),
-        ({"n_bootstrap": 39}, "n_bootstrap=39 is too few for confidence=0.95.*n_bootstrap=40"),
-        ({"n_bootstrap": 100, "confidence": 0.99}, "n_bootstrap=200 or more"),
-        ({"confidence": 95}, "confidence=95 must lie between 0 and 1"),
+        ({"n_bootstrap": 39}, "n_bootstrap=39 .*confidence=0.95.*n_bootstrap=40"),
+        ({"n_bootstrap": 100, "confidence": 0.99}, "n_bootstrap=200"),
+        ({"confidence": 95}, "confidence=95"),
         ({"confidence": True}, "confidence=True"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"random_state": -1}, "random_state=-1"),
     ],
 )
-def test_settings_that_are_none(settings, words):
+def test_invalid_settings(settings, words):
     with pytest.raises(ValueError, match=words):
         decompose([FIRST, SECOND], OR, **settings)
 
 
 def test_too_many_states():
     many = np.tile(np.arange(1000), 2)
-    with pytest.raises(ValueError, match=r"source 1 has 1000 states.*1e\+09 joint states.*gauss"):
+    with pytest.raises(ValueError, match=r"source 1 has 1000 .*1e\+09.*gaussian"):
         decompose([many, many], many, feature_types=dict.fromkeys(["target"], "ordinal"))
 
 
 @pytest.mark.parametrize("sources", [["x1", "x2"], [1.0, 2.0], (None, FIRST)])
 def test_single_values_are_no_sources(sources):
-    with pytest.raises(TypeError, match=r"the target comes second; but .* is a single value"):
+    with pytest.raises(TypeError, match=f"{sources[0]!r}"):
         decompose(sources, OR)
 
 
 def test_the_column_of_most_levels_is_named():
     rng = np.random.default_rng(0)
     age = pd.Series(rng.integers(0, 60, 200), name="age")
-    with pytest.warns(
-        UserWarning, match=r"kinds=\{'age': 'continuous'\}, as 'age' has \d\d levels"
-    ):
+    with pytest.warns(UserWarning, match=r"feature_types=\{'age': 'continuous'\}.* \d\d levels"):
         decompose([age, rng.normal(size=200)], rng.integers(0, 2, 200))
 
 
-def test_kinds_may_be_listed_with_that_of_the_target():
+def test_feature_types_may_include_the_target():
     rng = np.random.default_rng(0)
     x1, x2, y = rng.integers(0, 50, size=(3, 1000))
     continuous = decompose([x1, x2], y, feature_types=["continuous"] * 3)
@@ -371,20 +372,17 @@ def test_kinds_may_be_listed_with_that_of_the_target():
     assert continuous == decompose([x1, x2], y, feature_types=stated)
 
 
-def test_names_of_variables_are_told():
+def test_names_of_variables():
     first, second = pd.Series(FIRST, name="rain"), pd.Series(SECOND, name="two\nlines")
     result = decompose([first, second], OR)
     assert result.variables == ("rain", "two\nlines", "target")
-    last = "1 is rain, 2 is 'two\\nlines'; the target is target"
-    assert str(result).splitlines()[-1] == last
+    assert all(name in str(result).splitlines()[-1] for name in ("rain", r"'two\nlines'", "target"))
     assert decompose([FIRST, SECOND], OR).variables is None
 
 
-def test_long_work_is_announced(monkeypatch, caplog):
-    monkeypatch.setattr(sys.modules[decompose.__module__], "LONG", 0.0)
-    decompose([FIRST, SECOND], OR, n_permutations=20, random_state=0)
-    assert "need 90 decompositions" in caplog.text
-    caplog.clear()
-    monkeypatch.setattr(sys.modules[decompose.__module__], "LONG", 3600.0)
-    decompose([FIRST, SECOND], OR, n_permutations=20, random_state=0)
-    assert not caplog.text
+@pytest.mark.parametrize(("n_permutations", "warns"), [(20, False), (10**9, True)])
+def test_a_warning_is_logged_before_long_inference(n_permutations, warns, caplog):
+    sample = DiscreteSample((FIRST, SECOND, OR), mmi)
+    with caplog.at_level(logging.WARNING):
+        warn_if_long(1e-3, sample, InferenceSettings(n_permutations, 0, 0.95, 0))
+    assert ("decompositions" in caplog.text) == warns

@@ -134,12 +134,12 @@ def test_it_is_built_once_and_cannot_be_changed():
 
 @pytest.mark.parametrize("n_sources", [-1, 0, 1, 6, 100])
 def test_other_numbers_of_sources_are_refused(n_sources):
-    with pytest.raises(ValueError, match=rf"n_sources={n_sources}: .* 2 to 5 sources .* Join"):
+    with pytest.raises(ValueError, match=f"n_sources={n_sources}"):
         lattice(n_sources)
 
 
 @pytest.mark.parametrize("values", [np.zeros(5), np.zeros((4, 18)), np.float64(1)])
 def test_values_of_another_length_are_refused(values):
     for turn in (lattice(3).moebius, lattice(3).cumulate):
-        with pytest.raises(ValueError, match="3 sources has 18 antichains, but the values have"):
+        with pytest.raises(ValueError, match="18 antichains"):
             turn(values)

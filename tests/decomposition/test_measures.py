@@ -33,15 +33,15 @@ def test_more_sources_where_the_measure_is_defined(measure, n_sources):
         result = decompose_distribution(pmf, measure=measure)
         assert len(result.atoms) == len(lattice(n_sources).labels)
         assert sum(result.atoms.values()) == pytest.approx(result.information)
-        with pytest.raises(AttributeError, match=r"shared is defined for two sources"):
+        with pytest.raises(AttributeError, match="shared"):
             _ = result.shared
     else:
-        with pytest.raises(ValueError, match=f"'{measure}' is defined for 2 sources at most"):
+        with pytest.raises(ValueError, match=f"'{measure}'.* 2 sources"):
             decompose_distribution(pmf, measure=measure)
 
 
 def test_six_sources_are_too_many_for_all():
-    with pytest.raises(ValueError, match="Use fewer sources, or join several"):
+    with pytest.raises(ValueError, match="got 6"):
         decompose_distribution(datasets.gate("AND", n_sources=6), measure="imin")
 
 
@@ -76,7 +76,7 @@ def test_an_atom_is_its_informative_less_its_misinformative_part():
         assert value == pytest.approx(difference)
 
 
-def test_only_broja_has_a_gap_to_tell_of():
+def test_only_solvers_have_a_gap():
     pmf = np.random.default_rng(0).dirichlet(np.ones(60)).reshape(3, 4, 5)
     assert 0 < decompose_distribution(pmf).gap <= 1e-9
     assert decompose_distribution(pmf, measure="mmi").gap == 0
@@ -92,29 +92,39 @@ def test_a_decomposition_is_ready_for_json():
 @pytest.mark.parametrize(
     ("pmf", "message"),
     [
-        ([[[0.5, 0.6], [0.2, -0.3]]], r"pmf\[0, 1, 1\] is -0.3; probabilities are at least 0"),
-        ([[[0.5, np.nan], [0.2, 0.3]]], r"pmf\[0, 0, 1\] is nan; probabilities are finite"),
-        ([[[0.5, 0.5], [0.5, 0.5]]], "must sum to 1, but sums to 2; divide it by its sum"),
-        ([[0.5, 0.5]], r"has 2: shape \(1, 2\). The target's axis is the last"),
-        (np.zeros((2, 0, 2)), r"pmf is empty: shape \(2, 0, 2\)"),
-        (np.zeros((2, 2, 2)), "must sum to 1, but sums to 0"),
+        ([[[0.5, 0.6], [0.2, -0.3]]], r"pmf\[0, 1, 1\] is -0.3"),
+        ([[[0.5, np.nan], [0.2, 0.3]]], r"pmf\[0, 0, 1\] is nan"),
+        ([[[0.5, 0.5], [0.5, 0.5]]], "sums to 2"),
+        ([[0.5, 0.5]], r"shape \(1, 2\)"),
+        (np.zeros((2, 0, 2)), r"shape \(2, 0, 2\)"),
+        (np.zeros((2, 2, 2)), "sums to 0"),
     ],
 )
-def test_what_is_no_distribution_is_refused(pmf, message):
+def test_invalid_distributions(pmf, message):
     with pytest.raises(ValueError, match=message):
         decompose_distribution(pmf)
 
 
-@pytest.mark.parametrize("pmf", ["AND", None, [[["a", "b"]]], [[[1.0], [2.0, 3.0]]]])
-def test_what_is_no_array_is_refused(pmf):
-    with pytest.raises((TypeError, ValueError), match="pmf"):
+@pytest.mark.parametrize(
+    "pmf",
+    [
+        "AND",
+        None,
+        [[["a", "b"]]],
+        [[[1.0], [2.0, 3.0]]],
+        np.full((1, 1, 1), 1 + 0j),
+        np.ma.masked_array(np.ones((1, 1, 1))),
+    ],
+)
+def test_invalid_arrays(pmf):
+    with pytest.raises(TypeError, match="pmf"):
         decompose_distribution(pmf)
 
 
-def test_unknown_names_are_refused():
-    with pytest.raises(ValueError, match="measure='brojan' is unknown; did you mean 'broja'"):
+def test_unknown_names():
+    with pytest.raises(ValueError, match=r"measure='brojan'.*'broja'"):
         decompose_distribution(datasets.gate("AND"), measure="brojan")
-    with pytest.raises(ValueError, match="unit='bits' is unknown; did you mean 'bit'"):
+    with pytest.raises(ValueError, match=r"unit='bits'.*'bit'"):
         decompose_distribution(datasets.gate("AND"), unit="bits")
     with pytest.raises(ValueError, match="measure='gaussian'"):
         decompose_distribution(datasets.gate("AND"), measure="gaussian")
@@ -140,11 +150,3 @@ def test_whole_numbers_are_a_distribution_if_they_sum_to_one():
     certain = np.zeros((2, 2, 2), dtype=int)
     certain[0, 0, 0] = 1
     assert decompose_distribution(certain).information == 0
-
-
-@pytest.mark.parametrize(
-    "pmf", [np.full((1, 1, 1), 1 + 0j), np.ma.masked_array(np.ones((1, 1, 1)))]
-)
-def test_what_is_no_plain_array_of_numbers_is_refused(pmf):
-    with pytest.raises(TypeError, match="pmf must be an array of real numbers"):
-        decompose_distribution(pmf)

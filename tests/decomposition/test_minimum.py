@@ -66,12 +66,12 @@ def test_sources_may_be_swapped(name, pmf, order):
 
 @both
 @given(pmf=pmfs(3), seed=seeds, axis=st.integers(0, 3))
-def test_only_what_states_tell_matters(name, pmf, seed, axis):
+def test_invariance_under_relabelling_and_splitting_of_states(name, pmf, seed, axis):
     atoms = decompose(name, pmf)
     for changed in (
         naive.permute_states(pmf, seed),
         naive.add_impossible_states(pmf, seed),
-        naive.split_state(pmf, axis),  # of the target too: by a coin that no source knows of
+        naive.split_state(pmf, axis),  # of the target too, independently of all sources
     ):
         assert largest_difference(decompose(name, changed), atoms) < 1e-12
 
@@ -91,7 +91,7 @@ def test_probabilities_next_to_nothing(name, tiny):
 
 
 def test_imin_calls_equal_amounts_shared_per_state_and_mmi_in_total():
-    # Source 1 tells whether t = 0, source 2 whether t = 2.
+    # Source 1 indicates t = 0, source 2 indicates t = 2.
     pmf = np.zeros((2, 2, 3))
     pmf[0, 0, 0] = pmf[1, 0, 1] = pmf[1, 1, 2] = 1 / 3
     bits = {name: decompose(name, pmf)["{1}{2}"] / np.log(2) for name in MEASURES}

@@ -128,7 +128,7 @@ def test_more_sources(n_sources):
     found = decompose_distribution(pmf / pmf.sum(), measure="imin")
     html = body(found._repr_html_())
     assert len(rows(html)) == 1 + 18
-    assert ("smaller ones" in html) == (n_sources == 4)
+    assert ("and 148 " in html) == (n_sources == 4)
     assert '<span class="pidselect-key pidselect-plain" aria-hidden="true"></span>mixed' in html
 
 
@@ -137,4 +137,4 @@ def test_negative_atoms_are_printed_as_they_are():
     html = body(Decomposition(atoms, 1.0, "sx", variables=(ATTACK, "b", "y"))._repr_html_())
     assert [line[3] for line in rows(html)[1:]] == ["-0.5000", "1.0000", "0.5000", "0.0000"]
     assert widths(html) == [100.0, 50.0]
-    assert "1 is &lt;img src=x onerror=alert(1)&gt;, 2 is b; the target is y" in html
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html

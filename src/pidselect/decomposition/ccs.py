@@ -27,7 +27,9 @@ MOST_STEPS = 200
 MOST_MARGINALS = 2000
 
 
-def ccs(pmf: FloatArray) -> PIDAtoms:
+def ccs(
+    pmf: FloatArray, *, most_steps: int = MOST_STEPS, largest_gap: float = LARGEST_GAP
+) -> PIDAtoms:
     r"""Decompose the information of exactly two sources by their common change in surprisal.
 
     .. math:: I_{ccs} = \sum_{abt} q(a,b,t)\, c(a,b,t), \qquad
@@ -42,6 +44,10 @@ def ccs(pmf: FloatArray) -> PIDAtoms:
     ----------
     pmf : array, shape (n_states_1, n_states_2, n_states_target)
         A joint distribution of two sources and, last, the target; see `check_pmf`.
+    most_steps : int
+        Of Newton's method.
+    largest_gap : float
+        A larger gap (nats) raises a RuntimeError.
 
     Returns
     -------
@@ -68,8 +74,8 @@ def ccs(pmf: FloatArray) -> PIDAtoms:
             f'{pmf.shape}. Use measure="sx", "imin" or "mmi" for more.'
         )
     check_marginals(pmf.shape)
-    shared, gap = _common_change(pmf, maximum_entropy(pmf))
-    if not gap <= LARGEST_GAP:
+    shared, gap = _common_change(pmf, maximum_entropy(pmf, most_steps))
+    if not gap <= largest_gap:
         raise RuntimeError(
             f"The maximum entropy distribution was not found: the error of the shared information "
             f"is {gap:.1e} nats. Merge states of tiny probability, or use another measure."
@@ -115,21 +121,14 @@ def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, fl
     return float((q * common)[agree].sum()), float(gap)
 
 
-def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
+def maximum_entropy(pmf: FloatArray, most_steps: int = MOST_STEPS) -> MaxentSolution:
     r"""Return the maximum entropy distribution with the same two-variable marginals.
 
     It has the form q = exp(f(a,b) + g(a,t) + h(b,t)) on the cells that are possible under these
     marginals, which are determined first, exactly. Then f, g, h minimise the convex dual
     :math:`\sum q - \sum p \ln q` by Newton's method.
 
-    Parameters
-    ----------
-    pmf : array, shape (A, B, T)
-
-    Returns
-    -------
-    MaxentSolution
-        The error is the last Newton step, which is not taken.
+    The error returned is the last Newton step, which is not taken.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def maximum_entropy(pmf: FloatArray) -> MaxentSolution:
     p = pmf.transpose(order)
     q = _fit_in_turn(possible_cells(p).astype(np.float64), p, n_rounds=10)
     best, smallest = MaxentSolution(q, np.full_like(q, np.inf)), np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         step = _newton_step(p, q)
         size = float((q * np.abs(step)).sum())
         is_stuck = smallest < 1e-12 and size > smallest / 2  # only rounding is left

@@ -10,11 +10,11 @@ from pidselect.data import FloatArray
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.pmf import PIDAtoms, entropy
 
-#: Entries of the largest temporary array (antichains x realisations): 32 MiB.
+#: 32 MiB of float64.
 CHUNK = 2**22
 
 
-def sx(pmf: FloatArray) -> PIDAtoms:
+def sx(pmf: FloatArray, *, chunk_size: int = CHUNK) -> PIDAtoms:
     r"""Decompose by shared exclusions, into informative and misinformative parts.
 
     For a realisation (s, t), the statement W that at least one member of the antichain is as
@@ -33,6 +33,8 @@ def sx(pmf: FloatArray) -> PIDAtoms:
     ----------
     pmf : array, shape (n_states_1, ..., n_states_target)
         A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
+    chunk_size : int
+        Entries of the largest temporary array (antichains x realisations).
 
     Returns
     -------
@@ -57,13 +59,13 @@ def sx(pmf: FloatArray) -> PIDAtoms:
     """
     sources = lattice(pmf.ndim - 1)
     target = pmf.sum(axis=tuple(range(pmf.ndim - 1)))
-    informative = _mean_surprisal(pmf.sum(axis=-1, keepdims=True))
-    misinformative = _mean_surprisal(pmf) - entropy(target)
+    informative = _mean_surprisal(pmf.sum(axis=-1, keepdims=True), chunk_size)
+    misinformative = _mean_surprisal(pmf, chunk_size) - entropy(target)
     atoms = sources.moebius(np.stack([informative, misinformative], axis=1))
     return PIDAtoms(atoms[:, 0] - atoms[:, 1], informative=atoms[:, 0])
 
 
-def _mean_surprisal(pmf: FloatArray) -> FloatArray:
+def _mean_surprisal(pmf: FloatArray, chunk_size: int) -> FloatArray:
     """Return the mean of -ln P(t, W) over all realisations (s, t), for each antichain.
 
     Another realisation lies in W if the set of sources in which it agrees with this one is in the
@@ -76,7 +78,7 @@ def _mean_surprisal(pmf: FloatArray) -> FloatArray:
     for mask, probabilities in _agreements(pmf):
         agreements[mask] = probabilities[possible]
     mean = np.zeros(len(upsets))
-    step = max(1, CHUNK // len(upsets))
+    step = max(1, chunk_size // len(upsets))
     for start in range(0, len(weights), step):
         unions = upsets @ agreements[:, start : start + step]
         mean -= np.log(unions, out=unions) @ weights[start : start + step]
