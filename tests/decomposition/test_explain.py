@@ -37,8 +37,8 @@ def measured(values, name="x"):
     return Block((Column(name, "continuous", np.asarray(values, dtype=float)),))
 
 
-def kept(**blocks):
-    return [AssessedFeature(name, "kept", True, block) for name, block in blocks.items()]
+def fixed(**blocks):
+    return [AssessedFeature(name, "fixed", True, block) for name, block in blocks.items()]
 
 
 def gate(name, repeats=60):
@@ -70,7 +70,7 @@ def line(n=300, seed=0):
 )
 def test_gates(name, first, second):
     a, b, target = gate(name)
-    explanation = explain(kept(a=a, b=b), target, PIDStrategy(Discrete()))
+    explanation = explain(fixed(a=a, b=b), target, PIDStrategy(Discrete()))
     for feature, expected in zip(explanation, (first, second), strict=True):
         found = (feature.unique, feature.shared, feature.synergy)
         assert found == pytest.approx(expected, abs=0.02)
@@ -142,7 +142,7 @@ def test_estimated_atoms_add_up(estimator):
 )
 def test_n_jobs_does_not_matter(strategy):
     a, b, target = line(200)
-    features = [*kept(a=a, b=b), AssessedFeature("c", "weakly relevant", False, line(200, 1)[0])]
+    features = [*fixed(a=a, b=b), AssessedFeature("c", "weakly relevant", False, line(200, 1)[0])]
     several = PIDStrategy(strategy.estimator, strategy.measure, n_jobs=2, max_memory=10**6)
     one, two = (explain(features, target, how).to_dict() for how in (strategy, several))
     assert one == two
@@ -153,7 +153,7 @@ def test_n_jobs_does_not_matter(strategy):
 
 def test_states_are_counted_where_samples_suffice():
     a, b, target = line(1000)
-    explanation = explain(kept(a=a, b=b), target, PIDStrategy(KSG()))
+    explanation = explain(fixed(a=a, b=b), target, PIDStrategy(KSG()))
     assert {feature.method for feature in explanation} == {"broja, 5 bins"}
     assert explanation.pairs.method == "broja, 5 bins"
     assert explanation.information == pytest.approx(
@@ -166,7 +166,7 @@ def test_states_are_counted_where_samples_suffice():
 )
 def test_estimator_is_used_where_they_do_not(estimator, name):
     a, b, target = line(100)
-    explanation = explain(kept(a=a, b=b), target, PIDStrategy(estimator))
+    explanation = explain(fixed(a=a, b=b), target, PIDStrategy(estimator))
     assert {feature.method for feature in explanation} == {name}
     assert all(feature.has_bounds for feature in explanation)
     assert any("mmi" in note for note in explanation.notes)
@@ -179,7 +179,7 @@ def test_features_of_a_part_have_one_method():
     many = Block((Column("n", "nominal", np.arange(1000.0) // 2),))
     few = levels(np.arange(1000) % 2)
     others = {"m": many, "f": few}
-    features = kept(a=a)
+    features = fixed(a=a)
     features += [AssessedFeature(n, "irrelevant", False, b) for n, b in others.items()]
     explanation = explain(features, target, PIDStrategy(Mixed()))
     assert explanation["a"].method == "broja, 5 bins"
@@ -192,7 +192,7 @@ def test_not_estimable():
     rng = np.random.default_rng(0)
     a, b, target = (levels(column) for column in rng.integers(0, 9, size=(3, 300)))
     weak = AssessedFeature("c", "weakly relevant", False, levels(rng.integers(0, 9, 300)))
-    explanation = explain([*kept(a=a, b=b), weak], target, PIDStrategy(Discrete()))
+    explanation = explain([*fixed(a=a, b=b), weak], target, PIDStrategy(Discrete()))
     for feature in explanation:
         assert feature.unique is feature.shared is feature.synergy is None
         assert feature.relevance is feature.information is feature.share("unique") is None
@@ -208,7 +208,7 @@ def test_not_estimable():
 
 def test_measure_by_name_is_always_used():
     a, b, target = line(100)
-    explanation = explain(kept(a=a, b=b), target, PIDStrategy(KSG(), measure="imin", bins=4))
+    explanation = explain(fixed(a=a, b=b), target, PIDStrategy(KSG(), measure="imin", bins=4))
     assert explanation["a"].method == "imin, 4 bins"
     assert explanation["a"].shared is not None
     assert any("fewer than 5 samples" in note for note in explanation.notes)
@@ -236,12 +236,12 @@ def test_counts_of_many_levels_are_binned():
 def test_infinite_estimates_are_not_estimable():
     a, b, _ = line(50)
     target = measured(a.columns[0].values + b.columns[0].values, "y")
-    explanation = explain(kept(a=a, b=b), target, PIDStrategy(Gaussian()))
+    explanation = explain(fixed(a=a, b=b), target, PIDStrategy(Gaussian()))
     assert explanation["a"].unique is None
     assert "infinite" in explanation["a"].reason
     assert explanation.information is None
     few = line(20)[0]
-    single = explain(kept(a=few), few, PIDStrategy(Gaussian()))
+    single = explain(fixed(a=few), few, PIDStrategy(Gaussian()))
     assert single["a"].unique is None
     assert not single.pairs.estimable.any()
     assert np.isfinite(explanation.pairs.synergy).all()
@@ -253,7 +253,7 @@ def test_infinite_estimates_are_not_estimable():
 @pytest.mark.parametrize("n", [60, 1000])
 def test_single_feature_is_all_unique(n):
     a, _, target = line(n)
-    explanation = explain(kept(a=a), target, PIDStrategy(KSG()))
+    explanation = explain(fixed(a=a), target, PIDStrategy(KSG()))
     feature = explanation["a"]
     assert (feature.shared, feature.synergy) == pytest.approx((0, 0), abs=1e-12)
     assert feature.share("unique") == pytest.approx(1)
@@ -283,25 +283,25 @@ def test_nothing_at_all():
 @pytest.mark.parametrize("n", [60, 1000])
 def test_constant_features_have_no_information(n):
     a, _, target = line(n)
-    explanation = explain(kept(a=a, b=Block()), target, PIDStrategy(KSG()))
+    explanation = explain(fixed(a=a, b=Block()), target, PIDStrategy(KSG()))
     b = explanation["b"]
     assert (b.unique, b.shared, b.synergy) == pytest.approx((0, 0, 0), abs=1e-12)
     assert explanation["a"].shared == pytest.approx(0, abs=1e-12)
 
 
 def test_order():
-    """Selected ones in their order, others by relevance, then copies and skipped columns."""
+    """Selected ones in their order, others by relevance, then duplicates and skipped columns."""
     a, b, target = line()
     noise = line(seed=5)[0]
     aside = [
-        AssessedFeature("d", "copy", False, Block(), "a"),
+        AssessedFeature("d", "duplicate", False, Block(), "a"),
         AssessedFeature("e", "skipped", False, Block(), "constant"),
     ]
     others = [
         AssessedFeature("z", "irrelevant", False, noise),
         AssessedFeature("b", "weakly relevant", False, b),
     ]
-    explanation = explain([*aside, *others, *kept(a=a)], target, PIDStrategy(Gaussian()))
+    explanation = explain([*aside, *others, *fixed(a=a)], target, PIDStrategy(Gaussian()))
     assert [feature.name for feature in explanation] == ["a", "b", "z", "d", "e"]
     assert explanation["d"].unique is None
     assert explanation["d"].method == ""
@@ -311,7 +311,7 @@ def test_redundant_with_those_it_has_most_in_common_with():
     rng = np.random.default_rng(0)
     first, second, third = rng.integers(0, 2, size=(3, 800))
     target = levels(first + 2 * second + 4 * third, "y")
-    selected = kept(a=levels(first), b=levels(second), c=levels(third))
+    selected = fixed(a=levels(first), b=levels(second), c=levels(third))
     noisy = levels(first ^ (rng.random(800) < 0.1))
     features = [
         *selected,
@@ -330,7 +330,7 @@ def test_redundancy_is_named_where_all_amounts_are_shared():
     rng = np.random.default_rng(0)
     first, second, noise = rng.normal(size=(3, 200))
     target = measured(first + second, "y")
-    selected = kept(a=measured(first), b=measured(second))
+    selected = fixed(a=measured(first), b=measured(second))
     weak = AssessedFeature("c", "weakly relevant", False, measured(second + noise))
     explanation = explain([*selected, weak], target, PIDStrategy(KSG()))
     assert explanation["c"].method == "mmi by KSG(k=4)"
@@ -344,7 +344,7 @@ def test_redundancy_is_named_where_all_amounts_are_shared():
 def test_pairs(n):
     a, b, target = line(n)
     c = line(n, seed=3)[0]
-    pairs = explain(kept(a=a, b=b, c=c), target, PIDStrategy(KSG())).pairs
+    pairs = explain(fixed(a=a, b=b, c=c), target, PIDStrategy(KSG())).pairs
     assert pairs.names == ("a", "b", "c")
     assert pairs.estimable.all()
     np.testing.assert_array_equal(pairs.synergy, pairs.synergy.T)
@@ -360,7 +360,7 @@ def test_pairs_by_an_estimator_do_not_depend_on_the_order():
     a, b, target = line(100)
     one, two = (
         explain(features, target, PIDStrategy(KSG())).pairs
-        for features in (kept(a=a, b=b), kept(b=b, a=a))
+        for features in (fixed(a=a, b=b), fixed(b=b, a=a))
     )
     assert one.synergy[0, 1] == pytest.approx(two.synergy[0, 1])
 
@@ -395,7 +395,7 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
             ["f (unique 0.31 bit, synergy 0.21 bit, shared 0.40 bit)", "strongly relevant"],
             ["at least", "redundant"],
         ),
-        (explained("kept", -0.003, -0.1, 0.2), ["unique 0.00", "shared -0.10", "kept"], []),
+        (explained("fixed", -0.003, -0.1, 0.2), ["unique 0.00", "shared -0.10", "fixed"], []),
         (explained(unique=0.3, shared=0.1, synergy=-0.4), ["strongly relevant", "-0.10 bit"], []),
         (
             explained(shared=0.33, synergy=0.64, has_bounds=True),
@@ -410,7 +410,7 @@ def explained(role="strongly relevant", unique=0.0, shared=0.0, synergy=0.0, **m
         (explained("weakly relevant", 0.0, 0.3, 0.5, redundant_with=("a",)), [], ["redundant"]),
         (explained("weakly relevant", 0.0, -0.1, redundant_with=("a",)), [], ["redundant"]),
         (FeatureExplanation("f", "irrelevant", False), ["f", "irrelevant"], ["bit"]),
-        (FeatureExplanation("f", "copy", False, reason="a"), ["copy of a"], []),
+        (FeatureExplanation("f", "duplicate", False, reason="a"), ["duplicate of a"], []),
         (FeatureExplanation("f", "skipped", False, reason="constant"), ["constant"], []),
     ],
 )
@@ -428,7 +428,7 @@ NAMES = ["a\nb", "", " ", "\x1b[31mred", "tab\t", "\u202eabc", "x" * 200, "grÃ¶Ã
 def test_names_cannot_break_the_text(name):
     a, b, target = line(60)
     target = Block((Column(name, "continuous", target.columns[0].values),))
-    features = [*kept(**{name: a}), AssessedFeature("other", "weakly relevant", False, b)]
+    features = [*fixed(**{name: a}), AssessedFeature("other", "weakly relevant", False, b)]
     explanation = explain(features, target, PIDStrategy(KSG()))
     text = str(explanation)
     assert all(line.isprintable() for line in text.split("\n"))
@@ -441,7 +441,7 @@ def test_names_cannot_break_the_text(name):
 
 def test_prints_within_the_width():
     a, b, target = line(100)
-    features = kept(**{"a rather long name of a column": a, "another one of these names": b})
+    features = fixed(**{"a rather long name of a column": a, "another one of these names": b})
     features += [AssessedFeature(f"z{i}", "irrelevant", False, line(100, i)[0]) for i in range(9)]
     explanation = explain(features, target, PIDStrategy(KSG()), ["a note of the caller."])
     text = str(explanation)
@@ -455,7 +455,7 @@ def test_prints_within_the_width():
 
 def test_many_features_are_cut_short():
     a, _, target = line(100)
-    features = kept(a=a)
+    features = fixed(a=a)
     features += [AssessedFeature(f"z{i}", "irrelevant", False, line(100, 1)[0]) for i in range(25)]
     text = str(explain(features, target, PIDStrategy(Gaussian())))
     assert "... and 5 more, see .to_frame()." in text
@@ -466,7 +466,7 @@ def test_many_features_are_cut_short():
 
 def test_access_by_name():
     a, b, target = line(100)
-    explanation = explain(kept(first=a, second=b), target, PIDStrategy(Gaussian()))
+    explanation = explain(fixed(first=a, second=b), target, PIDStrategy(Gaussian()))
     assert explanation["second"] is explanation.features[1]
     assert str(explanation["first"]) == explanation["first"].sentence
     with pytest.raises(KeyError, match="did you mean 'second'"):
@@ -476,8 +476,8 @@ def test_access_by_name():
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames(library):
     a, b, target = line(100)
-    features = [*kept(a=a), AssessedFeature("b", "weakly relevant", False, b)]
-    features.append(AssessedFeature("c", "copy", False, Block(), "a"))
+    features = [*fixed(a=a), AssessedFeature("b", "weakly relevant", False, b)]
+    features.append(AssessedFeature("c", "duplicate", False, Block(), "a"))
     explanation = explain(features, target, PIDStrategy(Gaussian()))
     frame = replace(explanation, frame_library=library).to_frame()
     assert type(frame).__module__.split(".")[0] == library
@@ -489,7 +489,7 @@ def test_frames(library):
 
 def test_everything_is_ready_for_json():
     a, b, target = line(1000)
-    features = [*kept(a=a, b=b), AssessedFeature("c", "weakly relevant", False, line(1000, 1)[0])]
+    features = [*fixed(a=a, b=b), AssessedFeature("c", "weakly relevant", False, line(1000, 1)[0])]
     explanation = explain(features, target, PIDStrategy(KSG()))
     record = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert record["features"][0]["relevance"] == explanation["a"].relevance

@@ -55,11 +55,11 @@ class AssessedFeature:
     name : str
     role : Role
     selected : bool
-        Whether it is in the selected set, including kept features.
+        Whether it is in the selected set, including fixed features.
     block : Block
         Its columns that are not constant in the samples.
     reason : str
-        Why it was skipped, or which feature it is a copy of; such features are not decomposed.
+        Why it was skipped, or which feature it duplicates; such features are not decomposed.
     """
 
     name: str
@@ -116,13 +116,13 @@ def explain(
     >>> states = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 50)
     >>> x1, x2, y = (read_block(column, "") for column in states.T)
     >>> columns = {"x1": x1, "x2": x2}
-    >>> features = [AssessedFeature(name, "kept", True, x) for name, x in columns.items()]
+    >>> features = [AssessedFeature(name, "fixed", True, x) for name, x in columns.items()]
     >>> explanation = explain(features, y, PIDStrategy(Discrete()))
     >>> round(explanation["x1"].synergy, 2), round(explanation.information, 2)
     (1.0, 1.0)
     """
     selected = [f for f in assessed if f.selected]
-    excluded = [f for f in assessed if not f.selected and f.role in ("copy", "skipped")]
+    excluded = [f for f in assessed if not f.selected and f.role in ("duplicate", "skipped")]
     rejected = [f for f in assessed if not f.selected and f not in excluded]
     everything = _joint_block(selected)
     inner = [
@@ -279,13 +279,13 @@ def sentence(feature: FeatureExplanation) -> str:
     X2 (unique 0.00 bit, synergy 0.00 bit, shared 0.40 bit): weakly relevant, redundant with X1.
     """
     name = shown(feature.name)
-    if feature.role == "copy":
-        return f"{name}: copy of {shown(feature.reason)}."
+    if feature.role == "duplicate":
+        return f"{name}: duplicate of {shown(feature.reason)}."
     if feature.role == "skipped":
         return f"{name}: skipped, {feature.reason}."
     if feature.role == "irrelevant":
         return f"{name}: irrelevant, not significant given any conditioning set that was tested."
-    role = "kept, not tested" if feature.role == "kept" else feature.role
+    role = "fixed, not tested" if feature.role == "fixed" else feature.role
     if feature.unique is None:
         return f"{name}: {role}; atoms not estimable: {feature.reason}."
     lower, upper = ("at least ", "at most ") if feature.has_bounds else ("", "")

@@ -31,7 +31,9 @@ P_VALUE_NOTE = (
     "p-value: null hypothesis that a source is independent of the rest, not that the atom is 0."
 )
 
-Role = Literal["strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"]
+Role = Literal[
+    "strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"
+]
 
 ATOMS = ("unique", "shared", "synergy")
 VALUES = (*ATOMS, "relevance", "information")
@@ -253,7 +255,7 @@ class FeatureExplanation:
     Parameters
     ----------
     name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "kept", "copy", "skipped"}
+    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"}
         See `PIDSelector.explain`.
     selected : bool
     unique : float or None
@@ -269,7 +271,7 @@ class FeatureExplanation:
     redundant_with : tuple of str
         The selected features that a weakly relevant feature is most redundant with.
     reason : str
-        Why a column was skipped, which column it is a copy of, or why values are not estimable or
+        Why a column was skipped, which column it duplicates, or why values are not estimable or
         unreliable.
     sentence : str
         Values and role as text.
@@ -390,8 +392,8 @@ class Explanation:
     Parameters
     ----------
     features : tuple of FeatureExplanation
-        Kept features, selected ones in the order of inclusion, the others by their relevance, then
-        copies and skipped columns.
+        Fixed features, selected ones in the order of inclusion, the others by their relevance, then
+        duplicates and skipped columns.
     information : float or None
         I(selected features; y) in bits; None if it is not estimable.
     pairs : Pairs
@@ -400,6 +402,8 @@ class Explanation:
         The name of the target.
     notes : tuple of str
         Caveats of the estimates.
+    in_sample : bool
+        Whether the samples are those of the fit, so that values are optimistic.
     """
 
     features: tuple[FeatureExplanation, ...]
@@ -408,6 +412,7 @@ class Explanation:
     n_samples: int
     target: str = "y"
     notes: tuple[str, ...] = ()
+    in_sample: bool = False
     frame_library: str | None = None
 
     def __getitem__(self, name: str) -> FeatureExplanation:

@@ -25,8 +25,8 @@ from pidselect.data import (
 from pidselect.data.feature_types import TARGET
 from pidselect.data.frames import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
-from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.source_pair import PIDStrategy
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
