@@ -129,10 +129,10 @@ def estimates() -> list[dict[str, Any]]:
 def list_facts(bound: Any) -> dict[str, float]:
     """Return how long lists are, and how far they are filled."""
     facts = {}
-    for name, part in zip(("joint", "given"), bound.around.kept[2:4], strict=True):
-        if part.size:
-            lengths = bound.device.get(part.arrays[2])
-            facts[f"{name} list"] = part.size
+    for name, lists in zip(("joint", "given"), bound.spaces.kept[2:4], strict=True):
+        if lists.arrays:
+            lengths = bound.device.get(lists.arrays[2])
+            facts[f"{name} list"] = lists.fields[-1]
             facts[f"{name} filled"] = float(lengths.mean())
             facts[f"{name} shortest"] = int(lengths.min())
     return facts

@@ -15,8 +15,7 @@ from pidselect.datasets import SyntheticDataset
 from pidselect.decomposition import decompose
 from pidselect.decomposition.binning import Binning, to_codes
 from pidselect.estimators import ESTIMATORS
-from pidselect.estimators.base import Batch
-from pidselect.estimators.information import NATS_PER_UNIT
+from pidselect.estimators.base import NATS_PER_UNIT, Batch
 from pidselect.selection import PIDSelector
 from pidselect.significance import critical_value, permutations
 from reproduction.experiment import Outcome

@@ -10,7 +10,7 @@ import numpy as np
 from pidselect.data import FloatArray
 from pidselect.datasets import gate
 from pidselect.decomposition.pmf import entropy
-from pidselect.estimators.information import NATS_PER_UNIT
+from pidselect.estimators.base import NATS_PER_UNIT
 
 
 def correlated_copy(agreement: float) -> FloatArray:

@@ -22,13 +22,13 @@ COMPILER = shutil.which("g++")
 
 #: The types of each kernel's arguments.
 ARGUMENTS = {
-    "list_neighbours": ("const Space *", "const Lists *", "int", "int"),
-    "draw_permutations": ("const uint64 *", "int", "uint64", "int", "int", "PLACE *"),
+    "list_neighbours": ("const Space *", "const NeighbourLists *", "int", "int"),
+    "fill_permutations": ("const uint64 *", "int", "uint64", "int", "int", "INDEX *"),
     "arrange": (
-        *("const PLACE *", "int", "int", "const int *", "const double *", "const int *"),
+        *("const INDEX *", "int", "int", "const int *", "const double *", "const int *"),
         "const Candidate *",
     ),
-    "score_columns": ("const Surroundings *", "const Candidate *", "int", "uint64 *"),
+    "score_columns": ("const TargetSpaces *", "const Candidate *", "int", "uint64 *"),
 }
 
 
@@ -100,7 +100,7 @@ class CpuDevice:
             )
             code.write_text("\n".join([shim, kernels, *map(entry, names)]), encoding="utf-8")
             options = [f"-D{name}={value}" for name, value in kernel.definitions]
-            flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w", "-DPATIENCE=16"]
+            flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w", "-DMIN_SCAN=16"]
             assert COMPILER is not None
             subprocess.run(
                 [COMPILER, *flags, *options, "-o", library, code], check=True, timeout=120

@@ -22,7 +22,7 @@ from pidselect.estimators import (
     Mixed,
     mutual_information,
 )
-from pidselect.estimators.gaussian import MOST_LEVELS
+from pidselect.estimators.gaussian import MAX_LEVELS
 
 MEMORY = 2**30
 BATCHES = (1, 2, 15, 16, 17, 40)
@@ -359,7 +359,7 @@ def test_labels_with_many_levels(estimator, twin, levels, width):
 @pytest.mark.parametrize(("estimator", "twin"), LINEAR)
 def test_rare_levels_share_one(estimator, twin):
     rng = np.random.default_rng(6)
-    codes = np.concatenate([np.repeat(np.arange(MOST_LEVELS), 3), 200 + np.arange(60)])
+    codes = np.concatenate([np.repeat(np.arange(MAX_LEVELS), 3), 200 + np.arange(60)])
     target = rng.normal(size=codes.size) + codes % 3
     data = Sample(stack(codes), stack(target), np.empty((codes.size, 0)), (0,))
     shared = Sample(stack(np.minimum(codes, 200)), data.y, data.s, (0,))

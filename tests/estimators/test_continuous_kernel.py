@@ -11,12 +11,12 @@ from numba import typeof
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators.knn import binding
-from pidselect.estimators.knn.binding import is_smooth
-from pidselect.estimators.knn.continuous import FEW_SAMPLES, score_smooth_columns
-from pidselect.estimators.knn.general import score_columns
-from pidselect.estimators.knn.grid_index import stretch, to_ruler
-from pidselect.estimators.knn.neighbour_lists import sorted_neighbours, spatial_order
-from pidselect.estimators.knn.spaces import Space, in_blocks
+from pidselect.estimators.knn.binding import is_continuous
+from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, score_continuous
+from pidselect.estimators.knn.general import score_general
+from pidselect.estimators.knn.grid_index import build_grid, find_interval
+from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
+from pidselect.estimators.knn.spaces import Space, bounding_boxes
 from pidselect.significance import permutations
 
 SHAPES = {
@@ -45,17 +45,17 @@ def both(estimator, columns, rows, max_memory=2**30, places=np.uint16):
     )
     candidate = scorer.to_candidate(Block((column(x),)))
     quick, exact = np.empty((2, len(rows)), dtype=np.int64)
-    around, rule = scorer.known.around, scorer.rule
-    rows = np.take(rows, scorer.known.order, axis=1)
-    score_smooth_columns(candidate, rows, around, rule, quick, np.empty(0, dtype=places))
-    score_columns(candidate, rows, around, rule, exact)
+    spaces, rule = scorer.bound.spaces, scorer.rule
+    rows = np.take(rows, scorer.bound.order, axis=1)
+    score_continuous(candidate, rows, spaces, rule, quick, np.empty(0, dtype=places))
+    score_general(candidate, rows, spaces, rule, exact)
     return quick, exact
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
 def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns, monkeypatch):
     rng, seen = np.random.default_rng(0), []
-    for name in ("score_columns", "score_smooth_columns"):
+    for name in ("score_general", "score_continuous"):
         monkeypatch.setattr(binding, name, lambda candidate, rows, *_: seen.append(typeof(rows)))
     scorer = KSG().bind(Block((column(rng.normal(size=50)),)), Block())
     block = Block(tuple(column(values) for values in rng.normal(size=(n_columns, 50))))
@@ -110,11 +110,11 @@ def test_short_lists_leave_no_trace(n, n_given, k, lists, seed):
         (np.arange(100.0), True),
         (np.arange(100.0) // 2, False),
         (np.append(np.arange(99.0), 1e300), False),
-        (np.arange(FEW_SAMPLES + 1.0), True),
+        (np.arange(MAX_UINT16_SAMPLES + 1.0), True),
     ],
 )
-def test_only_what_narrow_numbers_can_hold_is_smooth(values, expected):
-    assert is_smooth(Space(values[np.newaxis], np.array([np.inf]))) is expected
+def test_only_what_narrow_numbers_can_hold_is_continuous(values, expected):
+    assert is_continuous(Space(values[np.newaxis], np.array([np.inf]))) is expected
 
 
 @pytest.mark.parametrize("n_given", [0, 1, 3])
@@ -128,7 +128,7 @@ def test_wider_places_give_the_same(n_given):
 
 def test_many_samples():
     """Beyond 65,535 samples places have no room in 16 bits."""
-    x, y = np.random.default_rng(0).normal(size=(2, FEW_SAMPLES + 30))
+    x, y = np.random.default_rng(0).normal(size=(2, MAX_UINT16_SAMPLES + 30))
     columns = x, x + y
     rows = permutations((7,), range(1, 3), len(x))
     rows[0] = np.arange(len(x))
@@ -152,16 +152,16 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     values = values if digits is None else np.round(values, digits)
     values = np.ascontiguousarray(values[:, spatial_order(values)])
     space = Space(values, np.full(n_axes, np.inf))
-    order = sorted_neighbours(space, in_blocks(space), length)
+    lists = list_neighbours(space, bounding_boxes(space), length)
     apart = np.abs(values[:, :, np.newaxis] - values[:, np.newaxis]).max(axis=0)
-    listed = np.take_along_axis(apart, order.sample.astype(np.int64), axis=1)
-    np.testing.assert_array_equal(listed, order.distance)
+    listed = np.take_along_axis(apart, lists.sample.astype(np.int64), axis=1)
+    np.testing.assert_array_equal(listed, lists.distance)
     np.fill_diagonal(apart, np.inf)
     # Keys leave out the last digits: of samples equally far but for those, any may be listed.
     nearest = np.sort(apart, axis=1)[:, : min(length, n - 1)]
-    np.testing.assert_allclose(order.distance, nearest, rtol=1e-9)
-    np.put_along_axis(apart, order.sample.astype(np.int64), np.inf, axis=1)
-    assert (apart.min(axis=1) >= order.reach * (1 - 1e-15)).all()
+    np.testing.assert_allclose(lists.distance, nearest, rtol=1e-9)
+    np.put_along_axis(apart, lists.sample.astype(np.int64), np.inf, axis=1)
+    assert (apart.min(axis=1) >= lists.radius * (1 - 1e-15)).all()
 
 
 @settings(max_examples=300, deadline=None)
@@ -175,7 +175,7 @@ def test_a_ruler_tells_who_is_within_a_limit(values, unit, limit, seed):
     """Whatever the cells: as comparing the rounded differences one by one does."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
-    first, last = stretch(to_ruler(ascending), here, limit * unit)
+    first, last = find_interval(build_grid(ascending), here, limit * unit)
     near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
     assert last - first == len(near)
     assert not len(near) or (first, last) == (near[0], near[-1] + 1)

@@ -16,7 +16,7 @@ import pidselect.estimators.cuda.scorer as module
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
-from pidselect.estimators.cuda import rows as cuda_rows
+from pidselect.estimators.cuda import permutations as cuda_rows
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on
 from pidselect.selection import context
@@ -36,7 +36,6 @@ def compiled(tmp_path_factory):
 @pytest.fixture
 def device(compiled, monkeypatch):
     monkeypatch.setattr(module, "THREADS", 64)
-    monkeypatch.setattr(module, "WARPS", 2)
     compiled.launched.clear()
     return compiled
 
@@ -125,7 +124,7 @@ def test_one_neighbour_of_few_samples(device, n_samples):
 
 
 def test_lists_that_end_early(device, monkeypatch):
-    monkeypatch.setattr(module, "LONGEST_LIST", 8)
+    monkeypatch.setattr(module, "MAX_LIST", 8)
     for digits in (None, 0):
         for estimator in (KSG(), Mixed()):
             check_same(device, estimator, *question(100, 2, digits=digits))
@@ -133,7 +132,7 @@ def test_lists_that_end_early(device, monkeypatch):
 
 
 def test_lists_as_short_as_memory_demands(device, monkeypatch):
-    monkeypatch.setattr(module, "SHORTEST_LIST", 32)
+    monkeypatch.setattr(module, "MIN_LIST", 32)
     monkeypatch.setattr(device, "free", 4 * 100 * 16 * module.NEIGHBOUR_BYTES)
     check_same(device, KSG(), *question(100, 2))
 
@@ -143,7 +142,7 @@ def test_many_columns_given(device):
 
 
 def test_wide_places(device, monkeypatch):
-    monkeypatch.setattr(cuda_rows, "MOST_NARROW", 10)
+    monkeypatch.setattr(cuda_rows, "MAX_UINT16_SAMPLES", 10)
     check_same(device, KSG(), *question(50, 2))
     drawn = Permutations(device, 50)((1,), range(1, 9))
     np.testing.assert_array_equal(drawn.on_cpu, permutations((1,), range(1, 9), 50))
@@ -181,7 +180,7 @@ def test_several_targets(device):
 
 
 @pytest.mark.parametrize(
-    "estimator", [KSG(algorithm=2), Copula(), KSG(k=module.MOST_NEIGHBOURS + 1)]
+    "estimator", [KSG(algorithm=2), Copula(), KSG(k=module.MAX_NEIGHBOURS + 1)]
 )
 def test_what_has_no_kernel_stays_on_the_cpu(device, estimator):
     target, given, candidate = question(60, 1)
@@ -218,7 +217,7 @@ def test_wrong_length(device):
 @pytest.mark.parametrize(
     "how",
     [
-        {"estimator": "ksg", "surrogates": "global", "shared": False},
+        {"estimator": "ksg", "surrogates": "global", "shared_permutations": False},
         {},  # a portfolio, of which one member stays on the CPU, and draws of both kinds
         {"n_jobs": 2, "n_permutations": "auto"},
     ],
@@ -233,7 +232,7 @@ def test_same_selection(device, monkeypatch, how):
     on_cpu = PIDSelector(**how).fit(X, y)
     assert not device.launched
     there = PIDSelector(device="cuda", **how).fit(X, y)
-    assert {"draw_permutations", "score_columns"} <= set(device.launched)
+    assert {"fill_permutations", "score_columns"} <= set(device.launched)
     assert there.selection_.to_dict() == on_cpu.selection_.to_dict()
     assert there.selected_.tolist() == on_cpu.selected_.tolist()
     assert sorted(there.selected_) == [0, 1]

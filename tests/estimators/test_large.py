@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pidselect.data import Block, Column, ColumnStore
 from pidselect.estimators import Batch
 from pidselect.estimators.discrete import Discrete, small_codes
-from pidselect.estimators.discrete_kernels import score_codes, score_in_table
-from pidselect.estimators.gaussian import FEWEST_TOGETHER, Copula, Gaussian
+from pidselect.estimators.discrete_kernels import score_by_group, score_by_table
+from pidselect.estimators.gaussian import MIN_CANDIDATES, Copula, Gaussian
 from pidselect.significance import permutations
 from pidselect.significance.rng import resamples
 
@@ -42,7 +42,7 @@ def test_candidates_together_are_those_alone(estimator, n_given, n_samples):
     together = scorer.score_together(candidates, rows)
     alone = [scorer.score(Batch(candidate, rows)) for candidate in candidates]
     np.testing.assert_array_equal(together, alone)
-    assert len(candidates) > FEWEST_TOGETHER
+    assert len(candidates) > MIN_CANDIDATES
 
 
 def test_samples_drawn_with_replacement():
@@ -77,12 +77,12 @@ def test_gaussian_sums_do_not_depend_on_the_order_of_the_samples(seed, n_samples
     x = rng.normal(size=n_samples)
     scorer = Gaussian().bind(block(x + rng.normal(size=n_samples)), Block())
     one = np.arange(n_samples, dtype=np.int32)[np.newaxis]
-    turned = scorer.known._replace(
-        by_sample=scorer.known.by_sample[::-1].copy(),
-        target=scorer.known.target[:, ::-1].copy(),
-        given=scorer.known.given[:, ::-1].copy(),
+    turned = scorer.basis._replace(
+        by_sample=scorer.basis.by_sample[::-1].copy(),
+        target=scorer.basis.target[:, ::-1].copy(),
+        given=scorer.basis.given[:, ::-1].copy(),
     )
-    other = type(scorer)(turned, scorer.scaling)
+    other = type(scorer)(turned, scorer.transformation)
     backwards = one[:, ::-1].copy()
     assert scorer.score(Batch(block(x), one)) == other.score(Batch(block(x), backwards))
 
@@ -98,8 +98,8 @@ def test_a_table_of_cells_counts_as_groups_do(seed, n_samples, n_levels, n_given
     rows = permutations((seed,), range(1, 5), n_samples)
     one, other = np.empty(4), np.empty(4)
     codes = small_codes(x)
-    score_in_table(codes, rows, scorer.cells, scorer.weight, one)
-    score_codes(codes.astype(np.int64), rows, *scorer.partitions, scorer.weight, other)
+    score_by_table(codes, rows, scorer.cells, scorer.weight, one)
+    score_by_group(codes.astype(np.int64), rows, *scorer.partitions, scorer.weight, other)
     np.testing.assert_array_equal(one, other)
 
 

@@ -10,7 +10,7 @@ import pytest
 import naive
 from estimators.samples import Sample, orders, sample
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.knn.spaces import nearer_than
+from pidselect.estimators.knn.spaces import count_less
 
 N_SAMPLES = 150
 LONG, SHORT, NONE = 2**30, N_SAMPLES * 12 * 20, 1  # bytes: all neighbours, about twenty, none
@@ -68,7 +68,7 @@ def test_a_block_with_a_column_that_never_matters_is_that_column_less(n_given):
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 64, 65])
-def test_nearer_than_is_a_search_from_the_left(size):
+def test_count_less_is_a_search_from_the_left(size):
     ascending = np.sort(np.random.default_rng(size).integers(0, 20, size) / 4)
     for limit in np.arange(-1, 44) / 8:
-        assert nearer_than(limit, ascending) == np.searchsorted(ascending, limit, side="left")
+        assert count_less(limit, ascending) == np.searchsorted(ascending, limit, side="left")

@@ -10,7 +10,7 @@ from systems import chosen, gates, numbers, quick
 
 import naive_selection
 from pidselect.significance import FORWARD
-from pidselect.significance.standardize import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 
 def sums(n=80, seed=0):
@@ -66,7 +66,7 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
     assert len(steps) == 4
     portfolio = isinstance(estimator, tuple)
     rules = naive_selection.Rules(
-        estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
+        estimator if portfolio else (estimator,), 39, PILOT_PERMUTATIONS if portfolio else 0
     )
     known = []
     for step in steps:

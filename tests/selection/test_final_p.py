@@ -17,7 +17,7 @@ from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult
 from pidselect.significance import BACKWARD, FINAL
-from pidselect.significance.standardize import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -108,7 +108,7 @@ def test_the_selector_equals_the_twin(estimator, backward, shared):
     assert [step.phase for step in record.steps] == phases
     portfolio = isinstance(estimator, tuple)
     rules = naive_selection.Rules(
-        estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
+        estimator if portfolio else (estimator,), 39, PILOT_PERMUTATIONS if portfolio else 0
     )
     contests = {}
     for scheme in ("global", "local"):

@@ -18,7 +18,7 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.lookahead import Lookahead, look_ahead, screen_tuples
 from pidselect.selection.pool import Feature
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
-from pidselect.significance.standardize import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 
 def bits(n=240, seed=1, n_columns=6):
@@ -157,7 +157,9 @@ def assert_equal_to_twin(step, contests, rules):
     assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
 
 
-@pytest.mark.parametrize(("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_DRAWS)])
+@pytest.mark.parametrize(
+    ("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_PERMUTATIONS)]
+)
 @pytest.mark.parametrize("known", [(), (0,)])
 def test_pairs_equal_the_twin(estimator, n_pilot, known):
     """All pairs are rearranged alike, each as a whole."""
@@ -183,7 +185,9 @@ def test_pairs_equal_the_twin(estimator, n_pilot, known):
     assert_equal_to_twin(step, contests, rules)
 
 
-@pytest.mark.parametrize(("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_DRAWS)])
+@pytest.mark.parametrize(
+    ("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_PERMUTATIONS)]
+)
 def test_starts_equal_the_twin(estimator, n_pilot):
     """Each candidate is tested given a start; both schemes are asked, as something is given."""
     X, y = parity(2, n=80, n_columns=5)
@@ -378,7 +382,7 @@ def test_the_screen_is_repeated_in_every_draw(portfolio):
     stream_key = (LOOKAHEAD, 2, 0)
     scores = screen_tuples(context, (), features_of(X), 2, stream_key, max_tuples=6)
     rows = naive_selection.orders("global", None, (3, *stream_key), 60, 70)
-    rules = naive_selection.Rules(("discrete",), 20, PILOT_DRAWS if portfolio else 0)
+    rules = naive_selection.Rules(("discrete",), 20, PILOT_PERMUTATIONS if portfolio else 0)
     expected = naive_selection.screened(list(X.T), y, rows, 4, rules)
     found = scores.score(range(71))
     assert found.shape == (1, 6, 1, 71)

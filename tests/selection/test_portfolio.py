@@ -9,7 +9,7 @@ from systems import chosen, noise, quick
 import naive_selection
 from pidselect.estimators import KSG, Copula
 from pidselect.significance import FORWARD
-from pidselect.significance.standardize import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 BOTH = ("ksg-rank", "copula")
 
@@ -69,7 +69,7 @@ def test_forward_steps_equal_the_twin(estimator, shared):
     selector = quick(estimator=estimator, surrogates=schemes, shared_permutations=shared).fit(X, y)
     portfolio = isinstance(estimator, tuple)
     rules = naive_selection.Rules(
-        estimator if portfolio else (estimator,), 39, PILOT_DRAWS if portfolio else 0
+        estimator if portfolio else (estimator,), 39, PILOT_PERMUTATIONS if portfolio else 0
     )
     for number, step in enumerate(selector.selection_.steps[:3]):
         known = [int(name[1:]) for name in step.conditioning_set]
@@ -164,7 +164,7 @@ def test_the_record_names_the_members():
     X, y = sums()
     selector = quick(estimator=("copula", KSG(k=3))).fit(X, y)
     assert selector.selection_.settings["estimator"] == {"copula": "Copula()", "KSG": "KSG(k=3)"}
-    assert selector.selection_.settings["n_pilot"] == PILOT_DRAWS
+    assert selector.selection_.settings["n_pilot"] == PILOT_PERMUTATIONS
     assert [type(one) for one in selector.estimator_] == [Copula, KSG]
     named = {name for step in selector.selection_.steps for name in step.estimators}
     assert named <= {"copula", "KSG"}

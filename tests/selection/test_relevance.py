@@ -25,7 +25,7 @@ from pidselect.selection.relevance import (
 )
 from pidselect.selection.step_test import evaluate_strongest
 from pidselect.significance import RELEVANCE
-from pidselect.significance.standardize import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 
 def features(**columns):
@@ -155,7 +155,7 @@ def test_against_the_obvious_way():
     columns = {name: one.block.columns[0].values[:, np.newaxis] for name, one in known.items()}
     subsets = [T for size in range(3) for T in combinations(selected, size)]
     pairs = [(name, T) for name in others for T in subsets]
-    n_draws = 1 + PILOT_DRAWS + 39
+    n_draws = 1 + PILOT_PERMUTATIONS + 39
     values = np.empty((len(pairs), n_draws))
     for draw in range(n_draws):
         rows = np.arange(60)
@@ -165,9 +165,9 @@ def test_against_the_obvious_way():
             S = np.hstack([columns[s] for s in T]) if T else None
             values[place, draw] = naive.discrete(columns[name][rows], y[:, np.newaxis], S)
     scale = np.sign(values) * np.sqrt(np.abs(values))
-    pilot = scale[:, 1 : 1 + PILOT_DRAWS]
+    pilot = scale[:, 1 : 1 + PILOT_PERMUTATIONS]
     scores = (scale - pilot.mean(axis=1)[:, None]) / pilot.std(axis=1, ddof=1)[:, None]
-    null = scores[:, 1 + PILOT_DRAWS :].max(axis=0)
+    null = scores[:, 1 + PILOT_PERMUTATIONS :].max(axis=0)
     for name in others:
         places = [place for place, pair in enumerate(pairs) if pair[0] == name]
         p = [naive.p_value(scores[place, 0], null) for place in places]

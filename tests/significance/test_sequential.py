@@ -15,16 +15,16 @@ import naive
 from pidselect import PIDSelector
 from pidselect.selection.scoring import ConditionalMI
 from pidselect.significance.sequential import (
-    CAUTION,
-    HOPELESS,
-    MOST_DRAWS,
+    BET_SHARE,
+    MAX_PERMUTATIONS,
+    MIN_WEALTH,
     betting_critical_value,
     betting_p_values,
-    most_draws,
-    verdict,
+    decision,
+    max_permutations,
     wealth,
 )
-from pidselect.significance.standardize import PILOT_DRAWS
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 alphas = st.sampled_from([0.01, 0.025, 0.05, 0.1, 0.2])
 draws = st.lists(st.integers(0, 9), min_size=1, max_size=80).map(lambda v: np.array(v, float))
@@ -33,7 +33,7 @@ verdicts_of = pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 
 def twin(reached: np.ndarray, alpha: float) -> list[float]:
     """P(Bin(t + 1, c) > L) / c after each draw, from the binomial distribution itself."""
-    bet = CAUTION * alpha
+    bet = BET_SHARE * alpha
     so_far = [sum(reached[:t]) for t in range(1, len(reached) + 1)]
     return [binom.sf(L, t + 1, bet) / bet for t, L in enumerate(so_far, start=1)]
 
@@ -96,10 +96,10 @@ def test_the_chance_of_ever_winning_is_at_most_alpha(alpha):
     It is not much less either, and no larger because one looks after every draw.
     """
     still, won = np.ones(1), 0.0
-    for t in range(1, MOST_DRAWS + 1):
+    for t in range(1, MAX_PERMUTATIONS + 1):
         chance = (np.arange(t) + 1) / (t + 1)
         still = np.append(still * (1 - chance), 0) + np.append(0, still * chance)
-        has_won = binom.sf(np.arange(t + 1), t + 1, CAUTION * alpha) / CAUTION >= 1
+        has_won = binom.sf(np.arange(t + 1), t + 1, BET_SHARE * alpha) / BET_SHARE >= 1
         won += still[has_won].sum()
         still[has_won] = 0
     assert 0.6 * alpha < won <= alpha
@@ -179,10 +179,10 @@ def test_rounding_decides_nothing():
 @given(st.floats(-1, 10), draws, alphas)
 def test_a_verdict_is_what_the_p_value_says(observed, null, alpha):
     p = betting_p_values(np.array([observed]), null, alpha)[0]
-    said = verdict(observed, null, alpha)
+    said = decision(observed, null, alpha)
     assert (said == "significant") == (p <= alpha)
     if said == "open":
-        assert wealth(null >= observed - naive.SLACK, alpha)[-1] >= HOPELESS
+        assert wealth(null >= observed - naive.SLACK, alpha)[-1] >= MIN_WEALTH
 
 
 @given(draws, alphas)
@@ -193,7 +193,7 @@ def test_above_the_line_all_are_significant(null, alpha):
         significant = wealth(null >= value, alpha)[-1] >= 1 / alpha
         assert significant == (line is not None)
         if significant:
-            assert verdict(value, null, alpha) == "significant"
+            assert decision(value, null, alpha) == "significant"
 
 
 @given(draws, alphas)
@@ -205,40 +205,40 @@ def test_on_the_line_none_is_significant_by_the_last_draw(null, alpha):
 
 @pytest.mark.parametrize(("alpha", "needed"), [(0.2, 9), (0.1, 19), (0.05, 39), (0.025, 79)])
 def test_a_clear_case_needs_few_draws(alpha, needed):
-    assert verdict(1.0, np.zeros(needed - 1), alpha) == "open"
+    assert decision(1.0, np.zeros(needed - 1), alpha) == "open"
     assert betting_critical_value(np.zeros(needed - 1), alpha) is None
-    assert verdict(1.0, np.zeros(needed), alpha) == "significant"
+    assert decision(1.0, np.zeros(needed), alpha) == "significant"
     assert betting_critical_value(np.zeros(needed), alpha) == 0
-    assert verdict(0.0, np.zeros(3 if alpha > 0.05 else 2), alpha) == "not significant"
+    assert decision(0.0, np.zeros(3 if alpha > 0.05 else 2), alpha) == "not significant"
 
 
 def test_nothing_drawn_is_nothing_known():
-    assert verdict(1.0, np.empty(0), 0.05) == "open"
+    assert decision(1.0, np.empty(0), 0.05) == "open"
     assert betting_critical_value(np.empty(0), 0.05) is None
     np.testing.assert_array_equal(betting_p_values(np.ones(2), np.empty(0), 0.05), [1, 1])
 
 
 def test_the_end_of_patience():
     """One in 24 draws reaches the value: just below alpha, which the bet is too cautious to see."""
-    null = (np.arange(MOST_DRAWS) % 24 == 12).astype(float)
-    said = {t: verdict(1.0, null[:t], 0.05) for t in (100, MOST_DRAWS - 1, MOST_DRAWS)}
-    assert said == {100: "open", MOST_DRAWS - 1: "open", MOST_DRAWS: "not significant"}
+    null = (np.arange(MAX_PERMUTATIONS) % 24 == 12).astype(float)
+    said = {t: decision(1.0, null[:t], 0.05) for t in (100, MAX_PERMUTATIONS - 1, MAX_PERMUTATIONS)}
+    assert said == {100: "open", MAX_PERMUTATIONS - 1: "open", MAX_PERMUTATIONS: "not significant"}
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.05, 0.025, 0.01, 0.001, 1e-4])
 def test_patience_is_enough_for_any_level(alpha):
     """What no draw reaches is significant long before, be alpha as small as it may."""
-    game = wealth(np.zeros(most_draws(alpha), dtype=bool), alpha)
+    game = wealth(np.zeros(max_permutations(alpha), dtype=bool), alpha)
     needed = int(np.argmax(game >= 1 / alpha)) + 1
-    assert 1 < needed < most_draws(alpha) / 2
-    assert most_draws(alpha) == max(MOST_DRAWS, round(10 / alpha))
-    assert verdict(1.0, np.zeros(needed), alpha) == "significant"
+    assert 1 < needed < max_permutations(alpha) / 2
+    assert max_permutations(alpha) == max(MAX_PERMUTATIONS, round(10 / alpha))
+    assert decision(1.0, np.zeros(needed), alpha) == "significant"
 
 
 def test_the_end_of_patience_where_alpha_is_small():
     null = (np.arange(10_000) % 1100 == 1000).astype(float)
-    said = {t: verdict(1.0, null[:t], 0.001) for t in (MOST_DRAWS, 9_999, 10_000)}
-    assert said == {MOST_DRAWS: "open", 9_999: "open", 10_000: "not significant"}
+    said = {t: decision(1.0, null[:t], 0.001) for t in (MAX_PERMUTATIONS, 9_999, 10_000)}
+    assert said == {MAX_PERMUTATIONS: "open", 9_999: "open", 10_000: "not significant"}
 
 
 # Selections that draw as many surrogates as it takes.
@@ -274,7 +274,7 @@ def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
     assert [s.accepted for s in found.steps] == [s.accepted for s in fixed.steps]
     assert found.settings["n_permutations"] == "auto"
     n_drawn = [step.n_permutations for step in found.steps]
-    assert max(n_drawn) <= MOST_DRAWS + 16
+    assert max(n_drawn) <= MAX_PERMUTATIONS + 16
     assert sum(n_drawn) < sum(step.n_permutations for step in fixed.steps) / 2
 
 
@@ -314,7 +314,7 @@ def test_a_clear_feature_is_found_at_a_strict_level(estimator):
     record = fit(X[:, [0, 2]], y, estimator=estimator, alpha=0.001, surrogates="global")
     assert record.features == ("x0",)
     assert record.steps[0].p_value <= 0.001
-    assert record.steps[0].n_permutations > MOST_DRAWS
+    assert record.steps[0].n_permutations > MAX_PERMUTATIONS
     assert record.p_values["x0"] == pytest.approx(1 / 10_001)
 
 
@@ -339,7 +339,7 @@ def test_scores_and_null_lines_agree_with_verdicts(estimator, backward):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "n_pilot"), [("gaussian", 0), (("copula",), PILOT_DRAWS)], ids=str
+    ("estimator", "n_pilot"), [("gaussian", 0), (("copula",), PILOT_PERMUTATIONS)], ids=str
 )
 def test_n_drawn_counts_what_was_drawn_for_the_test(estimator, n_pilot, monkeypatch):
     asked = []
@@ -372,5 +372,5 @@ def test_the_patience_of_a_selection_ends():
             step = selector.fit(x[:, np.newaxis], y).selection_.steps[0]
         assert step.accepted == (step.p_value <= 0.05)
         drawn.append(step.n_permutations)
-    assert max(drawn) <= MOST_DRAWS + 16
+    assert max(drawn) <= MAX_PERMUTATIONS + 16
     assert len(set(drawn)) > 3

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_selection
-from pidselect.significance.standardize import FEWEST_TO_SHARE, PILOT_DRAWS, NullStandardizer
+from pidselect.significance.standardize import MIN_CANDIDATES, PILOT_PERMUTATIONS, NullStandardizer
 
 seeds = st.integers(0, 2**32 - 1)
 SHAPE = (2, 3, 4)  # tests, candidates, members: too few candidates to have anything in common
@@ -16,13 +16,13 @@ MANY = (2, 8, 4)
 shapes = st.sampled_from([SHAPE, MANY])
 
 
-def drawn(seed, n=PILOT_DRAWS, shape=SHAPE):
+def drawn(seed, n=PILOT_PERMUTATIONS, shape=SHAPE):
     return np.random.default_rng(seed).normal(size=(*shape, n))
 
 
 def test_in_plain_words():
     pilot, values = drawn(0), drawn(1, 5)
-    found = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     for place in np.ndindex(SHAPE):
         own = pilot[place].tolist()
         mean = sum(own) / len(own)
@@ -33,8 +33,8 @@ def test_in_plain_words():
 @given(seeds, shapes, st.floats(-100, 100), st.floats(0.01, 100))
 def test_neither_location_nor_scale_matters(seed, shape, location, scale):
     pilot, values = drawn(seed, shape=shape), drawn(seed + 1, 7, shape)
-    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
-    moved = NullStandardizer.of(location + scale * pilot, [False] * 4).apply(
+    expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
+    moved = NullStandardizer.from_pilot(location + scale * pilot, [False] * 4).apply(
         location + scale * values
     )
     np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
@@ -43,15 +43,15 @@ def test_neither_location_nor_scale_matters(seed, shape, location, scale):
 @given(seeds, shapes, st.floats(0.01, 100))
 def test_the_unit_does_not_matter_to_a_square_root_either(seed, shape, scale):
     pilot, values = np.square(drawn(seed, shape=shape)), np.square(drawn(seed + 1, 7, shape))
-    expected = NullStandardizer.of(pilot, [True] * 4).apply(values)
-    moved = NullStandardizer.of(scale * pilot, [True] * 4).apply(scale * values)
+    expected = NullStandardizer.from_pilot(pilot, [True] * 4).apply(values)
+    moved = NullStandardizer.from_pilot(scale * pilot, [True] * 4).apply(scale * values)
     np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
 
 
 @given(seeds)
 def test_pilot_draws_of_few_have_mean_0_and_deviation_1(seed):
     pilot = drawn(seed)
-    scores = NullStandardizer.of(pilot, [False, True, False, True]).apply(pilot)
+    scores = NullStandardizer.from_pilot(pilot, [False, True, False, True]).apply(pilot)
     np.testing.assert_allclose(scores.mean(axis=-1), 0, atol=1e-10)
     np.testing.assert_allclose(scores.std(axis=-1, ddof=1), 1, rtol=1e-10)
 
@@ -59,22 +59,24 @@ def test_pilot_draws_of_few_have_mean_0_and_deviation_1(seed):
 @pytest.mark.parametrize("skewed", [False, True])
 @pytest.mark.parametrize("constant", [0.0, 1.0, -3.0, 0.1 + 0.2])
 def test_without_a_scale_everything_is_0(constant, skewed):
-    standard = NullStandardizer.of(np.full((1, 1, PILOT_DRAWS), constant), [skewed])
+    standard = NullStandardizer.from_pilot(np.full((1, 1, PILOT_PERMUTATIONS), constant), [skewed])
     values = np.array([[[constant, constant + 1, -50.0, np.inf]]])
     np.testing.assert_array_equal(standard.apply(values), np.zeros((1, 1, 4)))
 
 
 def test_rounding_is_no_scale():
-    pilot = 1.0 + 1e-15 * np.random.default_rng(0).integers(0, 3, (1, 1, PILOT_DRAWS))
-    np.testing.assert_array_equal(NullStandardizer.of(pilot, [False]).apply(pilot + 1), 0 * pilot)
+    pilot = 1.0 + 1e-15 * np.random.default_rng(0).integers(0, 3, (1, 1, PILOT_PERMUTATIONS))
+    np.testing.assert_array_equal(
+        NullStandardizer.from_pilot(pilot, [False]).apply(pilot + 1), 0 * pilot
+    )
 
 
 @pytest.mark.parametrize("odd", [np.inf, -np.inf])
 def test_infinite_pilot_draws_silence_only_their_own(odd):
     pilot, values = drawn(0), drawn(1, 6)
-    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     pilot[0, 1, 2, 7] = odd
-    found = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     np.testing.assert_array_equal(found[0, 1, 2], np.zeros(6))
     found[0, 1, 2] = expected[0, 1, 2]
     np.testing.assert_array_equal(found, expected)
@@ -82,9 +84,9 @@ def test_infinite_pilot_draws_silence_only_their_own(odd):
 
 def test_an_infinite_value_is_the_largest_and_changes_no_other():
     pilot, values = drawn(0), drawn(1, 6)
-    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     values[1, 2, 3, 0] = np.inf
-    found = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     assert found[1, 2, 3, 0] == np.inf
     found[1, 2, 3, 0] = expected[1, 2, 3, 0]
     np.testing.assert_array_equal(found, expected)
@@ -94,9 +96,9 @@ def test_an_infinite_value_is_the_largest_and_changes_no_other():
 def test_the_order_of_members_is_irrelevant_to_the_score(seed, order):
     pilot, values = drawn(seed), drawn(seed + 1, 7)
     skewed = np.array([True, False, False, True])
-    expected = NullStandardizer.of(pilot, skewed).apply(values).max(axis=2)
+    expected = NullStandardizer.from_pilot(pilot, skewed).apply(values).max(axis=2)
     turned = (
-        NullStandardizer.of(pilot[:, :, order], skewed[order])
+        NullStandardizer.from_pilot(pilot[:, :, order], skewed[order])
         .apply(values[:, :, order])
         .max(axis=2)
     )
@@ -106,18 +108,18 @@ def test_the_order_of_members_is_irrelevant_to_the_score(seed, order):
 @given(seeds)
 def test_the_square_root_is_for_skewed_ones_only(seed):
     pilot, values = drawn(seed), drawn(seed + 1, 7)
-    root = NullStandardizer.of(pilot, [False, True, False, True]).apply(values)
-    plain = NullStandardizer.of(pilot, [False] * 4).apply(values)
+    root = NullStandardizer.from_pilot(pilot, [False, True, False, True]).apply(values)
+    plain = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     np.testing.assert_array_equal(root[:, :, ::2], plain[:, :, ::2])
     signed = np.sign(pilot) * np.sqrt(np.abs(pilot)), np.sign(values) * np.sqrt(np.abs(values))
-    by_hand = NullStandardizer.of(signed[0], [False] * 4).apply(signed[1])
+    by_hand = NullStandardizer.from_pilot(signed[0], [False] * 4).apply(signed[1])
     np.testing.assert_allclose(root[:, :, 1::2], by_hand[:, :, 1::2], rtol=1e-12)
 
 
 @given(seeds, st.booleans())
 def test_larger_values_have_larger_scores(seed, skewed):
     """Below zero, too: the square root keeps the sign."""
-    standard = NullStandardizer.of(drawn(seed, shape=(5, 1)), [skewed])
+    standard = NullStandardizer.from_pilot(drawn(seed, shape=(5, 1)), [skewed])
     scores = standard.apply(np.tile(np.linspace(-3, 3, 41), (5, 1, 1)))
     assert (np.diff(scores) > 0).all()
 
@@ -125,9 +127,9 @@ def test_larger_values_have_larger_scores(seed, skewed):
 def test_the_square_root_shortens_the_tail_of_a_chi_square():
     """Of 1,000 values with one degree of freedom the largest lies far out; not so its root."""
     rng = np.random.default_rng(3)
-    pilot, values = (rng.chisquare(1, size=(20, 1, n)) for n in (PILOT_DRAWS, 1000))
+    pilot, values = (rng.chisquare(1, size=(20, 1, n)) for n in (PILOT_PERMUTATIONS, 1000))
     furthest = {
-        skewed: NullStandardizer.of(pilot, [skewed]).apply(values).max(axis=-1).mean()
+        skewed: NullStandardizer.from_pilot(pilot, [skewed]).apply(values).max(axis=-1).mean()
         for skewed in (False, True)
     }
     assert furthest[False] > 6
@@ -145,8 +147,8 @@ def own_of(pilot):
 def beside_a_label(n, seed=0):
     """n candidates of one kind, the first with a centre and a scale ten times as large."""
     rng = np.random.default_rng(seed)
-    pilot = rng.normal(10, 1, size=(n, 1, PILOT_DRAWS))
-    pilot[0] = rng.normal(100, 10, size=(1, PILOT_DRAWS))
+    pilot = rng.normal(10, 1, size=(n, 1, PILOT_PERMUTATIONS))
+    pilot[0] = rng.normal(100, 10, size=(1, PILOT_PERMUTATIONS))
     return pilot
 
 
@@ -164,7 +166,7 @@ def test_equal_to_the_twin(seed, n_candidates, n_draws, unlike, odd):
     pilot = locations + np.exp(logarithms) * rng.normal(size=(n_candidates, 2, n_draws))
     for place, value in zip(rng.permutation(n_candidates), odd, strict=False):
         pilot[place, 0] = value
-    found = NullStandardizer.of(pilot, [False, False])
+    found = NullStandardizer.from_pilot(pilot, [False, False])
     for member in range(2):
         expected = np.array(naive_selection.standards(pilot[:, member].tolist()))
         has_scale = expected[:, 1] > 0
@@ -173,29 +175,29 @@ def test_equal_to_the_twin(seed, n_candidates, n_draws, unlike, odd):
         np.testing.assert_allclose(centres, expected[has_scale, 0], rtol=1e-9, atol=1e-9)
 
 
-@given(seeds, st.integers(1, FEWEST_TO_SHARE - 1))
+@given(seeds, st.integers(1, MIN_CANDIDATES - 1))
 def test_few_candidates_keep_their_own(seed, n_candidates):
     pilot = drawn(seed, shape=(2, n_candidates, 4))
-    found, (centre, scale) = NullStandardizer.of(pilot, [False] * 4), own_of(pilot)
+    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False] * 4), own_of(pilot)
     np.testing.assert_array_equal(found.centre, centre)
     np.testing.assert_allclose(found.scale, scale, rtol=1e-12)
 
 
 def test_candidates_of_one_kind_are_drawn_together():
     """Of 50 with one distribution each is nearer to it, and the most fortunate one much nearer."""
-    pilot = np.random.default_rng(0).normal(5, 2, size=(50, 1, PILOT_DRAWS))
-    found, (centre, scale) = NullStandardizer.of(pilot, [False]), own_of(pilot)
+    pilot = np.random.default_rng(0).normal(5, 2, size=(50, 1, PILOT_PERMUTATIONS))
+    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
     for shared, own, truth in ((found.centre, centre, 5), (found.scale, scale, 2)):
         assert np.abs(own - truth).max() > 0.3
         assert np.abs(shared - truth).max() < 0.1
         assert np.ptp(shared) < np.ptp(own) / 5
 
 
-@given(seeds, st.integers(FEWEST_TO_SHARE, 30))
+@given(seeds, st.integers(MIN_CANDIDATES, 30))
 def test_none_moves_past_the_mean_of_all(seed, n_candidates):
     pilot = drawn(seed, shape=(n_candidates, 1))
-    found, (centre, scale) = NullStandardizer.of(pilot, [False]), own_of(pilot)
-    far = 4 / np.sqrt(PILOT_DRAWS)
+    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
+    far = 4 / np.sqrt(PILOT_PERMUTATIONS)
     assume(np.abs(centre - np.median(centre)).max() < 0.8 * far)
     assume(np.abs(np.log(scale / np.median(scale))).max() < 0.5 * far)
     logarithms = np.log(scale), np.log(found.scale)
@@ -210,21 +212,21 @@ def test_none_moves_past_the_mean_of_all(seed, n_candidates):
 @pytest.mark.parametrize("n_candidates", [10, 200])
 def test_a_label_of_many_levels_keeps_its_own_and_changes_no_other(n_candidates, seed):
     pilot = beside_a_label(n_candidates, seed)
-    found, (centre, scale) = NullStandardizer.of(pilot, [False]), own_of(pilot)
+    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
     np.testing.assert_allclose(found.scale[0], scale[0], rtol=1e-12)
     np.testing.assert_allclose(found.centre[0], centre[0], rtol=1e-12)
-    without = NullStandardizer.of(pilot[1:], [False])
+    without = NullStandardizer.from_pilot(pilot[1:], [False])
     np.testing.assert_allclose(found.scale[1:], without.scale, rtol=0.02)
     np.testing.assert_allclose(found.centre[1:], without.centre, atol=0.02 * scale[1:].max())
 
 
 @pytest.mark.parametrize("odd", [0.0, 7.0, np.inf, -np.inf])
-@pytest.mark.parametrize("n_candidates", [FEWEST_TO_SHARE, FEWEST_TO_SHARE + 1, 12])
+@pytest.mark.parametrize("n_candidates", [MIN_CANDIDATES, MIN_CANDIDATES + 1, 12])
 def test_a_candidate_without_a_scale_changes_nothing_for_the_others(n_candidates, odd):
     pilot = drawn(4, shape=(n_candidates, 2))
     pilot[1] = odd
-    found = NullStandardizer.of(pilot, [False, False])
-    alone = NullStandardizer.of(np.delete(pilot, 1, axis=0), [False, False])
+    found = NullStandardizer.from_pilot(pilot, [False, False])
+    alone = NullStandardizer.from_pilot(np.delete(pilot, 1, axis=0), [False, False])
     np.testing.assert_array_equal(found.scale[1], 0)
     np.testing.assert_allclose(np.delete(found.scale, 1, axis=0), alone.scale, rtol=1e-12)
     np.testing.assert_allclose(np.delete(found.centre, 1, axis=0), alone.centre, atol=1e-12)
@@ -235,9 +237,9 @@ def test_tests_and_members_have_nothing_in_common(seed):
     """Each has candidates of its own distribution: together or apart makes no difference."""
     sizes = 10.0 ** np.arange(8).reshape(2, 1, 4, 1)
     pilot = sizes * drawn(seed, shape=MANY)
-    found = NullStandardizer.of(pilot, [False] * 4)
+    found = NullStandardizer.from_pilot(pilot, [False] * 4)
     for test, member in np.ndindex(2, 4):
-        alone = NullStandardizer.of(pilot[test, :, member : member + 1], [False])
+        alone = NullStandardizer.from_pilot(pilot[test, :, member : member + 1], [False])
         together = found.centre[test, :, member], found.scale[test, :, member]
         np.testing.assert_allclose(together[0], alone.centre[:, 0], rtol=1e-9)
         np.testing.assert_allclose(together[1], alone.scale[:, 0], rtol=1e-12)
@@ -246,6 +248,6 @@ def test_tests_and_members_have_nothing_in_common(seed):
 @given(seeds, st.permutations(range(8)))
 def test_the_order_of_candidates_is_irrelevant(seed, order):
     pilot, values = drawn(seed, shape=MANY), drawn(seed + 1, 7, MANY)
-    expected = NullStandardizer.of(pilot, [False] * 4).apply(values)
-    turned = NullStandardizer.of(pilot[:, order], [False] * 4).apply(values[:, order])
+    expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
+    turned = NullStandardizer.from_pilot(pilot[:, order], [False] * 4).apply(values[:, order])
     np.testing.assert_allclose(turned, expected[:, order], rtol=1e-9, atol=1e-9)

@@ -15,9 +15,9 @@ from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.shared_exclusions_kernels import Antichains, Spaces, count_exclusions
 from pidselect.estimators import Batch, Gaussian
-from pidselect.estimators.gaussian import FEWEST_FOR_COVARIANCE
-from pidselect.estimators.knn.binding import check_neighbours, in_whole_numbers
-from pidselect.estimators.knn.spaces import in_line
+from pidselect.estimators.gaussian import MIN_SAMPLES
+from pidselect.estimators.knn.binding import check_neighbours, integer_rule
+from pidselect.estimators.knn.spaces import sort_column
 
 #: Seeds of the tie-breaking order, which differs between a source and a target of equal ranks.
 SOURCE, TARGET = 0, 1
@@ -74,10 +74,9 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
             f"The target has {len(target)} columns ({_quoted(target)}), but measure='gaussian' "
             "needs one. Decompose each column separately, or use measure='sx-ksg'."
         )
-    if target.n_samples < FEWEST_FOR_COVARIANCE:
+    if target.n_samples < MIN_SAMPLES:
         raise DegenerateError(
-            f"A covariance needs at least {FEWEST_FOR_COVARIANCE} samples, but "
-            f"n_samples={target.n_samples}."
+            f"A covariance needs at least {MIN_SAMPLES} samples, but n_samples={target.n_samples}."
         )
     bound = Gaussian().bind(target, Block())
     masks = range(1, 2 ** len(sources))
@@ -202,7 +201,7 @@ def _redundancies(
         np.arange(n_samples) ** exponents * n_samples ** (1.0 - exponents),
         of_target,
     )
-    rule, unit = in_whole_numbers(k, True, digamma(np.arange(n_samples) + 1.0))
+    rule, unit = integer_rule(k, True, digamma(np.arange(n_samples) + 1.0))
     sums = np.empty(len(antichains), dtype=np.int64)
     count_exclusions(spaces, grouped, rule, sums)
     return digamma(k) + digamma(n_samples) - sums * unit / n_samples
@@ -235,11 +234,11 @@ def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[in
         others = mask - (1 << last)
         by_mask[mask] = join(by_mask[others], variables[last]) if others else variables[last]
 
-    lines = [in_line(values) for values in columns]
+    lines = [sort_column(values) for values in columns]
     spaces = Spaces(
         np.stack([line.ascending for line in lines]),
-        np.stack([line.place for line in lines]),
-        np.stack([line.at for line in lines]),
+        np.stack([line.rank for line in lines]),
+        np.stack([line.sample for line in lines]),
         np.array(joined, dtype=np.int64).reshape(-1, 2),
     )
     return spaces, by_mask, variables[-1]

@@ -32,7 +32,7 @@ from pidselect.decomposition.inference import InferenceSettings, infer_atoms, n_
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition
 from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, Sample, to_sample
-from pidselect.estimators.information import NATS_PER_UNIT, Unit
+from pidselect.estimators.base import NATS_PER_UNIT, Unit
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
 logger = logging.getLogger(__name__)

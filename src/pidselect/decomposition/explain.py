@@ -14,7 +14,7 @@ from pidselect.data.messages import decimals, shown
 from pidselect.decomposition.decompose import FEWEST_PER_STATE
 from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs, Role
 from pidselect.decomposition.source_pair import NotEstimable, PairAtoms, PIDStrategy, SourcePair
-from pidselect.estimators.information import NATS_PER_UNIT
+from pidselect.estimators.base import NATS_PER_UNIT
 
 #: A weakly relevant feature is reported as redundant with the selected feature of largest overlap
 #: and with those of at least this fraction of it, up to a number of names.

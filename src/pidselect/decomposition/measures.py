@@ -15,7 +15,7 @@ from pidselect.decomposition.minimum import imin, mmi
 from pidselect.decomposition.pmf import PIDAtoms, check_pmf, information
 from pidselect.decomposition.result import Decomposition
 from pidselect.decomposition.shared_exclusions import sx
-from pidselect.estimators.information import NATS_PER_UNIT, Unit
+from pidselect.estimators.base import NATS_PER_UNIT, Unit
 
 
 @dataclass(frozen=True)

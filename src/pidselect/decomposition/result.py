@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pidselect.data import FloatArray, make_frame
 from pidselect.data.messages import align, decimals, did_you_mean, shorten, shown, to_plain, wrap
 from pidselect.decomposition.short_form import decomposition_form, explanation_form
-from pidselect.estimators.information import Unit
+from pidselect.estimators.base import Unit
 
 #: The names of the atoms of two sources.
 TWO_SOURCE_NAMES = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}": "synergy"}

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import Rule
+from pidselect.estimators.knn.general import CountingRule
 from pidselect.estimators.knn.spaces import JIT, FloatArray
 
 IntArray = NDArray[np.int64]
@@ -60,7 +60,7 @@ class NeighbourOrders(NamedTuple):
 
 @njit(**JIT)
 def count_exclusions(
-    spaces: Spaces, antichains: Antichains, rule: Rule, sums: NDArray[np.int64]
+    spaces: Spaces, antichains: Antichains, rule: CountingRule, sums: NDArray[np.int64]
 ) -> None:
     """Fill ``sums`` with each antichain's sum over samples of the weights of its two counts.
 

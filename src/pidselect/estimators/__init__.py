@@ -1,18 +1,12 @@
-"""Columns in, information out: estimators of (conditional) mutual information, in nats."""
+"""Estimators of (conditional) mutual information, in nats: nearest-neighbour, plug-in, Gaussian."""
 
-from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer
+from pidselect.estimators.base import MAX_MEMORY, NATS_PER_UNIT, Batch, Estimator, Scorer
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
-from pidselect.estimators.information import (
-    ESTIMATORS,
-    NATS_PER_UNIT,
-    is_portfolio,
-    mutual_information,
-    resolve,
-    resolve_members,
-)
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
+from pidselect.estimators.mutual_information import mutual_information
+from pidselect.estimators.registry import ESTIMATORS, is_portfolio, resolve, resolve_portfolio
 
 __all__ = [
     "ESTIMATORS",
@@ -29,5 +23,5 @@ __all__ = [
     "is_portfolio",
     "mutual_information",
     "resolve",
-    "resolve_members",
+    "resolve_portfolio",
 ]

@@ -1,16 +1,16 @@
-"""The one question that every estimator answers: how much x tells about y, given S.
+"""The contract of estimators, `bind` once and `score` many times, and what estimators share.
 
-An estimator is two calls. `Estimator.bind` takes the target y and the given S and does all that
-depends on them alone; `Scorer.score` then takes as many columns as come by, every candidate and
-all its surrogates, and returns the information of each. Values are in nats and are never clipped:
-an estimate of nothing scatters around zero, and cutting off its lower half would bias every sum
-and difference it enters.
+`Estimator.bind` takes the target y and the conditioning set S and computes all that depends on
+them alone; `Scorer.score` then estimates I(x; y | S) for a candidate x and its surrogates. Values
+are in nats and never clipped: estimates for independent variables scatter around zero, and
+truncation would bias sums and differences of them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,23 @@ from scipy.special import ndtri
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw import BOOLS
 
-#: Memory that a bound estimator may hold, in bytes, unless told otherwise.
+#: Default limit on the memory of a bound estimator, in bytes.
 MAX_MEMORY = 2**30
+
+Unit = Literal["bit", "nat"]
+NATS_PER_UNIT: dict[str, float] = {"bit": math.log(2.0), "nat": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One block in m rearrangements of its samples.
+    """A candidate and m permutations of its samples.
 
     Parameters
     ----------
     block : Block
         The candidate variable.
     rows : array of int32, shape (m, n_samples)
-        Version m of the candidate has the value of sample ``rows[m, i]`` in the place of i.
+        In permutation m, sample i has the value of sample ``rows[m, i]``.
     """
 
     block: Block
@@ -40,7 +43,7 @@ class Batch:
 
     @classmethod
     def observed(cls, block: Block) -> Batch:
-        """Return the block as it was observed, as a batch of one."""
+        """Return the observed candidate as a batch of one."""
         return cls(block, np.arange(block.n_samples, dtype=np.int32)[np.newaxis])
 
     def __len__(self) -> int:
@@ -48,25 +51,25 @@ class Batch:
 
 
 class Scorer(Protocol):
-    """An estimator that has seen the target and the given."""
+    """An estimator bound to a target and a conditioning set."""
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         ...
 
 
 class Estimator(Protocol):
-    """A way to estimate information from samples.
+    """An estimator of conditional mutual information.
 
-    A class may say ``is_skewed = True`` (it is False unless said): where there is no information,
-    2 N times the estimate is about a chi-square variable, which has a long upper tail. Estimates
-    are then brought to a symmetric scale before those of several estimators are compared. And it
-    may say ``uses_ranks_only = True``: strictly monotone maps of a column change nothing, so that
-    columns of equal ranks are copies.
+    Two optional class attributes, False by default: ``chi2_null = True`` if 2 N times the estimate
+    is about chi-square distributed under independence (estimates are then transformed to a
+    symmetric scale before several estimators are compared), and ``uses_ranks_only = True`` if the
+    estimate is invariant under strictly monotone maps of a column, so that columns of equal ranks
+    are duplicates.
     """
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
-        """Do all that depends on the target and the given alone."""
+        """Compute all that depends on the target and the conditioning set alone."""
         ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -74,23 +77,22 @@ class Estimator(Protocol):
         ...
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters by name."""
+        """Set parameters by name."""
         ...
 
 
 def as_numbers(block: Block, estimator: str) -> Block:
-    """Return the block with every column taken as numbers; refuse text and missing values."""
+    """Return the block with nominal columns as ordinal; refuse text and missing values."""
     for column in block.columns:
         if column.labels not in (None, BOOLS):
             raise ValueError(
                 f"{estimator} needs numbers, but column {column.name!r} holds labels such as "
-                f'{column.labels[0]!r}. Use estimator="mixed" (or "auto"), which knows what to do '
-                "with them."
+                f'{column.labels[0]!r}. Use estimator="mixed" (or "auto"), which handles labels.'
             )
         if column.has_missing:
             raise ValueError(
-                f"{estimator} cannot place the {int(np.isnan(column.values).sum())} missing (NaN) "
-                f'values of column {column.name!r}. Use estimator="mixed" (or "auto"), or '
+                f"{estimator} does not handle the {int(np.isnan(column.values).sum())} missing "
+                f'(NaN) values of column {column.name!r}. Use estimator="mixed" (or "auto"), or '
                 'missing="drop".'
             )
     return Block(
@@ -102,7 +104,7 @@ def as_numbers(block: Block, estimator: str) -> Block:
 
 
 def check_same_length(batch: Batch, n_samples: int) -> None:
-    """Refuse a candidate that has another number of samples than the target."""
+    """Refuse a candidate whose number of samples differs from that of the target."""
     if batch.block.n_samples != n_samples:
         raise ValueError(
             f"x has {batch.block.n_samples} samples and y has {n_samples}: "
@@ -112,9 +114,9 @@ def check_same_length(batch: Batch, n_samples: int) -> None:
 
 def standardised(values: FloatArray) -> FloatArray:
     """Return a column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
-    # A power of two takes no digit away, and leaves no number too large or too small to square.
+    # Scaling by a power of two is exact and prevents overflow and underflow of squares.
     values = np.ldexp(values, -np.frexp(np.nanmax(np.abs(values)))[1])
-    if np.nanmin(values) == np.nanmax(values):  # rounding may leave it a deviation above zero
+    if np.nanmin(values) == np.nanmax(values):  # rounding could make its deviation positive
         return values - np.nanmin(values)
     return np.asarray((values - np.nanmean(values)) / np.nanstd(values, ddof=1), dtype=np.float64)
 
@@ -122,12 +124,9 @@ def standardised(values: FloatArray) -> FloatArray:
 def normal_scores(values: FloatArray) -> FloatArray:
     r"""Return the normal scores of a column's ranks, with standard deviation 1 (ddof=1).
 
-    The n-th of N ranks, ties sharing their average, becomes :math:`\Phi^{-1}(n / (N + 1))`.
-    Missing values stay missing and do not count; a constant column becomes zeros.
-
-    Distances between scores are the same to the last bit whatever strictly monotone map the column
-    went through and in whatever order its samples come. So nothing is centred: ties may leave a
-    mean that is not 0, and taking it away would round each score in its own way.
+    Rank n of N, ties sharing their average, becomes :math:`\Phi^{-1}(n / (N + 1))`. Missing values
+    stay missing; a constant column becomes zeros. Scores are not centred, so that distances
+    between them are invariant to the bit under strictly monotone maps and permutations of samples.
 
     Examples
     --------
@@ -143,23 +142,36 @@ def normal_scores(values: FloatArray) -> FloatArray:
     if len(size) <= 1:
         scores[present] = 0.0
         return scores
-    # Ranks counted from the nearer end, in halves: a column turned around gives the same numbers.
+    # Twice the rank, counted from the nearer end: a negated column has exactly negated scores.
     n = len(level)
     from_below = 2 * np.cumsum(size) - size + 1
     from_above = 2 * (n + 1) - from_below
     score = ndtri(np.minimum(from_below, from_above) / (2 * (n + 1)))
     score = np.where(from_above < from_below, -score, score)
-    mean = _sum_from_both_ends(size * score) / n
-    score /= np.sqrt(_sum_from_both_ends(size * (score - mean) ** 2) / (n - 1))
+    mean = _symmetric_sum(size * score) / n
+    score /= np.sqrt(_symmetric_sum(size * (score - mean) ** 2) / (n - 1))
     scores[present] = score[level]
     return scores
 
 
-def _sum_from_both_ends(values: FloatArray) -> float:
+def _symmetric_sum(values: FloatArray) -> float:
     """Return the sum, rounded alike for values in reverse order."""
     return float(np.sum(values + values[::-1])) / 2.0
 
 
-def group_starts(codes: IntArray) -> IntArray:
+class Partition(NamedTuple):
+    """Samples grouped by level: group g is ``samples[start[g]:start[g + 1]]``, in row order."""
+
+    samples: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+
+def partition(codes: NDArray[np.integer]) -> Partition:
+    """Group samples by their code."""
+    return Partition(np.argsort(codes, kind="stable").astype(np.int64), group_starts(codes))
+
+
+def group_starts(codes: NDArray[np.integer]) -> IntArray:
     """Return where each group begins, and the end, once samples are sorted by code."""
-    return np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
+    # np.unique drops the groups of codes without samples.
+    return np.unique(np.concatenate([[0], np.cumsum(np.bincount(codes))])).astype(np.int64)

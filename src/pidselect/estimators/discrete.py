@@ -1,4 +1,4 @@
-"""Information between discrete variables from relative frequencies."""
+"""Plug-in estimator of the mutual information of discrete variables."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ from pidselect.data.column import narrowed
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
+    Partition,
     Scorer,
     check_same_length,
-    group_starts,
+    partition,
 )
-from pidselect.estimators.discrete_kernels import Cells, Partition, score_codes, score_in_table
+from pidselect.estimators.discrete_kernels import Cells, score_by_group, score_by_table
 
-#: A table of so many cells is worth its room with any number of samples; else, one for each.
-FEW_CELLS = 2**10
+#: Cells of (x, y, S) up to which a contingency table is used for any number of samples; else up to
+#: one cell per sample.
+SMALL_TABLE = 2**10
 
 Correction = Literal["miller-madow"] | None
 
 
 class Discrete(BaseEstimator):
-    r"""Plug-in estimator: the information of the observed relative frequencies.
+    r"""Plug-in (maximum likelihood) estimator from relative frequencies.
 
     .. math:: I(x;y|S) = \frac1N \left( \sum_{xyS} n \ln n + \sum_S n \ln n
               - \sum_{xS} n \ln n - \sum_{yS} n \ln n \right),
 
-    sums over the occupied cells, n samples in each. It is never negative, and on average too
-    large, the more so the more cells there are for N samples. The Miller-Madow correction adds
-    (occupied cells - 1) / 2N to each of the four entropies, which takes most of that off; the
-    value may then be negative.
+    with sums over the occupied cells of n samples each. It is never negative and biased upwards,
+    the more the more cells there are for N samples. The Miller-Madow correction adds
+    (occupied cells - 1) / 2N to each of the four entropies and removes most of the bias; the value
+    may then be negative.
 
     Parameters
     ----------
@@ -72,16 +74,16 @@ class Discrete(BaseEstimator):
         if self.correction == "miller-madow":
             weight[1:] -= 0.5
         joint = (target + given).codes().astype(np.int32)
-        alone = given.codes().astype(np.int32) if len(given) else np.zeros(n, dtype=np.int32)
+        given_codes = given.codes().astype(np.int32) if len(given) else np.zeros(n, dtype=np.int32)
         given_of_joint = np.zeros(joint.max() + 1, dtype=np.int32)
-        given_of_joint[joint] = alone
-        constant = sum_of_weights(alone, weight) - sum_of_weights(joint, weight)
-        cells = Cells(joint, given_of_joint, int(alone.max()) + 1)
+        given_of_joint[joint] = given_codes
+        constant = sum_of_weights(given_codes, weight) - sum_of_weights(joint, weight)
+        cells = Cells(joint, given_of_joint, int(given_codes.max()) + 1)
         return DiscreteScorer(cells, weight, constant)
 
 
 def check_discrete(block: Block) -> None:
-    """Refuse measurements, in which hardly any value occurs twice."""
+    """Refuse continuous columns."""
     for column in block.columns:
         if column.feature_type == "continuous":
             raise ValueError(
@@ -91,20 +93,14 @@ def check_discrete(block: Block) -> None:
             )
 
 
-def to_partition(codes: NDArray[np.int32]) -> Partition:
-    """Group samples by their code."""
-    members = np.argsort(codes, kind="stable").astype(np.int64)
-    return Partition(members, group_starts(codes.astype(np.int64)))
-
-
 def sum_of_weights(codes: NDArray[np.int32], weight: FloatArray) -> float:
-    """Sum the weights of the groups' sizes."""
+    """Sum ``weight[n]`` over groups of n samples."""
     return float(np.bincount(np.bincount(codes), minlength=len(weight)) @ weight)
 
 
 @dataclass(frozen=True, eq=False)
 class DiscreteScorer:
-    """Scores columns by counting their levels within the groups."""
+    """Scores candidates by the counts of their levels within the cells of (y, S) and of S."""
 
     cells: Cells
     weight: FloatArray
@@ -112,26 +108,24 @@ class DiscreteScorer:
 
     @cached_property
     def partitions(self) -> tuple[Partition, Partition]:
-        """The samples by (y, S) and by S, for candidates that are counted group by group."""
+        """The samples grouped by (y, S) and by S, for candidates with too large a table."""
         joint, given_of_joint, _ = self.cells
-        return to_partition(joint), to_partition(given_of_joint[joint])
+        return partition(joint), partition(given_of_joint[joint])
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         n_samples = len(self.cells.joint)
         check_same_length(batch, n_samples)
         check_discrete(batch.block)
         sums = np.empty(len(batch))
         codes = small_codes(batch.block)
-        if (int(codes.max()) + 1) * len(self.cells.given_of_joint) <= max(FEW_CELLS, n_samples):
-            score_in_table(codes, batch.rows, self.cells, self.weight, sums)
+        if (int(codes.max()) + 1) * len(self.cells.given_of_joint) <= max(SMALL_TABLE, n_samples):
+            score_by_table(codes, batch.rows, self.cells, self.weight, sums)
         else:
-            score_codes(codes.astype(np.int64), batch.rows, *self.partitions, self.weight, sums)
+            score_by_group(codes.astype(np.int64), batch.rows, *self.partitions, self.weight, sums)
         return (sums + self.constant) / n_samples
 
 
 def small_codes(block: Block) -> NDArray[Any]:
-    """Return the joint level of each sample in a small type; of one column it may be known."""
-    if len(block) == 1:
-        return block.columns[0].small_codes()
-    return narrowed(block.codes())
+    """Return the joint level of each sample in the smallest unsigned type."""
+    return block.columns[0].small_codes() if len(block) == 1 else narrowed(block.codes())

@@ -1,4 +1,8 @@
-"""The kernel of the plug-in estimator: count equal samples within strata."""
+"""Kernels of the plug-in estimator: counts of the cells of (x, y, S) and (x, S).
+
+Cells are tallied by their number of samples before they are weighted, in ascending order, so that
+the sum does not depend on the order of the samples.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.spaces import FloatArray
-
-
-class Partition(NamedTuple):
-    """Samples grouped by joint level: group g is ``members[start[g]:start[g + 1]]``."""
-
-    members: NDArray[np.int64]
-    start: NDArray[np.int64]
+from pidselect.data import FloatArray
+from pidselect.estimators.base import Partition
 
 
 class Cells(NamedTuple):
-    """Samples by joint level of (y, S), and the level of S that each of these has."""
+    """The joint level of (y, S) of every sample, and the level of S of each joint level."""
 
     joint: NDArray[np.int32]  # (n_samples,)
     given_of_joint: NDArray[np.int32]  # (n_joint,)
@@ -27,69 +25,58 @@ class Cells(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def score_in_table(
-    codes: NDArray[np.uint8],
+def score_by_table(
+    codes: NDArray[np.uint8],  # any unsigned type; smaller types make better use of the cache
     rows: NDArray[np.int32],
     cells: Cells,
     weight: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Sum as `score_codes` does, to the last bit, by a table of all cells, which must be small.
-
-    Parameters
-    ----------
-    codes : array of any unsigned type, shape (n_samples,)
-        The smaller the type, the more of it stays in the processor's cache.
-    rows : array, shape (m, n_samples)
-    cells : Cells
-    weight : array, shape (n_samples + 1,)
-    values : array, shape (m,), filled in place
-    """
+    """Fill `values` as `score_by_group` does, to the bit, by a contingency table of all cells."""
     n_levels, n_joint = np.int64(codes.max()) + 1, cells.given_of_joint.size
-    # Two samples in a row may fall into the same cell, and would wait for each other.
+    # Two tables: consecutive increments of one cell would wait for each other.
     even, odd = np.empty((2, n_joint * n_levels), dtype=np.int32)
     given = np.empty(cells.n_given * n_levels, dtype=np.int32)
     tally = np.zeros(weight.size, dtype=np.int64)
-    met = np.empty(even.size + given.size, dtype=np.int64)
-    whole = codes.size - codes.size % 2
+    sizes = np.empty(even.size + given.size, dtype=np.int64)
+    end = codes.size - codes.size % 2
     for m in range(rows.shape[0]):
         even[:], odd[:], given[:] = 0, 0, 0
         row = rows[m]
-        for i in range(0, whole, 2):
+        for i in range(0, end, 2):
             even[cells.joint[i] * n_levels + codes[row[i]]] += 1
             odd[cells.joint[i + 1] * n_levels + codes[row[i + 1]]] += 1
-        for i in range(whole, codes.size):
+        for i in range(end, codes.size):
             even[cells.joint[i] * n_levels + codes[row[i]]] += 1
-        n_met = 0
+        n_sizes = 0
         for j in range(n_joint):
             base = cells.given_of_joint[j] * n_levels
             for level in range(n_levels):
                 n = even[j * n_levels + level] + odd[j * n_levels + level]
                 given[base + level] += n
-                n_met = _note(n, 1, tally, met, n_met)
+                n_sizes = _tally_cell(n, 1, tally, sizes, n_sizes)
         for cell in range(given.size):
-            n_met = _note(given[cell], -1, tally, met, n_met)
-        # In ascending order, so that no order of visits shows.
+            n_sizes = _tally_cell(given[cell], -1, tally, sizes, n_sizes)
         values[m] = 0.0
-        for n in np.sort(met[:n_met]):
+        for n in np.sort(sizes[:n_sizes]):
             values[m] += tally[n] * weight[n]
             tally[n] = 0
 
 
 @njit(cache=True, nogil=True)
-def _note(n, change, tally, met, n_met):
-    """Tally a cell of n samples; return how many sizes were met so far."""
+def _tally_cell(n, change, tally, sizes, n_sizes):
+    """Tally a cell of n samples and list its size; return the number of listed sizes."""
     if n == 0:
-        return n_met
+        return n_sizes
     if tally[n] == 0:
-        met[n_met] = n
-        n_met += 1
+        sizes[n_sizes] = n
+        n_sizes += 1
     tally[n] += change
-    return n_met
+    return n_sizes
 
 
 @njit(cache=True, nogil=True)
-def score_codes(
+def score_by_group(
     codes: NDArray[np.int64],
     rows: NDArray[np.int32],
     joint: Partition,
@@ -97,10 +84,9 @@ def score_codes(
     weight: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Sum ``weight[n]`` over the cells of (x, y, S) less those of (x, S), n samples in each.
+    """Fill ``values[m]`` with the sum of ``weight[n]`` over the cells of (x, y, S) less (x, S).
 
-    The cells of one group are counted at a time, so no table of all joint states is needed, and
-    cells are tallied by size before they are weighted, so no order of visits shows.
+    The levels of x are counted in one group at a time: no table of all joint levels is needed.
     """
     x = np.empty(codes.size, dtype=np.int64)
     cell = np.zeros(codes.max() + 1, dtype=np.int64)
@@ -109,21 +95,20 @@ def score_codes(
         for i in range(codes.size):
             x[i] = codes[rows[m, i]]
         tally[:] = 0
-        _tally_cells(x, joint, 1, cell, tally)
-        _tally_cells(x, given, -1, cell, tally)
+        _tally_groups(x, joint, 1, cell, tally)
+        _tally_groups(x, given, -1, cell, tally)
         values[m] = 0.0
         for n in range(weight.size):
             values[m] += tally[n] * weight[n]
 
 
 @njit(cache=True, nogil=True)
-def _tally_cells(x, partition, change, cell, tally):
+def _tally_groups(x, partition, change, cell, tally):
     for group in range(partition.start.size - 1):
-        first, last = partition.start[group], partition.start[group + 1]
-        for position in range(first, last):
-            cell[x[partition.members[position]]] += 1
-        for position in range(first, last):
-            level = x[partition.members[position]]
-            if cell[level] > 0:
-                tally[cell[level]] += change
-                cell[level] = 0
+        members = partition.samples[partition.start[group] : partition.start[group + 1]]
+        for i in members:
+            cell[x[i]] += 1
+        for i in members:
+            if cell[x[i]] > 0:
+                tally[cell[x[i]]] += change
+                cell[x[i]] = 0

@@ -1,4 +1,4 @@
-"""Information between jointly Gaussian variables, and between those with a Gaussian copula."""
+"""Gaussian estimators of mutual information: Pearson correlation, and Gaussian copula."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from pidselect.estimators.base import (
     standardised,
 )
 from pidselect.estimators.gaussian_kernels import (
-    NOTHING_LEFT,
+    MIN_RESIDUAL,
     ConditioningBasis,
-    Levels,
+    LevelDirections,
     add_products,
-    correlate_columns,
-    inform_levels,
-    inform_numbers,
-    inform_singles,
-    invert,
+    information_from_loadings,
+    invert_permutations,
+    residual_loadings,
+    score_directions,
+    score_levels,
 )
 
-#: What is left unexplained below this is rounding: the target is a linear function of x and S.
-ALL_EXPLAINED = 1e-14
+#: Unexplained variance below which the target is a linear function of x and S.
+MIN_UNEXPLAINED = 1e-14
 
-#: With fewer samples there is no covariance to speak of.
-FEWEST_FOR_COVARIANCE = 3
+#: Fewest samples for a covariance.
+MIN_SAMPLES = 3
 
-#: Levels of a label that get an axis of their own; all rarer ones share one.
-MOST_LEVELS = 100
+#: Levels of a nominal column with an indicator each; rarer levels share one.
+MAX_LEVELS = 100
 
-#: Samples of all candidates and of all that is known, which together stay in the cache.
-SAMPLES_AT_ONCE = 2**10
+#: Samples of all candidates and of the basis that are processed in the cache.
+SAMPLES_PER_BLOCK = 2**10
 
-#: Candidates for which it pays to rearrange what is known, instead of each of them.
-FEWEST_TOGETHER = 4
+#: Number of candidates from which permuting the basis is faster than permuting each candidate.
+MIN_CANDIDATES = 4
 
-#: Draws that are scored side by side, unless that takes more than this share of the memory.
-DRAWS_AT_ONCE, SIDE_BY_SIDE = 16, 1 / 8
+#: Permutations scored at a time, unless that takes more than this share of the memory.
+MAX_CHUNK, CHUNK_MEMORY = 16, 1 / 8
 
-#: Values, none of them missing -> a centred direction of length 1, or of length 0 if constant.
-Scaling = Callable[[FloatArray], FloatArray]
+#: Values without missing ones -> a centred unit vector, or zeros if constant.
+Transformation = Callable[[FloatArray], FloatArray]
 
 
-def standard_direction(values: FloatArray) -> FloatArray:
-    """Return the direction of the values themselves."""
+def zscore_direction(values: FloatArray) -> FloatArray:
+    """Return the centred unit vector of the values."""
     return _direction(standardised(values))
 
 
 def rank_direction(values: FloatArray) -> FloatArray:
-    """Return the direction of the values' normal scores."""
+    """Return the centred unit vector of the values' normal scores."""
     return _direction(normal_scores(values))
 
 
@@ -70,20 +70,18 @@ def _direction(scores: FloatArray) -> FloatArray:
 
 
 class Gaussian(BaseEstimator):
-    r"""Information of the Gaussian distribution with the observed covariance.
+    r"""Mutual information of the Gaussian distribution with the observed covariance.
 
     .. math:: I(x;y|S) = \frac12 \ln \frac{|\Sigma_{xS}|\,|\Sigma_{yS}|}{|\Sigma_S|\,|\Sigma_{xyS}|}
               = -\frac12 \sum_i \ln (1 - \rho_i^2),
 
-    with the canonical correlations of x and y once S is regressed out of both, which is how it is
-    computed: near-copies in S then cost no accuracy. A variable that is a linear function of S
-    tells nothing more, and one that determines y linearly tells infinitely much. It sees linear
-    relations only, and it sees those with few samples.
+    with the canonical correlations of x and y given S, by which it is computed: near-duplicates in
+    S then cost no accuracy. It detects linear dependence only, with few samples. It is zero if x is
+    a linear function of S and infinite if x determines y linearly.
 
-    Labels have no covariance, but their indicators do: a nominal column stands for one column a
-    level, 1 where a sample has that level and 0 elsewhere (the 100 most frequent levels; any others
-    share one column). Missing values of a column of numbers lie at its mean, and a column more says
-    where they are. So a label is seen where the means of something else differ between its levels.
+    Nominal columns enter by indicators of their levels (the 100 most frequent levels; the others
+    share one). Missing numbers are set to the mean, with an indicator of where they are. So a label
+    is informative if the means of the other variable differ between its levels.
 
     Examples
     --------
@@ -99,16 +97,16 @@ class Gaussian(BaseEstimator):
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
-        return _bind(target, given, standard_direction, max_memory)
+        return _bind(target, given, zscore_direction, max_memory)
 
 
 class Copula(BaseEstimator):
-    """Gaussian information of normal scores: each column keeps only its ranks.
+    """Gaussian copula mutual information: the Gaussian estimator of normal scores of the ranks.
 
-    The n-th of N ranks becomes the n / (N + 1) quantile of the standard normal distribution, ties
-    sharing their average rank, and the Gaussian estimator does the rest. The value is invariant
-    under strictly monotone maps of any column and blind to relations that are not monotone. Labels
-    and missing values enter by indicators, as they do in `Gaussian`.
+    Rank n of N becomes the n / (N + 1) quantile of the standard normal distribution, ties sharing
+    their average rank. The value is invariant under strictly monotone maps of any column and
+    insensitive to dependence that is not monotone. Labels and missing values enter by indicators,
+    as in `Gaussian`.
 
     References
     ----------
@@ -123,7 +121,7 @@ class Copula(BaseEstimator):
     >>> round(mutual_information(np.exp(3 * x), (x + noise) ** 3, estimator="copula"), 1)
     0.5
 
-    A label tells how far the means of its levels lie apart.
+    A label is informative if the means of its levels differ.
 
     >>> size = np.repeat(["small", "medium", "large"], 1000)
     >>> weight = np.repeat([1.0, 2.0, 5.0], 1000) * np.exp(rng.normal(size=3000))
@@ -139,35 +137,34 @@ class Copula(BaseEstimator):
         return _bind(target, given, rank_direction, max_memory)
 
 
-def _bind(target: Block, given: Block, scaling: Scaling, max_memory: int) -> Scorer:
+def _bind(
+    target: Block, given: Block, transformation: Transformation, max_memory: int
+) -> GaussianScorer:
     n = target.n_samples
-    if n < FEWEST_FOR_COVARIANCE:
-        raise ValueError(
-            f"A covariance needs at least {FEWEST_FOR_COVARIANCE} samples, but n_samples={n}."
-        )
-    nothing = np.empty((0, n))
-    explained = _directions(_axes(given, scaling), nothing) if len(given) else nothing
-    left = _directions(_axes(target, scaling), explained)
-    by_sample = np.ascontiguousarray(np.vstack([explained, left]).T)
-    affordable = int(SIDE_BY_SIDE * max_memory) // (4 * n)
-    at_once = max(1, min(DRAWS_AT_ONCE, affordable))
-    return ProjectionScorer(ConditioningBasis(explained, left, by_sample), scaling, at_once)
+    if n < MIN_SAMPLES:
+        raise ValueError(f"A covariance needs at least {MIN_SAMPLES} samples, but n_samples={n}.")
+    empty = np.empty((0, n))
+    explained = _directions(_axes(given, transformation), empty) if len(given) else empty
+    residual = _directions(_axes(target, transformation), explained)
+    by_sample = np.ascontiguousarray(np.vstack([explained, residual]).T)
+    chunk = max(1, min(MAX_CHUNK, int(CHUNK_MEMORY * max_memory) // (4 * n)))
+    return GaussianScorer(ConditioningBasis(explained, residual, by_sample), transformation, chunk)
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectionScorer:
-    """Scores columns by their canonical correlations with the target, S taken out of both."""
+class GaussianScorer:
+    """Scores candidates by their canonical correlations with the target given S."""
 
-    known: ConditioningBasis
-    scaling: Scaling
-    draws_at_once: int = DRAWS_AT_ONCE
+    basis: ConditioningBasis
+    transformation: Transformation
+    chunk: int = MAX_CHUNK
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         return self.score_together([batch.block], batch.rows)[0]
 
     def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
-        """Return I(x; y | S) in nats for candidates that are rearranged alike.
+        """Return I(x; y | S) in nats for candidates with the same permutations.
 
         Parameters
         ----------
@@ -179,130 +176,130 @@ class ProjectionScorer:
         array, shape (n_blocks, m)
         """
         for block in blocks:
-            check_same_length(Batch(block, rows), self.known.given.shape[1])
-        values = np.empty((len(blocks), len(rows)))
-        singles = [place for place, block in enumerate(blocks) if _is_single(block)]
-        if len(singles) < FEWEST_TOGETHER or not self._score_singles(blocks, singles, rows, values):
-            singles = []
-        for place in sorted({*range(len(blocks))}.difference(singles)):
-            values[place] = self._score_alone(Batch(blocks[place], rows))
-        for place, block in enumerate(blocks):
-            delicate = np.flatnonzero(np.isnan(values[place]))
-            if delicate.size:
-                values[place, delicate] = self._score_residuals(Batch(block, rows[delicate]))
+            check_same_length(Batch(block, rows), self.basis.given.shape[1])
+        values = np.full((len(blocks), len(rows)), np.nan)
+        single = [index for index, block in enumerate(blocks) if _is_single_column(block)]
+        if len(single) < MIN_CANDIDATES or not self._score_columns(blocks, single, rows, values):
+            single = []
+        others = set(range(len(blocks))).difference(single)
+        for index, block in enumerate(blocks):
+            if index in others:
+                values[index] = self._score_block(Batch(block, rows))
+            inaccurate = np.flatnonzero(np.isnan(values[index]))
+            if inaccurate.size:
+                values[index, inaccurate] = self._score_residuals(Batch(block, rows[inaccurate]))
         return values
 
-    def _score_singles(
+    def _score_columns(
         self,
         blocks: Sequence[Block],
-        places: Sequence[int],
+        indices: Sequence[int],
         rows: NDArray[np.int32],
         values: FloatArray,
     ) -> bool:
-        """Score those of one direction each, NaN if delicate; False if rows are no permutations."""
-        directions = [blocks[place].columns[0].made(self.scaling) for place in places]
-        n_samples, n_known = self.known.by_sample.shape
-        for first in range(0, len(rows), self.draws_at_once):
-            some = slice(first, first + self.draws_at_once)
+        """Score single columns, NaN if inaccurate; return False if rows are not permutations."""
+        directions = [blocks[index].columns[0].made(self.transformation) for index in indices]
+        n_samples, n_basis = self.basis.by_sample.shape
+        for first in range(0, len(rows), self.chunk):
+            some = slice(first, first + self.chunk)
             inverse = np.empty(rows[some].shape, dtype=np.int32)
-            if not invert(rows[some], inverse):
+            if not invert_permutations(rows[some], inverse):
                 return False
-            loadings = np.zeros((len(places), len(inverse), n_known))
-            for start in range(0, n_samples, SAMPLES_AT_ONCE):
-                end = start + SAMPLES_AT_ONCE
-                together = np.stack([direction[start:end] for direction in directions])
-                add_products(together, start, inverse, self.known, loadings)
+            loadings = np.zeros((len(indices), len(inverse), n_basis))
+            for start in range(0, n_samples, SAMPLES_PER_BLOCK):
+                x = np.stack([v[start : start + SAMPLES_PER_BLOCK] for v in directions])
+                add_products(x, start, inverse, self.basis, loadings)
             found = np.empty(loadings.shape[:2])
-            inform_singles(loadings, len(self.known.given), found)
-            values[places, some] = found
+            information_from_loadings(loadings, len(self.basis.given), found)
+            values[indices, some] = found
         return True
 
-    def _score_alone(self, batch: Batch) -> FloatArray:
-        """Score a candidate of any number of directions, shape (m,), NaN if delicate."""
+    def _score_block(self, batch: Batch) -> FloatArray:
+        """Score a candidate of any number of directions, shape (m,), NaN if inaccurate."""
         values = np.empty(len(batch))
-        levels = _levels(batch.block)
+        levels = _level_directions(batch.block)
         if levels is not None:
-            inform_levels(levels, batch.rows, self.known, values)
+            score_levels(levels, batch.rows, self.basis, values)
             return values
-        directions = _axes(batch.block, self.scaling)
+        directions = _axes(batch.block, self.transformation)
         if len(directions) > 1:
             directions = _directions(directions, np.empty((0, batch.block.n_samples)))
-        inform_numbers(directions, batch.rows, self.known, values)
+        score_directions(directions, batch.rows, self.basis, values)
         return values
 
     def _score_residuals(self, batch: Batch) -> FloatArray:
-        """Score as exactly as can be, whatever S explains of x and x of the target."""
-        axes = _axes(batch.block, self.scaling)
-        loadings = np.empty((len(batch), len(axes), len(self.known.target)))
-        correlate_columns(axes, batch.rows, self.known, loadings)
+        """Score accurately by regressing S out of every permutation of the candidate."""
+        axes = _axes(batch.block, self.transformation)
+        loadings = np.empty((len(batch), len(axes), len(self.basis.target)))
+        residual_loadings(axes, batch.rows, self.basis, loadings)
         explained = np.linalg.svd(loadings, compute_uv=False) ** 2
-        explained[explained > 1.0 - ALL_EXPLAINED] = 1.0
+        explained[explained > 1.0 - MIN_UNEXPLAINED] = 1.0
         with np.errstate(divide="ignore"):  # a correlation of 1 is infinite information
             return -0.5 * np.log1p(-explained).sum(axis=1)
 
 
-def _is_single(block: Block) -> bool:
-    """Return whether the block is one column of numbers, none of them missing."""
+def _is_single_column(block: Block) -> bool:
+    """Return whether the block is one numeric column without missing values."""
     return (
         block.feature_types in (("continuous",), ("ordinal",)) and not block.columns[0].has_missing
     )
 
 
-def _levels(block: Block) -> Levels | None:
-    """Return the directions of a single label with more than two levels; of all else, none."""
+def _level_directions(block: Block) -> LevelDirections | None:
+    """Return the indicators of a single nominal column of more than two levels, else None."""
     if block.feature_types != ("nominal",):
         return None
-    code = _common_codes(block.columns[0])
+    code = _frequent_codes(block.columns[0])
     size = np.bincount(code)
-    return Levels(code, 1.0 / np.sqrt(size[code]), len(size)) if len(size) > 2 else None
+    return LevelDirections(code, 1.0 / np.sqrt(size[code]), len(size)) if len(size) > 2 else None
 
 
-def _axes(block: Block, scaling: Scaling) -> FloatArray:
-    """Return the centred axes of all columns, shape (n_axes, n_samples)."""
-    return np.concatenate([_axes_of(column, scaling) for column in block.columns])
+def _axes(block: Block, transformation: Transformation) -> FloatArray:
+    """Return the centred numeric columns and indicators of a block, shape (n_axes, n_samples)."""
+    return np.concatenate([_column_axes(column, transformation) for column in block.columns])
 
 
-def _axes_of(column: Column, scaling: Scaling) -> FloatArray:
+def _column_axes(column: Column, transformation: Transformation) -> FloatArray:
     values = column.values
     if column.feature_type == "nominal":
-        codes = _common_codes(column)
+        codes = _frequent_codes(column)
         size = np.bincount(codes)
         if len(size) > 2:
-            # Together they are constant, so one can go; without the largest they overlap least.
+            # Indicators sum to a constant: one is redundant, best the most frequent one.
             kept = np.delete(np.arange(len(size)), size.argmax())
             return (codes == kept[:, np.newaxis]) - size[kept, np.newaxis] / len(codes)
-        return scaling(codes.astype(np.float64))[np.newaxis]
+        return transformation(codes.astype(np.float64))[np.newaxis]
     missing = np.isnan(values)
     if missing.all():
         return np.zeros((1, len(values)))
     if not missing.any():
-        return column.made(scaling)[np.newaxis]
+        return column.made(transformation)[np.newaxis]
     scores = np.zeros(len(values))
-    scores[~missing] = scaling(values[~missing])
+    scores[~missing] = transformation(values[~missing])
     return np.stack([scores, missing - missing.mean()])
 
 
-def _common_codes(column: Column) -> IntArray:
-    """Return each sample's level, all but the most frequent ones being one (ties by order)."""
+def _frequent_codes(column: Column) -> IntArray:
+    """Return each sample's level, with one common level for all but the most frequent ones."""
     codes = column.codes()
     size = np.bincount(codes)
-    if len(size) <= MOST_LEVELS:
+    if len(size) <= MAX_LEVELS:
         return codes
-    renumbered = np.full(len(size), MOST_LEVELS)
-    renumbered[np.argsort(-size, kind="stable")[:MOST_LEVELS]] = np.arange(MOST_LEVELS)
+    renumbered = np.full(len(size), MAX_LEVELS)
+    renumbered[np.argsort(-size, kind="stable")[:MAX_LEVELS]] = np.arange(MAX_LEVELS)
     return renumbered[codes]
 
 
 def _directions(columns: FloatArray, explained: FloatArray) -> FloatArray:
-    """Return orthonormal directions of what the columns have beyond those explained."""
+    """Return an orthonormal basis of the columns' residuals given those explained."""
     found = np.concatenate([explained, np.empty_like(columns)])
     n_found = len(explained)
     for column in columns:
-        known, direction = found[:n_found], column.copy()
-        for _ in range(2):  # once more puts right what rounding left the first time
-            direction -= (known @ direction) @ known
+        basis, direction = found[:n_found], column.copy()
+        for _ in range(2):  # twice, to remove rounding errors
+            direction -= (basis @ direction) @ basis
         length = np.linalg.norm(direction)
-        if length > NOTHING_LEFT * np.linalg.norm(column):
+        if length > MIN_RESIDUAL * np.linalg.norm(column):
             found[n_found] = direction / length
             n_found += 1
     return np.ascontiguousarray(found[len(explained) : n_found])

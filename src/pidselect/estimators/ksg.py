@@ -1,4 +1,10 @@
-"""Information between continuous variables from nearest neighbours (Kraskov et al. 2004)."""
+r"""KSG estimator: mutual information of continuous variables from nearest neighbours.
+
+The KSG formula (Kraskov, Stögbauer, Grassberger 2004, algorithm 1; Frenzel, Pompe 2007 for the
+conditional case), with counts n of the samples nearer than the k-th neighbour in (x, y, S):
+
+.. math:: I(x;y|S) = \psi(k) + \langle \psi(n_S+1) - \psi(n_{xS}+1) - \psi(n_{yS}+1) \rangle
+"""
 
 from __future__ import annotations
 
@@ -15,60 +21,60 @@ from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, che
 from pidselect.estimators.knn.binding import (
     NeighbourScorer,
     Scale,
-    bind_space,
+    bind_target,
     check_enough_samples,
     check_neighbours,
-    in_whole_numbers,
+    integer_rule,
     list_lengths,
     to_candidate,
     to_space,
 )
 from pidselect.estimators.knn.general import Candidate
-from pidselect.estimators.knn.ksg2 import Boxes, BoxRule, score_columns_in_boxes
-from pidselect.estimators.knn.neighbour_lists import sorted_neighbours
-from pidselect.estimators.knn.spaces import in_blocks
+from pidselect.estimators.knn.ksg2 import KSG2Rule, KSG2Spaces, score_ksg2
+from pidselect.estimators.knn.neighbour_lists import list_neighbours
+from pidselect.estimators.knn.spaces import bounding_boxes
 
 
 class KSG(BaseEstimator):
     r"""Kraskov-Stögbauer-Grassberger estimator of (conditional) mutual information.
 
-    Algorithm 1 takes for each sample the distance of its k-th neighbour in (x, y, S), maximum
-    norm, and counts the samples strictly nearer than that in S, in (x, S) and in (y, S):
+    Algorithm 1 finds the distance of each sample's k-th neighbour in (x, y, S), maximum norm, and
+    counts the samples strictly nearer than that in S, in (x, S) and in (y, S):
 
     .. math:: I(x;y|S) = \psi(k) + \langle \psi(n_S+1) - \psi(n_{xS}+1) - \psi(n_{yS}+1) \rangle
 
-    without S, psi(N) stands for the first term of the mean. Algorithm 2 gives x, y and S a radius
-    each and counts samples up to it:
+    Without S, psi(N) replaces the first term of the mean. Algorithm 2 has separate radii in x, y
+    and S and counts samples at distances up to these:
 
     .. math::
        I(x;y|S) = \psi(k) - \tfrac{2}{k} + \langle \psi(n_S) - \psi(n_{xS}) - \psi(n_{yS})
                   + \tfrac{1}{n_{xS}} + \tfrac{1}{n_{yS}} \rangle
 
     and :math:`\psi(k) - \tfrac1k + \psi(N) - \langle \psi(n_x) + \psi(n_y) \rangle` without S.
-    A sample never counts itself.
+    A sample is not its own neighbour.
 
     Parameters
     ----------
     k : int
-        The number of neighbours. More neighbours, less variance and more bias.
+        The number of neighbours: larger values reduce variance and increase bias.
     algorithm : {1, 2}
-        Algorithm 1 is the paper's, and much the faster one here.
+        Algorithm 1 is the default of the literature and much faster here.
     scale : {"zscore", "rank", None}
-        What is done to each column first: mean 0 and standard deviation 1; ranks, turned into
-        normal scores with standard deviation 1, which make the estimate invariant under strictly
-        monotone maps (see `normal_scores`); or nothing.
+        The transformation of each column: "zscore" to mean 0 and standard deviation 1; "rank" to
+        normal scores of the ranks, which makes the estimate invariant under strictly monotone
+        maps (see `normal_scores`); None leaves columns as they are.
 
     Notes
     -----
-    Nothing is added to the data to break ties. Where a sample's k nearest all coincide with it,
-    no sample is strictly nearer and each count is zero: ties push the estimate up. They do so in
-    the surrogates of a test as well, so that a test stays valid, but the value itself means
-    little. Columns with many ties are better served by `Mixed`, which "auto" chooses for them.
+    No noise is added to break ties. If a sample's k nearest neighbours all coincide with it, no
+    sample is strictly nearer and all counts are zero, which biases the estimate upwards. The
+    surrogates of a test have the same bias, so that the test remains valid, but the value is not
+    meaningful. Use `Mixed` for columns with many ties, as "auto" does.
 
     References
     ----------
     A. Kraskov, H. Stögbauer, P. Grassberger, Physical Review E 69, 066138 (2004).
-    S. Frenzel, B. Pompe, Physical Review Letters 99, 204101 (2007), for the conditional one.
+    S. Frenzel, B. Pompe, Physical Review Letters 99, 204101 (2007), for the conditional case.
 
     Examples
     --------
@@ -76,10 +82,10 @@ class KSG(BaseEstimator):
     >>> from pidselect import mutual_information
     >>> rng = np.random.default_rng(0)
     >>> x, noise = rng.normal(size=(2, 1000))
-    >>> round(mutual_information(x, x + noise, estimator=KSG(k=10)), 1)  # the truth is 0.5 bit
+    >>> round(mutual_information(x, x + noise, estimator=KSG(k=10)), 1)  # the true value is 0.5
     0.5
 
-    With ranks, a function of what is known tells nothing more, however it bends.
+    With ranks, a monotone function of the conditioning set has no information beyond it.
 
     >>> ranks = KSG(scale="rank")
     >>> abs(round(mutual_information(np.exp(-x), x + noise, given=x, estimator=ranks), 12))
@@ -95,56 +101,55 @@ class KSG(BaseEstimator):
 
     @property
     def uses_ranks_only(self) -> bool:
-        """Whether strictly monotone maps of a column change nothing."""
+        """Whether the estimate is invariant under strictly monotone maps of a column."""
         return self.scale == "rank"
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
-        """Sort every sample's neighbours in (y, S) and in S."""
+        """List every sample's neighbours in (y, S) and in S."""
         check_neighbours(self.k, self.scale)
         check_choice(self.algorithm, (1, 2), "algorithm")
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
         check_enough_samples(target.n_samples, self.k)
         if self.algorithm == 2:
-            boxes = to_boxes(target, given, self.k, self.scale, max_memory)
-            return BoxScorer(boxes, self.k, self._to_candidate)
-        known = bind_space(target, given, self.k, self.scale, max_memory)
+            spaces = bind_ksg2(target, given, self.k, self.scale, max_memory)
+            return KSG2Scorer(spaces, self.k, self._to_candidate)
+        bound = bind_target(target, given, self.k, self.scale, max_memory)
         weight = digamma(np.arange(target.n_samples) + 1.0)
-        rule, unit = in_whole_numbers(self.k, True, weight)
-        return NeighbourScorer(known, rule, unit, digamma(self.k), self._to_candidate)
+        rule, unit = integer_rule(self.k, True, weight)
+        return NeighbourScorer(bound, rule, unit, digamma(self.k), self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(as_numbers(block, "KSG"), self.scale)
 
 
-def to_boxes(target: Block, given: Block, k: int, scale: Scale, max_memory: int) -> Boxes:
-    """Sort the neighbours of every sample in (y, S)."""
+def bind_ksg2(target: Block, given: Block, k: int, scale: Scale, max_memory: int) -> KSG2Spaces:
+    """List the neighbours of every sample in (y, S)."""
     n, joint = target.n_samples, target + given
     length, _ = list_lengths(joint, Block(), k, max_memory)
     space = to_space(joint, n, scale)
-    order = sorted_neighbours(space, in_blocks(space), length)
-    return Boxes(to_space(target, n, scale), to_space(given, n, scale), space, order)
+    lists = list_neighbours(space, bounding_boxes(space), length)
+    return KSG2Spaces(to_space(target, n, scale), to_space(given, n, scale), space, lists)
 
 
 @dataclass(frozen=True, eq=False)
-class BoxScorer:
-    """Scores columns by the second algorithm."""
+class KSG2Scorer:
+    """Scores candidates by KSG algorithm 2."""
 
-    around: Boxes
+    spaces: KSG2Spaces
     k: int
     to_candidate: Callable[[Block], Candidate]
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        n_samples = self.around.joint.values.shape[1]
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
+        n_samples = self.spaces.joint.values.shape[1]
         check_same_length(batch, n_samples)
-        counts = np.maximum(np.arange(n_samples), 1.0)  # the k neighbours count, so none is zero
-        if len(self.around.given.values):
-            rule = BoxRule(self.k, digamma(counts), digamma(counts) - 1.0 / counts)
+        counts = np.maximum(np.arange(n_samples), 1.0)  # counts include the k neighbours
+        if len(self.spaces.given.values):
+            rule = KSG2Rule(self.k, digamma(counts), digamma(counts) - 1.0 / counts)
             offset = digamma(self.k) - 2.0 / self.k
         else:
-            rule = BoxRule(self.k, np.zeros(n_samples), digamma(counts))
+            rule = KSG2Rule(self.k, np.zeros(n_samples), digamma(counts))
             offset = digamma(self.k) - 1.0 / self.k + digamma(n_samples)
         sums = np.empty(len(batch))
-        candidate = self.to_candidate(batch.block)
-        score_columns_in_boxes(candidate, batch.rows, self.around, rule, sums)
+        score_ksg2(self.to_candidate(batch.block), batch.rows, self.spaces, rule, sums)
         return offset + sums / n_samples

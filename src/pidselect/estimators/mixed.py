@@ -1,4 +1,4 @@
-"""Information between any mixture of continuous and discrete variables (Mesner, Shalizi 2019)."""
+"""Nearest-neighbour estimator for mixed discrete and continuous variables (Mesner, Shalizi)."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from pidselect.estimators.base import MAX_MEMORY, Scorer
 from pidselect.estimators.knn.binding import (
     NeighbourScorer,
     Scale,
-    bind_space,
+    bind_target,
     check_enough_samples,
     check_neighbours,
-    in_whole_numbers,
+    integer_rule,
     to_candidate,
 )
 from pidselect.estimators.knn.general import Candidate
 
 
 class Mixed(BaseEstimator):
-    r"""Nearest-neighbour estimator for discrete and continuous variables in any of the places.
+    r"""Nearest-neighbour estimator for any mixture of discrete and continuous variables.
 
-    With :math:`\rho` the distance of a sample's k-th neighbour in (x, y, S) in the maximum norm
-    and counts of the samples at most :math:`\rho` away,
+    With :math:`\rho` the distance of a sample's k-th neighbour in (x, y, S), maximum norm, and
+    counts of the samples at distances up to :math:`\rho`,
 
     .. math:: I(x;y|S) = \langle \psi(\tilde k) + \psi(n_S) - \psi(n_{xS}) - \psi(n_{yS}) \rangle,
 
-    where :math:`\tilde k` is the count in (x, y, S): k, or more where several samples are at the
-    same distance, as they are for labels, counts and rounded numbers. (With k in its place unless
-    :math:`\rho = 0`, as the paper has it, ties would pull the value down: by 0.4 bit for two
-    independent normal variables rounded to one digit, N = 1000.) A sample counts itself nowhere;
-    without S, :math:`n_S = N - 1`, as for a constant S. The value is never clipped.
+    where :math:`\tilde k` is the count in (x, y, S): k, or more if several samples are at distance
+    :math:`\rho`, as for labels, counts and rounded numbers. (The paper uses k unless
+    :math:`\rho = 0`; ties then bias the value downwards, by 0.4 bit for two independent normal
+    variables rounded to one digit, N = 1000.) A sample is not its own neighbour; without S,
+    :math:`n_S = N - 1`, as for a constant S. The value is never clipped.
 
-    Labels are 0 or 1 apart, numbers as far as they are after scaling. A missing value, where it
-    is kept as a category, is 0 from another one and infinitely far from the rest.
+    The distance of two labels is 0 or 1, that of numbers their difference after scaling. Missing
+    values kept as a category are at distance 0 from each other and infinitely far from the rest.
 
     Parameters
     ----------
     k : int
         The number of neighbours.
     scale : {"zscore", "rank", None}
-        What is done to each column of numbers first, as in `KSG`. Both scales leave numbers with
-        standard deviation 1, next to which labels, 0 or 1 apart, are neither near nor far.
+        The transformation of numeric columns, as in `KSG`. Both scales have standard deviation 1,
+        comparable to the distance 1 of two labels.
 
     References
     ----------
     O. C. Mesner, C. R. Shalizi, arXiv:1912.03387 (2019).
-    W. Gao, S. Kannan, S. Oh, P. Viswanath, NeurIPS (2017), for the one without S.
+    W. Gao, S. Kannan, S. Oh, P. Viswanath, NeurIPS (2017), for the case without S.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Mixed(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> x = rng.integers(0, 5, size=2000)
     >>> y = rng.uniform(x, x + 2)
-    >>> round(float(np.log2(5) - 4 / 5), 1)  # the truth in bits
+    >>> round(float(np.log2(5) - 4 / 5), 1)  # the true value in bits
     1.5
     >>> round(mutual_information(x, y, estimator="mixed"), 1)
     1.5
@@ -73,18 +73,18 @@ class Mixed(BaseEstimator):
 
     @property
     def uses_ranks_only(self) -> bool:
-        """Whether strictly monotone maps of a column of numbers change nothing."""
+        """Whether the estimate is invariant under strictly monotone maps of numeric columns."""
         return self.scale == "rank"
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
-        """Sort every sample's neighbours in (y, S) and in S."""
+        """List every sample's neighbours in (y, S) and in S."""
         check_neighbours(self.k, self.scale)
         check_enough_samples(target.n_samples, self.k)
-        known = bind_space(target, given, self.k, self.scale, max_memory)
-        # No count is zero: the k neighbours count everywhere.
+        bound = bind_target(target, given, self.k, self.scale, max_memory)
+        # Counts are at least 1: they include the k neighbours.
         weight = digamma(np.maximum(np.arange(target.n_samples), 1.0))
-        rule, unit = in_whole_numbers(self.k, False, weight)
-        return NeighbourScorer(known, rule, unit, 0.0, self._to_candidate)
+        rule, unit = integer_rule(self.k, False, weight)
+        return NeighbourScorer(bound, rule, unit, 0.0, self._to_candidate)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(block, self.scale)

@@ -11,7 +11,13 @@ from joblib import Parallel, delayed
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
-from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on, cuda, cut_draws
+from pidselect.estimators.cuda.scorer import (
+    CudaScorer,
+    Permutations,
+    bind_on,
+    cuda,
+    split_for_device,
+)
 from pidselect.selection.executor import (
     PERMUTATION_BATCH,
     TASK_SIZE,
@@ -19,8 +25,8 @@ from pidselect.selection.executor import (
     split_permutations,
 )
 from pidselect.selection.pool import Feature
-from pidselect.significance import SURROGATES, Shuffle
-from pidselect.significance.standardize import PILOT_DRAWS, NullStandardizer
+from pidselect.significance import SURROGATES, PermutationSampler
+from pidselect.significance.standardize import PILOT_PERMUTATIONS, NullStandardizer
 
 if TYPE_CHECKING:
     from pidselect.selection.callbacks import CallbackList
@@ -101,7 +107,7 @@ class SelectionContext:
     @property
     def n_pilot(self) -> int:
         """The number of pilot permutations, which precede those of the test."""
-        return PILOT_DRAWS if self.is_portfolio else 0
+        return PILOT_PERMUTATIONS if self.is_portfolio else 0
 
     @property
     def unit(self) -> str:
@@ -112,7 +118,7 @@ class SelectionContext:
         """Return the standardisation by pilot permutations; None if scores are in bits."""
         if not self.is_portfolio:
             return None
-        return NullStandardizer.of(pilot, [named.chi2_null for named in self.estimators])
+        return NullStandardizer.from_pilot(pilot, [named.chi2_null for named in self.estimators])
 
     def at_level(self, alpha: float) -> SelectionContext:
         """Return the same context with another significance level."""
@@ -155,7 +161,7 @@ class SelectionContext:
             shuffles=tuple(self._bind_scheme(scheme, block) for scheme in chosen),
         )
 
-    def _bind_scheme(self, scheme: str, given: Block) -> Shuffle:
+    def _bind_scheme(self, scheme: str, given: Block) -> PermutationSampler:
         n_samples = self.target.n_samples
         if self.device == "cuda" and scheme == "global" and self.groups is None:
             return Permutations(cuda(), n_samples)
@@ -190,7 +196,7 @@ class SelectionContext:
         """
         n_samples = self.target.n_samples
         if self.device != "cpu":
-            return cut_draws(permutations, n_samples)
+            return split_for_device(permutations, n_samples)
         ranges = split_permutations(permutations, n_samples, n_parts, self.n_jobs, self.task_size)
         if self.callbacks is None:
             return ranges
@@ -209,7 +215,7 @@ class BoundScorers:
     """
 
     scorers: tuple[Scorer, ...]
-    shuffles: tuple[Shuffle, ...]
+    shuffles: tuple[PermutationSampler, ...]
 
     def rows(self, stream_key: tuple[int, ...], permutations: range) -> list[Any]:
         """Return the row orders of the permutations by each scheme."""
@@ -243,7 +249,7 @@ class BoundScorers:
         )
 
 
-def _rows(shuffle: Shuffle, stream_key: tuple[int, ...], permutations: range) -> Any:
+def _rows(shuffle: PermutationSampler, stream_key: tuple[int, ...], permutations: range) -> Any:
     if permutations.start > 0 or isinstance(shuffle, Permutations):
         return shuffle(stream_key, permutations)
     rows = shuffle(stream_key, range(1, permutations.stop))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, IntArray, is_constant
-from pidselect.estimators import is_portfolio, resolve, resolve_members
+from pidselect.estimators import is_portfolio, resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others, final_p_values
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional
@@ -100,7 +100,7 @@ def choose_estimators(
                 "redundancy. Use one of them, or 'auto'."
             )
         estimator = resolve(cast(Any, estimator), block)
-    chosen = resolve_members(estimator, block)
+    chosen = resolve_portfolio(estimator, block)
     return tuple(NamedEstimator(name, clone(one, safe=False)) for name, one in chosen)
 
 

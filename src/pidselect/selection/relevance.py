@@ -35,7 +35,7 @@ from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
 from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.sequential import most_draws
+from pidselect.significance.sequential import max_permutations
 
 #: The largest number of subsets that are tested, and the smallest: the empty set and S.
 MAX_SUBSETS = 16
@@ -154,7 +154,7 @@ def fixed_n_permutations(context: SelectionContext) -> int:
     """
     if context.n_permutations is not None:
         return context.n_permutations
-    return min(ceil(PERMUTATIONS_TIMES_ALPHA / context.alpha), most_draws(context.alpha))
+    return min(ceil(PERMUTATIONS_TIMES_ALPHA / context.alpha), max_permutations(context.alpha))
 
 
 def max_subsets(n_features: int) -> int:

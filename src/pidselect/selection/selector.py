@@ -281,7 +281,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             zip(dataset.table.names, dataset.table.feature_types, strict=True)
         )
         self.selected_ = np.array(
-            [column for feature in (*pool.fixed, *features) for column in feature.columns], dtype=int
+            [column for feature in (*pool.fixed, *features) for column in feature.columns],
+            dtype=int,
         )
         self.selection_ = replace(
             blank,

@@ -28,8 +28,8 @@ from pidselect.significance import (
 from pidselect.significance.sequential import (
     betting_critical_value,
     betting_p_values,
-    most_draws,
-    verdict,
+    decision,
+    max_permutations,
 )
 
 #: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).
@@ -250,7 +250,7 @@ def _batches(context: SelectionContext) -> Iterator[range]:
         return
     stop = -(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH
     yield range(stop)
-    while stop < start + most_draws(context.alpha):
+    while stop < start + max_permutations(context.alpha):
         yield range(stop, stop + PERMUTATION_BATCH)
         stop += PERMUTATION_BATCH
 
@@ -260,7 +260,7 @@ def _is_decided(
 ) -> bool:
     """Return whether all sequential tests have rejected, or one will not."""
     verdicts = {
-        verdict(float(value), statistic(values), context.alpha)
+        decision(float(value), statistic(values), context.alpha)
         for value, values in zip(observed, surrogates, strict=True)
     }
-    return "not significant" in verdicts or "open" not in verdicts
+    return "not significant" in decisions or "open" not in decisions

@@ -1,4 +1,4 @@
-"""Information in, a decision out: is it more than chance."""
+"""Permutation tests: surrogate schemes, maximum statistic, p-values, sequential tests."""
 
 from pidselect.significance.permutation_test import (
     check_resolution,
@@ -22,7 +22,12 @@ from pidselect.significance.rng import (
     SUBSAMPLE,
     permutations,
 )
-from pidselect.significance.surrogates import SURROGATES, Scheme, Shuffle, check_groups
+from pidselect.significance.surrogates import (
+    SURROGATES,
+    PermutationSampler,
+    SurrogateScheme,
+    check_groups,
+)
 
 __all__ = [
     "BACKWARD",
@@ -35,8 +40,8 @@ __all__ = [
     "START",
     "SUBSAMPLE",
     "SURROGATES",
-    "Scheme",
-    "Shuffle",
+    "PermutationSampler",
+    "SurrogateScheme",
     "check_groups",
     "check_resolution",
     "critical_value",

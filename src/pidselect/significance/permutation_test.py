@@ -1,13 +1,11 @@
-r"""Tests of whether the best or the weakest of several candidates is more than chance.
+"""Permutation tests of the best or weakest of several candidates: maximum and minimum statistic.
 
-A selection step looks at many candidates and takes an extreme one, so chance must be given as many
-tries. The *maximum statistic* does that: under the null hypothesis, the largest value over all
-candidates, each with its own surrogate, is what the largest observed value competes with. It
-controls the family-wise error over the candidates of a step (Novelli et al. 2019). The *minimum
-statistic* does the same for the weakest of the selected ones.
+A selection step tests the extreme one of many candidates. The *maximum statistic* corrects for
+that: its null distribution is that of the largest value over all candidates, each with a surrogate
+of its own, which controls the family-wise error rate over the candidates of a step (Novelli et al.
+2019). The *minimum statistic* is the analogue for the weakest selected feature.
 
-With n draws, of which some are as large as the observed value (or within 1e-10 of it, so that
-rounding decides nothing), :math:`p = (1 + \#) / (1 + n)`.
+With n permutations, p = (1 + #{null >= observed - 1e-10}) / (1 + n).
 """
 
 from __future__ import annotations
@@ -18,35 +16,35 @@ import numpy as np
 
 from pidselect.data import FloatArray
 
-#: Values this little apart count as equal: only rounding sets them apart.
+#: Difference up to which values are tied: it is rounding error.
 TIE = 1e-10
 
-#: What rounding may have taken from a level of significance such as 1 - 0.95.
+#: Rounding error of a level of significance such as 1 - 0.95.
 ROUNDING = 1e-12
 
 
 def maximum_statistic(surrogates: FloatArray) -> FloatArray:
-    """Return, for every draw, the largest value over all candidates.
+    """Return the largest value over candidates for every permutation.
 
     Parameters
     ----------
-    surrogates : array, shape (n_candidates, n_draws)
+    surrogates : array, shape (n_candidates, n_permutations)
     """
     return np.asarray(surrogates.max(axis=0))
 
 
 def minimum_statistic(surrogates: FloatArray) -> FloatArray:
-    """Return, for every draw, the smallest value over all candidates.
+    """Return the smallest value over candidates for every permutation.
 
     Parameters
     ----------
-    surrogates : array, shape (n_candidates, n_draws)
+    surrogates : array, shape (n_candidates, n_permutations)
     """
     return np.asarray(surrogates.min(axis=0))
 
 
 def first_largest(values: FloatArray) -> int:
-    """Return the place of the largest value, of equal ones the first.
+    """Return the index of the largest value, of tied ones the first.
 
     Examples
     --------
@@ -57,13 +55,7 @@ def first_largest(values: FloatArray) -> int:
 
 
 def first_smallest(values: FloatArray) -> int:
-    """Return the place of the smallest value, of equal ones the first.
-
-    Examples
-    --------
-    >>> first_smallest(np.array([0.5, 0.1 + 0.2, 0.3]))  # 0.1 + 0.2 is 0.30000000000000004
-    1
-    """
+    """Return the index of the smallest value, of tied ones the first."""
     return int(np.argmax(values <= values.min() + TIE))
 
 
@@ -84,18 +76,18 @@ def critical_value(null: FloatArray, alpha: float) -> float:
 
     Examples
     --------
-    Of 99 draws, four may reach the observed value at 5 %: (1 + 4) / 100 is just small enough.
+    Of 99 null values, four may reach the observed one at 5 %: p = (1 + 4) / 100.
 
-    >>> float(null_line(np.arange(99.0), 0.05))
+    >>> float(critical_value(np.arange(99.0), 0.05))
     94.0
     """
-    # At most all draws but one: with p = 1 nothing is significant, however near alpha comes to it.
+    # At most all but one: p = 1 is never significant, however near to 1 alpha is.
     allowed = min(math.floor((alpha + ROUNDING) * (1 + len(null))) - 1, len(null) - 1)
     return float(np.sort(null)[::-1][allowed])
 
 
 def is_significant(p_value: float, alpha: float) -> bool:
-    """Return whether p <= alpha < 1, whatever rounding did to either.
+    """Return whether p <= alpha < 1, up to rounding.
 
     Examples
     --------
@@ -106,11 +98,11 @@ def is_significant(p_value: float, alpha: float) -> bool:
 
 
 def check_resolution(alpha: float, n_permutations: int) -> None:
-    """Refuse so few draws that no p-value could ever reach alpha."""
+    """Refuse too few permutations for any p-value to reach alpha."""
     if not is_significant(1.0 / (1.0 + n_permutations), alpha):
         needed = math.ceil(1.0 / (alpha + ROUNDING)) - 1
         raise ValueError(
-            f"n_permutations={n_permutations} cannot give a p-value below "
-            f"1/(1+{n_permutations}) = {1 / (1 + n_permutations):.3g}, so nothing could ever be "
+            f"n_permutations={n_permutations} allows no p-value below "
+            f"1/(1+{n_permutations}) = {1 / (1 + n_permutations):.3g}, so that no feature could be "
             f"significant at alpha={alpha:g}. Use n_permutations={needed} or more."
         )

@@ -1,9 +1,8 @@
-"""Draws: rearranged or resampled rows that are a pure function of what they are for.
+"""Keyed random generator: permutations and bootstrap resamples as pure functions of a stream key.
 
-Every random number comes from a key: the seed, the phase and the step of the selection, the
-candidate's columns and the number of the draw. So the same draws come out whatever the order, the
-number of workers or the size of the batches in which they are asked for. The rows of bootstrap
-resamples come in the same way.
+A stream key holds the seed, the phase and step of the selection, and the candidate's columns; with
+the number of a permutation it determines all random numbers. So permutations are the same for any
+order, number of workers and batch size.
 """
 
 from __future__ import annotations
@@ -13,26 +12,25 @@ from numpy.typing import NDArray
 
 from pidselect.significance.surrogate_kernels import fill_permutations, fill_resamples
 
-#: What draws are for: the first word of their key after the seed.
+#: Purposes of random numbers: the second entry of a stream key, after the seed.
 SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
 LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS = 5, 6, 7, 8, 9, 10
 
 
-def permutations(stream_key: tuple[int, ...], draws: range, n_samples: int) -> NDArray[np.int32]:
-    """Draw permutations of the samples, each keyed by `stream_key` and its number.
+def permutations(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> NDArray[np.int32]:
+    """Return random permutations of the samples.
 
     Parameters
     ----------
-    words : tuple of int
-        What the draws are for: the seed, the phase, the step and the columns, each a whole
-        number from 0 to 2**64 - 1.
-    draws : range
-        The numbers of the draws wanted.
+    stream_key : tuple of int
+        Integers from 0 to 2**64 - 1.
+    numbers : range
+        The numbers of the permutations.
     n_samples : int
 
     Returns
     -------
-    array of int32, shape (len(draws), n_samples)
+    array of int32, shape (len(numbers), n_samples)
 
     Examples
     --------
@@ -44,13 +42,13 @@ def permutations(stream_key: tuple[int, ...], draws: range, n_samples: int) -> N
     >>> bool((permutations((0, FORWARD, 3), range(6, 11), 6) == both[5:]).all())
     True
     """
-    rows = np.empty((len(draws), n_samples), dtype=np.int32)
-    fill_permutations(*as_keys(stream_key, draws), rows)
+    rows = np.empty((len(numbers), n_samples), dtype=np.int32)
+    fill_permutations(*key_arrays(stream_key, numbers), rows)
     return rows
 
 
-def resamples(stream_key: tuple[int, ...], draws: range, n_samples: int) -> NDArray[np.int32]:
-    """Draw rows with replacement, as many as there are, each resample keyed as a permutation is.
+def resamples(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> NDArray[np.int32]:
+    """Return bootstrap resamples: rows drawn with replacement, keyed as permutations are.
 
     Examples
     --------
@@ -59,13 +57,13 @@ def resamples(stream_key: tuple[int, ...], draws: range, n_samples: int) -> NDAr
            [2, 4, 3, 2, 4, 0],
            [5, 5, 1, 0, 5, 4]], dtype=int32)
     """
-    rows = np.empty((len(draws), n_samples), dtype=np.int32)
-    fill_resamples(*as_keys(stream_key, draws), rows)
+    rows = np.empty((len(numbers), n_samples), dtype=np.int32)
+    fill_resamples(*key_arrays(stream_key, numbers), rows)
     return rows
 
 
-def as_keys(
-    stream_key: tuple[int, ...], draws: range
+def key_arrays(
+    stream_key: tuple[int, ...], numbers: range
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return words and numbers of draws as kernels take them; a word that is too large raises."""
-    return np.array(stream_key, dtype=np.uint64), np.array(draws, dtype=np.uint64)
+    """Return the stream key and the numbers for kernels; integers out of range raise."""
+    return np.array(stream_key, dtype=np.uint64), np.array(numbers, dtype=np.uint64)

@@ -1,15 +1,14 @@
-r"""Sequential tests: draw surrogates only until it is clear which way a test goes.
+r"""Sequential permutation tests by betting: permute only until the decision is clear.
 
-A gambler bets against the null hypothesis. If it holds, the observed value and its surrogates are
-exchangeable, so that after t draws of which L reached the observed value, the next one does so with
-probability (L + 1) / (t + 2): bets at these odds are fair. Betting as if the true probability were
-uniform on (0, c) leaves the gambler with
+Under the null hypothesis the observed value and its surrogates are exchangeable: after t
+permutations of which L reached the observed value, the next one does so with probability
+(L + 1) / (t + 2), and bets at these odds are fair. Betting as if the p-value were uniform on (0, c)
+turns a stake of 1 into the wealth
 
 .. math:: W_t = \frac1c P\big(\mathrm{Bin}(t + 1, c) > L_t\big)
 
-times the stake (Fischer and Ramdas 2025). A fair game multiplies the stake by w at some time with
-probability at most 1/w (Ville), so that 1 / max W is a p-value at whatever time one stops, for
-whatever reason. Nothing is lost by looking after every draw.
+(Fischer and Ramdas 2025). By Ville's inequality, the wealth of a fair game ever reaches w with
+probability at most 1/w, so that 1 / max W is a valid p-value at any stopping time.
 
 References
 ----------
@@ -29,60 +28,63 @@ from scipy.special import betainc
 from pidselect.data import FloatArray
 from pidselect.significance.permutation_test import ROUNDING, TIE
 
-#: Draws after which a test ends in any case, or more where alpha needs more.
-MOST_DRAWS = 1000
+#: Maximum number of permutations, unless a small alpha needs more.
+MAX_PERMUTATIONS = 1000
 
-#: The bet's c as a share of alpha. Nearer to 1 tells p-values just below alpha from those above,
-#: but needs more draws: 27 that never reach the observed value at 0.5, 39 at 0.8, 58 at 0.95.
-CAUTION = 0.8
+#: The bet's c relative to alpha. Values nearer to 1 decide p-values just below alpha, but need more
+#: permutations: 27 that never reach the observed value at 0.5, 39 at 0.8, 58 at 0.95.
+BET_SHARE = 0.8
 
-#: A gambler left with this share of the stake gives up.
-HOPELESS = 0.05
+#: Wealth below which a test stops as not significant.
+MIN_WEALTH = 0.05
 
 Decision = Literal["significant", "not significant", "open"]
 
 
-def most_draws(alpha: float) -> int:
-    """Return after how many draws a test ends in any case: five times what clear ones take.
+def max_permutations(alpha: float) -> int:
+    """Return the number of permutations after which a test stops in any case.
 
     Examples
     --------
-    >>> most_draws(0.05), most_draws(0.001)
+    >>> max_permutations(0.05), max_permutations(0.001)
     (1000, 10000)
     """
-    return max(MOST_DRAWS, math.ceil(10.0 / alpha))
+    return max(MAX_PERMUTATIONS, math.ceil(10.0 / alpha))
 
 
 def wealth(reached: NDArray[np.bool_], alpha: float) -> FloatArray:
-    """Return what a stake of 1 has become after each draw, shape (..., n_draws).
+    """Return the wealth after each permutation, from a stake of 1.
 
     Parameters
     ----------
-    reached : array of bool, shape (..., n_draws)
-        Whether each draw reached the observed value.
+    reached : array of bool, shape (..., n_permutations)
+        Whether each surrogate value reached the observed value.
     alpha : float
-        The level of the test that the bet is made for; the game is fair for any.
+        The level that the bet is made for; the game is fair for any.
 
     Examples
     --------
     >>> wealth(np.array([False, False, True]), 0.05).round(2)
     array([1.96, 2.88, 0.23])
     """
-    so_far = np.cumsum(reached, axis=-1)
-    draws = np.arange(1, reached.shape[-1] + 1)
-    bet = CAUTION * alpha
-    # P(Bin(n, c) > L) is P(Beta(L + 1, n - L) < c).
-    return np.asarray(betainc(so_far + 1.0, draws - so_far + 1.0, bet) / bet)
+    losses = np.cumsum(reached, axis=-1, dtype=np.int64)
+    return _wealth(losses, np.arange(1, reached.shape[-1] + 1), alpha)
+
+
+def _wealth(losses: NDArray[np.integer], n: NDArray[np.integer] | int, alpha: float) -> FloatArray:
+    """Return P(Bin(n + 1, c) > L) / c, by P(Beta(L + 1, n - L + 1) < c)."""
+    bet = BET_SHARE * alpha
+    return np.asarray(betainc(losses + 1.0, n - losses + 1.0, bet) / bet)
 
 
 def betting_p_values(observed: FloatArray, null: FloatArray, alpha: float) -> FloatArray:
-    """Return a p-value for each observed value, valid however the number of draws came about.
+    """Return p-values 1 / max W, valid for any stopping rule.
 
     Parameters
     ----------
     observed : array, shape (n_candidates,)
-    null : array, shape (n_draws,)
-        In the order of drawing.
+    null : array, shape (n_permutations,)
+        In the order of the permutations.
     alpha : float
 
     Examples
@@ -96,37 +98,37 @@ def betting_p_values(observed: FloatArray, null: FloatArray, alpha: float) -> Fl
     return np.asarray(1.0 / np.maximum(wealth(reached, alpha).max(axis=-1), 1.0))
 
 
-def verdict(observed: float, null: FloatArray, alpha: float) -> Decision:
-    """Say whether the draws so far settle the test of one value.
+def decision(observed: float, null: FloatArray, alpha: float) -> Decision:
+    """Return the decision of the test of one value after the permutations so far.
 
     Examples
     --------
-    >>> verdict(2.5, np.zeros(20), 0.05), verdict(2.5, np.zeros(39), 0.05)
+    >>> decision(2.5, np.zeros(20), 0.05), decision(2.5, np.zeros(39), 0.05)
     ('open', 'significant')
-    >>> verdict(2.5, np.array([3.0, 1.0, 4.0, 3.0, 1.0, 3.0, 2.0, 3.0]), 0.05)
+    >>> decision(2.5, np.array([3.0, 1.0, 4.0, 3.0, 1.0, 3.0, 2.0, 3.0]), 0.05)
     'not significant'
     """
     game = wealth(null >= observed - TIE, alpha)
     if len(game) and game.max() >= 1.0 / (alpha + ROUNDING):
         return "significant"
-    if len(game) and (game[-1] < HOPELESS or len(game) >= most_draws(alpha)):
+    if len(game) and (game[-1] < MIN_WEALTH or len(game) >= max_permutations(alpha)):
         return "not significant"
     return "open"
 
 
 def betting_critical_value(null: FloatArray, alpha: float) -> float | None:
-    """Return what a value must exceed to be significant after all these draws; None if none is.
+    """Return the critical value after all these permutations; None if no value is significant.
 
-    A value that had been significant at an earlier time may lie below the line.
+    A value that was significant at an earlier time may lie below it.
 
     Examples
     --------
-    >>> betting_line(np.arange(39.0), 0.05), betting_line(np.arange(20.0), 0.05)
-    (38.0, None)
+    >>> betting_critical_value(np.arange(39.0), 0.05)
+    38.0
+    >>> betting_critical_value(np.arange(20.0), 0.05) is None
+    True
     """
-    allowed = np.arange(len(null) + 1.0)
-    bet = CAUTION * alpha
-    enough = betainc(allowed + 1.0, len(null) - allowed + 1.0, bet) / bet >= 1 / (alpha + ROUNDING)
+    enough = _wealth(np.arange(len(null) + 1), len(null), alpha) >= 1 / (alpha + ROUNDING)
     if not enough[0] or not len(null):
         return None
     return float(np.sort(null)[::-1][int(np.flatnonzero(enough)[-1])])

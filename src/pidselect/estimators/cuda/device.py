@@ -1,7 +1,7 @@
-"""The GPU: memory there, and the kernels of the ``.cu`` files beside this one, by CuPy.
+"""The GPU by CuPy: memory, and compilation of the kernels in the ``.cu`` files.
 
-Nothing else knows CuPy. Kernels are compiled when they are first used, for the number of neighbours
-and the like that they are used with; CuPy keeps them on disk.
+Kernels are compiled on first use, for the number of neighbours and other definitions; CuPy caches
+them on disk.
 """
 
 from __future__ import annotations
@@ -16,60 +16,52 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-#: Where kernels are, in the order in which they build on each other.
-SOURCES = ("spaces.cu", "rows.cu", "walks.cu")
+#: Sources of the kernels, in the order of their dependence.
+SOURCES = ("neighbours.cu", "permutations.cu", "scoring.cu")
 
-#: Values that are fixed when a kernel is compiled, by name.
+#: Preprocessor definitions of a compiled kernel.
 Definitions = tuple[tuple[str, str], ...]
 
-#: Bytes that a block can share without asking for them first.
-ALWAYS_SHARED = 2**15
+#: Bytes of shared memory of a block that need not be requested.
+DEFAULT_SHARED_BYTES = 2**15
 
 
 class Device(Protocol):
-    """A place with memory of its own that runs kernels."""
+    """A device with memory of its own that runs kernels."""
 
     lock: RLock
-    #: What was prepared of columns, for as long as they are there.
+    #: Scaled and sorted columns by estimator scale, as long as the columns exist.
     prepared: WeakKeyDictionary[Any, dict[Any, Any]]
 
     @property
     def shared_bytes(self) -> int:
-        """The memory that the threads of a block can share."""
-        ...
+        """The shared memory of a block."""
 
     def free_bytes(self) -> int:
-        """Return how much memory is free."""
-        ...
+        """Return the free memory."""
 
     def put(self, array: NDArray[Any]) -> Any:
         """Copy an array to the device."""
-        ...
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """Return an array of zeros on the device."""
-        ...
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return an array on the device, whatever it holds."""
-        ...
+        """Return an uninitialized array on the device."""
 
     def get(self, array: Any) -> NDArray[Any]:
-        """Copy an array from the device, once all that was launched is done."""
-        ...
+        """Copy an array from the device, after all launched kernels."""
 
     def address(self, array: Any) -> int:
-        """Return where an array begins."""
-        ...
+        """Return the address of an array."""
 
     def launch(self, kernel: Kernel, grid: tuple[int, int], *arguments: Any) -> None:
-        """Run a kernel; arguments are arrays on the device and NumPy's numbers."""
-        ...
+        """Run a kernel; arguments are arrays on the device and NumPy scalars."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: its name, what it is compiled with, threads and shared bytes of each block."""
+    """A kernel: name, definitions, threads and shared bytes of a block."""
 
     name: str
     definitions: Definitions
@@ -78,28 +70,27 @@ class Kernel:
 
 
 @dataclass(eq=False)
-class Cuda:
+class Cuda(Device):
     """The current GPU of CuPy."""
 
     cupy: Any
     lock: RLock = field(default_factory=RLock)
     prepared: WeakKeyDictionary[Any, dict[Any, Any]] = field(default_factory=WeakKeyDictionary)
-
     modules: dict[Definitions, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """What the GPU is called."""
+        """The name of the GPU."""
         properties = self.cupy.cuda.runtime.getDeviceProperties(self.cupy.cuda.Device().id)
         return str(properties["name"].decode())
 
     @cached_property
     def shared_bytes(self) -> int:
-        """The memory that the threads of a block can share."""
+        """The shared memory of a block."""
         return int(self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
     def module(self, definitions: Definitions) -> Any:
-        """Return the kernels compiled with these definitions, which takes a second at first."""
+        """Return the kernels compiled with these definitions."""
         if definitions not in self.modules:
             options = ("-std=c++17", *(f"-D{name}={value}" for name, value in definitions))
             module = self.cupy.RawModule(code=source(), options=options)
@@ -108,7 +99,7 @@ class Cuda:
         return self.modules[definitions]
 
     def free_bytes(self) -> int:
-        """Return how much memory is free, what CuPy keeps for later included."""
+        """Return the free memory, including that cached by CuPy."""
         free, _ = self.cupy.cuda.runtime.memGetInfo()
         return int(free) + int(self.cupy.get_default_memory_pool().free_bytes())
 
@@ -121,34 +112,34 @@ class Cuda:
         return self.cupy.zeros(shape, dtype)
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return an array on the GPU, whatever it holds."""
+        """Return an uninitialized array on the GPU."""
         return self.cupy.empty(shape, dtype)
 
     def get(self, array: Any) -> NDArray[Any]:
-        """Copy an array from the GPU, once all that was launched is done."""
+        """Copy an array from the GPU, after all launched kernels."""
         return np.asarray(self.cupy.asnumpy(array))
 
     def address(self, array: Any) -> int:
-        """Return where an array begins."""
+        """Return the address of an array."""
         return int(array.data.ptr)
 
     def launch(self, kernel: Kernel, grid: tuple[int, int], *arguments: Any) -> None:
-        """Run a kernel; arguments are arrays on the GPU and NumPy's numbers."""
+        """Run a kernel; arguments are arrays on the GPU and NumPy scalars."""
         function = self.module(kernel.definitions).get_function(kernel.name)
-        if kernel.shared > ALWAYS_SHARED:
+        if kernel.shared > DEFAULT_SHARED_BYTES:
             function.max_dynamic_shared_size_bytes = kernel.shared
         function(grid, (kernel.threads,), arguments, shared_mem=kernel.shared)
 
 
 def source() -> str:
     """Return the source of the kernels."""
-    folder = files("pidselect.estimators")
+    folder = files("pidselect.estimators.cuda")
     return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SOURCES)
 
 
 @lru_cache(maxsize=1)
 def cuda() -> Cuda:
-    """Return the GPU, or say in one sentence what is missing.
+    """Return the GPU.
 
     Raises
     ------
@@ -160,22 +151,22 @@ def cuda() -> Cuda:
         import cupy
     except ImportError as error:
         raise RuntimeError(
-            'device="cuda" needs CuPy, which cannot be imported here: install it with '
+            'device="cuda" needs CuPy, which cannot be imported: install it with '
             f'"pip install pidselect[cuda]" (or cupy-cuda12x for CUDA 12), {otherwise}'
         ) from error
     try:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(
-            f'device="cuda" found no GPU that works ({error}): check with nvidia-smi that the '
+            f'device="cuda" found no working GPU ({error}): check with nvidia-smi that the '
             f"driver runs and is new enough for CuPy's CUDA, {otherwise}"
         ) from error
     if not n_devices:
         raise RuntimeError(f'device="cuda" found no GPU: make one visible, {otherwise}')
     gpu = Cuda(cupy)
     try:
-        gpu.module((("PLACE", "uint16"),))
-    except Exception as error:  # CuPy raises what its compiler does, of many kinds
+        gpu.module((("INDEX", "uint16"),))
+    except Exception as error:  # CuPy raises any exception of its compiler
         raise RuntimeError(
             f'device="cuda" found {gpu.name}, but CuPy cannot compile for it ({error}): install '
             f'the CUDA toolkit with "pip install cupy-cuda13x[ctk]", {otherwise}'

@@ -1,8 +1,7 @@
-"""Nearest neighbours on a GPU: bind and score as on the CPU, to the same values.
+"""Nearest-neighbour estimators on a GPU, with the same values as on the CPU.
 
-A question that no kernel answers (several columns as one candidate, targets and given that are all
-discrete, other estimators) is left to the CPU: `bind_on` then returns what the estimator's own
-`bind` does.
+Without a kernel (several columns as one candidate, discrete target and conditioning set, other
+estimators), `bind_on` returns the estimator's own scorer on the CPU.
 """
 
 from __future__ import annotations
@@ -19,97 +18,82 @@ from scipy.special import digamma
 from pidselect.data import Block, Column, FloatArray
 from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
 from pidselect.estimators.cuda.device import Device, Kernel, cuda
-from pidselect.estimators.cuda.rows import (
+from pidselect.estimators.cuda.permutations import (
     LANES,
     CudaRows,
     Permutations,
-    cut_draws,
-    place_definition,
-    place_type,
+    index_definition,
+    index_type,
+    split_for_device,
 )
 from pidselect.estimators.knn.binding import (
+    NEIGHBOUR_BYTES,
     Scale,
-    caps,
     check_enough_samples,
     check_neighbours,
     finest_unit,
+    max_distances,
     scaled,
 )
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
 
-__all__ = ["CudaRows", "CudaScorer", "Permutations", "bind_on", "cuda", "cut_draws"]
+__all__ = ["CudaRows", "CudaScorer", "Permutations", "bind_on", "cuda", "split_for_device"]
 
-#: More neighbours than registers can hold are left to the CPU.
-MOST_NEIGHBOURS = 32
+#: Largest k on the GPU, limited by registers.
+MAX_NEIGHBOURS = 32
 
-#: The largest part of free memory that neighbours of one question may take.
-SHARE = 0.5
+#: Share of free memory for the lists of one scorer.
+LIST_MEMORY = 0.5
 
-#: Lists of neighbours are this many times longer than expected on average. One that ends too early
-#: costs a look at all samples, tile by tile.
-SLACK = 64
+#: Ratio of list lengths to those expected on average. Beyond a list all samples are scanned.
+LIST_EXCESS = 64
 
-#: Bounds on the length of a list; the upper one is what a block can sort in 48 KiB.
-SHORTEST_LIST, LONGEST_LIST = 256, 4096
+#: Bounds on the length of a list; a block sorts the longest in 48 KiB.
+MIN_LIST, MAX_LIST = 256, 4096
 
-#: Samples by which it is guessed how far a list reaches.
-TRIED = 2048
+#: Samples from which list radii are estimated.
+RADIUS_SAMPLES = 2048
 
-#: Bytes of a listed neighbour: its number and its distance.
-NEIGHBOUR_BYTES = 12
+#: Bytes per sample of a cached column, and the share of free memory for all of them.
+COLUMN_BYTES, COLUMN_MEMORY = 20, 0.1
 
-#: Bytes of a sample of a column that is kept, and the part of free memory that all may take.
-COLUMN_BYTES, KEPT = 20, 0.1
-
-#: Bytes that rearranged candidates may take at a time.
+#: Bytes of permuted candidates at a time.
 CHUNK_BYTES = 2**30
 
-#: Threads of a block, and samples that each of its warps goes through.
+#: Threads of a block, and samples per warp.
 THREADS, SAMPLES_PER_WARP = 256, 4
-
-WARPS = THREADS // LANES
-
-
-# ------------------------------------------------------------------ columns
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A column on a device, ready for use, its samples as they were numbered at first."""
+    """A scaled and sorted column on a device, samples in their original order."""
 
     values: Any
-    place: Any  # each sample's place along it
+    rank: Any
     ascending: Any
 
 
 def prepare(device: Device, column: Column, scale: Scale) -> Prepared:
-    """Scale and sort a column, or find what was made of it before."""
-    known = device.prepared.setdefault(column, {})
-    if scale not in known:
+    """Scale and sort a column, or return it from the cache."""
+    cached = device.prepared.setdefault(column, {})
+    if scale not in cached:
         values = scaled(column, scale)
-        kept = len(device.prepared) * len(values) * COLUMN_BYTES
-        if kept > KEPT * device.free_bytes():
+        needed = len(device.prepared) * len(values) * COLUMN_BYTES
+        if needed > COLUMN_MEMORY * device.free_bytes():
             device.prepared.clear()
         order = np.argsort(values)
-        place = np.empty(len(order), dtype=np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        arrays = (device.put(array) for array in (values, place, values[order]))
-        known[scale] = Prepared(*arrays)
-        device.prepared[column] = known
-    found: Prepared = known[scale]
+        rank = np.empty(len(order), dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        cached[scale] = Prepared(*(device.put(array) for array in (values, rank, values[order])))
+        device.prepared[column] = cached
+    found: Prepared = cached[scale]
     return found
 
 
-# ------------------------------------------------------------------ binding
-
-
 @dataclass(frozen=True)
-class Recipe:
-    """What tells one nearest-neighbour estimator from another.
-
-    The mean over samples of the weights of their counts, plus the offset, is the information.
-    """
+class Formula:
+    """A nearest-neighbour estimator: the offset plus the mean weight of the counts of a sample."""
 
     k: int
     strict: bool
@@ -118,17 +102,17 @@ class Recipe:
     offset: float
 
 
-def recipe(estimator: Estimator, n_samples: int) -> Recipe | None:
-    """Return how an estimator turns counts into information; None if no kernel knows it."""
+def formula_of(estimator: Estimator, n_samples: int) -> Formula | None:
+    """Return the formula of an estimator; None if there is no kernel for it."""
     if isinstance(estimator, KSG | Mixed):
         check_neighbours(estimator.k, estimator.scale)
     counts = np.arange(n_samples, dtype=np.float64)
     if type(estimator) is KSG and estimator.algorithm == 1:
         weight, offset = digamma(counts + 1.0), float(digamma(estimator.k))
-        return Recipe(estimator.k, True, estimator.scale, weight, offset)
+        return Formula(estimator.k, True, estimator.scale, weight, offset)
     if type(estimator) is Mixed:
         weight = digamma(np.maximum(counts, 1.0))
-        return Recipe(estimator.k, False, estimator.scale, weight, 0.0)
+        return Formula(estimator.k, False, estimator.scale, weight, 0.0)
     return None
 
 
@@ -148,75 +132,76 @@ def bind_on(
     estimator : Estimator
     target, given : Block
     max_memory : int
-        What may be used of the CPU's memory where it has to help, in bytes.
+        Limit on the memory of a scorer on the CPU, in bytes.
     share : int
-        How many others are bound beside this one, of whose memory on the device it gets its part.
+        The number of scorers that share the memory of the device.
     """
 
     def on_cpu() -> Scorer:
         return estimator.bind(target, given, max_memory=max_memory)
 
-    how = recipe(estimator, target.n_samples)
-    if how is None or how.k > MOST_NEIGHBOURS or "continuous" not in (target + given).feature_types:
+    formula = formula_of(estimator, target.n_samples)
+    is_discrete = "continuous" not in (target + given).feature_types
+    if formula is None or formula.k > MAX_NEIGHBOURS or is_discrete:
         return on_cpu()
-    check_enough_samples(target.n_samples, how.k)
-    if how.strict:
+    check_enough_samples(target.n_samples, formula.k)
+    if formula.strict:
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
     with device.lock:
-        memory = int(SHARE * device.free_bytes() / share)
-        around = surround(device, target, given, how, memory)
-    return CudaScorer(device, around, how, on_cpu)
+        memory = int(LIST_MEMORY * device.free_bytes() / share)
+        spaces = bind_spaces(device, target, given, formula, memory)
+    return CudaScorer(device, spaces, formula, on_cpu)
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceSpace:
-    """All that scoring needs to know of the target and the given, on the device.
-
-    Samples are numbered anew: `order` is what each was called before.
-    """
+class DeviceSpaces:
+    """The spaces (y, S) and S on the device; `order` are the original indices of the samples."""
 
     n_samples: int
-    shape: int  # as GIVEN in the kernels
+    shape: int  # GIVEN in the kernels
     order: Any
-    table: Any
+    fields: Any  # TargetSpaces in the kernels
     unit: float
-    kept: tuple[Any, ...]  # what the table points at
+    kept: tuple[Any, ...]  # the arrays that fields point to
 
 
-def surround(device: Device, target: Block, given: Block, how: Recipe, memory: int) -> DeviceSpace:
+def bind_spaces(
+    device: Device, target: Block, given: Block, formula: Formula, memory: int
+) -> DeviceSpaces:
     """List every sample's neighbours in (y, S) and in S."""
     n, joint = target.n_samples, given + target
-    prepared = [prepare(device, column, how.scale) for column in joint.columns]
-    line = _line(target, given)
-    places = [device.get(column.place) for column in prepared]
-    order = np.argsort(places[0]) if line < 2 else _near_together(places)
+    prepared = [prepare(device, column, formula.scale) for column in joint.columns]
+    shape = _shape(target, given)
+    ranks = [device.get(column.rank) for column in prepared]
+    order = np.argsort(ranks[0]) if shape < 2 else _morton_order(ranks)
     values = np.array([device.get(column.values)[order] for column in prepared])
-    joint_length = list_length(n, how.k, len(joint), len(joint), memory // 2)
-    given_length = list_length(n, how.k, len(joint), len(given), memory // 2)
-    joint_space = _space(device, values, caps(joint))
-    given_space = _space(device, values[: len(given)], caps(given))
-    joint_lists = _lists(device, joint_space, joint_length if line > 0 else 0)
-    given_lists = _lists(device, given_space, given_length if line > 1 else 0)
-    unit = finest_unit(how.weight, n)
-    weight = device.put(np.rint(how.weight / unit).astype(np.int64))
-    parts = (joint_space, given_space, joint_lists, given_lists)
-    fields = [field for part in parts for field in part.fields] + [device.address(weight)]
-    table = device.put(np.array(fields, dtype=np.int64))
-    there = device.put(order.astype(np.int32))
-    return DeviceSpace(n, line, there, table, unit, (*parts, weight))
+    joint_length = list_length(n, formula.k, len(joint), len(joint), memory // 2)
+    given_length = list_length(n, formula.k, len(joint), len(given), memory // 2)
+    joint_space = _put_space(device, values, max_distances(joint))
+    given_space = _put_space(device, values[: len(given)], max_distances(given))
+    joint_lists = _put_lists(device, joint_space, joint_length if shape > 0 else 0)
+    given_lists = _put_lists(device, given_space, given_length if shape > 1 else 0)
+    unit = finest_unit(formula.weight, n)
+    weight = device.put(np.rint(formula.weight / unit).astype(np.int64))
+    structs = (joint_space, given_space, joint_lists, given_lists)
+    fields = [field for struct in structs for field in struct.fields] + [device.address(weight)]
+    there = device.put(np.array(fields, dtype=np.int64))
+    return DeviceSpaces(
+        n, shape, device.put(order.astype(np.int32)), there, unit, (*structs, weight)
+    )
 
 
-def _line(target: Block, given: Block) -> int:
-    """Return 0 where y alone, 1 where S is a column of numbers to go along, else 2."""
+def _shape(target: Block, given: Block) -> int:
+    """Return 0 if S is empty and y one numeric column, 1 if S is one numeric column, else 2."""
     if not len(given):
         return 0 if len(target) == 1 and target.feature_types[0] != "nominal" else 2
     return 1 if len(given) == 1 and given.feature_types[0] != "nominal" else 2
 
 
 def list_length(n_samples: int, k: int, joint_axes: int, axes: int, memory: int) -> int:
-    """Return how many neighbours to list in some of the axes: a power of two, as sorting needs it.
+    """Return the length of lists in some of the axes: a power of two, for sorting.
 
-    The k-th neighbour in (x, y, S) comes as near as to take in the same share of each axis.
+    The k-th neighbour in (x, y, S) is at a distance that holds the same share of each axis.
 
     Examples
     --------
@@ -226,23 +211,19 @@ def list_length(n_samples: int, k: int, joint_axes: int, axes: int, memory: int)
     if not axes:
         return 0
     share = min(1.0, k / n_samples) ** (1.0 / (1 + joint_axes))
-    wanted = SLACK * n_samples * share**axes
-    length = min(max(_power_of_two(wanted), SHORTEST_LIST), LONGEST_LIST)
+    wanted = max(LIST_EXCESS * n_samples * share**axes, 1.0)
+    length = min(max(1 << int(np.ceil(np.log2(wanted))), MIN_LIST), MAX_LIST)
     while length > LANES and length * n_samples * NEIGHBOUR_BYTES > memory:
         length //= 2
     return length
 
 
-def _power_of_two(at_least: float) -> int:
-    return 1 << max(0, int(np.ceil(np.log2(max(at_least, 1.0)))))
-
-
-def _near_together(places: list[NDArray[np.int32]]) -> NDArray[np.int64]:
-    """Order samples along a curve (Morton's) on which near ones tend to follow each other."""
-    n, axes = len(places[0]), places[:20]
+def _morton_order(ranks: list[NDArray[np.int32]]) -> NDArray[np.int64]:
+    """Order samples along a Morton curve, on which consecutive ones tend to be near."""
+    n, axes = len(ranks[0]), ranks[:20]
     bits = min(16, 63 // len(axes))
     curve = np.zeros(n, dtype=np.int64)
-    levels = [(place.astype(np.int64) << bits) // n for place in axes]
+    levels = [(rank.astype(np.int64) << bits) // n for rank in axes]
     for bit in range(bits - 1, -1, -1):
         for level in levels:
             curve = (curve << 1) | ((level >> bit) & 1)
@@ -250,128 +231,123 @@ def _near_together(places: list[NDArray[np.int32]]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """A part of the table of surroundings: its fields, and the arrays that they point at."""
+class _Struct:
+    """The fields of a struct of the kernels, and the arrays that they point to."""
 
     fields: tuple[int, ...]
     arrays: tuple[Any, ...]
-    size: int = 0
 
 
-def _space(device: Device, values: FloatArray, cap: FloatArray) -> _Part:
-    """Put points on the device, and the box around each 32 that follow each other."""
+def _put_space(device: Device, values: FloatArray, max_distance: FloatArray) -> _Struct:
+    """Put points and the bounding boxes of tiles of 32 on the device."""
     columns, n = values.shape
     if not columns:
-        return _Part((0, 0, 0, 0, 0, n), ())
+        return _Struct((0, 0, 0, 0, 0, n), ())
     tiles = np.pad(values, ((0, 0), (0, -n % LANES)), mode="edge").reshape(columns, -1, LANES)
     arrays = tuple(
         device.put(np.ascontiguousarray(array))
-        for array in (values, cap, tiles.min(axis=2), tiles.max(axis=2))
+        for array in (values, max_distance, tiles.min(axis=2), tiles.max(axis=2))
     )
-    return _Part((*map(device.address, arrays), columns, n), arrays)
+    return _Struct((*map(device.address, arrays), columns, n), arrays)
 
 
-def _lists(device: Device, space: _Part, length: int) -> _Part:
+def _put_lists(device: Device, space: _Struct, length: int) -> _Struct:
     """List the neighbours of every sample in a space."""
     n = space.fields[-1]
     if not length:
-        return _Part((0, 0, 0, 0, 0), ())
+        return _Struct((0, 0, 0, 0, 0), ())
     arrays = (
         device.empty((n, length), np.int32),
         device.empty((n, length), np.float64),
         device.empty((n,), np.int32),
         device.empty((n,), np.float64),
     )
-    part = _Part((*map(device.address, arrays), length), arrays, length)
-    tried = min(TRIED, 1 << (n.bit_length() - 1))
+    lists = _Struct((*map(device.address, arrays), length), arrays)
+    tried = min(RADIUS_SAMPLES, 1 << (n.bit_length() - 1))
     shared = max(length, tried) * NEIGHBOUR_BYTES
-    kernel = Kernel("list_neighbours", place_definition(n), THREADS, shared)
     device.launch(
-        kernel,
+        Kernel("list_neighbours", index_definition(n), THREADS, shared),
         (n, 1),
-        device.put(np.array(space.fields, dtype=np.int64)),
-        device.put(np.array(part.fields, dtype=np.int64)),
-        np.int32(2 * length // 3),
-        np.int32(tried),
+        *(device.put(np.array(struct.fields, dtype=np.int64)) for struct in (space, lists)),
+        *(np.int32(2 * length // 3), np.int32(tried)),
     )
-    return part
-
-
-# ------------------------------------------------------------------ scoring
+    return lists
 
 
 @dataclass(frozen=True, eq=False)
 class CudaScorer:
-    """Scores columns by the counts of neighbours around each sample, on a device."""
+    """Scores candidates by counts of neighbours on a device."""
 
     device: Device
-    around: DeviceSpace
-    how: Recipe
+    spaces: DeviceSpaces
+    formula: Formula
     bind_on_cpu: Callable[[], Scorer]
 
     @cached_property
     def on_cpu(self) -> Scorer:
-        """The same on the CPU, for what has no kernel."""
+        """The same scorer on the CPU, for candidates of several columns."""
         return self.bind_on_cpu()
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every version of the candidate, shape (m,)."""
-        n = self.around.n_samples
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
+        n = self.spaces.n_samples
         check_same_length(batch, n)
         if len(batch.block) != 1:
             with self.device.lock:
                 scorer = self.on_cpu
             return scorer.score(Batch(batch.block, np.asarray(batch.rows)))
-        block = as_numbers(batch.block, "KSG") if self.how.strict else batch.block
+        block = as_numbers(batch.block, "KSG") if self.formula.strict else batch.block
+        max_distance = float(max_distances(block)[0])
         with self.device.lock:
             rows = self._rows_there(batch.rows)
-            column = prepare(self.device, block.columns[0], self.how.scale)
+            column = prepare(self.device, block.columns[0], self.formula.scale)
             size = max(1, CHUNK_BYTES // (LANES * n * (8 + 3 * rows.dtype.itemsize))) * LANES
             sums = [
-                self._sums(column, float(caps(block)[0]), rows[start : start + size])
+                self._sums(column, max_distance, rows[start : start + size])
                 for start in range(0, len(rows), size)
             ]
-        return self.how.offset + np.concatenate(sums) * self.around.unit / n
+        return self.formula.offset + np.concatenate(sums) * self.spaces.unit / n
 
     def _rows_there(self, rows: Any) -> Any:
         if isinstance(rows, CudaRows):
             return rows.array
-        return self.device.put(rows.astype(place_type(self.around.n_samples)))
+        return self.device.put(rows.astype(index_type(self.spaces.n_samples)))
 
-    def _sums(self, column: Prepared, cap: float, rows: Any) -> NDArray[np.int64]:
-        """Return the sums of weights of some rearrangements."""
-        device, n, m = self.device, self.around.n_samples, len(rows)
+    def _sums(self, column: Prepared, max_distance: float, rows: Any) -> NDArray[np.int64]:
+        """Return the sums of weights of some permutations."""
+        device, spaces, strict = self.device, self.spaces, self.formula.strict
+        n, m, warps = spaces.n_samples, len(rows), THREADS // LANES
         groups = -(-m // LANES)
         x = device.empty((groups, n, LANES), np.float64)
-        place = device.empty((groups, n, LANES), rows.dtype)
+        rank = device.empty((groups, n, LANES), rows.dtype)
         stride = -(-n // LANES) * LANES
-        at_places = device.empty((groups * LANES, stride), rows.dtype)
-        needs_line = self.around.shape == 1 or (self.around.shape == 0 and not self.how.strict)
-        along_line = device.empty((groups * LANES, stride), rows.dtype) if needs_line else None
+        sample_by_rank = device.empty((groups * LANES, stride), rows.dtype)
+        is_sorted = spaces.shape == 1 or (spaces.shape == 0 and not strict)
+        rank_by_given = device.empty((groups * LANES, stride), rows.dtype) if is_sorted else None
         fields = [
-            *(device.address(array) for array in (x, place, column.ascending)),
-            int(np.float64(cap).view(np.int64)),
-            device.address(at_places),
-            device.address(along_line) if needs_line else 0,
+            *(device.address(array) for array in (x, rank, column.ascending)),
+            int(np.float64(max_distance).view(np.int64)),
+            device.address(sample_by_rank),
+            device.address(rank_by_given) if is_sorted else 0,
             stride,
         ]
         candidate = device.put(np.array(fields, dtype=np.int64))
         device.launch(
-            Kernel("arrange", place_definition(n), THREADS),
-            (-(-n // WARPS), groups),
-            *(rows, np.int32(m), np.int32(n), self.around.order),
-            *(column.values, column.place, candidate),
+            Kernel("arrange", index_definition(n), THREADS),
+            (-(-n // warps), groups),
+            *(rows, np.int32(m), np.int32(n), spaces.order),
+            *(column.values, column.rank, candidate),
         )
         sums = device.zeros((groups * LANES,), np.int64)
         definitions = (
-            ("NEIGHBOURS", str(self.how.k)),
-            ("STRICT", str(int(self.how.strict))),
-            ("GIVEN", str(self.around.shape)),
-            *place_definition(n),
+            ("NEIGHBOURS", str(self.formula.k)),
+            ("STRICT", str(int(strict))),
+            ("GIVEN", str(spaces.shape)),
+            *index_definition(n),
         )
         device.launch(
             Kernel("score_columns", definitions, THREADS),
-            (-(-n // (WARPS * SAMPLES_PER_WARP)), groups),
-            *(self.around.table, candidate, np.int32(SAMPLES_PER_WARP), sums),
+            (-(-n // (warps * SAMPLES_PER_WARP)), groups),
+            *(spaces.fields, candidate, np.int32(SAMPLES_PER_WARP), sums),
         )
         return np.asarray(device.get(sums)[:m], dtype=np.int64)

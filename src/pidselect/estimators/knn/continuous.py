@@ -1,10 +1,10 @@
-"""The nearest-neighbour kernel for numbers of which hardly any two coincide.
+"""Fast nearest-neighbour kernel for continuous columns of which hardly any two values coincide.
 
-It gives what `score_columns` gives, for a candidate of one column, from narrower numbers. Distances
-of 32 bits tell the k-th neighbour's to within a small error; as a rule exactly one sample lies so
-near to it in x or in (y, S), and that sample's exact distance is the radius. Where none or several
-do, the radius is found anew with exact numbers. Whether a sample is near in x is then told by its
-place along x alone, a number of 16 bits, or of 32 where there are many samples.
+It gives the values of `score_general`, for a candidate of one column, from numbers of fewer bits.
+32-bit distances bound the distance of the k-th neighbour; usually exactly one sample lies within
+the bounds in x or in (y, S), and its exact distance is the radius. Otherwise the radius is computed
+from exact distances. Whether a sample is near in x then follows from its rank in x, a number of
+16 bits, or of 32 for many samples.
 """
 
 from __future__ import annotations
@@ -15,231 +15,227 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import STRIDE, Candidate, Neighbourhood, Rule
+from pidselect.estimators.knn.general import STRIDE, Candidate, CountingRule, TargetSpaces
 from pidselect.estimators.knn.grid_index import (
-    BEFORE,
-    BEFORE_,
     ONE,
-    Ruler,
-    find_ends,
-    stretch,
-    to_ruler,
+    PADDING,
+    PADDING_,
+    GridIndex,
+    build_grid,
+    find_interval,
+    find_intervals,
 )
 from pidselect.estimators.knn.simd32 import (
-    count_between,
-    count_near,
-    count_placed,
-    count_sixteens,
-    keep_nearest,
+    count_groups_below,
+    count_in_interval,
+    count_listed_in_interval,
+    count_near_in_interval,
+    insert_nearest,
 )
 from pidselect.estimators.knn.simd64 import LANES
 from pidselect.estimators.knn.spaces import (
-    BLOCK,
     INNER,
     JIT,
     FloatArray,
     NeighbourBuffer,
-    apart_at,
+    count_less,
     list_within,
-    nearer_than,
+    new_buffer,
+    point_distance,
 )
 
-#: Up to so many samples places have room in 16 bits; beyond, they take 32.
-FEW_SAMPLES = 2**16 - 1
+#: Number of samples up to which ranks fit into 16 bits.
+MAX_UINT16_SAMPLES = 2**16 - 1
 
-#: Neighbours in (y, S) that are listed at least.
-SHORTEST_LIST = LANES
+#: Minimum length of lists in (y, S).
+MIN_LIST = LANES
 
-#: Half the distance between 1 and the next number of 32 bits; and more than rounding can do to the
-#: smallest ones there are.
-ROUNDING, SMALLEST = 2.0**-24, 2.0**-147
+#: Relative rounding error of 32-bit numbers, and a bound on that of subnormal ones.
+ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
 
 
-class Narrow(NamedTuple):
-    """A candidate in several rearrangements of its samples, one in each lane."""
+class SurrogateBatch32(NamedTuple):
+    """Permutations of a candidate of one column, one per lane."""
 
     x: NDArray[np.float32]  # (n_samples, lanes)
-    place: NDArray[Any]  # (n_samples, lanes): each sample's place along x
-    at: NDArray[np.int32]  # (lanes, n_samples): the sample at each place
-    along: NDArray[Any]  # (lanes, n_samples): the places in the order of S, if it is a line
+    rank: NDArray[Any]  # (n_samples, lanes): of each sample
+    sample: NDArray[np.int32]  # (lanes, n_samples): by rank
+    rank_by_given: NDArray[Any]  # (lanes, n_samples): ranks sorted by S, if it is one column
 
 
-class Rulers(NamedTuple):
-    """The sorted values of x and, if it is a line, of S."""
+class GridIndexes(NamedTuple):
+    """The sorted values of x and, if it is one column, of S."""
 
-    x: Ruler
-    given: Ruler
+    x: GridIndex
+    given: GridIndex
 
 
-class Desk(NamedTuple):
-    """Memory that every sample uses anew: numbers by lane."""
+class Workspace32(NamedTuple):
+    """Buffers reused for every sample; arrays are by lane unless stated."""
 
     nearest: NDArray[np.float32]  # (k, lanes): the smallest distances, ascending
-    exact: FloatArray  # (k,): the same for one lane, in all their digits
-    here: FloatArray  # the sample's value
-    limit: FloatArray  # samples count when nearer than this
-    is_open: NDArray[np.bool_]  # whether narrow numbers leave it open
-    first: NDArray[np.int64]  # the stretch of x in which they lie
+    exact: FloatArray  # (k,): the same for one lane, exactly
+    here: FloatArray  # value of the sample
+    limit: FloatArray  # distances below this are counted
+    is_ambiguous: NDArray[np.bool_]  # whether 32-bit distances leave the limit open
+    first: NDArray[np.int64]  # interval of ranks of x
     last: NDArray[np.int64]
-    begin: NDArray[np.int64]  # the stretch of S, if it is a line
+    begin: NDArray[np.int64]  # interval of ranks of S, if it is one column
     end: NDArray[np.int64]
-    in_joint: NDArray[np.int64]  # how many count in (y, S)
-    in_given: NDArray[np.int64]  # in S
-    counts: NDArray[np.int64]  # in (x, S)
-    stretch: NDArray[Any]  # (2, lanes): where the stretch of x begins, and how long it is
-    narrow: NDArray[Any]  # (2, lanes): the counts in S and in (x, S)
-    sums: NDArray[np.int64]  # the weights added up so far
+    in_joint: NDArray[np.int64]  # count in (y, S)
+    in_given: NDArray[np.int64]  # count in S
+    counts: NDArray[np.int64]  # count in (x, S)
+    sums: NDArray[np.int64]  # sum of weights
+    interval: NDArray[Any]  # (2, lanes): start and length of the interval of x
+    small_counts: NDArray[Any]  # (2, lanes): counts in S and in (x, S)
     found: NeighbourBuffer
 
 
 @njit(**JIT)
-def _to_desk(k, n_samples, places):
-    return Desk(
+def _new_workspace(k, n_samples, ranks):
+    first, last, begin, end, in_joint, in_given, counts, sums = np.empty((8, LANES), dtype=np.int64)
+    return Workspace32(
         np.empty((k, LANES), dtype=np.float32),
         np.empty(k),
         np.empty(LANES),
         np.empty(LANES),
         np.empty(LANES, dtype=np.bool_),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty((2, LANES), dtype=places.dtype),
-        np.empty((2, LANES), dtype=places.dtype),
-        np.empty(LANES, dtype=np.int64),
-        NeighbourBuffer(
-            np.empty(n_samples + 1, dtype=np.int32),
-            np.empty(n_samples + 1),
-            np.empty(-(-n_samples // BLOCK)),
-            np.empty(BLOCK),
-        ),
+        first,
+        last,
+        begin,
+        end,
+        in_joint,
+        in_given,
+        counts,
+        sums,
+        np.empty((2, LANES), dtype=ranks.dtype),
+        np.empty((2, LANES), dtype=ranks.dtype),
+        new_buffer(n_samples),
     )
 
 
 @njit(**JIT)
-def score_smooth_columns(
+def score_continuous(
     candidate: Candidate,
     rows: NDArray[np.int32],
-    around: Neighbourhood,
-    rule: Rule,
+    spaces: TargetSpaces,
+    rule: CountingRule,
     values: NDArray[np.int64],
-    places: NDArray[np.uint16] | NDArray[np.uint32],
+    ranks: NDArray[np.uint16] | NDArray[np.uint32],
 ) -> None:
-    """Fill `values` with what `score_columns` would give, for a candidate of one column.
+    """Fill `values` as `score_general` does, for a candidate of one column.
 
-    Places are of the type of `places`, an array of any length.
+    Ranks are of the type of `ranks`, an array of any length.
     """
-    n_samples, kind = candidate.values.shape[0], places.dtype
-    on_line = around.given_line.ascending.size > 0
-    rulers = Rulers(to_ruler(candidate.line.ascending), to_ruler(around.given_line.ascending))
-    lanes = Narrow(
-        np.empty((n_samples, LANES), dtype=np.float32),
-        np.empty((n_samples, LANES), dtype=kind),
-        np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_samples if on_line else 0), dtype=kind),
+    n_samples, rank_type = candidate.values.shape[0], ranks.dtype
+    has_sorted_given = spaces.given_sorted.ascending.size > 0
+    grids = GridIndexes(
+        build_grid(candidate.sorted.ascending), build_grid(spaces.given_sorted.ascending)
     )
-    desk = _to_desk(rule.k, n_samples, places)
+    batch = SurrogateBatch32(
+        np.empty((n_samples, LANES), dtype=np.float32),
+        np.empty((n_samples, LANES), dtype=rank_type),
+        np.empty((LANES, n_samples), dtype=np.int32),
+        np.empty((LANES, n_samples if has_sorted_given else 0), dtype=rank_type),
+    )
+    work = _new_workspace(rule.k, n_samples, ranks)
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
-            # A last group that is not full repeats its last column.
-            _fill(candidate, rows[min(start + lane, rows.shape[0] - 1)], around, lanes, lane)
-        desk.sums[:] = 0
+            # An incomplete last batch repeats its last permutation.
+            _fill(candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane)
+        work.sums[:] = 0
         for i in range(n_samples):
-            n_walked = _find_nearest(lanes, around, i, desk.nearest)
-            _find_limits(lanes, rulers, around, rule, (i, n_walked), desk)
-            _count_given(lanes, rulers, around, rule, i, desk)
-        values[start : start + LANES] = desk.sums[: rows.shape[0] - start]
+            n_scanned = _find_nearest(batch, spaces, i, work.nearest)
+            _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
+            _count_given(batch, grids, spaces, rule, i, work)
+        values[start : start + LANES] = work.sums[: rows.shape[0] - start]
 
 
 @njit(**INNER)
-def _fill(candidate, row, around, lanes, lane):
-    """Put one rearrangement of the candidate into a lane."""
-    line = candidate.line
+def _fill(candidate, row, spaces, batch, lane):
+    """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
-        place = line.place[row[i]]
-        lanes.x[i, lane] = candidate.values[row[i], 0]
-        lanes.place[i, lane] = place
-        lanes.at[lane, place] = i
-    for t in range(lanes.along.shape[1]):
-        lanes.along[lane, t] = lanes.place[around.given_line.at[t], lane]
+        rank = candidate.sorted.rank[row[i]]
+        batch.x[i, lane] = candidate.values[row[i], 0]
+        batch.rank[i, lane] = rank
+        batch.sample[lane, rank] = i
+    for t in range(batch.rank_by_given.shape[1]):
+        batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
 
 
 @njit(**INNER)
-def _find_nearest(lanes, around, i, nearest):
-    """Leave in `nearest` about the k smallest distances in (x, y, S) of every lane.
+def _find_nearest(batch, spaces, i, nearest):
+    """Fill `nearest` with the k smallest 32-bit distances in (x, y, S) of every lane.
 
-    Returns how many samples were walked; those beyond are no nearer than any lane's k-th.
+    Return the number of listed samples scanned; those after are no nearer than any lane's k-th.
     """
     k = nearest.shape[0]
-    sample, distance = around.joint_order.sample[i], around.joint_order.distance[i]
+    sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
     nearest[:] = np.inf
     widest, t = np.float32(np.inf), 0
     while t < sample.size and distance[t] < widest:
-        near, beyond_x = sample[t : t + STRIDE], distance[t : t + STRIDE]
+        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if k == 4:
-            widest = keep_nearest(nearest, 4, lanes.x, i, near, beyond_x)
+            widest = insert_nearest(nearest, 4, batch.x, i, near, base_distance)
         else:
-            widest = keep_nearest(nearest, k, lanes.x, i, near, beyond_x)
+            widest = insert_nearest(nearest, k, batch.x, i, near, base_distance)
         t += STRIDE
     return min(t, sample.size)
 
 
 @njit(**INNER)
-def _find_limits(lanes, rulers, around, rule, point, desk):
-    """Find every lane's limit and stretch of x, and subtract the weight of its count in (y, S).
+def _find_limits(batch, grids, spaces, rule, point, work):
+    """Find every lane's limit and interval of x, and subtract the weight of its count in (y, S).
 
-    Without `strict` that of the count in (x, y, S) is added.
+    Without `strict`, add the weight of the count in (x, y, S).
     """
-    i, n_walked = point
-    here, low, in_joint = desk.here, desk.limit, desk.in_joint
-    _set_lows(rulers.x.values, lanes.place[i], desk.nearest[rule.k - 1], here, low)
-    distance, reach = around.joint_order.distance[i], around.joint_order.reach[i]
-    _count_sorted(distance[: max(n_walked, SHORTEST_LIST)], low, in_joint)
-    find_ends(rulers.x, here, low, desk.first, desk.last)
-    _settle(rulers.x.values, distance, reach, rule.strict, desk)
-    weight, sums, is_open = rule.weight, desk.sums, desk.is_open
+    i, n_scanned = point
+    here, low, in_joint = work.here, work.limit, work.in_joint
+    _set_lower_bounds(grids.x.values, batch.rank[i], work.nearest[rule.k - 1], here, low)
+    distance, radius = spaces.joint_lists.distance[i], spaces.joint_lists.radius[i]
+    _count_sorted(distance[: max(n_scanned, MIN_LIST)], low, in_joint)
+    find_intervals(grids.x, here, low, work.first, work.last)
+    _resolve_limits(grids.x.values, distance, radius, rule.strict, work)
+    weight, sums, is_ambiguous = rule.weight, work.sums, work.is_ambiguous
     for lane in range(LANES):
-        if is_open[lane]:
-            _decide(lanes, rulers, around, rule, (i, lane), desk)
+        if is_ambiguous[lane]:
+            _resolve_exactly(batch, grids, spaces, rule, (i, lane), work)
         elif not rule.strict:
             sums[lane] += weight[rule.k]
         sums[lane] -= weight[in_joint[lane]]
 
 
 @njit(**INNER)
-def _set_lows(x, places, kth, here, low):
-    """Write each lane's value of x, and what its k-th neighbour's distance cannot be below."""
+def _set_lower_bounds(x, ranks, kth, here, low):
+    """Write each lane's value of x and a lower bound of its k-th neighbour's distance."""
     for lane in range(LANES):
-        value, about = x[BEFORE_ + places[lane]], np.float64(kth[lane])
+        value, about = x[PADDING_ + ranks[lane]], np.float64(kth[lane])
         here[lane] = value
-        doubt = ROUNDING * (2.0 * abs(value) + 4.0 * about) + SMALLEST
-        low[lane] = about - doubt if about < np.inf else 0.0  # not even k neighbours are listed
+        error = ROUNDING * (2.0 * abs(value) + 4.0 * about) + SUBNORMAL
+        low[lane] = about - error if about < np.inf else 0.0  # fewer than k are listed
 
 
 @njit(**INNER)
-def _settle(x, distance, reach, strict, desk):
-    """Make limits exact where one sample alone can be the k-th neighbour; else leave them open.
+def _resolve_limits(x, distance, radius, strict, work):
+    """Set exact limits where only one sample can be the k-th neighbour; mark others as ambiguous.
 
-    Who can be lies next to those that are nearer for sure: on either side along x, or next in
-    (y, S). All are looked at, since a branch could not be foretold.
+    Possible ones are adjacent to those certainly nearer: on either side in x, or next in (y, S).
+    All are evaluated, since branches would be mispredicted.
     """
-    kth, here, limit, first, last = desk.nearest[-1], desk.here, desk.limit, desk.first, desk.last
-    in_joint, is_open, end = desk.in_joint, desk.is_open, distance.size - 1
+    kth, here, limit, first, last = work.nearest[-1], work.here, work.limit, work.first, work.last
+    in_joint, is_ambiguous, end = work.in_joint, work.is_ambiguous, distance.size - 1
     for lane in range(LANES):
         value, low = here[lane], limit[lane]
         high = 2.0 * np.float64(kth[lane]) - low
-        left_place, right_place = np.uint64(first[lane]), np.uint64(last[lane])
-        left = value - x[BEFORE_ + left_place - ONE]
-        right = x[BEFORE_ + right_place] - value
-        next_left = value - x[left_place]
-        next_right = x[BEFORE_ + right_place + ONE] - value
+        left_rank, right_rank = np.uint64(first[lane]), np.uint64(last[lane])
+        left = value - x[PADDING_ + left_rank - ONE]
+        right = x[PADDING_ + right_rank] - value
+        next_left = value - x[left_rank]
+        next_right = x[PADDING_ + right_rank + ONE] - value
         nearer = in_joint[lane]
         joint = distance[np.uint64(min(nearer, end))]
         next_joint = distance[np.uint64(min(nearer + 1, end))]
-        n_open = (
+        n_close = (
             int(left <= high)
             + int(next_left <= high)
             + int(right <= high)
@@ -247,7 +243,7 @@ def _settle(x, distance, reach, strict, desk):
             + (int(joint <= high) & int(nearer <= end))
             + (int(next_joint <= high) & int(nearer < end))
         )
-        is_open[lane] = (n_open != 1) | (low <= 0.0) | (high >= reach)
+        is_ambiguous[lane] = (n_close != 1) | (low <= 0.0) | (high >= radius)
         exact = left if left <= high else (right if right <= high else joint)
         if not strict:
             exact = np.nextafter(exact, np.inf)
@@ -258,33 +254,35 @@ def _settle(x, distance, reach, strict, desk):
 
 
 @njit(**INNER)
-def _decide(lanes, rulers, around, rule, which, desk):
-    """Do for one lane what narrow numbers could not; add the weight of its count in (x, y, S)."""
+def _resolve_exactly(batch, grids, spaces, rule, which, work):
+    """Compute an ambiguous lane by exact distances; add the weight of its count in (x, y, S)."""
     i, lane = which
-    order = around.joint_order
-    radius = _exact_radius(lanes, rulers.x.values, around, desk.exact, which)
+    lists = spaces.joint_lists
+    radius = _exact_radius(batch, grids.x.values, spaces, work.exact, which)
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    first, last = stretch(rulers.x, desk.here[lane], limit)
-    nearer = nearer_than(limit, order.distance[i])
-    desk.in_joint[lane] = nearer
-    if limit > order.reach[i]:
-        desk.in_joint[lane] = list_within(around.joint, around.joint_blocks, i, limit, desk.found)
-    desk.limit[lane], desk.first[lane], desk.last[lane] = limit, first, last
+    first, last = find_interval(grids.x, work.here[lane], limit)
+    nearer = count_less(limit, lists.distance[i])
+    work.in_joint[lane] = nearer
+    if limit > lists.radius[i]:
+        work.in_joint[lane] = list_within(spaces.joint, spaces.joint_boxes, i, limit, work.found)
+    work.limit[lane], work.first[lane], work.last[lane] = limit, first, last
     if not rule.strict:
-        near_in_x = lanes.at[lane, first:last]
-        nearer = _count_stretch(near_in_x, around.joint_points, around.joint.cap, i, limit)
-        desk.sums[lane] += rule.weight[nearer]
+        nearby = batch.sample[lane, first:last]
+        nearer = _count_in_x_interval(
+            nearby, spaces.joint_points, spaces.joint.max_distance, i, limit
+        )
+        work.sums[lane] += rule.weight[nearer]
 
 
 @njit(**INNER)
 def _count_sorted(ascending, limits, counts):
-    """Count for every lane the sorted distances below its limit: by sixteens, then one by one."""
+    """Count the sorted distances below each lane's limit: groups of 16, then the remainder."""
     size = ascending.size
     if size < LANES:
         for lane in range(LANES):
-            counts[lane] = nearer_than(limits[lane], ascending)
+            counts[lane] = count_less(limits[lane], ascending)
         return
-    count_sixteens(limits, counts, ascending, size // LANES)
+    count_groups_below(limits, counts, ascending, size // LANES)
     for lane in range(LANES):
         start = min(counts[lane] * LANES, size - LANES)
         some = ascending[start : start + LANES]
@@ -295,120 +293,128 @@ def _count_sorted(ascending, limits, counts):
 
 
 @njit(**INNER)
-def _exact_radius(lanes, values, around, nearest, which):
+def _exact_radius(batch, values, spaces, nearest, which):
     """Return the exact distance of one lane's k-th neighbour."""
     i, lane = which
-    x, order = values[BEFORE:], around.joint_order
-    k, here = nearest.size, x[lanes.place[i, lane]]
+    x, lists = values[PADDING:], spaces.joint_lists
+    k, here = nearest.size, x[batch.rank[i, lane]]
     nearest[:] = np.inf
-    for t in range(order.sample.shape[1]):
-        if order.distance[i, t] >= nearest[k - 1]:
+    for t in range(lists.sample.shape[1]):
+        if lists.distance[i, t] >= nearest[k - 1]:
             break
-        step = abs(x[lanes.place[order.sample[i, t], lane]] - here)
-        _insert(max(step, order.distance[i, t]), nearest)
-    if nearest[k - 1] <= order.reach[i]:
+        step = abs(x[batch.rank[lists.sample[i, t], lane]] - here)
+        _insert(max(step, lists.distance[i, t]), nearest)
+    if nearest[k - 1] <= lists.radius[i]:
         return nearest[k - 1]
     nearest[:] = np.inf
-    points, cap, at = around.joint_points, around.joint.cap, lanes.at[lane]
-    below = np.int64(lanes.place[i, lane]) - 1
+    points, max_distance, sample_at = (
+        spaces.joint_points,
+        spaces.joint.max_distance,
+        batch.sample[lane],
+    )
+    below = np.int64(batch.rank[i, lane]) - 1
     above = below + 2
-    for _ in range(at.size - 1):
-        down, up = here - values[BEFORE + below], x[above] - here
+    for _ in range(sample_at.size - 1):
+        down, up = here - values[PADDING + below], x[above] - here
         step = min(down, up)
         if step >= nearest[k - 1]:
             break
         if down <= up:
-            j = at[below]
+            j = sample_at[below]
             below -= 1
         else:
-            j = at[above]
+            j = sample_at[above]
             above += 1
-        _insert(max(step, apart_at(points, cap, i, j)), nearest)
+        _insert(max(step, point_distance(points, max_distance, i, j)), nearest)
     return nearest[k - 1]
 
 
 @njit(**INNER)
 def _insert(distance, nearest):
-    """Let a distance take its place among the smallest, if it is one of them."""
-    place = nearest.size - 1
-    if distance >= nearest[place]:
+    """Insert a distance into the sorted smallest ones."""
+    slot = nearest.size - 1
+    if distance >= nearest[slot]:
         return
-    while place > 0 and nearest[place - 1] > distance:
-        nearest[place] = nearest[place - 1]
-        place -= 1
-    nearest[place] = distance
+    while slot > 0 and nearest[slot - 1] > distance:
+        nearest[slot] = nearest[slot - 1]
+        slot -= 1
+    nearest[slot] = distance
 
 
 @njit(**INNER)
-def _count_given(lanes, rulers, around, rule, i, desk):
+def _count_given(batch, grids, spaces, rule, i, work):
     """Add the weights of the counts in S, and subtract those of the counts in (x, S)."""
-    weight, sums, first, last = rule.weight, desk.sums, desk.first, desk.last
-    in_given, counts = desk.in_given, desk.counts
-    if around.given.cap.size == 0:
+    weight, sums, first, last = rule.weight, work.sums, work.first, work.last
+    in_given, counts = work.in_given, work.counts
+    if spaces.given.max_distance.size == 0:
         for lane in range(LANES):
             sums[lane] += weight[weight.size - 1] - weight[max(last[lane] - first[lane] - 1, 0)]
         return
-    if around.given_line.ascending.size > 0:
-        _count_along(lanes.along, rulers.given, around.given.values[0, i], desk)
+    if spaces.given_sorted.ascending.size > 0:
+        _count_in_sorted_given(batch.rank_by_given, grids.given, spaces.given.values[0, i], work)
     else:
-        _count_listed(lanes, around, i, desk)
+        _count_listed(batch, spaces, i, work)
     for lane in range(LANES):
         sums[lane] += weight[in_given[lane]] - weight[counts[lane]]
 
 
 @njit(**INNER)
-def _count_along(along, ruler, value, desk):
-    """Count in S and in (x, S): a stretch of the line that is S holds them all."""
-    here, limit, first, last = desk.here, desk.limit, desk.first, desk.last
-    begin, end, in_given, counts = desk.begin, desk.end, desk.in_given, desk.counts
+def _count_in_sorted_given(rank_by_given, grid, value, work):
+    """Count in S and in (x, S), for one sorted column S."""
+    here, limit, first, last = work.here, work.limit, work.first, work.last
+    begin, end, in_given, counts = work.begin, work.end, work.in_given, work.counts
     here[:] = value
-    find_ends(ruler, here, limit, begin, end)
+    find_intervals(grid, here, limit, begin, end)
     for lane in range(LANES):
-        stretch = along[lane, begin[lane] : end[lane]]
-        nearer = count_between(stretch, first[lane], max(last[lane] - first[lane], 0))
+        nearby = rank_by_given[lane, begin[lane] : end[lane]]
+        nearer = count_in_interval(nearby, first[lane], max(last[lane] - first[lane], 0))
         in_given[lane] = max(end[lane] - begin[lane] - 1, 0)
-        counts[lane] = max(nearer - 1, 0)  # the sample itself is no neighbour
+        counts[lane] = max(nearer - 1, 0)  # without the sample itself
 
 
 @njit(**INNER)
-def _count_listed(lanes, around, i, desk):
-    """Count in S and in (x, S) along the order of S, or beyond its reach among all within it."""
-    order, limit, in_given, counts = around.given_order, desk.limit, desk.in_given, desk.counts
-    stretch, narrow = desk.stretch, desk.narrow
-    _narrow_down(desk.first, desk.last, stretch)
+def _count_listed(batch, spaces, i, work):
+    """Count in S and in (x, S) by the lists of S, or by a search where these end too early."""
+    lists, limit, in_given, counts = spaces.given_lists, work.limit, work.in_given, work.counts
+    interval, small_counts = work.interval, work.small_counts
+    _store_intervals(work.first, work.last, interval)
     widest = limit[0]
     for lane in range(1, LANES):
         widest = max(widest, limit[lane])
-    if widest > order.reach[i]:
-        found = desk.found
-        size = list_within(around.given, around.given_blocks, i, widest, found)
+    if widest > lists.radius[i]:
+        found = work.found
+        size = list_within(spaces.given, spaces.given_boxes, i, widest, found)
         near = found.sample[:size]
-        count_near(limit, stretch, narrow, lanes.place, near, found.distance[:size])
+        count_near_in_interval(
+            limit, interval, small_counts, batch.rank, near, found.distance[:size]
+        )
         for lane in range(LANES):
-            in_given[lane] = narrow[0, lane]
+            in_given[lane] = small_counts[0, lane]
     else:
-        _count_sorted(order.distance[i], limit, in_given)
+        _count_sorted(lists.distance[i], limit, in_given)
         shortest, longest = in_given[0], in_given[0]
         for lane in range(LANES):
-            narrow[0, lane] = in_given[lane]
+            small_counts[0, lane] = in_given[lane]
             shortest, longest = min(shortest, in_given[lane]), max(longest, in_given[lane])
-        count_placed(stretch, narrow, lanes.place, order.sample[i, :longest], shortest)
+        count_listed_in_interval(
+            interval, small_counts, batch.rank, lists.sample[i, :longest], shortest
+        )
     for lane in range(LANES):
-        counts[lane] = narrow[1, lane]
+        counts[lane] = small_counts[1, lane]
 
 
 @njit(**INNER)
-def _narrow_down(first, last, stretch):
-    """Write where each lane's stretch of x begins and how long it is, narrowly."""
+def _store_intervals(first, last, interval):
+    """Write the start and the length of each lane's interval of x in the type of ranks."""
     for lane in range(LANES):
-        stretch[0, lane] = first[lane]
-        stretch[1, lane] = max(last[lane] - first[lane], 0)
+        interval[0, lane] = first[lane]
+        interval[1, lane] = max(last[lane] - first[lane], 0)
 
 
 @njit(**INNER)
-def _count_stretch(at, points, cap, i, limit):
-    """Count the others nearer than the limit among those in a stretch of one lane's x."""
+def _count_in_x_interval(samples, points, max_distance, i, limit):
+    """Count the other samples of an interval of x nearer than the limit in (y, S)."""
     nearer = 0
-    for place in range(at.size):
-        nearer += int(apart_at(points, cap, i, at[place]) < limit)
+    for rank in range(samples.size):
+        nearer += int(point_distance(points, max_distance, i, samples[rank]) < limit)
     return max(nearer - 1, 0)

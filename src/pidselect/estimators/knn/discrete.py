@@ -1,8 +1,8 @@
-"""The nearest-neighbour kernel for a target and a given that take few values, a class target say.
+"""Nearest-neighbour kernel for a discrete target and conditioning set, such as a class target.
 
-Then every sample shares its (y, S) with many others, all at distance zero, and walking them
-nearest first would mean walking them all. But within such a stratum only x tells samples apart:
-with x sorted, the k nearest are next door, and counts are the ends of a stretch.
+Each sample shares its (y, S) with many others at distance zero, so that neighbour lists would be
+long. Within such a stratum distances depend on x alone: with x sorted, the k nearest are adjacent
+and counts are differences of ranks.
 """
 
 from __future__ import annotations
@@ -15,72 +15,72 @@ from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import (
     Candidate,
-    Neighbourhood,
-    Rule,
-    count_one,
-    fill_lane,
-    new_lanes,
-    new_scratch,
+    CountingRule,
+    TargetSpaces,
+    add_sample,
+    new_batch,
+    new_workspace,
+    set_permutation,
 )
-from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray, within
+from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray, interval_within
 
 
 class Strata(NamedTuple):
-    """Samples grouped by what they share: stratum g holds ``start[g + 1] - start[g]`` of them."""
+    """Samples grouped by their levels: stratum g holds ``start[g + 1] - start[g]`` of them."""
 
     joint: NDArray[np.int64]  # each sample's stratum in (y, S)
     joint_start: NDArray[np.int64]
     given: NDArray[np.int64]  # each sample's stratum in S
     given_start: NDArray[np.int64]
-    safe: FloatArray  # for each stratum in (y, S): no sample of another one is nearer
+    gap: FloatArray  # distance of each stratum in (y, S) to the nearest other one
 
 
-class Sorted(NamedTuple):
-    """Slots for all samples, stratum by stratum and x ascending within each."""
+class StratifiedColumn(NamedTuple):
+    """Values of x sorted by stratum, then ascending; a slot is a position in that order."""
 
-    joint: FloatArray  # the value in each slot, samples grouped by (y, S)
-    given: FloatArray  # the same, samples grouped by S
-    given_slot: NDArray[np.int64]  # for each slot in `joint`, the same sample's in `given`
-    sample: NDArray[np.int64]  # for each slot in `joint`, the sample
+    joint: FloatArray  # strata of (y, S)
+    given: FloatArray  # strata of S
+    given_slot: NDArray[np.int64]  # the slot in `given` of each slot in `joint`
+    sample: NDArray[np.int64]  # the sample of each slot in `joint`
 
 
 @njit(**JIT)
-def score_columns_in_strata(
+def score_discrete(
     candidate: Candidate,
     rows: NDArray[np.int32],
     strata: Strata,
-    around: Neighbourhood,
-    rule: Rule,
+    spaces: TargetSpaces,
+    rule: CountingRule,
     values: NDArray[np.int64],
 ) -> None:
-    """Fill `values` with what `score_columns` would give, for a candidate of one column."""
-    n_samples = candidate.line.ascending.size
-    lanes = new_lanes(candidate, around, 1)
-    scratch = new_scratch(n_samples, rule.k, 1)
-    slots = Sorted(
+    """Fill `values` as `score_general` does, for a candidate of one column."""
+    n_samples = candidate.sorted.ascending.size
+    batch = new_batch(candidate, spaces, 1)
+    work = new_workspace(n_samples, rule.k, 1)
+    slots = StratifiedColumn(
         np.empty(n_samples),
         np.empty(n_samples),
         np.empty(n_samples, dtype=np.int64),
         np.empty(n_samples, dtype=np.int64),
     )
     for m in range(rows.shape[0]):
-        fill_lane(candidate, rows[m], around, lanes, 0)
-        _sort_within(candidate, lanes, strata, slots)
-        scratch.sums[:] = 0
+        set_permutation(candidate, rows[m], spaces, batch, 0)
+        _sort_within(candidate, batch, strata, slots)
+        work.sums[:] = 0
         for slot in range(n_samples):
-            if not _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):
-                count_one(lanes, candidate, around, rule, slots.sample[slot], scratch)
-        values[m] = scratch.sums[0]
+            if not _count_in_stratum(slot, slots, strata, candidate, spaces, rule, work):
+                add_sample(batch, candidate, spaces, rule, slots.sample[slot], work)
+        values[m] = work.sums[0]
 
 
 @njit(**JIT)
-def _sort_within(candidate, lanes, strata, slots):
-    """Go through the samples with x ascending, and give each the next slot of its strata."""
+def _sort_within(candidate, batch, strata, slots):
+    """Sort one permutation of x within the strata, from its sorted values."""
     next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
-    for place in range(candidate.line.ascending.size):
-        i = lanes.at[place, 0]
+    for rank in range(candidate.sorted.ascending.size):
+        i = batch.sample[rank, 0]
         g, h = strata.joint[i], strata.given[i]
-        slots.joint[next_joint[g]] = slots.given[next_given[h]] = candidate.line.ascending[place]
+        slots.joint[next_joint[g]] = slots.given[next_given[h]] = candidate.sorted.ascending[rank]
         slots.given_slot[next_joint[g]] = next_given[h]
         slots.sample[next_joint[g]] = i
         next_joint[g] += 1
@@ -88,47 +88,47 @@ def _sort_within(candidate, lanes, strata, slots):
 
 
 @njit(**INNER)
-def _count_in_stratum(slot, slots, strata, candidate, around, rule, scratch):
-    """Add the weights of a sample's counts, unless other strata may matter: then return False."""
+def _count_in_stratum(slot, slots, strata, candidate, spaces, rule, work):
+    """Add the weights of a sample's counts; return False if other strata may be as near."""
     i = slots.sample[slot]
     g, h = strata.joint[i], strata.given[i]
     start = strata.joint_start[g]
     mates = slots.joint[start : strata.joint_start[g + 1]]
     if mates.size <= rule.k:
         return False
-    radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.cap[0])
+    radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.max_distance[0])
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    if limit > strata.safe[g]:
+    if limit > strata.gap[g]:
         return False
     first = strata.given_start[h]
     wider = slots.given[first : strata.given_start[h + 1]]
-    in_given = wider.size - 1 if limit > 0.0 or around.given.cap.size == 0 else 0
+    in_given = wider.size - 1 if limit > 0.0 or spaces.given.max_distance.size == 0 else 0
     in_joint = mates.size - 1 if limit > 0.0 else 0
     in_x = _nearer(wider, slots.given_slot[slot] - first, limit, candidate)
     weight = rule.weight
-    scratch.sums[0] += weight[in_given] - weight[in_joint] - weight[in_x]
+    work.sums[0] += weight[in_given] - weight[in_joint] - weight[in_x]
     if not rule.strict:
-        scratch.sums[0] += weight[_nearer(mates, slot - start, limit, candidate)]
+        work.sums[0] += weight[_nearer(mates, slot - start, limit, candidate)]
     return True
 
 
 @njit(**INNER)
-def _nearer(ascending, at, limit, candidate):
-    """Count the others nearer than the limit to the value at a place in sorted values."""
-    if limit > candidate.cap[0]:
+def _nearer(ascending, rank, limit, candidate):
+    """Count the others nearer than the limit to the value at a rank."""
+    if limit > candidate.max_distance[0]:
         return ascending.size - 1
-    first, last = within(ascending, at, limit)
+    first, last = interval_within(ascending, rank, limit)
     return max(last - first - 1, 0)
 
 
 @njit(**INNER)
-def _kth_nearest(ascending, at, k):
-    """Return the distance of the k-th nearest to the value at a place in sorted values."""
-    below, above = at - 1, at + 1
+def _kth_nearest(ascending, rank, k):
+    """Return the distance of the k-th nearest value to that at a rank."""
+    below, above = rank - 1, rank + 1
     radius = 0.0
     for _ in range(k):
-        down = ascending[at] - ascending[below] if below >= 0 else np.inf
-        up = ascending[above] - ascending[at] if above < ascending.size else np.inf
+        down = ascending[rank] - ascending[below] if below >= 0 else np.inf
+        up = ascending[above] - ascending[rank] if above < ascending.size else np.inf
         radius = min(down, up)
         if down <= up:
             below -= 1

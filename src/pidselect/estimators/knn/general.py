@@ -1,12 +1,12 @@
-"""Nearest-neighbour kernels: sort once around every sample, then walk for every column.
+"""General nearest-neighbour kernel, for any feature types and any number of columns.
 
-For each sample i, how far is its k-th neighbour in (x, y, S), and how many samples are that near
-in (y, S), in S and in (x, S)? Everything that depends on (y, S) and S alone is sorted once; a
-column x then only has to walk these orders, nearest first, until no farther sample can matter.
+For each sample: the distance of its k-th neighbour in (x, y, S), and the numbers of samples within
+that distance in (y, S), in S and in (x, S). Neighbours in (y, S) and in S are listed once, by
+ascending distance; for each permutation of x a list is scanned until no farther sample can matter.
 
-Many columns are walked side by side, in lanes: ``x[j]`` holds sample j's value in every one of
-them, so that a vector instruction serves all. A lane that comes to the end of a list that was cut
-short looks among its neighbours in x instead: far out, it has but few.
+LANES permutations are processed at a time: ``x[j]`` holds the values of sample j in all of them,
+so that one vector instruction serves all. If a list ends too early for some lane, its neighbours
+are searched along x instead.
 """
 
 from __future__ import annotations
@@ -17,60 +17,64 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.simd64 import LANES, count_below, count_nearer, keep_smallest, largest
+from pidselect.estimators.knn.simd64 import (
+    LANES,
+    count_below,
+    count_nearer,
+    insert_smallest,
+    largest,
+)
 from pidselect.estimators.knn.spaces import (
     INNER,
     JIT,
-    Blocks,
+    BoundingBoxes,
     FloatArray,
-    Order,
+    NeighbourLists,
     SortedColumn,
     Space,
-    apart,
+    count_less,
     distances_from,
-    nearer_than,
-    within,
+    interval_within,
+    space_distance,
 )
 
-#: Neighbours looked at between two checks whether a walk may stop.
+#: Neighbours scanned between two checks whether a scan may stop.
 STRIDE = 8
 
-#: Distances that are sooner compared one by one than searched.
-FEW = 64
+#: List length up to which comparing all distances is faster than a binary search.
+SHORT_SCAN = 64
 
 
-class Neighbourhood(NamedTuple):
-    """All that scoring needs to know of the target y and the given S: the spaces (y, S) and S.
+class TargetSpaces(NamedTuple):
+    """The spaces (y, S), called joint, and S, called given, with their neighbour lists.
 
-    Points are the values of a space once more, all of a sample side by side. Where S is one column
-    of numbers, its line takes the place of its order.
+    If S is one numeric column, `given_sorted` replaces its lists.
     """
 
     joint: Space
     joint_points: FloatArray
-    joint_blocks: Blocks
-    joint_order: Order
+    joint_boxes: BoundingBoxes
+    joint_lists: NeighbourLists
     given: Space
-    given_points: FloatArray
-    given_blocks: Blocks
-    given_order: Order
-    given_line: SortedColumn
+    given_boxes: BoundingBoxes
+    given_lists: NeighbourLists
+    given_sorted: SortedColumn
 
 
 class Candidate(NamedTuple):
-    """The variable x to be scored: ``values[sample, column]``, caps, the first column's line."""
+    """The candidate x: ``values[sample, column]``, maximum distances, its sorted first column."""
 
     values: FloatArray
-    cap: FloatArray
-    line: SortedColumn
+    max_distance: FloatArray
+    sorted: SortedColumn
 
 
-class Rule(NamedTuple):
+class CountingRule(NamedTuple):
     """How counts become a value.
 
-    Samples count if nearer than the k-th neighbour (`strict`) or at most as far; the value is the
-    sum of ``weight[n]`` over all counts n, those in (y, S) and (x, S) taken negative. Weights are
-    whole numbers, so that the order in which samples are visited leaves no trace in the sum.
+    Samples at distances less than (`strict`) or up to that of the k-th neighbour are counted; the
+    value is the sum of ``weight[n]`` over all counts n, with a negative sign in (y, S) and (x, S).
+    Weights are integers, so that the sum does not depend on the order of the samples.
     """
 
     k: int
@@ -78,69 +82,71 @@ class Rule(NamedTuple):
     weight: NDArray[np.int64]
 
 
-class Lanes(NamedTuple):
-    """A candidate in several rearrangements of its samples, one in each lane."""
+class SurrogateBatch(NamedTuple):
+    """Permutations of a candidate, one per lane."""
 
     x: FloatArray  # (n_samples, n_columns, lanes)
-    place: NDArray[np.int32]  # (n_samples, lanes): each sample's place along the first column
-    at: NDArray[np.int32]  # (n_samples, lanes): the sample at each place
-    along: FloatArray  # (lanes, n_samples): x in the order of S, if both are lines
-    limit: FloatArray  # (n_samples, lanes): by place, if x has several columns and S none
+    rank: NDArray[np.int32]  # (n_samples, lanes): of each sample in the first column
+    sample: NDArray[np.int32]  # (n_samples, lanes): by rank
+    x_by_given: FloatArray  # (lanes, n_samples): x sorted by S, if both are one numeric column
+    limit: FloatArray  # (n_samples, lanes): by rank, if x has several columns and S is empty
 
 
-class Scratch(NamedTuple):
-    """Memory that every sample uses anew."""
+class Workspace(NamedTuple):
+    """Buffers reused for every sample."""
 
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
-    limit: FloatArray  # (lanes,): samples count when nearer than this
+    limit: FloatArray  # (lanes,): distances below this are counted
     counts: NDArray[np.int64]  # (lanes,)
-    sums: NDArray[np.int64]  # (lanes,): the weights added up so far
-    distance: FloatArray  # (n_samples,): everyone's distance
+    sums: NDArray[np.int64]  # (lanes,): sums of weights
+    distance: FloatArray  # (n_samples,)
 
 
 @njit(**JIT)
-def score_columns(
+def score_general(
     candidate: Candidate,
     rows: NDArray[np.int32],
-    around: Neighbourhood,
-    rule: Rule,
+    spaces: TargetSpaces,
+    rule: CountingRule,
     values: NDArray[np.int64],
 ) -> None:
-    """Score the candidate in each rearrangement ``rows[m]`` of its samples; fill ``values[m]``."""
+    """Score the candidate in each permutation ``rows[m]``; fill ``values[m]``."""
     n_samples = candidate.values.shape[0]
-    lanes = new_lanes(candidate, around, LANES)
-    scratch = new_scratch(n_samples, rule.k, LANES)
+    batch = new_batch(candidate, spaces, LANES)
+    work = new_workspace(n_samples, rule.k, LANES)
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
-            # A last group that is not full repeats its last column.
-            fill_lane(candidate, rows[min(start + lane, rows.shape[0] - 1)], around, lanes, lane)
-        scratch.sums[:] = 0
+            # An incomplete last batch repeats its last permutation.
+            set_permutation(
+                candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane
+            )
+        work.sums[:] = 0
         for i in range(n_samples):
-            count_one(lanes, candidate, around, rule, i, scratch)
-        if lanes.limit.size > 0:
-            _count_by_place(lanes, candidate, rule, scratch)
-        values[start : start + LANES] = scratch.sums[: rows.shape[0] - start]
+            add_sample(batch, candidate, spaces, rule, i, work)
+        if batch.limit.size > 0:
+            _count_in_x_by_rank(batch, candidate, rule, work)
+        values[start : start + LANES] = work.sums[: rows.shape[0] - start]
 
 
 @njit(**JIT)
-def new_lanes(candidate, around, n_lanes):
-    """Set memory aside for rearrangements of the candidate."""
+def new_batch(candidate, spaces, n_lanes):
+    """Allocate a batch of permutations."""
     n_samples, n_columns = candidate.values.shape
-    on_lines = n_columns == 1 and around.given_line.ascending.size > 0
-    by_place = n_columns > 1 and around.given.cap.size == 0
-    return Lanes(
+    both_sorted = n_columns == 1 and spaces.given_sorted.ascending.size > 0
+    by_rank = n_columns > 1 and spaces.given.max_distance.size == 0
+    return SurrogateBatch(
         np.empty((n_samples, n_columns, n_lanes)),
         np.empty((n_samples, n_lanes), dtype=np.int32),
         np.empty((n_samples, n_lanes), dtype=np.int32),
-        np.empty((n_lanes, n_samples if on_lines else 0)),
-        np.empty((n_samples if by_place else 0, n_lanes)),
+        np.empty((n_lanes, n_samples if both_sorted else 0)),
+        np.empty((n_samples if by_rank else 0, n_lanes)),
     )
 
 
 @njit(**JIT)
-def new_scratch(n_samples, k, n_lanes):
-    """Set memory aside for the work on a sample."""
-    return Scratch(
+def new_workspace(n_samples, k, n_lanes):
+    """Allocate the buffers."""
+    return Workspace(
         np.empty((k, n_lanes)),
         np.empty(n_lanes),
         np.empty(n_lanes, dtype=np.int64),
@@ -150,132 +156,133 @@ def new_scratch(n_samples, k, n_lanes):
 
 
 @njit(**INNER)
-def fill_lane(candidate, row, around, lanes, lane):
-    """Put one rearrangement of the candidate into a lane."""
+def set_permutation(candidate, row, spaces, batch, lane):
+    """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
-        for column in range(candidate.cap.size):
-            lanes.x[i, column, lane] = candidate.values[row[i], column]
-        place = candidate.line.place[row[i]]
-        lanes.place[i, lane] = place
-        lanes.at[place, lane] = i
-    for i in range(lanes.along.shape[1]):
-        lanes.along[lane, around.given_line.place[i]] = lanes.x[i, 0, lane]
+        for column in range(candidate.max_distance.size):
+            batch.x[i, column, lane] = candidate.values[row[i], column]
+        rank = candidate.sorted.rank[row[i]]
+        batch.rank[i, lane] = rank
+        batch.sample[rank, lane] = i
+    for i in range(batch.x_by_given.shape[1]):
+        batch.x_by_given[lane, spaces.given_sorted.rank[i]] = batch.x[i, 0, lane]
 
 
 @njit(**INNER)
-def count_one(lanes, candidate, around, rule, i, scratch):
+def add_sample(batch, candidate, spaces, rule, i, work):
     """Add the weights of sample i's counts to the sum of each lane.
 
-    Those of the counts in S are added, those in (y, S) and in (x, S) subtracted. Without `strict`
-    the count in (x, y, S) is added, too: k, or more where several samples are at the same distance.
+    Without `strict`, the weight of the count in (x, y, S) is added, which is k or more with ties.
     """
-    counts = scratch.counts
-    _find_radii(lanes, candidate, around, i, scratch)
-    _set_limits(rule, scratch)
+    counts = work.counts
+    _find_kth_distances(batch, candidate, spaces, i, work)
+    _set_limits(rule, work)
 
-    _count(around.joint, around.joint_order, i, scratch)
-    _add(-1, rule, scratch)
+    _count(spaces.joint, spaces.joint_lists, i, work)
+    _add_weights(-1, rule, work)
     if not rule.strict:
-        _count_with_x(lanes, candidate, around.joint, around.joint_order, i, scratch)
-        _add(1, rule, scratch)
+        _count_with_x(batch, candidate, spaces.joint, spaces.joint_lists, i, work)
+        _add_weights(1, rule, work)
 
-    if around.given.cap.size == 0:
-        counts[:] = scratch.distance.size - 1
-        _add(1, rule, scratch)
-        if candidate.cap.size > 1:
+    if spaces.given.max_distance.size == 0:
+        counts[:] = work.distance.size - 1
+        _add_weights(1, rule, work)
+        if candidate.max_distance.size > 1:
             for lane in range(counts.size):
-                lanes.limit[lanes.place[i, lane], lane] = scratch.limit[lane]
-            return  # what is left is counted by place
-        _count_in_x(lanes, candidate, i, scratch)
-    elif around.given_line.ascending.size > 0:
-        _count_along_line(lanes, candidate, around.given_line, rule, i, scratch)
+                batch.limit[batch.rank[i, lane], lane] = work.limit[lane]
+            return  # counts in x follow in `_count_in_x_by_rank`
+        _count_in_x(batch, candidate, i, work)
+    elif spaces.given_sorted.ascending.size > 0:
+        _count_in_sorted_given(batch, candidate, spaces.given_sorted, rule, i, work)
     else:
-        _count(around.given, around.given_order, i, scratch)
-        _add(1, rule, scratch)
-        _count_with_x(lanes, candidate, around.given, around.given_order, i, scratch)
-    _add(-1, rule, scratch)
+        _count(spaces.given, spaces.given_lists, i, work)
+        _add_weights(1, rule, work)
+        _count_with_x(batch, candidate, spaces.given, spaces.given_lists, i, work)
+    _add_weights(-1, rule, work)
 
 
 @njit(**INNER)
-def _add(sign, rule, scratch):
-    """Add or subtract the weight of each lane's count."""
-    for lane in range(scratch.counts.size):
-        scratch.sums[lane] += sign * rule.weight[scratch.counts[lane]]
+def _add_weights(sign, rule, work):
+    for lane in range(work.counts.size):
+        work.sums[lane] += sign * rule.weight[work.counts[lane]]
 
 
 # ------------------------------------------------------------------ the k-th neighbour
 
 
 @njit(**INNER)
-def _find_radii(lanes, candidate, around, i, scratch):
-    """Leave in `nearest` the k smallest distances in (x, y, S) of every lane."""
-    nearest = scratch.nearest
+def _find_kth_distances(batch, candidate, spaces, i, work):
+    """Fill `nearest` with the k smallest distances in (x, y, S) of every lane."""
+    nearest = work.nearest
     k, n_lanes = nearest.shape
-    sample, distance = around.joint_order.sample[i], around.joint_order.distance[i]
-    x, cap = lanes.x, candidate.cap
+    sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
+    x, max_distance = batch.x, candidate.max_distance
     nearest[:] = np.inf
     widest, t = np.inf, 0
     while t < sample.size and distance[t] < widest:
-        near, beyond_x = sample[t : t + STRIDE], distance[t : t + STRIDE]
+        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if n_lanes != LANES:
             for s in range(near.size):
                 for lane in range(n_lanes):
-                    step = _apart_in_x(x, cap, i, near[s], lane)
-                    _insert(max(step, beyond_x[s]), nearest, lane)
-        elif cap.size == 1 and k == 4:
-            keep_smallest(nearest, 4, x, i, cap[0], near, beyond_x)
-        elif cap.size == 1:
-            keep_smallest(nearest, k, x, i, cap[0], near, beyond_x)
+                    step = _x_distance(x, max_distance, i, near[s], lane)
+                    _insert(max(step, base_distance[s]), nearest, lane)
+        elif max_distance.size == 1 and k == 4:
+            insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
+        elif max_distance.size == 1:
+            insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
         elif k == 4:
-            keep_smallest(nearest, 4, x, i, cap, near, beyond_x)
+            insert_smallest(nearest, 4, x, i, max_distance, near, base_distance)
         else:
-            keep_smallest(nearest, k, x, i, cap, near, beyond_x)
+            insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
         t += STRIDE
         widest = _largest(nearest[k - 1])
-    reach = around.joint_order.reach[i]
-    if widest > reach:
+    radius = spaces.joint_lists.radius[i]
+    if widest > radius:
         for lane in range(n_lanes):
-            if nearest[k - 1, lane] > reach:
+            if nearest[k - 1, lane] > radius:
                 nearest[:, lane] = np.inf
-                _search_along_x(lanes, candidate, around.joint, i, lane, nearest)
+                _search_from_x(batch, candidate, spaces.joint, i, lane, nearest)
 
 
 @njit(**INNER)
-def _search_along_x(lanes, candidate, joint, i, lane, nearest):
-    """Find one lane's k nearest, the nearest in x, or in its first column, first."""
-    k, ascending, cap = nearest.shape[0], candidate.line.ascending, candidate.cap
-    here = lanes.place[i, lane]
+def _search_from_x(batch, candidate, joint, i, lane, nearest):
+    """Find the k smallest distances of one lane, by ascending distance in x's first column."""
+    k, ascending, max_distance = (
+        nearest.shape[0],
+        candidate.sorted.ascending,
+        candidate.max_distance,
+    )
+    here = batch.rank[i, lane]
     below, above = here - 1, here + 1
     for _ in range(ascending.size - 1):
         down = ascending[here] - ascending[below] if below >= 0 else np.inf
         up = ascending[above] - ascending[here] if above < ascending.size else np.inf
-        if min(down, up, cap[0]) >= nearest[k - 1, lane]:
+        if min(down, up, max_distance[0]) >= nearest[k - 1, lane]:
             break
         if down <= up:
-            j = lanes.at[below, lane]
+            j = batch.sample[below, lane]
             below -= 1
         else:
-            j = lanes.at[above, lane]
+            j = batch.sample[above, lane]
             above += 1
-        step = _apart_in_x(lanes.x, cap, i, j, lane)
-        _insert(max(step, apart(joint, i, j)), nearest, lane)
+        step = _x_distance(batch.x, max_distance, i, j, lane)
+        _insert(max(step, space_distance(joint, i, j)), nearest, lane)
 
 
 @njit(**INNER)
 def _insert(distance, nearest, lane):
-    """Let a distance take its place among one lane's smallest, if it is one of them."""
-    place = nearest.shape[0] - 1
-    if distance >= nearest[place, lane]:
+    """Insert a distance into the sorted smallest ones of a lane."""
+    slot = nearest.shape[0] - 1
+    if distance >= nearest[slot, lane]:
         return
-    while place > 0 and nearest[place - 1, lane] > distance:
-        nearest[place, lane] = nearest[place - 1, lane]
-        place -= 1
-    nearest[place, lane] = distance
+    while slot > 0 and nearest[slot - 1, lane] > distance:
+        nearest[slot, lane] = nearest[slot - 1, lane]
+        slot -= 1
+    nearest[slot, lane] = distance
 
 
 @njit(**INNER)
 def _largest(numbers):
-    """Return the largest number of all lanes."""
     if numbers.size == LANES:
         return largest(numbers, 0)
     most = numbers[0]
@@ -285,132 +292,134 @@ def _largest(numbers):
 
 
 @njit(**INNER)
-def _set_limits(rule, scratch):
-    """Set the distances under which samples count."""
-    for lane in range(scratch.limit.size):
-        radius = scratch.nearest[rule.k - 1, lane]
-        scratch.limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
+def _set_limits(rule, work):
+    """Set the distances below which samples are counted."""
+    for lane in range(work.limit.size):
+        radius = work.nearest[rule.k - 1, lane]
+        work.limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
 
 
 # ------------------------------------------------------------------ counts
 
 
 @njit(**INNER)
-def _count(space, order, i, scratch):
-    """Count the samples nearer than each lane's limit."""
-    limit, counts, distance = scratch.limit, scratch.counts, order.distance[i]
+def _count(space, lists, i, work):
+    """Count the samples nearer than each lane's limit in a space."""
+    limit, counts, distance = work.limit, work.counts, lists.distance[i]
     widest = _largest(limit)
-    size = nearer_than(widest, distance)
-    if size <= FEW and limit.size == LANES:
+    size = count_less(widest, distance)
+    if size <= SHORT_SCAN and limit.size == LANES:
         count_below(limit, 0, counts, distance[:size])
     else:
         for lane in range(limit.size):
-            counts[lane] = nearer_than(limit[lane], distance[:size])
-    if widest > order.reach[i]:
-        distances_from(space, i, scratch.distance)
+            counts[lane] = count_less(limit[lane], distance[:size])
+    if widest > lists.radius[i]:
+        distances_from(space, i, work.distance)
         for lane in range(limit.size):
-            if limit[lane] > order.reach[i]:
+            if limit[lane] > lists.radius[i]:
                 nearer = 0
-                for j in range(scratch.distance.size):
-                    nearer += int(scratch.distance[j] < limit[lane])
-                counts[lane] = nearer - 1  # the sample itself is no neighbour
+                for j in range(work.distance.size):
+                    nearer += int(work.distance[j] < limit[lane])
+                counts[lane] = nearer - 1  # without the sample itself
 
 
 @njit(**INNER)
-def _count_with_x(lanes, candidate, space, order, i, scratch):
-    """Count the samples nearer than each lane's limit, x included in the distance."""
-    x, cap, limit, counts = lanes.x, candidate.cap, scratch.limit, scratch.counts
+def _count_with_x(batch, candidate, space, lists, i, work):
+    """Count the samples nearer than each lane's limit in x and a space."""
+    x, max_distance, limit, counts = batch.x, candidate.max_distance, work.limit, work.counts
     widest = _largest(limit)
-    sample, distance = order.sample[i], order.distance[i]
-    size = nearer_than(widest, distance)
+    sample, distance = lists.sample[i], lists.distance[i]
+    size = count_less(widest, distance)
     if limit.size != LANES:
         counts[:] = 0
         for t in range(size):
             for lane in range(limit.size):
-                step = max(_apart_in_x(x, cap, i, sample[t], lane), distance[t])
+                step = max(_x_distance(x, max_distance, i, sample[t], lane), distance[t])
                 counts[lane] += int(step < limit[lane])
-    elif cap.size == 1:
-        count_nearer(limit, counts, x, i, cap[0], sample[:size], distance[:size])
+    elif max_distance.size == 1:
+        count_nearer(limit, counts, x, i, max_distance[0], sample[:size], distance[:size])
     else:
-        count_nearer(limit, counts, x, i, cap, sample[:size], distance[:size])
-    if widest > order.reach[i]:
+        count_nearer(limit, counts, x, i, max_distance, sample[:size], distance[:size])
+    if widest > lists.radius[i]:
         for lane in range(limit.size):
-            if limit[lane] > order.reach[i]:
-                counts[lane] = _count_alone(lanes, candidate, space, i, lane, limit[lane])
+            if limit[lane] > lists.radius[i]:
+                counts[lane] = _count_from_x(batch, candidate, space, i, lane, limit[lane])
 
 
 @njit(**INNER)
-def _count_alone(lanes, candidate, space, i, lane, limit):
-    """Count for one lane among its neighbours in x, or in its first column."""
+def _count_from_x(batch, candidate, space, i, lane, limit):
+    """Count in x and a space for one lane, among the neighbours in x's first column."""
     nearer = 0
-    first, last = _places(candidate, lanes.place[i, lane], limit)
-    for place in range(first, last):
-        j = lanes.at[place, lane]
-        step = max(_apart_in_x(lanes.x, candidate.cap, i, j, lane), apart(space, i, j))
+    first, last = _rank_interval(candidate, batch.rank[i, lane], limit)
+    for rank in range(first, last):
+        j = batch.sample[rank, lane]
+        step = max(
+            _x_distance(batch.x, candidate.max_distance, i, j, lane), space_distance(space, i, j)
+        )
         nearer += int(step < limit)
-    return max(nearer - 1, 0)  # the sample itself is no neighbour
+    return max(nearer - 1, 0)  # without the sample itself
 
 
 @njit(**INNER)
-def _count_in_x(lanes, candidate, i, scratch):
-    """Count the samples nearer than each lane's limit in x alone, which is one column."""
-    for lane in range(scratch.limit.size):
-        first, last = _places(candidate, lanes.place[i, lane], scratch.limit[lane])
-        scratch.counts[lane] = max(last - first - 1, 0)
+def _count_in_x(batch, candidate, i, work):
+    """Count the samples nearer than each lane's limit in x, which is one column."""
+    for lane in range(work.limit.size):
+        first, last = _rank_interval(candidate, batch.rank[i, lane], work.limit[lane])
+        work.counts[lane] = max(last - first - 1, 0)
 
 
 @njit(**JIT)
-def _count_by_place(lanes, candidate, rule, scratch):
-    """Subtract the weights of the counts in x alone, all samples' at once.
+def _count_in_x_by_rank(batch, candidate, rule, work):
+    """Subtract the weights of all counts in x, which has several columns.
 
-    Rearrangements move samples to other places, but leave the distances between places alone: one
-    walk around each place serves the samples that are there in all lanes.
+    Permutations change the sample at a rank but not the distances between ranks: distances around a
+    rank are computed once for all lanes.
     """
-    x = Space(candidate.values[candidate.line.at].T.copy(), candidate.cap)
-    for place in range(scratch.distance.size):
-        first, last = _places(candidate, place, largest(lanes.limit, place))
-        distance = scratch.distance[: last - first]
-        distances_from(Space(x.values[:, first:last], x.cap), place - first, distance)
-        count_below(lanes.limit, place, scratch.counts, distance)
-        scratch.counts[:] = np.maximum(scratch.counts - 1, 0)  # there is the sample itself
-        _add(-1, rule, scratch)
+    x = Space(candidate.values[candidate.sorted.sample].T.copy(), candidate.max_distance)
+    for rank in range(work.distance.size):
+        first, last = _rank_interval(candidate, rank, largest(batch.limit, rank))
+        distance = work.distance[: last - first]
+        distances_from(Space(x.values[:, first:last], x.max_distance), rank - first, distance)
+        count_below(batch.limit, rank, work.counts, distance)
+        work.counts[:] = np.maximum(work.counts - 1, 0)  # without the sample itself
+        _add_weights(-1, rule, work)
 
 
 @njit(**INNER)
-def _count_along_line(lanes, candidate, line, rule, i, scratch):
-    """Count in S, straight into the sums, and in (x, S): a stretch of the line holds them all."""
-    cap, limit, counts = candidate.cap, scratch.limit, scratch.counts
+def _count_in_sorted_given(batch, candidate, column, rule, i, work):
+    """Count in S, directly into the sums, and in (x, S), for one sorted column S."""
+    max_distance, limit, counts = candidate.max_distance, work.limit, work.counts
     for lane in range(limit.size):
-        first, last = within(line.ascending, line.place[i], limit[lane])
-        scratch.sums[lane] += rule.weight[max(last - first - 1, 0)]
-        if cap.size == 1:
-            stretch, here = lanes.along[lane, first:last], lanes.x[i, 0, lane]
+        first, last = interval_within(column.ascending, column.rank[i], limit[lane])
+        work.sums[lane] += rule.weight[max(last - first - 1, 0)]
+        if max_distance.size == 1:
+            nearby, here = batch.x_by_given[lane, first:last], batch.x[i, 0, lane]
             nearer = 0
-            for t in range(stretch.size):
-                nearer += int(min(abs(stretch[t] - here), cap[0]) < limit[lane])
+            for t in range(nearby.size):
+                nearer += int(min(abs(nearby[t] - here), max_distance[0]) < limit[lane])
             counts[lane] = nearer
-    if cap.size > 1:
-        first, last = within(line.ascending, line.place[i], largest(limit, 0))
-        distance = scratch.distance[: last - first]
+    if max_distance.size > 1:
+        first, last = interval_within(column.ascending, column.rank[i], largest(limit, 0))
+        distance = work.distance[: last - first]
         for t in range(distance.size):
-            distance[t] = abs(line.ascending[first + t] - line.ascending[line.place[i]])
-        count_nearer(limit, counts, lanes.x, i, cap, line.at[first:last], distance)
+            distance[t] = abs(column.ascending[first + t] - column.ascending[column.rank[i]])
+        count_nearer(limit, counts, batch.x, i, max_distance, column.sample[first:last], distance)
     for lane in range(counts.size):
-        counts[lane] = max(counts[lane] - 1, 0)  # the sample itself is no neighbour
+        counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
 
 
 @njit(**INNER)
-def _places(candidate, here, limit):
-    """Return the range of places along the first column of x nearer than the limit to a place."""
-    if limit > candidate.cap[0]:
-        return 0, candidate.line.ascending.size
-    return within(candidate.line.ascending, here, limit)
+def _rank_interval(candidate, here, limit):
+    """Return the interval of ranks nearer than the limit to a rank, in the first column of x."""
+    if limit > candidate.max_distance[0]:
+        return 0, candidate.sorted.ascending.size
+    return interval_within(candidate.sorted.ascending, here, limit)
 
 
 @njit(**INNER)
-def _apart_in_x(x, cap, i, j, lane):
+def _x_distance(x, max_distance, i, j, lane):
     distance = 0.0
-    for column in range(cap.size):
+    for column in range(max_distance.size):
         step = abs(x[j, column, lane] - x[i, column, lane])
-        distance = max(distance, min(step, cap[column]))
+        distance = max(distance, min(step, max_distance[column]))
     return distance

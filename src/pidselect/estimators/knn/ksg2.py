@@ -1,4 +1,4 @@
-"""The kernel of the second KSG algorithm: each block of variables has a radius of its own."""
+"""Kernel of KSG algorithm 2: separate radii in x, y and S."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from pidselect.estimators.knn.spaces import (
     INNER,
     JIT,
     FloatArray,
-    Order,
+    NeighbourLists,
     Space,
-    apart,
     distances_from,
+    space_distance,
 )
 
 
-class Boxes(NamedTuple):
-    """All that scoring needs to know of the target y and the given S."""
+class KSG2Spaces(NamedTuple):
+    """The target y and the conditioning set S, with neighbour lists in (y, S)."""
 
     target: Space
     given: Space
     joint: Space
-    order: Order  # of the joint space
+    lists: NeighbourLists  # in the joint space
 
 
-class BoxRule(NamedTuple):
-    """The number of neighbours, and what a count of n adds, in S and in (x, S) or (y, S)."""
+class KSG2Rule(NamedTuple):
+    """The number of neighbours k, and the weights of counts in S and in (x, S) or (y, S)."""
 
     k: int
     weight_given: FloatArray
@@ -38,41 +38,41 @@ class BoxRule(NamedTuple):
 
 
 @njit(**JIT)
-def score_columns_in_boxes(
+def score_ksg2(
     candidate: Candidate,
     rows: NDArray[np.int32],
-    around: Boxes,
-    rule: BoxRule,
+    spaces: KSG2Spaces,
+    rule: KSG2Rule,
     values: FloatArray,
 ) -> None:
-    """Score the candidate in each rearrangement ``rows[m]`` of its samples; fill ``values[m]``.
+    """Score the candidate in each permutation ``rows[m]``; fill ``values[m]``.
 
-    The k nearest neighbours of a sample span a box: radii in x, y and S. Samples count if they
-    lie in the box, its faces included, as far as (x, S), (y, S) or S are concerned.
+    The radii of a sample in x, y and S are the largest distances of its k nearest neighbours in
+    (x, y, S); samples at distances up to these are counted in S, (x, S) and (y, S).
     """
     n_samples = candidate.values.shape[0]
     nearest = np.empty(rule.k, dtype=np.int64)
     distance = np.empty(rule.k)
-    everyone, counts = np.empty(n_samples), np.empty(3, dtype=np.int64)
+    all_distances, counts = np.empty(n_samples), np.empty(3, dtype=np.int64)
     tally = np.empty((n_samples, 2), dtype=np.int64)
     for m in range(rows.shape[0]):
-        x = Space(candidate.values[rows[m]].T.copy(), candidate.cap)
+        x = Space(candidate.values[rows[m]].T.copy(), candidate.max_distance)
         tally[:] = 0
         for i in range(n_samples):
-            _find_nearest(x, around, i, nearest, distance, everyone)
+            _find_nearest(x, spaces, i, nearest, distance, all_distances)
             radius_x, radius_y, radius_given = 0.0, 0.0, 0.0
             for neighbour in range(rule.k):
                 j = nearest[neighbour]
-                radius_x = max(radius_x, apart(x, i, j))
-                radius_y = max(radius_y, apart(around.target, i, j))
-                radius_given = max(radius_given, apart(around.given, i, j))
+                radius_x = max(radius_x, space_distance(x, i, j))
+                radius_y = max(radius_y, space_distance(spaces.target, i, j))
+                radius_given = max(radius_given, space_distance(spaces.given, i, j))
             counts[:] = 0
-            distances_from(around.given, i, everyone)
+            distances_from(spaces.given, i, all_distances)
             for j in range(n_samples):
-                if j != i and everyone[j] <= radius_given:
+                if j != i and all_distances[j] <= radius_given:
                     counts[0] += 1
-                    counts[1] += 1 if apart(x, i, j) <= radius_x else 0
-                    counts[2] += 1 if apart(around.target, i, j) <= radius_y else 0
+                    counts[1] += 1 if space_distance(x, i, j) <= radius_x else 0
+                    counts[2] += 1 if space_distance(spaces.target, i, j) <= radius_y else 0
             tally[counts[0], 0] += 1
             tally[counts[1], 1] -= 1
             tally[counts[2], 1] -= 1
@@ -82,36 +82,32 @@ def score_columns_in_boxes(
 
 
 @njit(**INNER)
-def _find_nearest(x, around, i, nearest, distance, everyone):
-    """Leave in `nearest` and `distance` the k nearest neighbours in (x, y, S), nearest first.
-
-    Of samples at the same distance the first ones are taken, so that it does not matter where the
-    list ends.
-    """
-    k, order = nearest.size, around.order
+def _find_nearest(x, spaces, i, nearest, distance, all_distances):
+    """Find the k nearest neighbours in (x, y, S), nearest first; ties by sample index."""
+    k, lists = nearest.size, spaces.lists
     nearest[:], distance[:] = i, np.inf
-    for t in range(order.sample.shape[1]):
-        if order.distance[i, t] > distance[k - 1]:
+    for t in range(lists.sample.shape[1]):
+        if lists.distance[i, t] > distance[k - 1]:
             break
-        j = order.sample[i, t]
-        _insert(max(order.distance[i, t], apart(x, i, j)), j, nearest, distance)
-    if distance[k - 1] >= order.reach[i]:
+        j = lists.sample[i, t]
+        _insert(max(lists.distance[i, t], space_distance(x, i, j)), j, nearest, distance)
+    if distance[k - 1] >= lists.radius[i]:
         nearest[:], distance[:] = i, np.inf
-        distances_from(around.joint, i, everyone)
-        for j in range(everyone.size):
+        distances_from(spaces.joint, i, all_distances)
+        for j in range(all_distances.size):
             if j != i:
-                _insert(max(everyone[j], apart(x, i, j)), j, nearest, distance)
+                _insert(max(all_distances[j], space_distance(x, i, j)), j, nearest, distance)
 
 
 @njit(**INNER)
 def _insert(step, j, nearest, distance):
-    """Let sample j take its place among the nearest, if it is one of them."""
-    place = nearest.size
-    while place > 0 and (
-        step < distance[place - 1] or (step == distance[place - 1] and j < nearest[place - 1])
+    """Insert sample j into the sorted nearest neighbours."""
+    slot = nearest.size
+    while slot > 0 and (
+        step < distance[slot - 1] or (step == distance[slot - 1] and j < nearest[slot - 1])
     ):
-        place -= 1
-        if place + 1 < nearest.size:
-            distance[place + 1], nearest[place + 1] = distance[place], nearest[place]
-    if place < nearest.size:
-        distance[place], nearest[place] = step, j
+        slot -= 1
+        if slot + 1 < nearest.size:
+            distance[slot + 1], nearest[slot + 1] = distance[slot], nearest[slot]
+    if slot < nearest.size:
+        distance[slot], nearest[slot] = step, j

@@ -1,8 +1,8 @@
-"""Sorting every sample's neighbours once, without looking at all pairs of samples.
+"""Neighbour lists: the nearest neighbours of every sample, without computing all distances.
 
-Samples that come in an order in which near ones follow each other (`spatial_order`) make blocks
-that are small in space. Who is within a radius of a sample then lies in few blocks, and the radius
-that takes in as many as wanted is nearly that of the sample before.
+Samples in `spatial_order` have small bounding boxes in blocks of consecutive ones, so that only a
+few blocks are near a sample. The radius that holds the desired number of neighbours is nearly the
+same for consecutive samples.
 """
 
 from __future__ import annotations
@@ -15,127 +15,132 @@ from pidselect.estimators.knn.spaces import (
     BLOCK,
     INNER,
     JIT,
-    Blocks,
+    BoundingBoxes,
     FloatArray,
-    Order,
+    NeighbourLists,
     Space,
-    apart_at,
     distances_from,
+    list_within,
+    new_buffer,
+    point_distance,
 )
 
-#: Keys that are sorted at once; with it, the memory that sorting needs.
-KEYS_AT_ONCE = 2**20
+#: Keys sorted at a time, which limits the memory of sorting.
+KEYS_PER_CHUNK = 2**20
 
-#: How often a radius is tried before all samples are looked at.
-TRIES = 6
+#: Radii tried before all distances are computed.
+MAX_TRIES = 6
 
-#: More neighbours are found than wanted, by this share and this number, so that a radius fits.
-ROOM, ROOM_AT_LEAST = 0.8, 32
+#: Capacity in excess of the list length, relative and at least, so that a radius is found.
+EXCESS, MIN_EXCESS = 0.8, 32
 
 
 def spatial_order(points: FloatArray) -> NDArray[np.int64]:
-    """Return an order of samples in which those that follow each other are near each other.
-
-    Halves are split at the median of their widest column until no more than a block is left.
+    """Order samples so that consecutive ones are near each other, as the leaves of a k-d tree.
 
     Parameters
     ----------
     points : array, shape (n_columns, n_samples)
     """
-    parts, done = [np.arange(points.shape[1])], []
+    parts, leaves = [np.arange(points.shape[1])], []
     while parts:
         part = parts.pop()
         if len(part) <= BLOCK or not len(points):
-            done.append(part)
+            leaves.append(part)
             continue
         values = points[:, part]
         widest = np.argmax(values.max(axis=1) - values.min(axis=1))
         halves = np.argpartition(values[widest], len(part) // 2)
-        # The first half is taken from the stack first.
         parts += [part[halves[len(part) // 2 :]], part[halves[: len(part) // 2]]]
-    return np.concatenate(done)
+    return np.concatenate(leaves)
 
 
-def sorted_neighbours(space: Space, blocks: Blocks, length: int) -> Order:
-    """Find and sort the `length` nearest neighbours of every sample.
+def list_neighbours(space: Space, boxes: BoundingBoxes, length: int) -> NeighbourLists:
+    """List the `length` nearest neighbours of every sample.
 
-    Distance and index share one 64-bit key (the bits of a positive float sort like the float;
-    its last ones give way to the index), because sorting plain integers is several times faster
-    than sorting by reference. The exact distances then put right what the lost bits confused.
+    Distance and index share one 64-bit key (positive floats sort as their bits; the last bits hold
+    the index), because sorting integers is several times faster than an argsort. Exact distances
+    then correct the order where keys are too coarse.
     """
     n_samples = space.values.shape[1]
     length = min(length, n_samples - 1)
-    order = Order(
+    lists = NeighbourLists(
         np.empty((n_samples, length), dtype=np.int32),
         np.empty((n_samples, length)),
-        np.full(n_samples, np.inf if length else 0.0),  # anyone unlisted may be anywhere
+        np.full(n_samples, np.inf if length else 0.0),  # an empty list excludes no distance
     )
     if not length:
-        return order
+        return lists
     mask = np.uint64((1 << (n_samples - 1).bit_length()) - 1)
-    room = length + max(int(ROOM * length), ROOM_AT_LEAST)
-    if room >= n_samples or np.isfinite(space.cap).all():  # of labels alone most are equally far
-        _sort_all(space, np.arange(n_samples), mask, order)
-        return order
+    capacity = length + max(int(EXCESS * length), MIN_EXCESS)
+    # With labels alone most distances are equal.
+    if capacity >= n_samples or np.isfinite(space.max_distance).all():
+        _sort_all(space, np.arange(n_samples), mask, lists)
+        return lists
     points, radius = space.values.T.copy(), 0.0
-    rows_at_once = max(1, KEYS_AT_ONCE // room)
-    for start in range(0, n_samples, rows_at_once):
-        keys = np.empty((min(rows_at_once, n_samples - start), room + 1), dtype=np.uint64)
+    rows_per_chunk = max(1, KEYS_PER_CHUNK // capacity)
+    for start in range(0, n_samples, rows_per_chunk):
+        keys = np.empty((min(rows_per_chunk, n_samples - start), capacity), dtype=np.uint64)
         found = np.empty(len(keys), dtype=np.int64)
-        radius = _collect(space, blocks, start, (length, mask, radius), keys, found)
+        radius = _collect(space, boxes, start, (length, mask, radius), keys, found)
         keys.sort(axis=1)
-        _unpack(points, space.cap, start, keys, mask, order)
-        # Where nobody beyond the last one was seen, none is nearer than that one.
+        some = np.arange(start, start + len(keys))
+        _unpack(points, space.max_distance, some, keys, mask, lists)
+        # The list radius is the next distance, or the last one if there is no other.
         beyond = np.take_along_axis(keys, np.minimum(length, found - 1)[:, np.newaxis], axis=1)
-        order.reach[start : start + len(keys)] = (beyond[:, 0] & ~mask).view(np.float64)
-        if len(missed := start + np.flatnonzero(found == 0)):
-            _sort_all(space, missed, mask, order)
-    return order
+        lists.radius[some] = (beyond[:, 0] & ~mask).view(np.float64)
+        if len(missed := some[found == 0]):
+            _sort_all(space, missed, mask, lists)
+    return lists
 
 
-def _sort_all(space: Space, samples: NDArray[np.int64], mask: np.uint64, order: Order) -> None:
-    """Sort the neighbours of some samples among all there are."""
-    n_samples, length = space.values.shape[1], order.sample.shape[1]
+def _sort_all(
+    space: Space, samples: NDArray[np.int64], mask: np.uint64, lists: NeighbourLists
+) -> None:
+    """List the neighbours of some samples by all distances."""
+    n_samples, length = space.values.shape[1], lists.sample.shape[1]
     points = space.values.T.copy()
-    rows_at_once = max(1, KEYS_AT_ONCE // n_samples)
-    for start in range(0, len(samples), rows_at_once):
-        some = samples[start : start + rows_at_once]
+    rows_per_chunk = max(1, KEYS_PER_CHUNK // n_samples)
+    for start in range(0, len(samples), rows_per_chunk):
+        some = samples[start : start + rows_per_chunk]
         keys = np.empty((len(some), n_samples), dtype=np.uint64)
         _distance_keys(space, some, mask, keys)
         if length < n_samples - 1:
             keys.partition(length, axis=1)
-            order.reach[some] = (keys[:, length] & ~mask).view(np.float64)
+            lists.radius[some] = (keys[:, length] & ~mask).view(np.float64)
             keys = np.ascontiguousarray(keys[:, :length])
         keys.sort(axis=1)
-        for row, i in enumerate(some):
-            _unpack_row(points, space.cap, i, keys[row, :length], mask, order)
+        _unpack(points, space.max_distance, some, keys, mask, lists)
 
 
 @njit(**JIT)
-def _collect(space, blocks, start, wanted, keys, found):
-    """Fill each row with the keys of the neighbours within some radius, and pad it with the rest.
+def _collect(space, boxes, start, wanted, keys, found):
+    """Fill each row with the keys of the neighbours within some radius, padded by the largest key.
 
-    `found` is the number of them, at least `length`, or 0 where no radius takes in as many but
-    not too many, because samples are equally far. Returns the last radius, a guess for the next.
+    `found` is their number, from `length` to the capacity, or 0 if ties allow no such radius.
+    Return the last radius, the first guess for the next sample.
     """
     length, mask, radius = wanted
-    room, n_axes = keys.shape[1] - 1, space.values.shape[0]
-    aim = length + (room - length) // 3
-    distance = np.empty(BLOCK)
+    capacity, n_axes = keys.shape[1], space.values.shape[0]
+    aim = length + (capacity - length) // 3
+    buffer = new_buffer(space.values.shape[1])
+    bits = buffer.distance.view(np.uint64)
     if radius <= 0.0:
-        radius = _guess(space, start, aim)
+        radius = _guess_radius(space, start, aim)
     for row in range(keys.shape[0]):
         i = start + row
         found[row] = 0
         low, high = 0.0, np.inf
-        for _ in range(TRIES):
-            size = _within(space, blocks, i, radius, mask, keys[row], distance)
-            if length <= size <= room:
+        for _ in range(MAX_TRIES):
+            size = list_within(space, boxes, i, radius, buffer)
+            if length <= size <= capacity:
                 found[row] = size
+                for t in range(size):
+                    keys[row, t] = (bits[t] & ~mask) | np.uint64(buffer.sample[t])
                 keys[row, size:] = np.uint64(0xFFFFFFFFFFFFFFFF)
             if size < length:
                 low = radius
-            elif size > room:
+            elif size > capacity:
                 high = radius
             nearer = radius * (aim / max(size, 1)) ** (1.0 / n_axes)
             if not low < nearer < high:
@@ -145,80 +150,40 @@ def _collect(space, blocks, start, wanted, keys, found):
                 break
             radius = nearer
         if found[row] == 0:
-            keys[row, :] = np.uint64(i)  # to be sorted among all
-            radius = _guess(space, i, aim)
+            keys[row, :] = np.uint64(i)  # replaced by `_sort_all`
+            radius = _guess_radius(space, i, aim)
     return radius
 
 
 @njit(**JIT)
-def _guess(space, i, aim):
-    """Return a radius that takes in about as many neighbours as aimed at."""
+def _guess_radius(space, i, aim):
+    """Return the radius around sample i that holds about `aim` neighbours."""
     distance = np.empty(space.values.shape[1])
     distances_from(space, i, distance)
     return np.sort(distance)[min(aim, distance.size - 1)]
 
 
 @njit(**INNER)
-def _within(space, blocks, i, radius, mask, keys, distance):
-    """Write the keys of the samples nearer than a radius; return their number."""
-    n_axes, n_samples = space.values.shape
-    size, last = 0, keys.size - 1
-    for block in range(blocks.low.shape[1]):
-        gap = 0.0
-        for axis in range(n_axes):
-            here = space.values[axis, i]
-            step = max(blocks.low[axis, block] - here, here - blocks.high[axis, block])
-            gap = max(gap, min(step, space.cap[axis]))
-        if gap >= radius:
-            continue
-        first = block * BLOCK
-        width = min(BLOCK, n_samples - first)
-        for axis in range(n_axes):
-            values = space.values[axis, first : first + width]
-            here, cap = space.values[axis, i], space.cap[axis]
-            if axis == 0:
-                for j in range(width):
-                    distance[j] = min(abs(values[j] - here), cap)
-            else:
-                for j in range(width):
-                    distance[j] = max(distance[j], min(abs(values[j] - here), cap))
-        if first <= i < first + width:
-            distance[i - first] = np.inf
-        bits = distance.view(np.uint64)
-        for j in range(width):
-            # Without a branch, which could not be foretold: who is too far is written over.
-            keys[min(size, last)] = (bits[j] & ~mask) | np.uint64(first + j)
-            size += int(distance[j] < radius)
-    return size
-
-
-@njit(**INNER)
-def _unpack(points, cap, start, keys, mask, order):
-    """Put sorted keys into the order of samples."""
-    for row in range(keys.shape[0]):
-        some = keys[row, : order.sample.shape[1]]
-        _unpack_row(points, cap, start + row, some, mask, order)
-
-
-@njit(**INNER)
-def _unpack_row(points, cap, i, keys, mask, order):
-    """Put sorted keys into the order of sample i, by exact distances."""
-    sample, distance = order.sample[i], order.distance[i]
-    for t in range(keys.size):
-        j = np.int32(keys[t] & mask)
-        exact = apart_at(points, cap, i, j)
-        place = t
-        while place > 0 and distance[place - 1] > exact:
-            distance[place] = distance[place - 1]
-            sample[place] = sample[place - 1]
-            place -= 1
-        distance[place] = exact
-        sample[place] = j
+def _unpack(points, max_distance, samples, keys, mask, lists):
+    """Write the lists of some samples from sorted keys, by insertion sorts of exact distances."""
+    for row in range(samples.size):
+        i = samples[row]
+        sample, distance = lists.sample[i], lists.distance[i]
+        for t in range(sample.size):
+            j = np.int32(keys[row, t] & mask)
+            exact = point_distance(points, max_distance, i, j)
+            slot = t
+            while slot > 0 and distance[slot - 1] > exact:
+                distance[slot] = distance[slot - 1]
+                sample[slot] = sample[slot - 1]
+                slot -= 1
+            distance[slot] = exact
+            sample[slot] = j
 
 
 @njit(**JIT)
 def _distance_keys(space, samples, mask, keys):
-    """Write the keys of everyone's distance to each of the samples; a sample itself sorts last."""
+    """Write the keys of all distances to each of the samples; the sample itself sorts last."""
     distance = np.empty(keys.shape[1])
     bits = distance.view(np.uint64)
     for row in range(keys.shape[0]):

@@ -1,7 +1,7 @@
-"""Neighbours in order: every sample's nearest neighbours, sorted once and used for every column.
+"""Data structures of nearest-neighbour search: spaces, neighbour lists, sorted columns.
 
-Distances are maximum norms. A column's share of a distance never exceeds its ``cap``: infinite
-for numbers, 1 for labels, whose codes differ by 1 or more and so are 0 or 1 apart.
+Distances are maximum norms. The contribution of a column is at most its ``max_distance``: infinite
+for numbers, 1 for labels, whose codes are integers, so that two labels are 0 or 1 apart.
 """
 
 from __future__ import annotations
@@ -14,130 +14,135 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-# No value is NaN, and the sign of a zero distance does not matter: knowing both lets the compiler
-# use vector minima and maxima. Nothing is reordered, so results stay the same to the bit.
+# No value is NaN and the sign of zero is irrelevant, which allows vector minima and maxima.
+# Operations are not reordered, so that results are the same to the bit.
 JIT = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}
 
-# Functions that allocate nothing need not count who holds the arrays they are handed, which takes
-# longer than most of what they do.
+# Functions that allocate nothing need no reference counting, which would dominate their run time.
 INNER = {**JIT, "_nrt": False}
 
-
-#: Samples in a block.
+#: Samples in a bounding box.
 BLOCK = 64
 
 
 class Space(NamedTuple):
-    """Points between which distances are taken: ``values[column, sample]`` and ``cap[column]``."""
+    """Points in the maximum norm: ``values[column, sample]`` and ``max_distance[column]``."""
 
     values: FloatArray
-    cap: FloatArray
+    max_distance: FloatArray
 
 
-class Order(NamedTuple):
-    """The nearest neighbours of every sample, nearest first, the sample itself left out.
+class NeighbourLists(NamedTuple):
+    """The nearest neighbours of every sample, in ascending order of distance.
 
-    Any neighbour that is not listed is at least ``reach[sample]`` away.
+    Samples that are not listed are at a distance of at least ``radius[sample]``, the list radius.
     """
 
     sample: NDArray[np.int32]
     distance: FloatArray
-    reach: FloatArray
+    radius: FloatArray
 
 
-class Blocks(NamedTuple):
-    """The smallest box around every BLOCK samples, ``low[column, block]`` to ``high``.
-
-    Where near samples follow each other boxes are small, and most are left out as a whole.
-    """
+class BoundingBoxes(NamedTuple):
+    """The bounding box of each BLOCK consecutive samples: ``low[column, block]`` to ``high``."""
 
     low: FloatArray
     high: FloatArray
 
 
 class NeighbourBuffer(NamedTuple):
-    """Room for samples within a distance of another one."""
+    """Buffers of `list_within`."""
 
     sample: NDArray[np.int32]
     distance: FloatArray
-    gap: FloatArray  # by block
-    step: FloatArray  # by sample of a block
+    gap: FloatArray  # distance of each box
+    step: FloatArray  # distance of each sample of a box
 
 
 class SortedColumn(NamedTuple):
-    """Samples along one column of numbers; empty where there is no such column."""
+    """One sorted column of numbers; empty if there is none."""
 
     ascending: FloatArray  # the sorted values
-    place: NDArray[np.int64]  # each sample's place among them
-    at: NDArray[np.int64]  # the sample at each place
+    rank: NDArray[np.int64]  # of each sample, from 0
+    sample: NDArray[np.int64]  # by rank
 
 
-def in_blocks(space: Space) -> Blocks:
-    """Put samples into blocks, one after the other."""
+def bounding_boxes(space: Space) -> BoundingBoxes:
+    """Return the bounding boxes of consecutive samples."""
     if not len(space.values):
-        return Blocks(space.values, space.values)
+        return BoundingBoxes(space.values, space.values)
     starts = np.arange(0, space.values.shape[1], BLOCK)
-    return Blocks(
+    return BoundingBoxes(
         np.minimum.reduceat(space.values, starts, axis=1),
         np.maximum.reduceat(space.values, starts, axis=1),
     )
 
 
-def in_line(values: FloatArray) -> SortedColumn:
-    """Sort samples along their values."""
+def sort_column(values: FloatArray) -> SortedColumn:
+    """Sort a column."""
     order = np.argsort(values, kind="stable")
-    place = np.empty(len(values), dtype=np.int64)
-    place[order] = np.arange(len(values))
-    return SortedColumn(values[order], place, order)
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    return SortedColumn(values[order], rank, order)
 
 
 @njit(**INNER)
-def apart(space, i, j):
+def space_distance(space, i, j):
     """Return the distance of two samples."""
     distance = 0.0
     for column in range(space.values.shape[0]):
         step = abs(space.values[column, j] - space.values[column, i])
-        distance = max(distance, min(step, space.cap[column]))
+        distance = max(distance, min(step, space.max_distance[column]))
     return distance
 
 
 @njit(**INNER)
-def apart_at(points, cap, i, j):
-    """Return the distance of two samples by ``points[sample, column]``, all side by side."""
+def point_distance(points, max_distance, i, j):
+    """Return the distance of two samples by ``points[sample, column]``."""
     distance = 0.0
     for column in range(points.shape[1]):
         step = abs(points[j, column] - points[i, column])
-        distance = max(distance, min(step, cap[column]))
+        distance = max(distance, min(step, max_distance[column]))
     return distance
 
 
 @njit(**INNER)
 def distances_from(space: Space, i: int, distance: FloatArray) -> None:
-    """Fill `distance` with the maximum-norm distances from sample i to all samples."""
+    """Fill `distance` with the distances from sample i to all samples."""
     distance[:] = 0.0
     for column in range(space.values.shape[0]):
         values = space.values[column]
-        cap = space.cap[column]
+        max_distance = space.max_distance[column]
         here = values[i]
         for j in range(values.size):
-            distance[j] = max(distance[j], min(abs(values[j] - here), cap))
+            distance[j] = max(distance[j], min(abs(values[j] - here), max_distance))
+
+
+@njit(**JIT)
+def new_buffer(n_samples):
+    """Allocate the buffers of `list_within`."""
+    return NeighbourBuffer(
+        np.empty(n_samples + 1, dtype=np.int32),
+        np.empty(n_samples + 1),
+        np.empty(-(-n_samples // BLOCK)),
+        np.empty(BLOCK),
+    )
 
 
 @njit(**INNER)
 def list_within(space, blocks, i, limit, found):
-    """Write the other samples nearer to i than the limit, in no order; return how many there are.
-
-    Loops go along blocks and samples, which vector instructions take several of at once.
-    """
+    """Write the other samples nearer to i than the limit, in no order; return their number."""
     n_axes, n_samples = space.values.shape
     n_blocks = blocks.low.shape[1]
     sample, distance, gap = found.sample, found.distance, found.gap
     gap[:] = 0.0
     for axis in range(n_axes):
-        here, cap = space.values[axis, i], space.cap[axis]
+        here, max_distance = space.values[axis, i], space.max_distance[axis]
         low, high = blocks.low[axis], blocks.high[axis]
         for block in range(n_blocks):
-            gap[block] = max(gap[block], min(max(low[block] - here, here - high[block]), cap))
+            gap[block] = max(
+                gap[block], min(max(low[block] - here, here - high[block]), max_distance)
+            )
     size = 0
     for block in range(n_blocks):
         if gap[block] >= limit:
@@ -147,14 +152,14 @@ def list_within(space, blocks, i, limit, found):
         step = found.step[:width]
         step[:] = 0.0
         for axis in range(n_axes):
-            here, cap = space.values[axis, i], space.cap[axis]
+            here, max_distance = space.values[axis, i], space.max_distance[axis]
             values = space.values[axis, first : first + width]
             for j in range(width):
-                step[j] = max(step[j], min(abs(values[j] - here), cap))
+                step[j] = max(step[j], min(abs(values[j] - here), max_distance))
         if first <= i < first + width:
-            step[i - first] = np.inf  # the sample itself is no neighbour
+            step[i - first] = np.inf
         for j in range(width):
-            # Without a branch, which could not be foretold: who is too far is written over.
+            # Without a branch, which would be mispredicted: samples too far are overwritten.
             sample[size] = first + j
             distance[size] = step[j]
             size += int(step[j] < limit)
@@ -162,11 +167,8 @@ def list_within(space, blocks, i, limit, found):
 
 
 @njit(**INNER)
-def nearer_than(limit, ascending):
-    """Return how many of sorted distances are below a limit.
-
-    Halving by a product instead of a branch: which way it goes cannot be foretold.
-    """
+def count_less(limit, ascending):
+    """Return how many sorted distances are below a limit, by a binary search without branches."""
     first, size = 0, ascending.size
     while size > 1:
         half = size >> 1
@@ -176,13 +178,10 @@ def nearer_than(limit, ascending):
 
 
 @njit(**INNER)
-def within(ascending, at, limit):
-    """Return the range of sorted values nearer than `limit` to the one at place `at`.
-
-    Steps double on the way out, so that near ends are found fast.
-    """
-    here = ascending[at]
-    step, low, first = 1, at, at + 1  # first: the first that counts; it lies in low..first
+def interval_within(ascending, rank, limit):
+    """Return the interval of ranks nearer than a limit to a rank's value, by exponential search."""
+    here = ascending[rank]
+    step, low, first = 1, rank, rank + 1
     while low >= 0 and here - ascending[low] < limit:
         first, low, step = low, low - step, 2 * step
     low = max(low, -1) + 1
@@ -192,7 +191,7 @@ def within(ascending, at, limit):
             first = middle
         else:
             low = middle + 1
-    step, high, last = 1, at, at  # last: behind the last that counts; it lies in last..high
+    step, high, last = 1, rank, rank
     while high < ascending.size and ascending[high] - here < limit:
         last, high, step = high + 1, high + step, 2 * step
     high = min(high, ascending.size)

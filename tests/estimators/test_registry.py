@@ -19,7 +19,7 @@ from pidselect.estimators import (
     Mixed,
     is_portfolio,
     resolve,
-    resolve_members,
+    resolve_portfolio,
 )
 
 RNG = np.random.default_rng(0)
@@ -32,7 +32,7 @@ MANY = block(np.arange(60)[:, None] // 2, nominal=(0,))
 
 
 def names(estimator, columns: Block) -> tuple[str, ...]:
-    return tuple(name for name, _ in resolve_members(estimator, columns))
+    return tuple(name for name, _ in resolve_portfolio(estimator, columns))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def names(estimator, columns: Block) -> tuple[str, ...]:
 )
 def test_auto_goes_by_the_columns(columns, alone, together):
     assert repr(resolve("auto", columns)) == repr(ESTIMATORS[alone]())
-    members = resolve_members("auto", columns)
+    members = resolve_portfolio("auto", columns)
     assert [name for name, _ in members] == list(together)
     assert [repr(one) for _, one in members] == [repr(ESTIMATORS[name]()) for name in together]
 
@@ -67,7 +67,7 @@ def test_members_have_names_of_their_own():
         "Mixed 2",
         "KSG 3",
     )
-    assert resolve_members(given, MEASURED)[1][1] is mine
+    assert resolve_portfolio(given, MEASURED)[1][1] is mine
 
 
 def test_one_estimator_is_no_portfolio():
@@ -97,7 +97,7 @@ def test_one_estimator_is_no_portfolio():
 )
 def test_what_cannot_be_a_portfolio(estimator, error, message):
     with pytest.raises(error, match=re.escape(message)):
-        resolve_members(estimator, MEASURED)
+        resolve_portfolio(estimator, MEASURED)
 
 
 def test_which_estimates_have_a_long_tail():
