@@ -280,8 +280,8 @@ def test_lists_hold_the_largest_group_of_labels(shares, width):
     data = Sample(other.x, other.y, s, nominal_s=tuple(range(1 + width)))
     rows = drawn(data, 17)
     _, y, given = data.blocks
-    around = Mixed().bind(y, given, max_memory=MEMORY).known.around
-    assert around.given_order.reach.min() == 1.0
+    spaces = Mixed().bind(y, given, max_memory=MEMORY).bound.spaces
+    assert spaces.given_lists.radius.min() == 1.0
     agree(fast(Mixed(), data, rows), slow(mixed(data, 4), data, rows, "zscore"))
 
 

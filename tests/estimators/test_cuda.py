@@ -210,7 +210,7 @@ def test_several_columns_are_scored_on_the_cpu(device):
 def test_wrong_length(device):
     target, given, _ = question(60, 1)
     scorer = bind_on(device, KSG(), target, given, MEMORY)
-    with pytest.raises(ValueError, match="x has 50 samples and y has 60"):
+    with pytest.raises(ValueError, match=r"50.*60"):
         scorer.score(Batch.observed(question(50, 0)[2]))
 
 
@@ -255,19 +255,19 @@ def no_driver():
 
 
 @pytest.mark.parametrize(
-    ("cupy", "sentence"),
+    ("cupy", "reason"),
     [
-        (None, r"needs CuPy, .* install it with \"pip install pidselect\[cuda\]\""),
-        (fake_cupy(no_driver), r"found no GPU that works \(cudaErrorNoDevice"),
-        (fake_cupy(lambda: 0), "found no GPU: make one visible"),
+        (None, r"pidselect\[cuda\]"),
+        (fake_cupy(no_driver), "cudaErrorNoDevice"),
+        (fake_cupy(lambda: 0), "no GPU"),
     ],
 )
-def test_one_sentence_where_something_is_missing(monkeypatch, cupy, sentence):
+def test_missing_gpu(monkeypatch, cupy, reason):
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.setattr(checks, "cuda", cuda.__wrapped__)
-    with pytest.raises(RuntimeError, match=sentence) as raised:
+    with pytest.raises(RuntimeError, match=reason) as raised:
         PIDSelector(device="cuda").fit("not even looked at", None)
-    assert str(raised.value).endswith('or use device="cpu", which gives the same result.')
+    assert 'device="cpu"' in str(raised.value)
 
 
 def test_unknown_device():

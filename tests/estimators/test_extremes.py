@@ -56,7 +56,7 @@ def test_a_rare_level_far_from_the_others(rare, k, nominal_x):
     x = np.random.default_rng(rare).integers(0, 4, size=400) * 1.0
     rows = orders(np.random.default_rng(1), 3, 400)
     scorer = Mixed(k=k, scale=None).bind(block(y[:, None], name="y"), NOTHING)
-    assert scorer.known.strata is not None
+    assert scorer.bound.strata is not None
     found = scorer.score(Batch(block(x[:, None], nominal_x), rows))
     expected = [naive.mixed(x[row, None], y[:, None], None, k, nominal_x=nominal_x) for row in rows]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)

@@ -83,13 +83,13 @@ def test_one_estimator_is_no_portfolio():
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
     [
-        ((), ValueError, "names none"),
-        (("ksg", "auto"), ValueError, '"auto" is a choice of its own'),
+        ((), ValueError, "estimator=()"),
+        (("ksg", "auto"), ValueError, '"auto"'),
         (("ksg", "copula", "ksg"), ValueError, "'ksg' twice"),
         ((KSG(k=3), "copula", KSG(k=3)), ValueError, "KSG(k=3) twice"),
         (("ksg", KSG()), ValueError, "KSG() twice"),
         (("ksg", "kgs"), ValueError, "estimator='kgs'"),
-        (("ksg", ("copula",)), TypeError, "one value needs one estimator"),
+        (("ksg", ("copula",)), TypeError, "estimator='copula'"),
         (("ksg", 3), TypeError, "estimator=3"),
         (3, TypeError, "estimator=3"),
         ((KSG,), TypeError, "KSG()"),

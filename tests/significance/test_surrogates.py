@@ -167,7 +167,7 @@ def test_groups_shift_by_numbers_of_their_own():
 def test_blocks_equal_the_twin(groups, seed):
     sizes = np.bincount(groups)
     if len(set(sizes)) == len(sizes):
-        with pytest.raises(ValueError, match="no two groups"):
+        with pytest.raises(ValueError, match="blocks"):
             SURROGATES["blocks"](NOTHING, len(groups), groups)
         return
     rows = SURROGATES["blocks"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
@@ -187,9 +187,9 @@ def test_every_order_of_blocks_is_equally_likely():
 
 
 def test_blocks_say_what_they_need():
-    with pytest.raises(ValueError, match=r"groups=None: pass the group of every row"):
+    with pytest.raises(ValueError, match="groups=None"):
         SURROGATES["blocks"](NOTHING, 6, None)
-    with pytest.raises(ValueError, match=r'2, of 2, 4 rows\. surrogates="global" with groups'):
+    with pytest.raises(ValueError, match=r'2, 4 rows.*surrogates="global"'):
         SURROGATES["blocks"](NOTHING, 6, np.array([0, 0, 1, 1, 1, 1]))
 
 
@@ -415,11 +415,11 @@ def test_no_groups():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (["a", "b", "a"], r"groups has 3 values, but there are 4 rows"),
+        (["a", "b", "a"], r"groups.* 3 .* 4 rows"),
         ([1.0, np.nan, np.nan, 2.0], r"'groups' \(2 missing\)"),
         (["a", None, "b", "b"], r"'groups' \(1 missing\)"),
         (pd.Series([1, None, 2, 3], dtype="Int64"), r"'groups' \(1 missing\)"),
-        (np.zeros((4, 2)), r"groups must have one value for every row, but has 2 columns"),
+        (np.zeros((4, 2)), r"groups.* 2 columns"),
     ],
 )
 def test_odd_groups(groups, message):
