@@ -259,7 +259,7 @@ def _is_decided(
     observed: FloatArray, surrogates: FloatArray, statistic: Statistic, context: SelectionContext
 ) -> bool:
     """Return whether all sequential tests have rejected, or one will not."""
-    verdicts = {
+    decisions = {
         decision(float(value), statistic(values), context.alpha)
         for value, values in zip(observed, surrogates, strict=True)
     }
