@@ -238,7 +238,7 @@ def test_warnings_of_the_library_are_notes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["t.tsv", "t.jsonl", "t.csv.gz", "t.parquet", "t.feather"])
 def test_other_formats(name, tmp_path, monkeypatch):
-    from pidselect.data.writing import write_columns
+    from pidselect.data.io import write_columns
 
     monkeypatch.chdir(tmp_path)
     columns = made()

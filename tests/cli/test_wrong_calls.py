@@ -10,7 +10,7 @@ import pytest
 from calling import QUICK, call, made, names_of, select, words, write
 
 from pidselect.cli.messages import to_option
-from pidselect.data.text_format import TextFormat
+from pidselect.data import TextFormat
 from pidselect.selection import PIDSelector
 
 
@@ -88,7 +88,7 @@ def test_parameters_in_messages_are_options():
     not_options = {"shared_permutations", "verbose"}
     for name in set(PIDSelector().get_params(deep=False)) - not_options:
         assert f"--{name.replace('_', '-')}" in options
-    for name in set(vars(TextFormat())) - {"missing"}:
+    for name in vars(TextFormat()):
         assert f"--{name.replace('_', '-')}" in options
 
 
@@ -176,7 +176,7 @@ def test_a_full_disk_is_a_failure(table, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pidselect.data.writing.write_columns", fail)
+        patch.setattr("pidselect.data.io.write_columns", fail)
         result = select(table, "--target", "y", "--output", "small.csv")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "Error: No space left on device"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -150,7 +149,6 @@ TYPES = {
     "object": ({}, changed(X, 2, 1, {"a": 1}), Y, "'x1' holds.*row 2; convert the column"),
     "text among numbers": ({}, changed(X, 2, 1, "many"), Y, "'x1' holds 'many'.*row 2"),
     "sparse": ({}, sparse.csr_array(BITS), LABELS, r"X is sparse.*toarray\(\)"),
-    "lazy": ({}, pl.LazyFrame({"a": Y}), Y, r"lazy frame.*collect\(\)"),
     "no estimator": ({"estimator": 4}, X, Y, r"estimator=4.*KSG\("),
     "no instance": ({"estimator": KSG}, X, Y, r"estimator=.*KSG\("),
     "types as text": ({"feature_types": "nominal"}, X, Y, "must map.*got 'nominal'"),

@@ -165,7 +165,7 @@ def complete_column(context: typer.Context, incomplete: str) -> list[str]:
     """Return the columns that complete a word; none if the file cannot be read."""
     try:
         from pidselect.data import TextFormat
-        from pidselect.data.disk import header
+        from pidselect.data.io import header
 
         options = context.params
         text = TextFormat(

@@ -53,7 +53,7 @@ class Data:
 
 def read_header(table: TableOptions) -> tuple[str, ...]:
     """Return the names of the columns."""
-    from pidselect.data.disk import header
+    from pidselect.data.io import header
 
     return header(table.table, table.text_format)
 

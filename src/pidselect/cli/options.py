@@ -183,7 +183,7 @@ class TableOptions:
             delimiter=None if name is None else DELIMITERS.get(name.lower(), name),
             encoding=self.encoding,
             decimal=self.decimal,
-            missing=tuple(dict.fromkeys((*TextFormat().missing, *(self.na_values or ())))),
+            na_values=tuple(dict.fromkeys((*TextFormat().na_values, *(self.na_values or ())))),
         )
 
 

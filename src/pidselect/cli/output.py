@@ -46,7 +46,7 @@ def check_places(table: Path, out: OutputOptions) -> None:
             raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
         import pidselect.report.selection_page  # noqa: F401  (a missing library is an error now)
     if out.output is not None:
-        from pidselect.data.writing import check_target
+        from pidselect.data.io import check_target
 
         check_target(out.output, table if table.exists() else None)
 
@@ -82,7 +82,7 @@ def write_page(summary: Mapping[str, Any], path: Path) -> str:
 
 def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
     """Write some columns of the table; return a line about it."""
-    from pidselect.data.writing import write_columns
+    from pidselect.data.io import write_columns
 
     write_columns(table.table, path, names, table.text_format)
     return f"Reduced table ({counted(len(names), 'column')}): {path}"

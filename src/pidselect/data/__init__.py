@@ -5,11 +5,11 @@ from .column_store import ColumnStore
 from .dataset import Dataset, read_block, read_dataset
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
-from .frames import frame_library, is_frame, make_frame, select_columns, to_matrix
+from .frames import collect, frame_library, is_frame, make_frame, select_columns, to_matrix
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
 from .table import Table
-from .text_format import TextFormat
+from .text_io import FileError, TextFormat
 
 __all__ = [
     "CLASS_LEVELS",
@@ -20,6 +20,7 @@ __all__ = [
     "Dataset",
     "FeatureType",
     "FeatureTypes",
+    "FileError",
     "FloatArray",
     "IntArray",
     "Missing",
@@ -27,6 +28,7 @@ __all__ = [
     "TextFormat",
     "check_choice",
     "check_complete",
+    "collect",
     "find_duplicates",
     "frame_library",
     "is_constant",

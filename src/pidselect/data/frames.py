@@ -36,6 +36,34 @@ def is_frame(X: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
+def collect(X: Any) -> Any:
+    """Return a lazy frame, or an Arrow stream, as a dataframe in memory; all else as it is.
+
+    What exports the Arrow PyCapsule interface (``__arrow_c_stream__``), such as a relation of
+    DuckDB, becomes a table of pyarrow.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> collect(pl.LazyFrame({"a": [1]})).shape
+    (1, 1)
+    """
+    if isinstance(X, Columns | np.ndarray) or is_frame(X) or nw.dependencies.is_into_series(X):
+        return X
+    native = nw.from_native(X, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        return native.collect().to_native()
+    if not hasattr(X, "__arrow_c_stream__"):
+        return X
+    try:
+        import pyarrow
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"to read {type(X).__name__} needs pyarrow: pip install 'pidselect[arrow]'"
+        ) from error
+    return pyarrow.table(X)
+
+
 def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, ...]:
     """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
 
@@ -46,6 +74,7 @@ def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, .
     >>> [column.name for column in read_columns([[1, "a"], [2, "b"]])]
     ['x0', 'x1']
     """
+    X = collect(X)
     if isinstance(X, Columns):
         return tuple(map(_as_read, X.columns))
     return tuple(keep(_read(name, column), store) for name, column in _named_columns(X))
@@ -97,6 +126,7 @@ def read_vectors(values: Any, name: str) -> tuple[RawColumn, ...]:
     >>> [column.name for column in read_vectors(np.zeros((5, 2)), "target")]
     ['target[0]', 'target[1]']
     """
+    values = collect(values)
     if is_frame(values) or isinstance(values, Columns):
         return read_columns(values)
     if nw.dependencies.is_into_series(values):
@@ -328,8 +358,6 @@ def _array(values: Any, name: str) -> NDArray[Any]:
             f"{name} is sparse ({type(values).__name__}), which is not supported; "
             f"pass {name}.toarray() if it fits into memory"
         )
-    if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
-        raise TypeError(f"{name} is a lazy frame ({type(values).__name__}); pass {name}.collect()")
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):
             return np.asarray(values.data)

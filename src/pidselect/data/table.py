@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .choice import Choice
 from .column import Block, Columns, FeatureType, IntArray, is_constant
 from .column_store import ColumnStore
-from .disk import read_file
 from .feature_types import FeatureTypes, identifier, stated_feature_types, to_column
 from .frames import keep, read_columns
+from .io import read_file
 from .messages import did_you_mean, warn_caller
 from .missing import Missing, kept_rows
 from .raw import RawColumn
-from .text_format import TextFormat
+from .text_io import ColumnChoice, TextFormat
 
 MEMORY_OF_A_FILE = 2**28  # what the columns of a file take before they go to temporary files
 
@@ -150,7 +149,7 @@ class Table(Columns):
         (('age', 'city'), ('size',))
         """
         store = ColumnStore(max_memory)
-        raws = read_file(path, store, Choice.of(columns, without), text)
+        raws = read_file(path, store, ColumnChoice.of(columns, without), text)
         rows = kept_rows({str(path): raws}, missing)
         return build_table(take_rows(raws, rows, store), feature_types)
 

@@ -22,6 +22,7 @@ from pidselect.data import (
     Missing,
     Table,
     check_complete,
+    collect,
     frame_library,
     read_dataset,
     select_columns,
@@ -248,6 +249,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             ``surrogates="blocks"``, whole groups.
         """
         check_parameters(self)
+        X = collect(X)
         saved = Checkpoint.read(self.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
         store = ColumnStore(round(STORE_SHARE * to_bytes(self.max_memory)))
@@ -303,6 +305,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         raise. Only the selected columns of a `Table` are read.
         """
         columns = self.get_support(indices=True)
+        X = collect(X)
         if isinstance(X, Table):
             check_columns(self, X)
             if self.missing == "error":
@@ -358,7 +361,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             In bits.
         """
         check_is_fitted(self)
-        return explain_fit(self, X, y, groups, measure, bins)
+        return explain_fit(self, collect(X), y, groups, measure, bins)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pidselect.data import Block, IntArray, frame_library, make_frame
+from pidselect.data import Block, IntArray, collect, frame_library, make_frame
 from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.frames import read_columns, read_vectors, select_rows
 from pidselect.data.messages import align, shown, to_plain
@@ -261,6 +261,7 @@ def stability(
             "or the selector step of a pipeline."
         )
     seed = to_seed(random_state)
+    X = collect(X)
     columns = read_columns(X)
     n_samples = len(columns[0].values)
     codes = check_groups(groups, n_samples)

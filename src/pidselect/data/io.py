@@ -1,0 +1,600 @@
+"""Files of tables: any format read into columns, some columns written in any format."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import chain
+from math import isnan
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from .atomic_write import atomic_write
+from .column_store import ColumnStore
+from .frames import column_names, keep, read_columns, unique_names
+from .messages import quoted
+from .raw import RawColumn, from_series
+from .text_io import (
+    BLOCK_BYTES,
+    DELIMITED,
+    JSON_LINES,
+    PACKED,
+    ColumnBuilder,
+    ColumnChoice,
+    DelimitedFile,
+    FileError,
+    TextColumnWarning,
+    TextFile,
+    TextFormat,
+    build_columns,
+    is_text,
+    no_rows,
+    open_text,
+    read_text,
+    text_suffix,
+    whole_number,
+)
+
+__all__ = [
+    "FileError",
+    "TextColumnWarning",
+    "TextFormat",
+    "check_target",
+    "header",
+    "read_file",
+    "write_columns",
+]
+
+AnyPath = str | PathLike[str]
+
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc", ".arrows")
+NUMPY = (".npy",)
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
+
+#: The path that denotes standard input.
+STDIN = "-"
+
+#: The name of the row index where pandas writes it as a column.
+INDEX = re.compile(r"__index_level_\d+__")
+
+#: Values that are copied at a time, and bytes of a file whose columns are read together.
+BATCH_VALUES = 2**20
+GROUP_BYTES = 2**26
+
+#: Rows that a byte of a file can hold. A file that declares more is damaged, and reading it would
+#: take any amount of memory; even constant columns of a large file stay below.
+ROWS_PER_BYTE, MOST_FREE_ROWS = 2**12, 2**24
+
+
+def read_file(
+    path: AnyPath,
+    store: ColumnStore,
+    choice: ColumnChoice | None = None,
+    text: TextFormat | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> tuple[RawColumn, ...]:
+    """Read the columns of a file into the store.
+
+    Parameters
+    ----------
+    path : str or path
+        Its name determines the format; "-" is standard input.
+    store : ColumnStore
+    choice : ColumnChoice, optional
+        The columns to read; by default all.
+    text : TextFormat, optional
+        How a text file is written, where it is not detected rightly.
+    block_bytes : int
+        Bytes of text that are parsed together.
+    """
+    place, choice = check_path(path), choice or ColumnChoice()
+    require_arrow(path)
+    if is_text(place):
+        return read_text(place, store, choice, text, block_bytes)
+    read = _read_array if place.suffix.lower() in NUMPY else _read_arrow
+    raws = read(place, store, choice)
+    if not raws or not len(raws[0].values):
+        raise no_rows(path)
+    return raws
+
+
+def header(path: AnyPath, text: TextFormat | None = None) -> tuple[str, ...]:
+    r"""Return the names of a file's columns, of JSON lines those in the first megabyte.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age,city\n31.5,Rome\n")
+    ...     header(path)
+    ('age', 'city')
+    """
+    place = check_path(path)
+    if is_text(place):
+        found = open_text(place, text)
+        return found.names if isinstance(found, DelimitedFile) else found.first_names()
+    with _reading(path):
+        if place.suffix.lower() in NUMPY:
+            return column_names(_open_array(place))
+        with _ArrowFile(place) as file:
+            return file.names
+
+
+# ------------------------------------------------------------------------------------------- paths
+
+
+def check_path(path: AnyPath) -> Path:
+    """Return the path of a file that exists and has a format that can be read.
+
+    Examples
+    --------
+    >>> check_path("no such folder/table.csv")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: there is no file 'no such folder/table.csv', and no folder 'no such folder'
+    """
+    if str(path) == STDIN:
+        return _spooled(sys.stdin.buffer)
+    place = Path(path)
+    if place.is_dir():
+        raise FileError(path, "it is a folder", "Give the path of a file in it")
+    if place.suffix.lower() in SPREADSHEETS:
+        remedy = "Save it as CSV, or read it with pandas.read_excel and pass the dataframe"
+        raise FileError(path, "it is a spreadsheet", remedy)
+    if not is_text(place) and place.suffix.lower() not in (*PARQUET, *ARROW, *NUMPY):
+        known = ", ".join((*DELIMITED, *JSON_LINES, *PARQUET, *ARROW, *NUMPY))
+        raise FileError(
+            path,
+            f"its name must end in {known}, that of a text also in {PACKED}",
+            "Read other formats with pandas, and pass the dataframe",
+        )
+    if not place.exists():
+        raise FileNotFoundError(_not_there(place))
+    return place
+
+
+def _not_there(path: Path) -> str:
+    """Return a message with similar names in the same folder."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"there is no file {str(path)!r}, and no folder {str(folder)!r}"
+    names = sorted(other.name for other in folder.iterdir() if other.is_file())
+    near = get_close_matches(path.name, names, n=3)
+    stems = [name for name in names if name.partition(".")[0] == path.name.partition(".")[0]]
+    found = quoted(str(folder / name) for name in dict.fromkeys((*near, *stems)))
+    return f"there is no file {str(path)!r}" + (f"; did you mean {found}?" if found else "")
+
+
+@lru_cache(maxsize=1)
+def _spooled(stream: IO[bytes]) -> Path:
+    """Copy a stream to a temporary file, as it can be read only once; it lasts until the exit."""
+    start = stream.read(2**12)
+    folder = tempfile.TemporaryDirectory(prefix="pidselect-")
+    _SPOOLS.append(folder)  # deleted at exit
+    place = Path(folder.name, f"standard input{_suffix_of(start)}")
+    with place.open("wb") as file:
+        file.write(start)
+        shutil.copyfileobj(stream, file)
+    return place
+
+
+_SPOOLS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _suffix_of(start: bytes) -> str:
+    """Return the suffix of a file's format, by its first bytes."""
+    if start.startswith(b"\x1f\x8b"):
+        unpacked = b""
+        with suppress(OSError, EOFError):
+            unpacked = gzip.GzipFile(fileobj=io.BytesIO(start)).read1(2**10)
+        return _suffix_of(unpacked) + PACKED
+    signatures = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x93NUMPY": ".npy"}
+    signatures[b"\xff\xff\xff\xff"] = ".arrows"  # a stream of Arrow
+    found = next((s for first, s in signatures.items() if start.startswith(first)), None)
+    return found or (".jsonl" if start.lstrip().startswith(b"{") else ".csv")
+
+
+# -------------------------------------------------------------- Parquet, Arrow and NumPy, by column
+
+
+def require_arrow(path: object) -> Any:
+    """Return pyarrow with the modules that read files."""
+    try:
+        import pyarrow
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"to read or write {str(path)!r} needs pyarrow: pip install 'pidselect[arrow]'"
+        ) from error
+    return pyarrow
+
+
+@contextmanager
+def _reading(path: object, name: str | None = None) -> Iterator[None]:
+    """Turn whatever a damaged file causes into one kind of error."""
+    try:
+        yield
+    except (FileError, ModuleNotFoundError):
+        raise
+    except MemoryError as error:
+        raise FileError(
+            path, "it needs more memory than there is, or is damaged", "Check or copy it again"
+        ) from error
+    except Exception as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        if name is None:
+            raise FileError(
+                path, f"it is damaged, or its name is wrong: {problem}", "Copy it again"
+            ) from error
+        remedy = f"Convert the column, or exclude it: without=[{name!r}]"
+        raise FileError(path, problem, remedy, setting=("without", name)) from error
+
+
+def _read_array(path: Path, store: ColumnStore, choice: ColumnChoice) -> tuple[RawColumn, ...]:
+    with _reading(path):
+        array = _open_array(path)
+        names = set(choice.among(column_names(array), path))
+        return tuple(raw for raw in read_columns(array, store) if raw.name in names)
+
+
+def _read_arrow(path: Path, store: ColumnStore, choice: ColumnChoice) -> tuple[RawColumn, ...]:
+    raws = []
+    with _reading(path), _ArrowFile(path) as file:
+        for group in file.groups(choice.among(file.names, path)):
+            table = file.read(group)
+            for name in group:
+                series = nw.from_native(table.column(name), series_only=True)
+                with _reading(path, name):
+                    raws.append(keep(from_series(name, series), store))
+    return tuple(raws)
+
+
+def _open_array(path: Path) -> Any:
+    """Return an array saved by NumPy, mapped into memory."""
+    array = np.load(path, mmap_mode="r")
+    if not isinstance(array, np.ndarray) or array.dtype.names is not None or array.ndim != 2:
+        what = "no array" if not isinstance(array, np.ndarray) else f"of {array.ndim} dimensions"
+        what = "of records" if getattr(array, "dtype", np.dtype("f8")).names else what
+        raise FileError(
+            path, f"the array is {what}", "A table has two dimensions, rows and columns"
+        )
+    if not array.dtype.itemsize:
+        raise no_rows(path)
+    return array
+
+
+class _ArrowFile:
+    """A Parquet file, or an Arrow file or stream; batches are validated before they are used."""
+
+    def __init__(self, path: Path) -> None:
+        pyarrow = require_arrow(path)
+        self.path, self.pyarrow = path, pyarrow
+        self.is_parquet = path.suffix.lower() in PARQUET
+        if self.is_parquet:
+            self.file = pyarrow.parquet.ParquetFile(path, memory_map=True)
+            self.schema = self.file.schema_arrow
+            self._check_rows(self.file.metadata.num_rows)
+        else:
+            self.file = pyarrow.memory_map(str(path))
+            self.is_stream = self.file.read(6) != b"ARROW1"
+            self.schema = self._reader(None).schema
+        names = unique_names(self.schema.names)
+        self.names = tuple(name for name in names if not INDEX.fullmatch(name))
+
+    def __enter__(self) -> _ArrowFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def groups(self, names: Sequence[str]) -> Iterator[Sequence[str]]:
+        """Yield names of columns that are read together."""
+        size = max(1, self.path.stat().st_size)
+        step = max(1, len(self.schema.names) * GROUP_BYTES // size)
+        for start in range(0, len(names), step):
+            yield names[start : start + step]
+
+    def read(self, names: Sequence[str]) -> Any:
+        """Return some columns."""
+        if self.is_parquet:
+            table = self.file.read(columns=list(names), use_threads=False)
+        else:
+            table = self._reader(names).read_all()
+        self._check_rows(table.num_rows)
+        table = table.select(list(names))
+        table.validate(full=True)
+        return table
+
+    def batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Yield some columns, some rows at a time."""
+        if self.is_parquet:
+            step = max(1, BATCH_VALUES // len(names))
+            found = self.file.iter_batches(step, columns=list(names), use_threads=False)
+        else:
+            reader = self._reader(names)
+            places = range(0 if self.is_stream else reader.num_record_batches)
+            found = reader if self.is_stream else map(reader.get_batch, places)
+        for batch in found:
+            self._check_rows(batch.num_rows)
+            batch.validate(full=True)
+            yield batch.select(list(names))
+
+    def _reader(self, names: Sequence[str] | None) -> Any:
+        ipc = self.pyarrow.ipc
+        places = None if names is None else [self.schema.get_field_index(name) for name in names]
+        options = ipc.IpcReadOptions(included_fields=places, use_threads=False)
+        self.file.seek(0)
+        return (ipc.open_stream if self.is_stream else ipc.open_file)(self.file, options=options)
+
+    def _check_rows(self, n_rows: int) -> None:
+        if n_rows > ROWS_PER_BYTE * self.path.stat().st_size + MOST_FREE_ROWS:
+            raise FileError(
+                self.path, f"it declares {n_rows:,} rows, more than it can hold", "Copy it again"
+            )
+
+
+# ----------------------------------------------------------------------------------------- writing
+
+
+def write_columns(
+    source: AnyPath,
+    target: AnyPath,
+    names: Sequence[str],
+    text: TextFormat | None = None,
+    block_bytes: int = BLOCK_BYTES,
+) -> None:
+    r"""Copy some columns of a file to another file, which is written completely or not at all.
+
+    From text to text, fields are copied as they are; the delimiter stays, but for a tab, which
+    goes with .tsv. From text to other formats, every column becomes what `Table.open` reads; whole
+    numbers beyond those that float64 holds stay texts.
+
+    Parameters
+    ----------
+    source : str or path
+        Any file that `Table.open` reads.
+    target : str or path
+        Its name determines the format: .csv, .tsv, .txt, .jsonl, .ndjson, and each with .gz;
+        .parquet, .pq, .arrow, .feather, .ipc. An existing file is replaced.
+    names : sequence of str
+        The columns, in the order in which they are written.
+    text : TextFormat, optional
+        How the source is written.
+    block_bytes : int
+        Bytes of text that are parsed together.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     people, some = Path(folder, "people.csv"), Path(folder, "some.jsonl")
+    ...     _ = people.write_text("age,city,zip\n31.5,Rome,00118\n44,,\n")
+    ...     write_columns(people, some, ["city", "age"])
+    ...     print(some.read_text(), end="")
+    {"city": "Rome", "age": 31.5}
+    {"city": null, "age": 44}
+    """
+    origin, place = check_path(source), check_target(target, source)
+    require_arrow(target)
+    chosen = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+    if text_suffix(origin) not in JSON_LINES:  # which may name a column in their last line
+        ColumnChoice.of(chosen).among(header(origin, text), source)
+    file = open_text(origin, text) if is_text(origin) else None
+    columns: list[ColumnBuilder] | None = None
+    if file is not None and text_suffix(place) not in DELIMITED:
+        found = build_columns(file, ColumnChoice.of(chosen), size=block_bytes)
+        columns = [found[name].settled() for name in chosen]
+    arrays = _arrays(origin, file, chosen, block_bytes)
+    with atomic_write(place) as target_file:
+        if place.suffix.lower() in (*PARQUET, *ARROW):
+            _write_arrow(target_file, place, chosen, arrays, columns)
+        elif text_suffix(place) in JSON_LINES:
+            _write_json(target_file, place, chosen, arrays, columns)
+        else:
+            _write_delimited(target_file, place, chosen, arrays, file)
+
+
+def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
+    """Return the path of a file that can be written, by its name and its folder."""
+    place = Path(target)
+    known = (*DELIMITED, *JSON_LINES, *PARQUET, *ARROW)
+    if text_suffix(place) not in known or (place.suffix.lower() == PACKED and not is_text(place)):
+        ends = f"Its name must end in {', '.join(known)}, that of a text also in {PACKED}"
+        raise FileError(target, "its format cannot be written", ends)
+    if place.is_dir():
+        raise FileError(target, "it is a folder", "Give the path of a file in it")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(place.parent)!r}; create it first")
+    is_source = source is not None and str(source) != STDIN and place.exists()
+    if is_source and os.path.samefile(cast(AnyPath, source), place):
+        raise FileError(target, "it is the table itself, which would be lost", "Give another name")
+    return place
+
+
+def _arrays(
+    path: Path, file: TextFile | None, names: tuple[str, ...], block_bytes: int
+) -> Iterator[list[Any]]:
+    """Yield the columns of some rows: of a text as they are written, else as they are."""
+    if isinstance(file, DelimitedFile):
+        yield from file.tables(names, block_bytes)
+    elif file is not None:
+        met: dict[str, None] = {}
+        choice = ColumnChoice.of(names)
+        for n_rows, found in file.tables(choice, met, block_bytes):
+            nothing = require_arrow(path).nulls(n_rows, "string")
+            yield [found[name][0] if name in found else nothing for name in names]
+        choice.among(tuple(met), path)
+    elif path.suffix.lower() in NUMPY:
+        with _reading(path):
+            array = _open_array(path)
+            places = [int(name[1:]) for name in names]
+            step = max(1, BATCH_VALUES // array.shape[1])
+            for start in range(0, len(array), step):
+                some = array[start : start + step]
+                yield [require_arrow(path).array(some[:, place]) for place in places]
+    else:
+        with _reading(path), _ArrowFile(path) as source:
+            yield from (batch.columns for batch in source.batches(names))
+
+
+def _write_delimited(
+    file: IO[bytes],
+    place: Path,
+    names: Sequence[str],
+    arrays: Iterator[list[Any]],
+    source: TextFile | None,
+) -> None:
+    encoding, delimiter, fields = "utf-8", ",", dict(zip(names, names, strict=True))
+    if isinstance(source, DelimitedFile):
+        encoding, delimiter = source.text.encoding, source.text.delimiter or ","
+        fields = dict(zip(source.names, source.fields, strict=True))
+    if (text_suffix(place) == ".tsv") != (delimiter == "\t"):
+        delimiter = "," if delimiter == "\t" else "\t"
+    with _text_file(file, place, encoding) as wrapper:
+        writer = csv.writer(wrapper, delimiter=delimiter, lineterminator="\n")
+        quoting = csv.writer(wrapper, writer.dialect, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        writer.writerow([fields[name] for name in names])
+        for some in arrays:
+            columns = [[_to_text(value) for value in array.to_pylist()] for array in some]
+            # Python quotes no "\r" where lines end in "\n".
+            has_returns = any("\r" in text for texts in columns for text in texts)
+            (quoting if has_returns else writer).writerows(zip(*columns, strict=True))
+
+
+def _write_json(
+    file: IO[bytes],
+    place: Path,
+    names: Sequence[str],
+    arrays: Iterator[list[Any]],
+    columns: list[ColumnBuilder] | None,
+) -> None:
+    with _text_file(file, place, "utf-8") as wrapper:
+        for some in arrays:
+            if columns is None:
+                lists = [[_to_json(value) for value in array.to_pylist()] for array in some]
+            else:
+                lists = [_to_json_values(c, a) for c, a in zip(columns, some, strict=True)]
+            for row in zip(*lists, strict=True):
+                record = dict(zip(names, row, strict=True))
+                wrapper.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _write_arrow(
+    file: IO[bytes],
+    place: Path,
+    names: Sequence[str],
+    arrays: Iterator[list[Any]],
+    columns: list[ColumnBuilder] | None,
+) -> None:
+    pyarrow = require_arrow(place)
+    if columns is not None:
+        arrays = ([_to_arrow(c, a) for c, a in zip(columns, some, strict=True)] for some in arrays)
+    batches = (pyarrow.record_batch(some, list(names)) for some in arrays)
+    first: Any = next(batches, None)
+    if first is None:
+        raise FileError(place, "there are no rows to write", "Choose a source with rows")
+    is_parquet = place.suffix.lower() in PARQUET
+    if not is_parquet and any(map(pyarrow.types.is_dictionary, first.schema.types)):
+        # An Arrow file has one list of categories for all batches.
+        table = pyarrow.Table.from_batches([first, *batches]).unify_dictionaries()
+        first, *batches = table.to_batches()
+    is_stream = place.suffix.lower() == ".arrows"
+    ipc = pyarrow.ipc.new_stream if is_stream else pyarrow.ipc.new_file
+    with (pyarrow.parquet.ParquetWriter if is_parquet else ipc)(file, first.schema) as writer:
+        for batch in chain([first], batches):
+            writer.write_batch(batch)
+
+
+@contextmanager
+def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]:
+    """Open the text of a file, compressed if its name ends so."""
+    is_packed = place.suffix.lower() == PACKED
+    # Without a name and a time in it, the same table gives the same bytes.
+    packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_packed else None
+    below = cast(IO[bytes], packed) if packed else file
+    wrapper = io.TextIOWrapper(below, encoding, errors="backslashreplace", newline="")
+    try:
+        yield wrapper
+    finally:
+        wrapper.flush()
+        wrapper.detach()
+        if packed:
+            packed.close()
+
+
+def _to_json_values(column: ColumnBuilder, texts: Any) -> list[Any]:
+    """Return numbers, booleans, or the texts themselves."""
+    written = [None if column.is_missing(text) else text for text in texts.to_pylist()]
+    if column.form == "boolean":
+        return [None if text is None else text.lower() == "true" for text in written]
+    if column.form in (None, "number"):
+        return [None if text is None else _to_json(_to_number(text)) for text in written]
+    return written
+
+
+def _to_number(text: str) -> int | float:
+    return whole_number(text.replace(",", "."))
+
+
+def _to_arrow(column: ColumnBuilder, texts: Any) -> Any:
+    """Return texts as an array of the type that the whole column has."""
+    pyarrow = require_arrow("")
+    if column.form == "text" or column.has_merged:
+        written = [None if column.is_missing(text) else text for text in texts.to_pylist()]
+        return pyarrow.array(written, pyarrow.string())
+    values = column.parse(texts)
+    if values is None:
+        raise ValueError(f"column {column.name!r} changed while the file was read")
+    gone = np.isnan(values)
+    known = np.where(gone, 0.0, values)
+    match column.form:
+        case None | "number":
+            as_read = known.astype(np.int64) if column.is_whole else known
+            return pyarrow.array(as_read, mask=gone)
+        case "boolean":
+            return pyarrow.array(known.astype(bool), mask=gone)
+    ticks = pyarrow.array(np.rint(known * 1e6).astype(np.int64), mask=gone)
+    is_clock = column.form == "clock"
+    return ticks.cast(pyarrow.time64("us") if is_clock else pyarrow.timestamp("us"))
+
+
+def _to_text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, timedelta):  # in seconds, as it is read
+        return f"{value.total_seconds():.15g}"
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, float) and isnan(value):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return float(value) if isinstance(value, Decimal) else _to_text(value)
