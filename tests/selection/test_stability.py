@@ -24,7 +24,14 @@ from sklearn.feature_selection import (
 from sklearn.linear_model import LinearRegression
 from systems import noise, numbers, quick
 
-from pidselect.selection.stability import Stability, Subsamples, nogueira, stability, wilson
+from pidselect.selection.stability import (
+    Stability,
+    nogueira,
+    stability,
+    stratify,
+    subsample,
+    wilson,
+)
 
 
 class Callback(SelectorMixin, BaseEstimator):
@@ -128,7 +135,7 @@ def test_groups_stay_whole(watched):
 def test_parts_are_whole_groups_of_every_class(rows, share, seed):
     classes, groups = np.array(rows).T
     groups = np.unique(groups, return_inverse=True)[1]
-    part = Subsamples.stratified(classes, groups, share, seed).rows(1)
+    part = subsample(*stratify(classes, groups), share, seed, number=1)
     assert len(part) > 0
     assert set(groups[part]).isdisjoint(np.delete(groups, part))
     of_group = {group: set(classes[groups == group]) for group in groups}

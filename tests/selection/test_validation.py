@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pidselect import PIDSelector
 from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.validation import (
-    check_flag,
     check_limit,
     check_lookahead,
     check_parameters,
@@ -39,6 +38,7 @@ from pidselect.significance.validation import check_count, check_jobs, to_seed
         {"surrogates": "local"},
         {"surrogates": ("global", "local")},
         {"surrogates": ["shift"]},
+        {"shared_permutations": np.False_},
     ],
 )
 def test_good_settings_pass(changes):
@@ -72,6 +72,10 @@ def test_good_settings_pass(changes):
             r"surrogates=\['local', 'local'\] names 'local' twice",
         ),
         ({"surrogates": None}, "surrogates=None.*'global'"),
+        *[
+            ({"shared_permutations": bad}, f"shared_permutations={bad!r}")
+            for bad in ("yes", 1, None)
+        ],
     ],
 )
 def test_bad_settings_are_refused(changes, words):
@@ -169,14 +173,6 @@ def test_limits():
     check_limit(2, "max_samples", at_least=2)
     with pytest.raises(ValueError, match=r"max_samples=1 .*at least 2"):
         check_limit(1, "max_samples", at_least=2)
-
-
-def test_flags():
-    for good in (True, False, np.True_):
-        check_flag(good, "shared_permutations")
-    for bad in ("yes", 1, None):
-        with pytest.raises(ValueError, match=f"shared_permutations={bad!r} must be True or False"):
-            check_flag(bad, "shared_permutations")
 
 
 @pytest.mark.parametrize(

@@ -194,11 +194,14 @@ class CMIGivenSubsets:
     context : SelectionContext
     features : tuple of Feature
     subsets : tuple of tuples of Feature
+    known : array of float64, optional
+        Values that are known already, of the first permutations.
     """
 
     context: SelectionContext
     features: tuple[Feature, ...]
     subsets: tuple[tuple[Feature, ...], ...]
+    known: FloatArray | None = None
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -216,49 +219,22 @@ class CMIGivenSubsets:
         n_tests = sum(len(self.context.schemes(subset)) for subset in self.subsets)
         return n_tests * len(self.features) * len(self.context.estimators)
 
-    def score(self, draws: range) -> FloatArray:
+    def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-        return np.concatenate([self._score_given(subset, draws) for subset in self.subsets], axis=1)
+        if self.known is not None:
+            return self.known[..., permutations.start : permutations.stop]
+        return np.concatenate([self._score_given(subset, permutations) for subset in self.subsets], axis=1)
 
-    def _score_given(self, subset: Sequence[Feature], draws: range) -> FloatArray:
+    def _score_given(self, subset: Sequence[Feature], permutations: range) -> FloatArray:
         # One stream for all subsets: they share permutations as far as the scheme allows.
         scores = cmi_given(self.context, self.features, subset, (RELEVANCE, OTHERS_STREAM))
-        values = scores.score(draws)
+        values = scores.score(permutations)
         # With an empty conditioning set, a scheme that is left out equals the global one.
         places = [
             scores.schemes.index(scheme if scheme in scores.schemes else "global")
             for scheme in self.schemes
         ]
         return np.asarray(values[places])
-
-
-@dataclass(frozen=True, eq=False)
-class ComputedScores:
-    """Candidate scores whose values are known for the first permutations."""
-
-    scores: CMIGivenSubsets
-    values: FloatArray
-
-    @property
-    def context(self) -> SelectionContext:
-        """The context, with the permutations that are known; progress was reported before."""
-        context = self.scores.context
-        n_permutations = self.values.shape[-1] - 1 - context.n_pilot
-        return replace(context, n_permutations=n_permutations, callbacks=None)
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """See `CMIGivenSubsets`."""
-        return self.scores.candidates
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """See `CMIGivenSubsets`."""
-        return self.scores.schemes
-
-    def score(self, draws: range) -> FloatArray:
-        """Return values in nats."""
-        return self.values[..., draws.start : draws.stop]
 
 
 def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
@@ -270,7 +246,7 @@ def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
         is_exact = first == end
         context.callbacks.on_stage("roles", len(scores.features), scores.n_values * end, is_exact)
     values = scores.score(range(first))
-    _, result = evaluate_strongest(ComputedScores(scores, values))
+    result = _test_known(scores, values)
     if first == end:
         return result
     # The smallest p-value if no further permutation reaches the observed value.
@@ -278,7 +254,14 @@ def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
     if not is_significant(float(least), context.alpha):
         return result
     values = np.concatenate([values, scores.score(range(first, end))], axis=-1)
-    return evaluate_strongest(ComputedScores(scores, values))[1]
+    return _test_known(scores, values)
+
+
+def _test_known(scores: CMIGivenSubsets, values: FloatArray) -> PermutationTestResult:
+    """Test with the permutations that are known; their progress was reported before."""
+    n_permutations = values.shape[-1] - 1 - scores.context.n_pilot
+    context = replace(scores.context, n_permutations=n_permutations, callbacks=None)
+    return evaluate_strongest(replace(scores, context=context, known=values))[1]
 
 
 def _assess_selected(

@@ -148,15 +148,10 @@ class Step:
         return ", ".join([*parts, f"p = {self.p_value:.4f}"])
 
     def __str__(self) -> str:
-        return "; ".join(
-            filter(
-                None,
-                (
-                    f"{self.phase:9} {shown(self.chosen)}: {self.value:.4f} bit "
-                    f"({self.describe_test()}), {self.outcome}",
-                    self.comment,
-                ),
-            )
+        comment = f"; {self.comment}" if self.comment else ""
+        return (
+            f"{self.phase:9} {shown(self.chosen)}: {self.value:.4f} bit ({self.describe_test()}), "
+            f"{self.outcome}{comment}"
         )
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 from numbers import Real
@@ -151,19 +152,11 @@ class Stability:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, strings and numbers, ready for JSON."""
-        return to_plain(
-            {
-                "frequencies": self.frequencies,
-                "intervals": self.intervals,
-                "selections": self.selections,
-                "sample_fraction": self.sample_fraction,
-                "mean_size": self.mean_size,
-                "n_sets": self.n_sets,
-                "most_frequent": self.most_frequent,
-                "n_empty": self.n_empty,
-                "stability": self.stability,
-            }
+        names = (
+            *("frequencies", "intervals", "selections", "sample_fraction", "mean_size"),
+            *("n_sets", "most_frequent", "n_empty", "stability"),
         )
+        return to_plain({name: getattr(self, name) for name in names})
 
     def to_frame(self) -> Any:
         """Return a frame with one row per feature, in the caller's frame library."""
@@ -265,11 +258,17 @@ def stability(
     columns = read_columns(X)
     n_samples = len(columns[0].values)
     codes = check_groups(groups, n_samples)
-    subsamples = Subsamples.stratified(_classes(y, n_samples), codes, float(fraction), seed)
-    task = SubsampleTask(selector, X, y, codes if has_fit_parameter(selector, "groups") else None)
+    units, strata = stratify(_classes(y, n_samples), codes)
+    passed = codes if has_fit_parameter(selector, "groups") else None
+    tasks = (
+        delayed(_select)(
+            selector, X, y, passed, subsample(units, strata, float(fraction), seed, i), seed, i
+        )
+        for i in range(1, n_subsamples + 1)
+    )
     with warnings.catch_warnings():  # not in each thread: all threads share the filters
         warnings.simplefilter("ignore", EmptySelectionWarning)
-        supports = _select_on_subsamples(task, subsamples, n_subsamples, n_jobs, len(columns))
+        supports = _collect(tasks, n_subsamples, n_jobs, len(columns))
     names = tuple(column.name for column in columns)
     return Stability(
         features=names,
@@ -279,86 +278,71 @@ def stability(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Subsamples:
-    """Random subsamples of the rows, each a pure function of the seed and its number.
+def subsample(
+    units: IntArray, strata: IntArray, fraction: float, seed: int, number: int
+) -> IntArray:
+    """Return the rows of a random subsample, in ascending order.
 
     Parameters
     ----------
     units : array of int64, shape (n_samples,)
-        The unit of each row that is sampled as a whole: the row itself, or its group.
+        The unit of each row, which is sampled as a whole: the row itself, or its group.
     strata : array of int64, shape (n_units,)
     fraction : float
-        Of the units of each stratum.
-    seed : int
+        Of the units of each stratum; at least one unit of each is sampled.
+    seed, number : int
+        The subsample is a pure function of both.
+
+    Examples
+    --------
+    >>> subsample(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), 0.5, seed=0, number=1)
+    array([0, 2, 5])
     """
-
-    units: IntArray
-    strata: IntArray
-    fraction: float
-    seed: int
-
-    @classmethod
-    def stratified(
-        cls, classes: IntArray, groups: IntArray | None, fraction: float, seed: int
-    ) -> Subsamples:
-        """Stratify rows, or groups of a single class each, by class."""
-        units = np.arange(len(classes)) if groups is None else groups
-        _, first = np.unique(units, return_index=True)
-        strata = classes[first]
-        if (strata[units] != classes).any():
-            strata = np.zeros_like(strata)
-        return cls(units, strata, fraction, seed)
-
-    def rows(self, number: int) -> IntArray:
-        """Return the rows of a subsample, in ascending order.
-
-        Examples
-        --------
-        >>> Subsamples.stratified(np.array([0, 0, 0, 0, 1, 1]), None, 0.5, seed=0).rows(1)
-        array([0, 2, 5])
-        """
-        key = (self.seed, STABILITY)
-        order = permutations(key, range(number, number + 1), len(self.strata))[0]
-        is_sampled = np.zeros(len(self.strata), dtype=bool)
-        for stratum in np.unique(self.strata):
-            units = order[self.strata[order] == stratum]
-            is_sampled[units[: max(1, round(self.fraction * len(units)))]] = True
-        return np.flatnonzero(is_sampled[self.units]).astype(np.int64)
+    order = permutations((seed, STABILITY), range(number, number + 1), len(strata))[0]
+    is_sampled = np.zeros(len(strata), dtype=bool)
+    for stratum in np.unique(strata):
+        members = order[strata[order] == stratum]
+        is_sampled[members[: max(1, round(fraction * len(members)))]] = True
+    return np.flatnonzero(is_sampled[units]).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class SubsampleTask:
-    """A selector and the data that it is fitted to in part."""
+def stratify(classes: IntArray, groups: IntArray | None) -> tuple[IntArray, IntArray]:
+    """Return the unit of each row and the stratum of each unit.
 
-    selector: Any
-    X: Any
-    y: Any
-    groups: IntArray | None
-
-    def select(self, subsamples: Subsamples, number: int) -> list[int]:
-        """Return the columns that a clone of the selector selects on one subsample."""
-        rows = subsamples.rows(number)
-        selector = clone(self.selector)
-        parameters = selector.get_params(deep=False)
-        if "random_state" in parameters:
-            key = np.random.SeedSequence((subsamples.seed, STABILITY, number)).generate_state(1)
-            selector.set_params(random_state=int(key[0]))
-        if "checkpoint" in parameters:  # it belongs to the fit of all rows
-            selector.set_params(checkpoint=None)
-        y = None if self.y is None else select_rows(self.y, rows)
-        fit_parameters = {} if self.groups is None else {"groups": self.groups[rows]}
-        try:
-            selector.fit(select_rows(self.X, rows), y, **fit_parameters)
-        except Exception as error:
-            error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
-            raise
-        return np.flatnonzero(selector.get_support()).tolist()
+    Units are rows or groups. Strata are classes, unless a group has several of them.
+    """
+    units = np.arange(len(classes)) if groups is None else groups
+    _, first = np.unique(units, return_index=True)
+    strata = classes[first]
+    if (strata[units] != classes).any():
+        strata = np.zeros_like(strata)
+    return units, strata
 
 
-def _select_on_subsamples(
-    task: SubsampleTask, subsamples: Subsamples, n: int, n_jobs: int | None, n_features: int
-) -> list[list[int]]:
+def _select(
+    selector: Any, X: Any, y: Any, groups: IntArray | None, rows: IntArray, seed: int, number: int
+) -> list[int]:
+    """Return the columns that a clone of the selector selects on one subsample."""
+    selector = clone(selector)
+    parameters = selector.get_params(deep=False)
+    if "random_state" in parameters:
+        key = np.random.SeedSequence((seed, STABILITY, number)).generate_state(1)
+        selector.set_params(random_state=int(key[0]))
+    if "checkpoint" in parameters:  # it belongs to the fit of all rows
+        selector.set_params(checkpoint=None)
+    fit_parameters = {} if groups is None else {"groups": groups[rows]}
+    try:
+        selector.fit(
+            select_rows(X, rows), None if y is None else select_rows(y, rows), **fit_parameters
+        )
+    except Exception as error:
+        error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
+        raise
+    return np.flatnonzero(selector.get_support()).tolist()
+
+
+def _collect(tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int) -> list[list[int]]:
+    """Run the tasks, and report each result to the active callback."""
     callbacks = active_callbacks()
     backend, _ = get_active_backend(prefer="threads")
     in_turn = callbacks is not None and backend.supports_return_generator
@@ -367,7 +351,7 @@ def _select_on_subsamples(
         if callbacks is not None:
             callbacks.on_stage("stability", n_features, n)
         results = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")(
-            delayed(task.select)(subsamples, number) for number in range(1, n + 1)
+            tasks
         )
         try:
             for support in results:

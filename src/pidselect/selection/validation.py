@@ -35,14 +35,21 @@ def check_parameters(selector: PIDSelector) -> None:
     alpha: object = selector.alpha
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
         raise ValueError(f"alpha={alpha!r} must be a number between 0 and 1.")
-    check_flag(selector.shared_permutations, "shared_permutations")
+    shared: object = selector.shared_permutations
+    if not isinstance(shared, bool | np.bool_):
+        raise ValueError(f"shared_permutations={shared!r} must be True or False.")
     check_limit(selector.max_features, "max_features")
     check_limit(selector.max_samples, "max_samples", at_least=2)
     check_lookahead(selector)
     check_device(selector.device)
     check_jobs(selector.n_jobs)
     to_bytes(selector.max_memory)
-    check_path(selector.checkpoint, "checkpoint")
+    path: object = selector.checkpoint
+    if path is not None and not (isinstance(path, str | PathLike) and str(path).strip()):
+        raise ValueError(
+            f"checkpoint={path!r} is not a file path: pass a string such as 'fit.json', a "
+            "pathlib.Path, or None."
+        )
 
 
 def to_criterion(criterion: object) -> Criterion:
@@ -136,21 +143,6 @@ def check_device(device: object) -> None:
     check_choice(device, ("cpu", "cuda"), "device")
     if device == "cuda":
         cuda()
-
-
-def check_flag(value: object, parameter: str) -> None:
-    """Raise unless the value is a bool."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{parameter}={value!r} must be True or False.")
-
-
-def check_path(value: object, parameter: str) -> None:
-    """Raise unless the value is a non-empty path or None."""
-    if value is not None and not (isinstance(value, str | PathLike) and str(value).strip()):
-        raise ValueError(
-            f"{parameter}={value!r} is not a file path: pass a string such as 'fit.json', a "
-            "pathlib.Path, or None."
-        )
 
 
 def to_bytes(memory: int | str) -> int:
