@@ -1,4 +1,4 @@
-"""What a fitted selector says of its features: roles by its tests, values by any data like it."""
+"""`PIDSelector.explain`: roles by tests, values from the samples passed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_friedman():
 
 
 def test_values_are_those_of_the_selection():
-    """What the record says of the last step, and of the weakest feature going backward."""
+    """Those of the last forward step, and of the weakest feature in backward elimination."""
     X, y = numbers(200)
     selector = quick(estimator="ksg").fit(X, y)
     explanation = selector.explain(X, y)
@@ -94,7 +94,7 @@ def test_mixed_table():
     assert market.relevance > 0.2
 
 
-def test_xor_with_one_input_kept():
+def test_xor_with_one_fixed_input():
     X, y = xor()
     explanation = quick(fixed_features=["x0"]).fit(X, y).explain(X, y)
     assert roles(explanation) == {"x0": "fixed", "x1": "strongly relevant", "x2": "irrelevant"}
@@ -148,8 +148,8 @@ def test_roles_are_tested_on_the_rows_that_are_passed(n_permutations):
     assert (again["x0"], again["x1"]) == ("strongly relevant", "strongly relevant")
 
 
-def test_kinds_are_those_of_the_fit():
-    """By themselves 60 rows of counts up to 40 would count as measurements."""
+def test_feature_types_are_those_of_the_fit():
+    """The type inferred from 60 rows of counts up to 40 would be continuous."""
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 40, 400)
     X, y = pd.DataFrame({"n": counts, "z": rng.normal(size=400)}), counts + rng.normal(size=400)
@@ -252,7 +252,7 @@ def test_columns_that_took_no_part():
     assert {f.name for f in explanation} == {"a", "b", "constant", "id", "inches", "wide"}
 
 
-def test_kept_constant():
+def test_fixed_constant_column():
     X, y = numbers(100)
     X[:, 3] = 1
     explanation = quick(fixed_features=["x3"]).fit(X, y).explain(X, y)
@@ -313,7 +313,7 @@ def test_roles_from_the_record():
 
 
 @pytest.mark.parametrize("phase", ["lookahead", "random_starts"])
-def test_what_came_in_with_others_and_left_again_is_weakly_relevant(phase):
+def test_a_feature_included_jointly_and_removed_is_weakly_relevant(phase):
     pair = step(phase, ["a & b", "a & c"], (0.01, 0.5), "a & b", True)
     steps = (
         step("forward", "abc", (0.3, 0.3, 0.3), "a", False),
@@ -333,16 +333,14 @@ def test_roles_of_what_was_not_tested():
 
 
 def test_roles_are_tested_beside_subsets():
-    """A switch that turns the sign of another: left out for max_features, it shows beside that."""
+    """A switch that turns the sign of another feature is relevant only given that feature."""
     rng = np.random.default_rng(0)
     size, switch, other = rng.normal(size=300), rng.integers(0, 2, 300), rng.normal(size=300)
     y = np.where(switch, size, -size) + 0.5 * size**2 + 0.1 * rng.normal(size=300)
     X = pd.DataFrame({"size": size, "switch": switch, "other": other})
     selector = quick(max_features=1).fit(X, y)
     assert selector.selection_.features == ("size",)
-    assert (
-        recorded_roles(selector.selection_)["switch"] == "irrelevant"
-    )  # by itself it tells nothing
+    assert recorded_roles(selector.selection_)["switch"] == "irrelevant"  # marginally
     explanation = selector.explain(X, y)
     assert explanation["switch"].role == "weakly relevant"
     assert explanation["other"].role == "irrelevant"
@@ -351,7 +349,7 @@ def test_roles_are_tested_beside_subsets():
 
 
 def test_a_selected_feature_that_adds_nothing_is_weakly_relevant():
-    """Two looks at the same thing: a ranking takes both."""
+    """Two measurements of one quantity: ranking by marginal information selects both."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 4, 300)
     X = pd.DataFrame({"a": a, "coarse": a // 2, "coin": rng.integers(0, 2, 300)})
@@ -363,7 +361,7 @@ def test_a_selected_feature_that_adds_nothing_is_weakly_relevant():
 
 
 def test_roles_are_tested_even_where_the_selection_was_not():
-    """Three are asked for, two tell something: the third is no more relevant than the fourth."""
+    """Three are requested, two are informative: the third is no more relevant than the fourth."""
     X, y = numbers(100)
     selector = quick(n_permutations=0, max_features=3, estimator="gaussian").fit(X, y)
     third = selector.selection_.features[2]
@@ -374,7 +372,7 @@ def test_roles_are_tested_even_where_the_selection_was_not():
     assert any("level 0.05" in note for note in explanation.notes)
 
 
-def test_without_draws_and_without_the_groups_of_the_fit_roles_only_say_what_was_selected():
+def test_untested_roles_without_the_groups_of_the_fit():
     X, y = numbers(100)
     who = np.arange(100) % 5
     selector = quick(n_permutations=0, max_features=2, estimator="gaussian").fit(X, y, who)
@@ -382,6 +380,20 @@ def test_without_draws_and_without_the_groups_of_the_fit_roles_only_say_what_was
     assert explanation["x0"].role == "strongly relevant"
     assert any("n_permutations=0" in note for note in explanation.notes)
     assert not any("n_permutations=0" in note for note in selector.explain(X, y, who).notes)
+
+
+def test_recorded_roles_do_not_depend_on_the_samples():
+    """Without the groups of the fit nothing is tested, so its final p-values still count."""
+
+    def nested(seed):
+        rng = np.random.default_rng(seed)
+        fine, coins = rng.integers(0, 4, 300), rng.integers(0, 2, (2, 300))
+        return np.column_stack([fine, fine // 2, coins[0]]), fine + coins[1]
+
+    settings = {"criterion": "mi", "backward": None, "estimator": "discrete"}
+    selector = quick(**settings).fit(*nested(0), np.arange(300) % 5)
+    assert selector.selection_.p_values["x1"] > 0.05
+    assert roles(selector.explain(*nested(0))) == roles(selector.explain(*nested(1)))
 
 
 def test_another_target():
@@ -393,7 +405,7 @@ def test_another_target():
         selector.explain(X, both[["v", "u"]])
 
 
-def test_beside_kept_features_nothing_was_tested_alone():
+def test_candidates_are_tested_given_the_fixed_features():
     rng = np.random.default_rng(0)
     c = rng.integers(0, 2, 200)
     X = pd.DataFrame({"c": c, "b": c ^ (rng.random(200) < 0.1)})

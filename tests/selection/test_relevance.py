@@ -1,4 +1,4 @@
-"""Strong, weak or no relevance: as tests given subsets of the selected features have it."""
+"""Strong and weak relevance by tests given subsets of the selected features."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def inquire(y, estimator=None, **settings):
 
 
 def bits(seed=0, n=200):
-    """y is a and b, with errors; again is another look at a, coin tells nothing."""
+    """y is a and b, with errors; again is another measurement of a, coin is independent."""
     rng = np.random.default_rng(seed)
     a, b, coin = rng.integers(0, 2, (3, n))
     y, again = (a & b) ^ (rng.random(n) < 0.05), a ^ (rng.random(n) < 0.1)
@@ -76,14 +76,14 @@ def test_every_role(surrogates, n_permutations):
 
 
 def test_relevant_only_beside_another():
-    """Of two inputs of an XOR, the second tells all once the first is given, and nothing before."""
+    """The second input of an XOR is informative only given the first."""
     first, second = np.tile([0, 0, 1, 1], 50), np.tile([0, 1, 0, 1], 50)
     known = features(first=first, second=second)
     found = assess(inquire(first ^ second), [], [known["first"]], list(known.values()))
     assert found["second"].role == "weakly relevant"
     assert found["second"].conditioning_set == ("first",)
     assert found["second"].bits == pytest.approx(1)
-    assert found["first"].role == "weakly relevant"  # it tells nothing by itself
+    assert found["first"].role == "weakly relevant"  # no marginal information
     assert found["first"].p_value > 0.05
 
 
@@ -113,7 +113,7 @@ def test_known_p_values_are_taken():
     assert tested["b"].bits == pytest.approx(found["b"].bits)
 
 
-def test_kept_ones_are_always_given():
+def test_fixed_features_are_in_every_conditioning_set():
     known, _ = bits()
     y = known["a"].block.columns[0].values  # nothing but a matters
     found = assess(inquire(y), [known["a"]], [], [known["again"], known["coin"]])
@@ -146,8 +146,8 @@ def test_features_of_several_columns():
 # --- the test -----------------------------------------------------------------------------------
 
 
-def test_against_the_obvious_way():
-    """One draw at a time: the largest of all features and subsets, beside the pilot draws."""
+def test_against_the_naive_twin():
+    """One permutation at a time: the maximum over all features and subsets."""
     known, y = bits(seed=3, n=60)
     context = inquire(y, n_permutations=39, seed=5)
     selected, others = ["a", "b"], ["again", "coin"]
@@ -178,7 +178,7 @@ def test_against_the_obvious_way():
 
 
 def test_error_rate():
-    """Of 200 data sets where four features tell nothing, few call any of them relevant."""
+    """The family-wise error rate over four uninformative features in 200 data sets."""
     wrong = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -189,7 +189,7 @@ def test_error_rate():
         final = {"a": 0.01, "b": 0.01}
         found = assess(context, [], selected, list(known.values()), final)
         wrong += "weakly relevant" in [found[f"n{i}"].role for i in range(4)]
-    assert 2 <= wrong <= 18  # 10 are expected; more or fewer have a chance of less than 1 in 100
+    assert 2 <= wrong <= 18  # 10 are expected; outside with probability below 0.01
 
 
 def test_nothing_depends_on_how_the_work_is_spread():

@@ -55,7 +55,7 @@ RECORDS = {
     ),
     "lenient": lambda: quick(alpha=0.5).fit(*numbers(seed=2)),
     "alone": lambda: quick(criterion="mi", alpha=0.3).fit(*gates(seed=3)),
-    "kept": lambda: quick(fixed_features=["x3"]).fit(*gates(seed=4)),
+    "fixed": lambda: quick(fixed_features=["x3"]).fit(*gates(seed=4)),
     "groups": lambda: quick(feature_groups=[[0, 1]]).fit(*gates(seed=5)),
 }
 records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
@@ -88,7 +88,7 @@ def test_each_step_agrees_with_itself(make):
 
 
 @records
-def test_with_one_test_to_pass_scores_and_p_values_say_the_same(make):
+def test_with_one_test_to_pass_scores_and_p_values_agree(make):
     selection = make().selection_
     n_schemes = len(selection.settings["surrogates"])
     for one in [one for one in selection.steps if n_schemes == 1 or not one.conditioning_set]:
@@ -258,12 +258,6 @@ def test_to_frame_has_a_row_for_each_candidate_of_each_step():
     assert frame["accepted"].dtype == bool
 
 
-def test_an_empty_record_gives_an_empty_frame():
-    frame = Selection((), (), ()).to_frame()
-    assert len(frame) == 0
-    assert list(frame.columns)[:3] == ["step", "phase", "candidate"]
-
-
 def test_inclusion_step():
     selection = quick().fit(*gates()).selection_
     for name in selection.features:
@@ -291,6 +285,7 @@ def test_inclusion_step_of_a_feature_that_was_removed_and_included_again():
     assert selection.inclusion_step("c") is later
     lines = str(selection).splitlines()
     assert lines[3].split()[:2] == ["c", "3"]
+    assert selection.notes[0].startswith("a and b ")
     gone = Selection(("a", "b"), (), (together, removed))
     with pytest.raises(KeyError, match="'c' was not included; selected: a, b"):
         gone.inclusion_step("c")
@@ -397,9 +392,23 @@ def test_notes_name_close_calls_and_features_that_are_not_significant_at_the_end
     assert weak.endswith(": b.")
 
 
+@pytest.mark.filterwarnings("ignore:No feature was selected")
+def test_close_calls_do_not_depend_on_lookahead():
+    settings = {"estimator": "gaussian", "surrogates": "global", "n_permutations": 99}
+    n_close = 0
+    for seed in range(30):
+        X, y = noise(60, seed)
+        single = quick(**settings, alpha=0.05).fit(X, y).selection_.steps[0]
+        limited = quick(**settings, alpha=0.1, lookahead=2, max_features=1).fit(X, y)
+        n_close += single.close_call
+        if not single.accepted:
+            assert single.close_call == limited.selection_.steps[0].close_call
+    assert n_close
+
+
 @pytest.mark.parametrize("final", [{}, {"a": 0.05}])
 def test_no_line_of_the_table_ends_in_blanks(final):
-    text = str(Selection(("a",), ("kept",), (step(),), final))
+    text = str(Selection(("a",), ("fixed",), (step(),), final))
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
@@ -414,7 +423,7 @@ def test_a_record_cannot_be_changed():
 # --- without tests ------------------------------------------------------------------------------
 
 
-def test_without_draws_the_strongest_come_in_untested():
+def test_without_permutations_the_strongest_are_included_untested():
     X, y = gates()
     selection = quick(n_permutations=0, max_features=4, estimator="discrete").fit(X, y).selection_
     assert len(selection.features) == len(selection.steps) == 4
@@ -437,7 +446,7 @@ def test_without_draws_the_strongest_come_in_untested():
 # --- nothing selected ---------------------------------------------------------------------------
 
 
-def test_an_empty_selection_says_how_near_it_was_and_what_may_help():
+def test_an_empty_selection_warns_with_the_best_candidate_and_remedies():
     X, y = noise(seed=4)
     with pytest.warns(UserWarning, match="No feature was selected") as caught:
         selection = quick().fit(X, y).selection_
@@ -452,7 +461,7 @@ def test_an_empty_selection_says_how_near_it_was_and_what_may_help():
 
 
 @pytest.mark.parametrize("criterion", ["mi", "mrmr"])
-def test_no_look_ahead_is_recommended_where_it_cannot_be_had(criterion):
+def test_lookahead_is_recommended_only_for_cmi(criterion):
     with pytest.warns(UserWarning, match="No feature was selected") as caught:
         quick(criterion=criterion, estimator="gaussian").fit(*noise(seed=4))
     text = str(caught[0].message)
@@ -479,7 +488,7 @@ def test_an_empty_selection_because_all_were_removed_again():
     assert "backward=None" in text
 
 
-def test_kept_features_alone_are_no_reason_to_warn():
+def test_fixed_features_alone_do_not_warn():
     X, y = xor()
     selection = (
         quick(fixed_features=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_

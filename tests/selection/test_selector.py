@@ -143,7 +143,7 @@ def test_the_gate_is_found():
     X, y = gates()
     selector = quick().fit(X, y)
     assert sorted(selector.selected_) == [0, 1, 2]
-    assert selector.selected_[0] == 2  # alone it tells the most
+    assert selector.selected_[0] == 2  # the largest marginal information
     assert selector.get_support().tolist() == [True, True, True, False, False]
     assert list(selector.get_support(indices=True)) == [0, 1, 2]
     assert list(selector.get_feature_names_out()) == ["x0", "x1", "x2"]
@@ -216,13 +216,13 @@ def test_nothing_selected_gives_no_column():
 
 
 def test_toy_system():
-    """X2 only repeats X1; eta tells nothing alone and much together with X1."""
+    """X2 is redundant with X1; eta has no marginal information, but is synergistic with X1."""
     toy = datasets.toy(300, random_state=1)
     selector = quick(n_permutations=99).fit(toy.X, toy.y)
     assert selector.selected_.tolist() == [0, 2]
-    by_itself = quick(n_permutations=99, criterion="mi", backward=None).fit(toy.X, toy.y)
-    assert by_itself.selected_.tolist() == [0, 1]
-    assert all(step.conditioning_set == () for step in by_itself.selection_.steps)
+    marginal = quick(n_permutations=99, criterion="mi", backward=None).fit(toy.X, toy.y)
+    assert marginal.selected_.tolist() == [0, 1]
+    assert all(step.conditioning_set == () for step in marginal.selection_.steps)
 
 
 # --- targets ------------------------------------------------------------------------------------
@@ -329,19 +329,19 @@ def test_a_part_of_the_samples_is_a_part_of_the_samples(monkeypatch):
     X, y = numbers(300)
     seen = []
 
-    def watched(context, kept, candidates, *rest):
+    def recorded(context, fixed, candidates, *rest):
         columns = [*(c.block.columns[0] for c in candidates), context.target.columns[0]]
         seen.append(np.column_stack([column.values for column in columns]))
-        return forward(context, kept, candidates, *rest)
+        return forward(context, fixed, candidates, *rest)
 
-    monkeypatch.setattr("pidselect.selection.fit.forward", watched)
+    monkeypatch.setattr("pidselect.selection.fit.forward", recorded)
     quick(max_samples=50).fit(X, y)
     rows = {tuple(row) for row in seen[0]}
     assert rows <= {tuple(row) for row in np.column_stack([X, y])}
     assert len(rows) == len(seen[0]) == 50
 
 
-def test_copies_are_told_from_all_samples():
+def test_duplicates_are_determined_from_all_samples():
     """x5 differs from x2 in 3 of 3000 samples, few of which are among the 200 used."""
     X, y = gates(3000)
     X = np.column_stack([X, X[:, 2]])
@@ -367,13 +367,28 @@ def test_what_is_constant_only_in_the_samples_used_is_not_scored():
     assert quick().fit(X, y).selection_.skipped == {"x3": "constant"}
 
 
-def test_identifiers_are_told_from_all_samples():
+def test_identifiers_are_determined_from_all_samples():
     """Every text is there thrice, but hardly ever twice in a tenth of the samples."""
     X, y = gates(300)
     table = [[*row, f"ship {i % 100}"] for i, row in enumerate(X.tolist())]
     selection = quick(max_samples=30).fit(table, y).selection_
     assert selection.skipped == {}
     assert "x5" in selection.steps[0].candidates
+
+
+def test_groups_must_suffice_for_the_smallest_level_of_lookahead():
+    """24 arrangements suffice for 0.05, but not for the 0.025 of each level."""
+    X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    selector = quick(surrogates="blocks", estimator="discrete", lookahead=2)
+    with pytest.raises(ValueError, match=r"blocks.*24"):
+        selector.fit(X, X[:, 0] ^ X[:, 1], np.repeat(np.arange(4), 20))
+
+
+def test_without_tests_the_target_may_be_constant_in_groups():
+    X, _ = numbers()
+    y = np.repeat(np.random.default_rng(0).normal(size=50), 2)
+    selector = quick(n_permutations=0, max_features=1, estimator="gaussian")
+    assert len(selector.fit(X, y, np.arange(100) // 2).selection_.features) == 1
 
 
 def test_any_alpha_below_one():
@@ -383,7 +398,7 @@ def test_any_alpha_below_one():
     json.dumps(selection.to_dict(), allow_nan=False)
 
 
-def test_auto_goes_by_the_kinds():
+def test_auto_depends_on_the_feature_types():
     X, y = numbers()
     assert repr(quick().fit(X, y).estimator_) == "(KSG(scale='rank'), Copula())"
     assert repr(quick().fit(*gates()).estimator_) == "(Discrete(),)"
@@ -408,8 +423,8 @@ def test_a_constant_column_does_not_change_the_estimator():
     assert isinstance(quick(fixed_features=[4]).fit(with_constant, y).estimator_[0], KSG)
 
 
-def test_a_constant_text_is_kept_beside_numbers():
-    """It says nothing, so that the estimator need not know what to do with a text."""
+def test_a_constant_text_can_be_fixed_beside_numbers():
+    """It carries no information, so the estimator need not support text."""
     X, y = numbers()
     rows = [[*row, "same"] for row in X.tolist()]
     expected = quick().fit(X, y)
@@ -418,7 +433,7 @@ def test_a_constant_text_is_kept_beside_numbers():
         assert set(selector.selected_) == {*expected.selected_, 4}
 
 
-def test_of_equal_candidates_the_first_is_taken():
+def test_of_equal_candidates_the_first_is_selected():
     """Both err in ten samples, each in its own: rounding must not decide between them."""
     y = np.tile([0, 1], 100)
     first, second = y.copy(), y.copy()
@@ -477,7 +492,7 @@ def test_whole_selection_equals_the_twin(system, estimator, score, seed):
 
 @given(st.permutations(range(4)))
 @settings(max_examples=10)
-def test_order_of_the_columns_does_not_matter_with_shared_draws(order):
+def test_order_of_the_columns_does_not_matter_with_shared_permutations(order):
     X, y = numbers()
     expected = quick(shared_permutations=True).fit(X, y)
     found = quick(shared_permutations=True).fit(X[:, order], y)

@@ -199,14 +199,6 @@ def test_a_failure_leaves_the_names_of_an_earlier_fit():
     assert selector.transform(pd.DataFrame(columns)).shape == (150, 2)
 
 
-@frames
-def test_the_record_comes_in_the_same_library(library):
-    columns, y = season()
-    frame = quick().fit(LIBRARIES[library](columns), y).selection_.to_frame()
-    feature_type = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}[library]
-    assert isinstance(frame, feature_type)
-
-
 def test_fit_on_one_library_and_transform_another():
     columns, y = season()
     selector = quick().fit(pd.DataFrame(columns), y)

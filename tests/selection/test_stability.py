@@ -1,4 +1,4 @@
-"""How often features come back on random parts of the rows."""
+"""Selection frequencies over random subsamples."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from pidselect.selection.stability import (
 )
 
 
-class Callback(SelectorMixin, BaseEstimator):
-    """Selects the first column, and notes what it was given."""
+class FirstColumn(SelectorMixin, BaseEstimator):
+    """Select the first column, and record the arguments of fit."""
 
-    seen: list = []  # noqa: RUF012  (copies of a selector share it)
+    seen: list = []  # noqa: RUF012  (shared by clones)
 
     def __init__(self, random_state=None):
         self.random_state = random_state
@@ -52,9 +52,9 @@ class Callback(SelectorMixin, BaseEstimator):
 
 
 @pytest.fixture
-def watched(monkeypatch):
-    monkeypatch.setattr(Callback, "seen", [])
-    return Callback
+def first_column(monkeypatch):
+    monkeypatch.setattr(FirstColumn, "seen", [])
+    return FirstColumn
 
 
 # --- what is found ------------------------------------------------------------------------------
@@ -93,36 +93,36 @@ def test_any_selector():
 # --- which rows ---------------------------------------------------------------------------------
 
 
-def test_halves_of_the_rows(watched):
+def test_halves_of_the_rows(first_column):
     X = np.arange(21.0)[:, np.newaxis]
-    stability(watched(), X, n_subsamples=30, random_state=0)
-    halves = [rows.ravel() for rows, *_ in watched.seen]
+    stability(first_column(), X, n_subsamples=30, random_state=0)
+    halves = [rows.ravel() for rows, *_ in first_column.seen]
     assert {len(rows) for rows in halves} == {10}
     assert all((np.diff(rows) > 0).all() for rows in halves)  # in their order, none twice
     assert len({tuple(rows) for rows in halves}) == 30
     assert set(np.concatenate(halves)) == set(range(21))
 
 
-def test_every_class_is_there(watched):
+def test_every_class_is_there(first_column):
     y = np.array(["often"] * 30 + ["rare"] * 4 + ["once"])
     stability(
-        watched(),
+        first_column(),
         np.arange(35.0)[:, np.newaxis],
         y,
         n_subsamples=10,
         sample_fraction=0.5,
         random_state=0,
     )
-    for _, classes, *_ in watched.seen:
+    for _, classes, *_ in first_column.seen:
         names, counts = np.unique(classes, return_counts=True)
         assert dict(zip(names, counts, strict=True)) == {"often": 15, "rare": 2, "once": 1}
 
 
-def test_groups_stay_whole(watched):
+def test_groups_stay_whole(first_column):
     groups = np.repeat(list("abcdef"), 5)
     X = np.repeat(np.arange(6.0), 5)[:, np.newaxis]
-    stability(watched(), X, X[:, 0] ** 2 / 3, n_subsamples=10, groups=groups, random_state=0)
-    for rows, _, given_groups, _ in watched.seen:
+    stability(first_column(), X, X[:, 0] ** 2 / 3, n_subsamples=10, groups=groups, random_state=0)
+    for rows, _, given_groups, _ in first_column.seen:
         assert len(rows) == len(given_groups) == 15
         assert len(np.unique(rows)) == len(np.unique(given_groups)) == 3
 
@@ -143,12 +143,12 @@ def test_parts_are_whole_groups_of_every_class(rows, share, seed):
         assert set(classes[part]) == set(classes)
 
 
-def test_seeds(watched):
+def test_seeds(first_column):
     X = np.arange(20.0)[:, np.newaxis]
     for random_state in (0, 0, 1):
-        stability(watched(7), X, n_subsamples=5, random_state=random_state)
-    parts = [tuple(rows.ravel()) for rows, *_ in watched.seen]
-    seeds = [seed for *_, seed in watched.seen]
+        stability(first_column(7), X, n_subsamples=5, random_state=random_state)
+    parts = [tuple(rows.ravel()) for rows, *_ in first_column.seen]
+    seeds = [seed for *_, seed in first_column.seen]
     assert parts[:5] == parts[5:10] != parts[10:]
     assert seeds[:5] == seeds[5:10] != seeds[10:]
     assert len(set(seeds)) == 10

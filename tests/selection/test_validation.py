@@ -72,6 +72,12 @@ def test_good_settings_pass(changes):
             r"surrogates=\['local', 'local'\] names 'local' twice",
         ),
         ({"surrogates": None}, "surrogates=None.*'global'"),
+        ({"max_features": 0}, "max_features=0.*at least 1"),
+        ({"max_samples": 1}, "max_samples=1.*at least 2"),
+        ({"max_samples": 0.5}, "max_samples=0.5.*whole number"),
+        ({"n_jobs": 0}, "n_jobs=0.*-1"),
+        ({"max_memory": "plenty"}, "max_memory='plenty'.*1GiB"),
+        ({"checkpoint": " "}, "checkpoint=' '"),
         *[
             ({"shared_permutations": bad}, f"shared_permutations={bad!r}")
             for bad in ("yes", 1, None)
