@@ -99,7 +99,7 @@ CASES = {
         {"feature_groups": {"x3": [0, 1]}},
         X,
         Y,
-        "'x3' has the name of another column",
+        "group 'x3'.*feature_groups=",
     ),
     "feature type of no column": (
         {"feature_types": {"wnid": "nominal"}},

@@ -223,7 +223,9 @@ class CMIGivenSubsets:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
         if self.known is not None:
             return self.known[..., permutations.start : permutations.stop]
-        return np.concatenate([self._score_given(subset, permutations) for subset in self.subsets], axis=1)
+        return np.concatenate(
+            [self._score_given(subset, permutations) for subset in self.subsets], axis=1
+        )
 
     def _score_given(self, subset: Sequence[Feature], permutations: range) -> FloatArray:
         # One stream for all subsets: they share permutations as far as the scheme allows.
