@@ -127,6 +127,14 @@ def test_lines_of_a_fit(capsys):
     assert {str(step) for step in selection.steps} <= set(lines)
 
 
+def test_control_characters_are_escaped(clock):
+    for is_terminal in (False, True):
+        shown, stream = display(clock, is_terminal)
+        shown.message("age \x1b[2J")
+        shown.status("age \x1b[2J")
+        assert "\x1b[2J" not in stream.getvalue() + shown._bar.tasks[0].description
+
+
 def test_a_bar_of_unknown_length(clock):
     shown, _ = display(clock, is_terminal=True)
     bar = shown._bar
@@ -294,6 +302,10 @@ def test_conditioning_sets_that_are_timed(monkeypatch, criterion, long, expected
     settings = {**TIMED, "estimator": Recording()}
     quick(criterion=criterion, fixed_features=["x0"], **settings).fit(*numbers(200))
     assert timed == expected
+
+
+def test_fewer_samples():
+    assert fewer_samples(10_000, 240.0) == "max_samples=2500 takes about 30 s"
 
 
 @pytest.mark.parametrize("n_samples", [2, 50, 51, 75, 1000, 123_456])

@@ -9,7 +9,6 @@ from pidselect.cli.load import identifiers, open_table, part_of, read_header, re
 from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
 from pidselect.cli.options import (
     COLUMNS,
-    INTEGER,
     Bins,
     Jobs,
     Json,
@@ -65,7 +64,7 @@ def decompose_command(
             "Permutations for p-values; 0 for none.",
             "--n-permutations",
             "--permutations",
-            **INTEGER,
+            metavar="N",
         ),
     ] = 0,
     n_bootstrap: Annotated[
@@ -74,7 +73,7 @@ def decompose_command(
             "Bootstrap samples for confidence intervals; 0 for none.",
             "--n-bootstrap",
             "--bootstrap",
-            **INTEGER,
+            metavar="N",
         ),
     ] = 0,
     unit: Annotated[str, decomposing("Unit of information.", **one_of("bit", "nat"))] = "bit",

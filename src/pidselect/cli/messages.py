@@ -11,6 +11,8 @@ from typing import Any
 
 import typer
 
+from pidselect.data.messages import printable
+
 #: Exit codes of a failure, a wrong call or file, and an interruption.
 FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
 
@@ -28,22 +30,6 @@ WRONG = (
 EXPECTED = (ValueError, OSError, RuntimeError, ModuleNotFoundError, MemoryError)
 
 HINT = "Parameters are options: n_jobs=2 is --n-jobs 2."
-
-
-def printable(text: str) -> str:
-    r"""Return text without control characters, as names of columns may hold any.
-
-    Examples
-    --------
-    >>> printable("age \x1b[2J")
-    'age \\x1b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
-        for one in text
-    )
 
 
 def say(text: str = "", *, err: bool = False) -> None:
@@ -116,7 +102,7 @@ def warnings_as_notes(show: Callable[[str], None]) -> Iterator[None]:
     def show_once(text: str, advice: str) -> None:
         if text not in seen:
             seen.add(text)
-            show(printable(f"Note: {' '.join(text.split())}"))
+            show(f"Note: {' '.join(text.split())}")
             if advice and advice not in seen:
                 seen.add(advice)
                 show(advice)

@@ -72,25 +72,12 @@ def completing(*names: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def integer(text: str | int) -> int:
-    """Return an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not an integer, such as 7.") from None
-
-
 def integer_or_auto(text: str | int) -> int | str:
     """Return an integer, or "auto"."""
-    return text if text == "auto" else integer(text)
-
-
-def real(text: str | float) -> float:
-    """Return a number."""
     try:
-        return float(text)
+        return text if text == "auto" else int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number, such as 0.05.") from None
+        raise typer.BadParameter(f"{text!r} is neither an integer nor auto.") from None
 
 
 def _panel(heading: str | None) -> Callable[..., Any]:
@@ -110,12 +97,13 @@ computing = _panel("Computation")
 writing = _panel("Output")
 resuming = _panel("Interrupted runs")
 
-INTEGER: dict[str, Any] = {"parser": integer, "metavar": "N"}
 COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
 
-Bins = Annotated[int, decomposing("Bins of a continuous column.", **INTEGER)]
-Seed = Annotated[int, computing("Seed of the permutations.", "--random-state", "--seed", **INTEGER)]
-Jobs = Annotated[int, computing("Threads; -1 for all cores.", "--n-jobs", "--jobs", **INTEGER)]
+Bins = Annotated[int, decomposing("Bins of a continuous column.", metavar="N")]
+Seed = Annotated[
+    int, computing("Seed of the permutations.", "--random-state", "--seed", metavar="N")
+]
+Jobs = Annotated[int, computing("Threads; -1 for all cores.", "--n-jobs", "--jobs", metavar="N")]
 Json = Annotated[str | None, writing("All results as JSON; - for standard output.", metavar="FILE")]
 Quiet = Annotated[bool, writing("Only the result.", "--quiet", "-q")]
 
@@ -232,9 +220,7 @@ class SelectionOptions:
             **some_of("auto", *ESTIMATORS),
         ),
     ] = "auto"
-    alpha: Annotated[
-        float, selecting("False-positive rate of each test.", parser=real, metavar="RATE")
-    ] = 0.05
+    alpha: Annotated[float, selecting("False-positive rate of each test.", metavar="RATE")] = 0.05
     n_permutations: Annotated[
         Any,
         selecting(
@@ -263,34 +249,34 @@ class SelectionOptions:
     lookahead: Annotated[
         int,
         selecting(
-            "Test pairs (2) or triples (3) where no single candidate is significant.", **INTEGER
+            "Test pairs (2) or triples (3) where no single candidate is significant.", metavar="N"
         ),
     ] = 1
     n_random_starts: Annotated[
         int,
         selecting(
             "Where nothing is significant, condition on N random subsets of the candidates.",
-            **INTEGER,
+            metavar="N",
         ),
     ] = 0
     max_features: Annotated[
-        int | None, selecting("Maximum number of selected columns.", **INTEGER)
+        int | None, selecting("Maximum number of selected columns.", metavar="N")
     ] = None
     max_conditioning: Annotated[
         int | None,
         selecting(
             "Condition on at most N features at a time in forward steps, for small samples.",
-            **INTEGER,
+            metavar="N",
         ),
     ] = None
     stability: Annotated[
         int | None,
         selecting(
             "Repeat the selection on N random halves of the rows: selection frequencies.",
-            **INTEGER,
+            metavar="N",
         ),
     ] = None
-    max_samples: Annotated[int | None, computing("Use a random subset of N rows.", **INTEGER)] = (
+    max_samples: Annotated[int | None, computing("Use a random subset of N rows.", metavar="N")] = (
         None
     )
     max_memory: Annotated[str, computing("Memory to use; less memory takes more time.")] = "1GiB"

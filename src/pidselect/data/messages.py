@@ -41,6 +41,22 @@ def shown(name: str) -> str:
     return name if plain else repr(name)
 
 
+def printable(text: str) -> str:
+    r"""Return text without control characters, as names of columns may hold any.
+
+    Examples
+    --------
+    >>> printable("age \x1b[2J")
+    'age \\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
 def did_you_mean(word: object, known: Iterable[object]) -> str:
     """Return the end of an error message: the nearest known word, and all of them.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 
-from pidselect.data.messages import counted, duration
+from pidselect.data.messages import counted, duration, printable
 from pidselect.estimators import KSG, Mixed
 from pidselect.selection.callbacks import Callback, Stage, selected_features
 from pidselect.selection.context import SelectionContext
@@ -27,21 +27,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("pidselect")
 
+#: Seconds from which on a selection is announced, and the number of features that it assumes.
+LONG, TYPICAL_FEATURES = 60.0, 5
+
 #: A step with less work than this, in samples times scores, is not timed: even at 100 µs a score,
 #: as long as a search in a tree takes, six such steps take a minute.
 MIN_TIMED_WORK = 1e5
 
-#: Seconds from which on a selection is announced as long.
-LONG = 60.0
-
-#: The number of selected features for which the time is stated.
-TYPICAL_FEATURES = 5
-
-#: Permutations that a sequential test uses as a rule.
-SEQUENTIAL_PERMUTATIONS = 50
-
-#: With a conditioning set, a step takes at most about this many times as long as the first one.
-SLOWDOWN = 10
+#: Usual permutations of a sequential test; the longest step takes about 10 times the first one.
+SEQUENTIAL_PERMUTATIONS, SLOWDOWN = 50, 10
 
 #: The time of nearest neighbours, sorting included, grows about with this power of the number of
 #: samples: 1.4 to 1.7 from 1,000 to 50,000 samples with up to six conditioning columns.
@@ -72,8 +66,7 @@ def announce_long_fit(
     clock: Clock = time.perf_counter,
 ) -> None:
     """Time a small part of the work; log a warning if all of it takes `long` seconds or more."""
-    candidates = pool.candidates
-    n_samples = context.target.n_samples
+    candidates, n_samples = pool.candidates, context.target.n_samples
     work = n_samples * len(candidates) * _scores_per_candidate(context)
     if work < MIN_TIMED_WORK or context.device != "cpu":
         return  # on a GPU, compiling the kernels takes longer than what would be timed
@@ -93,26 +86,15 @@ def announce_long_fit(
     remedies = [fewer_samples(n_samples, expected, _growth(context))]
     if count_workers(context.n_jobs) < joblib.cpu_count():
         remedies.append("n_jobs=-1 uses all cores")
-    logger.warning(
-        "Selecting from %d candidates with %d samples takes about %s per step, about %s for %d "
-        "selected features. %s",
-        len(candidates),
-        n_samples,
-        duration(later),
-        duration(expected),
-        n_later,
-        "; ".join(filter(None, remedies)),
+    text = (
+        f"Selecting from {len(candidates)} candidates with {n_samples} samples takes about "
+        f"{duration(later)} per step, about {duration(expected)} for {n_later} selected features. "
     )
+    logger.warning(text + "; ".join(filter(None, remedies)))
 
 
 def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
-    """Return the number of samples that takes half a minute, as a setting; nothing if too few.
-
-    Examples
-    --------
-    >>> fewer_samples(10_000, 240.0), fewer_samples(40, 240.0)
-    ('max_samples=2500 takes about 30 s', '')
-    """
+    """Return the number of samples that takes half a minute, as a setting; nothing if too few."""
     share = (LONG / 2 / seconds) ** (1 / power)
     fewer = max(MIN_SAMPLES, int(float(f"{share * n_samples:.2g}")))
     if fewer >= n_samples:
@@ -121,10 +103,7 @@ def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
 
 
 def _seconds_per_step(
-    context: SelectionContext,
-    candidates: Sequence[Feature],
-    given: Sequence[Feature],
-    clock: Clock,
+    context: SelectionContext, candidates: Sequence[Feature], given: Sequence[Feature], clock: Clock
 ) -> float:
     """Estimate the time of one step from a few surrogates of the first candidate."""
     n_samples = context.target.n_samples
@@ -174,13 +153,8 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
     try:
         from rich.console import Console
         from rich.constrain import Constrain
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+        from rich.progress import TimeRemainingColumn as TimeColumn
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "verbose=1 shows progress with rich: pip install 'pidselect[progress]', or verbose=0."
@@ -193,7 +167,7 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
             return Constrain(super().get_renderable(), max(1, console.width - MARGIN))
 
     text = TextColumn("{task.description}", markup=False)
-    columns = (text, BarColumn(bar_width=24), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (text, BarColumn(bar_width=24), TaskProgressColumn(), TimeColumn())
     is_hidden = quiet or not console.is_terminal
     with Bar(*columns, console=console, transient=True, disable=is_hidden) as bar:
         yield ProgressDisplay(bar)
@@ -225,7 +199,7 @@ class ProgressDisplay(Callback):
     def message(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
         self._last = self._bar.get_time()
-        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._bar.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
     def status(self, text: str, total: int | None = None) -> None:
         """Start a new bar, of unknown length without a total, or print a line."""
@@ -235,7 +209,7 @@ class ProgressDisplay(Callback):
 
     def _start(self, text: str, total: int | None) -> None:
         self._bar.remove_task(self._task)  # rich cannot reset a total to None
-        self._task = self._bar.add_task(text, total=total)
+        self._task = self._bar.add_task(printable(text), total=total)
 
     def on_stage(self, stage: Stage) -> None:
         """Start a new bar."""
@@ -266,7 +240,7 @@ class ProgressDisplay(Callback):
         self.interrupted = selection
 
 
-#: Parts of the work that follow the selection.
+#: Stages of the work that follows the selection.
 LATER_STAGES = {
     "roles": "testing relevance",
     "atoms": "decomposing information",
@@ -281,8 +255,6 @@ def describe_stage(stage: Stage, n_selected: int) -> str:
     --------
     >>> describe_stage(Stage("forward", 3, 28, 1000), 2)
     'step 3, forward: 28 candidates, 2 selected'
-    >>> describe_stage(Stage("final", 5, 2, 1000), 2)
-    'final p-values of 2 features'
     """
     if stage.phase in LATER_STAGES:
         return LATER_STAGES[stage.phase]
