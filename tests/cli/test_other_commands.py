@@ -42,7 +42,7 @@ def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
 def test_the_demo_names_its_table_without_a_temporary_folder(tmp_path, monkeypatch):
     seen = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pidselect.cli.demo.run", lambda call, text: seen.append(call))
+    monkeypatch.setattr("pidselect.cli.run.run", lambda call, text: seen.append(call))
     assert call("demo").exit_code == 0
     assert seen[0].source == "island.csv"
     assert seen[0].table.table != Path("island.csv")
@@ -161,7 +161,7 @@ def test_completion_never_fails(tmp_path):
 def test_commands_import_late():
     """Help, version and completion load no compiled code."""
     code = "import sys, pidselect.cli; print([m for m in sys.modules if m in sys.argv])"
-    heavy = ["numba", "sklearn", "pandas", "matplotlib", "jinja2", "rich.progress"]
+    heavy = ["numpy", "numba", "sklearn", "pandas", "matplotlib", "jinja2", "rich.progress"]
     said = subprocess.run(
         [sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True
     )

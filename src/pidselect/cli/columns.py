@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from pidselect.cli.messages import WrongCallError
-from pidselect.data.messages import did_you_mean
 
 if TYPE_CHECKING:
     from pidselect.cli.options import SelectionOptions, TableOptions
@@ -94,6 +93,8 @@ def split_names(values: Iterable[str], known: Sequence[str], option: str) -> tup
 
 
 def _unknown_column(name: str, known: Sequence[str], option: str) -> WrongCallError:
+    from pidselect.data.messages import did_you_mean
+
     return WrongCallError(f"{option}: there is no column {name!r}{did_you_mean(name, known)}")
 
 
@@ -117,8 +118,9 @@ def split_types(
             if not sign:
                 raise WrongCallError(f"{option} {pair!r} has no type: use {pair}=nominal, say.")
             if feature_type not in TYPES:
-                near = did_you_mean(feature_type, TYPES)
-                raise WrongCallError(f"{option} {name}={feature_type}: unknown type{near}")
+                raise WrongCallError(
+                    f"{option} {name}={feature_type}: the type must be {', '.join(TYPES)}."
+                )
             if name in known:
                 types[name] = feature_type
             elif name == "target":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from pidselect.cli.columns import split_names, split_types
-from pidselect.cli.load import identifiers, open_table, part_of, read_header, refuse_missing
 from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
 from pidselect.cli.options import (
     COLUMNS,
+    INTEGER,
     Bins,
     Jobs,
     Json,
@@ -20,7 +20,6 @@ from pidselect.cli.options import (
     one_of,
     required,
 )
-from pidselect.cli.output import write_json
 from pidselect.names import CONTINUOUS_MEASURES, MEASURES
 
 #: \b keeps the lines of the paragraph that follows.
@@ -64,7 +63,7 @@ def decompose_command(
             "Permutations for p-values; 0 for none.",
             "--n-permutations",
             "--permutations",
-            metavar="N",
+            **INTEGER,
         ),
     ] = 0,
     n_bootstrap: Annotated[
@@ -73,7 +72,7 @@ def decompose_command(
             "Bootstrap samples for confidence intervals; 0 for none.",
             "--n-bootstrap",
             "--bootstrap",
-            metavar="N",
+            **INTEGER,
         ),
     ] = 0,
     unit: Annotated[str, decomposing("Unit of information.", **one_of("bit", "nat"))] = "bit",
@@ -89,6 +88,8 @@ def decompose_command(
             say(text, err=True)
 
     with plain_errors(), warnings_as_notes(note):
+        from pidselect.cli.output import write_json
+
         variables, feature_types = _read(table, source)
         from pidselect.decomposition import decompose
 
@@ -112,6 +113,8 @@ def decompose_command(
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target as tables; and the stated feature types."""
+    from pidselect.cli.load import identifiers, open_table, part_of, read_header, refuse_missing
+
     if table.missing == "category":
         raise WrongCallError("decompose takes no --missing category: use --missing drop.")
     known = read_header(table)

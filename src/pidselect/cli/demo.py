@@ -6,15 +6,15 @@ import csv
 import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pidselect.cli.formatting import relevant_sentences
 from pidselect.cli.messages import plain_errors, say
 from pidselect.cli.options import OutputOptions, Quiet, SelectionOptions, TableOptions
-from pidselect.cli.run import Call, Result, run
-from pidselect.cli.select import select_text
+
+if TYPE_CHECKING:
+    from pidselect.cli.run import Result
 
 #: Few samples and permutations, to be quick.
 N_SAMPLES, N_PERMUTATIONS = 500, 50
@@ -52,6 +52,8 @@ def demo_command(
     quiet: Quiet = False,
 ) -> None:
     """Select features of a simulated table."""
+    from pidselect.cli.run import Call, run
+
     with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:
         path = table or Path(folder, NAME)
         target = _write(path, quiet)
@@ -90,5 +92,8 @@ def _write(path: Path, quiet: bool) -> str:
 
 
 def _text(result: Result) -> str:
+    from pidselect.cli.formatting import relevant_sentences
+    from pidselect.cli.run import select_text
+
     sentences = "" if result.explanation is None else relevant_sentences(result.explanation)
     return f"{select_text(result)}\n\n{sentences}"

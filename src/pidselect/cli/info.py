@@ -9,8 +9,6 @@ from typing import Any
 
 from pidselect.cli.messages import one_line, plain_errors, say
 from pidselect.cli.options import Json
-from pidselect.cli.output import write_json
-from pidselect.data.messages import align
 
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Show versions, threads, memory and GPU.
@@ -39,6 +37,8 @@ OTHER_NAMES = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
 def info_command(json: Json = None) -> None:
     """Show versions, threads, memory and GPU."""
     with plain_errors():
+        from pidselect.cli.output import write_json
+
         found = environment_info()
         if json is None:
             say(_text(found))
@@ -95,6 +95,8 @@ def _gpu() -> dict[str, Any]:
 
 
 def _text(found: dict[str, Any]) -> str:
+    from pidselect.data.messages import align
+
     memory, gpu = found["memory_bytes"], found["gpu"]
     optional = {
         name: known or f"not installed (pip install {OPTIONAL[name]})"

@@ -11,8 +11,6 @@ from typing import Any
 
 import typer
 
-from pidselect.data.messages import printable
-
 #: Exit codes of a failure, a wrong call or file, and an interruption.
 FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
 
@@ -34,6 +32,8 @@ HINT = "Parameters are options: n_jobs=2 is --n-jobs 2."
 
 def say(text: str = "", *, err: bool = False) -> None:
     """Print a text, on standard error if `err`."""
+    from pidselect.data.messages import printable
+
     typer.echo(printable(text), err=err)
 
 

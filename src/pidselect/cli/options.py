@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from pidselect.cli.columns import complete_column
-from pidselect.data.messages import did_you_mean
 from pidselect.names import CRITERIA, ESTIMATORS, SURROGATES
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
@@ -40,6 +39,8 @@ def one_of(*names: str) -> dict[str, Any]:
 
     def parse(text: str) -> str:
         if text not in names:
+            from pidselect.data.messages import did_you_mean
+
             raise typer.BadParameter(f"{text!r} is unknown{did_you_mean(text, names)}")
         return text
 
@@ -72,12 +73,16 @@ def completing(*names: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def integer_or_auto(text: str | int) -> int | str:
-    """Return an integer, or "auto"."""
-    try:
-        return text if text == "auto" else int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither an integer nor auto.") from None
+def _parser(convert: Callable[[Any], Any], expected: str) -> Callable[[Any], Any]:
+    """Return a parser whose error names the text."""
+
+    def parse(text: Any) -> Any:
+        try:
+            return convert(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not {expected}.") from None
+
+    return parse
 
 
 def _panel(heading: str | None) -> Callable[..., Any]:
@@ -97,13 +102,17 @@ computing = _panel("Computation")
 writing = _panel("Output")
 resuming = _panel("Interrupted runs")
 
+INTEGER: dict[str, Any] = {"parser": _parser(int, "an integer"), "metavar": "N"}
+REAL: dict[str, Any] = {"parser": _parser(float, "a number"), "metavar": "X"}
+INTEGER_OR_AUTO: dict[str, Any] = {
+    "parser": _parser(lambda text: text if text == "auto" else int(text), "an integer, nor auto"),
+    "metavar": "N|auto",
+}
 COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
 
-Bins = Annotated[int, decomposing("Bins of a continuous column.", metavar="N")]
-Seed = Annotated[
-    int, computing("Seed of the permutations.", "--random-state", "--seed", metavar="N")
-]
-Jobs = Annotated[int, computing("Threads; -1 for all cores.", "--n-jobs", "--jobs", metavar="N")]
+Bins = Annotated[int, decomposing("Bins of a continuous column.", **INTEGER)]
+Seed = Annotated[int, computing("Seed of the permutations.", "--random-state", "--seed", **INTEGER)]
+Jobs = Annotated[int, computing("Threads; -1 for all cores.", "--n-jobs", "--jobs", **INTEGER)]
 Json = Annotated[str | None, writing("All results as JSON; - for standard output.", metavar="FILE")]
 Quiet = Annotated[bool, writing("Only the result.", "--quiet", "-q")]
 
@@ -220,15 +229,14 @@ class SelectionOptions:
             **some_of("auto", *ESTIMATORS),
         ),
     ] = "auto"
-    alpha: Annotated[float, selecting("False-positive rate of each test.", metavar="RATE")] = 0.05
+    alpha: Annotated[float, selecting("False-positive rate of each test.", **REAL)] = 0.05
     n_permutations: Annotated[
         Any,
         selecting(
             "Permutations per candidate; auto for a sequential test, which stops early.",
             "--n-permutations",
             "--permutations",
-            parser=integer_or_auto,
-            metavar="N|auto",
+            **INTEGER_OR_AUTO,
         ),
     ] = 200
     surrogates: Annotated[
@@ -249,34 +257,34 @@ class SelectionOptions:
     lookahead: Annotated[
         int,
         selecting(
-            "Test pairs (2) or triples (3) where no single candidate is significant.", metavar="N"
+            "Test pairs (2) or triples (3) where no single candidate is significant.", **INTEGER
         ),
     ] = 1
     n_random_starts: Annotated[
         int,
         selecting(
             "Where nothing is significant, condition on N random subsets of the candidates.",
-            metavar="N",
+            **INTEGER,
         ),
     ] = 0
     max_features: Annotated[
-        int | None, selecting("Maximum number of selected columns.", metavar="N")
+        int | None, selecting("Maximum number of selected columns.", **INTEGER)
     ] = None
     max_conditioning: Annotated[
         int | None,
         selecting(
             "Condition on at most N features at a time in forward steps, for small samples.",
-            metavar="N",
+            **INTEGER,
         ),
     ] = None
     stability: Annotated[
         int | None,
         selecting(
             "Repeat the selection on N random halves of the rows: selection frequencies.",
-            metavar="N",
+            **INTEGER,
         ),
     ] = None
-    max_samples: Annotated[int | None, computing("Use a random subset of N rows.", metavar="N")] = (
+    max_samples: Annotated[int | None, computing("Use a random subset of N rows.", **INTEGER)] = (
         None
     )
     max_memory: Annotated[str, computing("Memory to use; less memory takes more time.")] = "1GiB"

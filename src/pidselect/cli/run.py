@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pidselect.cli.columns import Roles, find_roles
-from pidselect.cli.formatting import alarms_text, selection_text
+from pidselect.cli.formatting import alarms_text, explanation_text, selection_text
 from pidselect.cli.load import Data, read_data, read_header
 from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
 from pidselect.cli.options import (
@@ -189,6 +189,18 @@ def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
         )
         result = replace(result, stability=found)
     return result
+
+
+def select_text(result: Result) -> str:
+    """Return what ``select`` prints."""
+    text = selection_text(result.selection, result.data.n_rows)
+    return text if result.stability is None else f"{text}\n\n{result.stability}"
+
+
+def explain_text(result: Result) -> str:
+    """Return what ``explain`` prints."""
+    text = "" if result.explanation is None else explanation_text(result.explanation)
+    return text if result.stability is None else f"{text}\n\n{result.stability}"
 
 
 def summary_of(call: Call, result: Result) -> dict[str, Any]:

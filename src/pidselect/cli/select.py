@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from pidselect.cli.formatting import explanation_text, selection_text
 from pidselect.cli.messages import plain_errors
 from pidselect.cli.options import (
     Bins,
@@ -18,7 +17,6 @@ from pidselect.cli.options import (
     decomposing,
     one_of,
 )
-from pidselect.cli.run import Call, Result, run
 from pidselect.names import MEASURES
 
 #: \b keeps the lines of the paragraph that follows.
@@ -54,6 +52,8 @@ def select_command(
     context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
 ) -> None:
     """Select the features of a table that are informative about its target."""
+    from pidselect.cli.run import Call, run, select_text
+
     run(Call.of(context, table, how, out), select_text)
 
 
@@ -73,19 +73,10 @@ def explain_command(
     bins: Bins = 5,
 ) -> None:
     """Select features, and decompose the information of each one about the target."""
+    from pidselect.cli.run import Call, explain_text, run
+
     with plain_errors():
         from pidselect.significance.validation import check_count
 
         check_count(bins, "bins", at_least=2)
-    run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), _explain_text)
-
-
-def select_text(result: Result) -> str:
-    """Return what ``select`` prints."""
-    text = selection_text(result.selection, result.data.n_rows)
-    return text if result.stability is None else f"{text}\n\n{result.stability}"
-
-
-def _explain_text(result: Result) -> str:
-    text = "" if result.explanation is None else explanation_text(result.explanation)
-    return text if result.stability is None else f"{text}\n\n{result.stability}"
+    run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), explain_text)
