@@ -20,7 +20,7 @@ from pidselect.selection import PIDSelector
         (["--target", "Y"], ["--target", "'Y'", "'y'"]),
         (["--target", "y", "--drop", "lenght"], ["--drop", "'lenght'", "'length'"]),
         (["--target", "y", "--feature-types", "colour"], ["--feature-types", "colour=nominal"]),
-        (["--target", "y", "--feature-types", "colour=nominl"], ["'nominal'"]),
+        (["--target", "y", "--feature-types", "colour=nominl"], ["colour=nominl", "nominal."]),
         (["--target", "y", "--feature-types", "color=nominal"], ["'colour'"]),
         (["--target", "y", "--drop", "y"], ["--target", "--drop", "'y'"]),
         (["--target", "y", "--groups", "colour,planet"], ["--groups"]),
