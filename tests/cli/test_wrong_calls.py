@@ -176,7 +176,7 @@ def test_a_full_disk_is_a_failure(table, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pidselect.data.io.write_columns", fail)
+        patch.setattr("pidselect.cli.output.write_columns", fail)
         result = select(table, "--target", "y", "--output", "small.csv")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "Error: No space left on device"

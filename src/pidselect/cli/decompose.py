@@ -133,7 +133,7 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
     refuse_missing(opened, table)
     for name, reason in identifiers(opened).items():
         raise WrongCallError(
-            f"column {name!r} is an identifier: a different text in nearly every row ({reason}). "
-            f"If they are labels, state {to_option('feature_types', f'{name}=nominal')}."
+            f"column {name!r} cannot be used ({reason}). If it has labels, use "
+            f"{to_option('feature_types', {name: 'nominal'})}."
         )
     return [part_of(opened, some) for some in names], feature_types

@@ -5,15 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from pidselect.cli.columns import Roles
 from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import TableOptions
+from pidselect.data import IdentifierWarning, IntArray, Table, is_constant
+from pidselect.data.io import header
 from pidselect.data.messages import counted
-
-if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.data import IntArray, Table
 
 #: The columns of the file are moved to disk when they exceed this share of the memory.
 TABLE_SHARE = 1 / 4
@@ -23,7 +24,7 @@ MAX_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class SelectionData:
     """The data of a selection.
 
     Parameters
@@ -53,12 +54,10 @@ class Data:
 
 def read_header(table: TableOptions) -> tuple[str, ...]:
     """Return the names of the columns."""
-    from pidselect.data.io import header
-
     return header(table.table, table.text_format)
 
 
-def read_data(table: TableOptions, roles: Roles, max_memory: str) -> Data:
+def read_data(table: TableOptions, roles: Roles, max_memory: str) -> SelectionData:
     """Read all columns that are not dropped."""
     from pidselect.selection.validation import to_bytes
 
@@ -80,30 +79,23 @@ def read_data(table: TableOptions, roles: Roles, max_memory: str) -> Data:
         X, of_rows = X.split(roles.groups)
         groups = of_rows.columns[0].codes()
     if found := identifiers(X):
-        warnings.warn(
-            "skipped columns with a different text in nearly every row: "
-            f"{', '.join(f'{name!r} ({reason})' for name, reason in found.items())}. If they are "
-            f"labels, state feature_types={dict.fromkeys(found, 'nominal')}",
-            stacklevel=2,
-        )
-    return Data(X, y, groups, roles, n_rows)
+        warnings.warn(IdentifierWarning(found), stacklevel=2)
+    return SelectionData(X, y, groups, roles, n_rows)
 
 
 def open_table(table: TableOptions, **settings: Any) -> Table:
     """Open the file, without warnings of identifiers: not every column is a feature."""
-    from pidselect.data import Table
-
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="skipped columns where", category=UserWarning)
+        warnings.simplefilter("ignore", IdentifierWarning)
         return Table.open(table.table, text=table.text_format, **settings)
 
 
 def identifiers(table: Table) -> dict[str, str]:
-    """Return the columns with a different text in nearly every row, with their counts."""
+    """Return the skipped columns that are not constant, with the reason."""
     return {
-        table.names[index]: reason.partition(": ")[2]
+        table.names[index]: reason
         for index, reason in table.skipped.items()
-        if reason.startswith("identifier")
+        if not is_constant(table.columns[index].values)
     }
 
 
@@ -111,8 +103,6 @@ def refuse_missing(table: Table, options: TableOptions) -> None:
     """Raise an error if values are missing and ``--missing`` is "error"."""
     if options.missing != "error":
         return
-    import numpy as np
-
     gaps = {column.name: np.isnan(column.values) for column in table.columns}
     counts = {name: int(np.count_nonzero(gap)) for name, gap in gaps.items() if gap.any()}
     if not counts:
@@ -130,14 +120,10 @@ def refuse_missing(table: Table, options: TableOptions) -> None:
 
 def _without_missing(table: Table, name: str) -> Table:
     """Return the rows that have a value in a column."""
-    import numpy as np
-
     values = table.columns[table.index(name)].values
     return table.take(np.flatnonzero(~np.isnan(values))) if np.isnan(values).any() else table
 
 
 def part_of(table: Table, names: Sequence[str]) -> Table:
     """Return some columns of a table, in this order."""
-    from pidselect.data import Table
-
     return Table(tuple(table.columns[table.index(name)] for name in names))

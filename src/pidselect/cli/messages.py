@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,13 +46,16 @@ def to_option(parameter: str, value: object) -> str:
 
     Examples
     --------
-    >>> to_option("delimiter", ";"), to_option("na_values", ("?", "-"))
-    ("--delimiter ';'", "--na-values '?' --na-values=-")
+    >>> to_option("delimiter", ";"), to_option("feature_types", {"id": "nominal"})
+    ("--delimiter ';'", '--feature-types id=nominal')
     """
-    values = value if isinstance(value, list | tuple) else [value]
+    if isinstance(value, Mapping):
+        value = [f"{key}={one}" for key, one in value.items()]
     option = f"--{parameter.replace('_', '-')}"
-    typed = [[f"{option}={one}"] if str(one).startswith("-") else [option, one] for one in values]
-    return " ".join(shlex.join(map(str, words)) for words in typed)
+    words: list[str] = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        words += [f"{option}={one}"] if str(one).startswith("-") else [option, str(one)]
+    return shlex.join(words)
 
 
 def hint(error: BaseException | Warning) -> str:

@@ -13,6 +13,8 @@ import typer
 
 from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import OutputOptions, TableOptions
+from pidselect.data.atomic_write import atomic_write
+from pidselect.data.io import check_target, write_columns
 from pidselect.data.messages import counted
 
 PAGES = (".html", ".htm")
@@ -46,8 +48,6 @@ def check_places(table: Path, out: OutputOptions) -> None:
             raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
         import pidselect.report.selection_page  # noqa: F401  (a missing library is an error now)
     if out.output is not None:
-        from pidselect.data.io import check_target
-
         check_target(out.output, table if table.exists() else None)
 
 
@@ -82,15 +82,11 @@ def write_page(summary: Mapping[str, Any], path: Path) -> str:
 
 def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
     """Write some columns of the table; return a line about it."""
-    from pidselect.data.io import write_columns
-
     write_columns(table.table, path, names, table.text_format)
     return f"Reduced table ({counted(len(names), 'column')}): {path}"
 
 
 def _save(path: Path, text: str) -> None:
-    from pidselect.data.atomic_write import atomic_write
-
     content = text.encode("utf-8", "backslashreplace")  # names in JSON may hold lone surrogates
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(content)

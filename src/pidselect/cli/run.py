@@ -11,7 +11,7 @@ import typer
 
 from pidselect.cli.columns import Roles, find_roles
 from pidselect.cli.formatting import alarms_text, explanation_text, selection_text
-from pidselect.cli.load import Data, read_data, read_header
+from pidselect.cli.load import SelectionData, read_data, read_header
 from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
 from pidselect.cli.options import (
     OutputOptions,
@@ -65,14 +65,15 @@ class Call:
         cls, context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
     ) -> Call:
         """Return the call that typer has parsed."""
-        return cls(table, how, out, as_typed(context), source=str(table.table))
+        source = "standard input" if str(table.table) == "-" else str(table.table)
+        return cls(table, how, out, as_typed(context), source=source)
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """Results, as far as they were computed before an interruption."""
 
-    data: Data
+    data: SelectionData
     selection: Selection
     selected: tuple[str, ...] = ()
     explanation: Explanation | None = None
@@ -155,7 +156,7 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -
             return replace(result, is_complete=False)
 
 
-def _fit(selector: PIDSelector, data: Data, progress: ProgressDisplay) -> Result:
+def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) -> Result:
     selector.set_params(
         fixed_features=list(data.roles.fixed_features) or None,
         feature_groups=data.roles.feature_groups or None,

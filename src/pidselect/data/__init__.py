@@ -8,7 +8,7 @@ from .feature_types import CLASS_LEVELS, FeatureTypes
 from .frames import collect, frame_library, is_frame, make_frame, select_columns, to_matrix
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
-from .table import Table
+from .table import IdentifierWarning, Table
 from .text_io import FileError, TextFormat
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "FeatureTypes",
     "FileError",
     "FloatArray",
+    "IdentifierWarning",
     "IntArray",
     "Missing",
     "Table",

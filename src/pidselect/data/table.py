@@ -284,6 +284,27 @@ def feature_types_over(X: Any, feature_types: FeatureTypes | None) -> FeatureTyp
     return feature_types
 
 
+class IdentifierWarning(UserWarning):
+    """Text columns skipped as identifiers, as nearly every row has a different text.
+
+    Attributes
+    ----------
+    columns : dict of str to str
+        The reason for each column.
+    setting : tuple of str and dict
+        The parameter that uses them as labels, with its value.
+    """
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        super().__init__(columns)
+        self.columns = dict(columns)
+        self.setting = ("feature_types", dict.fromkeys(columns, "nominal"))
+
+    def __str__(self) -> str:
+        named = "; ".join(f"{name!r} ({reason})" for name, reason in self.columns.items())
+        return f"skipped columns: {named}. If they are labels, use feature_types={self.setting[1]}"
+
+
 def build_table(
     raws: Sequence[RawColumn],
     feature_types: FeatureTypes | None = None,
@@ -308,9 +329,5 @@ def build_table(
     }
     if identifiers:
         named = {columns[i].name: reason for i, reason in identifiers.items()}
-        found = "; ".join(f"{name!r} ({reason})" for name, reason in named.items())
-        warn_caller(
-            f"skipped columns where nearly every row has its own text: {found}. If they are meant "
-            f"as labels, feature_types={dict.fromkeys(named, 'nominal')} keeps them"
-        )
+        warn_caller(IdentifierWarning(named))
     return Table(columns, dict(sorted({**(skipped or {}), **constant, **identifiers}.items())))
