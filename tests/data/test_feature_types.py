@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pidselect.data import CLASS_LEVELS, Table, read_block, read_dataset
+from pidselect.data import CLASS_LEVELS, IdentifierWarning, Table, read_block, read_dataset
 
 N = 40
 
@@ -75,11 +75,10 @@ def test_times_are_continuous_however_few():
 
 def test_identifiers_are_skipped_with_a_warning():
     X = pl.DataFrame({"id": [f"r{i}" for i in range(N)], "a": cycle(3)})
-    with pytest.warns(
-        UserWarning, match=r"'id' .*feature_types=\{'id': 'nominal'\} keeps"
-    ) as caught:
+    with pytest.warns(IdentifierWarning, match=r"'id'.*feature_types=\{'id': ") as caught:
         table = Table.read(X)
     assert len(caught) == 1
+    assert list(caught[0].message.columns) == ["id"]
     assert table.skipped == {0: "identifier: 40 different texts in 40 rows"}
     assert not Table.read(X, feature_types={"id": "nominal"}).skipped
 
