@@ -1,138 +1,317 @@
-"""What an experiment is: parts that are run many times, and a report made from their runs."""
+"""An experiment of the paper: runs, and tables, claims and figures computed from their outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from reproduction.agreement import Claim, Comparison
-from reproduction.figures import Figure
+import numpy as np
+from numpy.typing import NDArray
 
-#: What a run is of, such as {"model": 1, "criterion": "cmi"}: plain values only.
-Point = Mapping[str, str | int | float | bool]
+from reproduction.agreement import Agreement, AgreementRule, Decided, estimate
 
-#: What a run gives: plain values, lists and dicts, as JSON has them.
+#: Arguments of a run, such as {"model": 1, "settings": "cmi"}: plain values.
+Arguments = Mapping[str, str | int | float | bool]
+
+#: What a run returns: plain values, lists and dicts, as JSON has them.
 Outcome = dict[str, Any]
 
+Values = Sequence[float] | NDArray[Any]
 
-@dataclass(frozen=True)
-class Part:
-    """One kind of run, made for every point again and again with different seeds.
 
-    Parameters
-    ----------
-    name : str
-    run : callable
-        ``run(seed, **point)`` returns the outcome of one run. It is a function of a module, so
-        that other processes find it, and it depends on nothing but its arguments.
-    points : sequence of Point
-    runs : int
-        For each point, in the full reproduction.
-    quick_points : sequence of Point, optional
-        The points of a quick reproduction, if these are not all.
-    quick_runs : int
-        For each point, in a quick reproduction.
-    seconds : float
-        Roughly, of one run on one core: longer ones go first, and the time left is told from it.
-    on_gpu : bool
-        Whether the run also takes ``device="cpu"`` or ``"cuda"``.
-    gpu_seconds : float, optional
-        Roughly, of one run on a GPU.
-    cpu_runs : int, optional
-        For each point where there is no GPU, if that is fewer.
-    """
+class NotRunError(Exception):
+    """A table, claim or panel needs runs that do not exist."""
 
-    name: str
-    run: Callable[..., Outcome]
-    points: Sequence[Point] = ({},)
-    runs: int = 100
-    quick_points: Sequence[Point] | None = None
-    quick_runs: int = 3
-    seconds: float = 1.0
-    on_gpu: bool = False
-    gpu_seconds: float | None = None
-    cpu_runs: int | None = None
+
+class RunRecord(NamedTuple):
+    """One run: its part, arguments and seed, its outcome, its time and its environment."""
+
+    part: str
+    point: Arguments
+    seed: int
+    outcome: Outcome
+    seconds: float
+    environment: str
 
 
 class Results:
     """The outcomes of an experiment's runs.
 
-    Parameters
-    ----------
-    runs : mapping of part name to list of (point, seed, outcome)
-
     Examples
     --------
-    >>> results = Results({"toss": [({"coin": 1}, 1, {"heads": 0}), ({"coin": 1}, 0, {"heads": 1}),
-    ...                             ({"coin": 2}, 0, {"heads": 1})]})
+    >>> results = Results([RunRecord("toss", {"coin": 1}, 0, {"heads": 1}, 0.1, "here")])
     >>> results.of("toss", coin=1)
-    [{'heads': 1}, {'heads': 0}]
-    >>> results.of("throw")
-    []
+    [{'heads': 1}]
     """
 
-    def __init__(self, runs: Mapping[str, Sequence[tuple[Point, int, Outcome]]]) -> None:
-        self._runs = runs
+    def __init__(self, records: Iterable[RunRecord]) -> None:
+        self._records = sorted(records, key=lambda record: record.seed)
 
-    def of(self, part: str, **point: str | int | float | bool) -> list[Outcome]:
-        """Return the outcomes of a part at points that have these values, ordered by seed.
-
-        Empty if it was not run: a report shows what there is.
-        """
+    def of(self, part: str, **point: Any) -> list[Outcome]:
+        """Return the outcomes of a part with these arguments, ordered by seed."""
         found = [
-            (seed, outcome)
-            for where, seed, outcome in self._runs.get(part, ())
-            if all(where.get(key) == value for key, value in point.items())
+            record.outcome
+            for record in self._records
+            if record.part == part
+            and all(record.point.get(name) == value for name, value in point.items())
         ]
-        return [outcome for _, outcome in sorted(found, key=lambda pair: pair[0])]
+        if not found:
+            raise NotRunError(part)
+        return found
 
-    def points(self, part: str) -> list[Point]:
-        """Return the points at which a part was run, in an order that depends on them alone."""
-        seen = {str(sorted(where.items())): where for where, _, _ in self._runs.get(part, ())}
-        return [seen[text] for text in sorted(seen)]
+
+def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns, and an empty list if runs are missing for it."""
+    try:
+        return function(*arguments)
+    except NotRunError:
+        return []
 
 
 @dataclass(frozen=True)
-class Note:
-    """Something the paper leaves open or misprints, and what was done here."""
+class Part:
+    """One kind of run, repeated with different seeds at each point.
+
+    Parameters
+    ----------
+    name : str
+    run : callable
+        ``run(seed, **point)`` returns the outcome; a module-level function of its arguments only.
+    points : sequence of Arguments
+    runs : int
+        Repetitions of each point.
+    quick_points : sequence of Arguments, optional
+        The points of a quick reproduction, if these are not all.
+    quick_runs : int
+        Repetitions in a quick reproduction.
+    seconds : float
+        Rough time of a run on one core: longer runs start first.
+    uses_device : bool
+        Whether the run takes ``device="cpu"`` or ``"cuda"``, and all cores on a CPU.
+    cpu_runs : int, optional
+        Repetitions without a GPU, if that is fewer.
+    """
+
+    name: str
+    run: Callable[..., Outcome]
+    points: Sequence[Arguments] = ({},)
+    runs: int = 100
+    quick_points: Sequence[Arguments] | None = None
+    quick_runs: int = 3
+    seconds: float = 1.0
+    uses_device: bool = False
+    cpu_runs: int | None = None
+
+
+class Condition(NamedTuple):
+    """A rule, the quantity it is applied to, and how that is computed from the results.
+
+    `values` returns one value a run, or several such sequences by label: then each must satisfy the
+    rule, and the least favourable one is shown.
+    """
+
+    rule: AgreementRule
+    measured: str
+    values: Callable[[Results], Values | Decided | Mapping[str, Values | Decided]]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper in our words, and the condition by which our runs decide it.
+
+    Parameters
+    ----------
+    name : str
+        Unique within the experiment; identifies the claim in stored numbers.
+    statement : str
+    rule, measured, values
+        The condition, see `Condition`.
+    remark : str
+        Explanation of a difference. Numbers in it are those of the full reproduction.
+    also : sequence of Condition
+        Further conditions that must hold.
+    """
+
+    name: str
+    statement: str
+    rule: AgreementRule
+    measured: str
+    values: Callable[[Results], Values | Decided | Mapping[str, Values | Decided]]
+    remark: str = ""
+    also: Sequence[Condition] = ()
+
+    def evaluate(self, results: Results) -> dict[str, Any]:
+        """Return estimate, verdict and quantity of the least favourable condition."""
+        found = []
+        for condition in (Condition(self.rule, self.measured, self.values), *self.also):
+            values = attempt(condition.values, results)
+            by_label = values if isinstance(values, Mapping) else {"": values}
+            for label, one in by_label.items():
+                ours, holds = one if isinstance(one, Decided) else (estimate(one), None)
+                margin = condition.rule.margin(ours)
+                order = list(Agreement).index(condition.rule.judge(ours, holds))
+                several = f", the least favourable of {len(by_label)}" if len(by_label) > 1 else ""
+                measured = condition.measured + (f" ({label}{several})" if label else "")
+                found.append((order, -math.inf if math.isnan(margin) else margin, measured, ours))
+        order, _, measured, ours = min(found, key=lambda one: one[:2])
+        verdict = list(Agreement)[order]
+        return {"name": self.name, "measured": measured, "ours": ours, "verdict": verdict}
+
+
+class Cell(NamedTuple):
+    """One number of a table: where it stands, its runs, and the paper's number."""
+
+    row: str
+    column: str
+    values: Values
+    paper: float | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table of our numbers, beside the paper's where it has them."""
+
+    name: str
+    title: str
+    caption: str
+    cells: Callable[[Results], Iterable[Cell]]
+    digits: int = 1
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels that are shown together; `panels` returns what `panel` makes, or [] if not run."""
+
+    name: str
+    title: str
+    caption: str
+    panels: Callable[[Results], Iterable[Any]]
+    n_columns: int = 3
+
+
+class Note(NamedTuple):
+    """What the paper leaves open or misprints, and what was done here."""
 
     found: str
     done: str
 
 
 @dataclass(frozen=True)
-class Findings:
-    """What comes out of an experiment, ready to be shown."""
-
-    comparisons: Sequence[Comparison] = ()
-    claims: Sequence[Claim] = ()
-    figures: Sequence[Figure] = ()
-
-
-@dataclass(frozen=True)
 class Experiment:
-    """An experiment of the paper.
-
-    Parameters
-    ----------
-    name : str
-        As ``--only`` takes it.
-    title : str
-    where : str
-        In the paper: section, table, figure.
-    about : sequence of str
-        Paragraphs: what the system is, what is estimated and how, what "our defaults" adds.
-    parts : sequence of Part
-    report : callable
-        Makes findings from results, of whatever parts were run.
-    notes : sequence of Note
-    """
+    """An experiment of the paper; `about` explains the data, the estimates and the settings."""
 
     name: str
     title: str
     where: str
     about: Sequence[str]
     parts: Sequence[Part]
-    report: Callable[[Results], Findings]
+    comparisons: Sequence[Comparison]
+    claims: Sequence[Claim]
+    figures: Sequence[Figure]
     notes: Sequence[Note] = ()
+
+
+# ------------------------------------------------------------------------------ values of figures
+
+
+def panel(title: str, kind: str, series: Sequence[Outcome], **options: Any) -> Outcome:
+    """Return the numbers of one set of axes.
+
+    Parameters
+    ----------
+    title : str
+    kind : {"bars", "stacked", "lines", "points", "lattice"}
+    series : sequence of dict
+        See `line` and `means`.
+    **options
+        x_label, y_label, marks (vertical lines), top (least upper limit of y), nodes, edges.
+    """
+    defaults = {"x_label": "", "y_label": "", "nodes": [], "edges": [], "marks": [], "top": None}
+    return {"title": title, "kind": kind, "series": list(series), **defaults, **options}
+
+
+def line(label: str, role: str, x: Iterable[Any], y: Values, **options: Any) -> Outcome:
+    """Return a series of a panel; its role decides the colour (see `pidselect.report.style`)."""
+    numbers = [float(value) for value in y]
+    series = {"label": label, "role": role, "x": list(x), "y": numbers}
+    return {**series, "error": None, "threshold": None, **options}
+
+
+def means(
+    label: str,
+    role: str,
+    x: Iterable[Any],
+    values: Iterable[Values],
+    critical_values: Iterable[Values] | None = None,
+) -> Outcome:
+    """Return a series of means over runs, with standard errors and mean critical values.
+
+    Examples
+    --------
+    >>> means("MI", "mi", ["X1", "X2"], [[1.0, 3.0], [0.0, 0.0]])["error"]
+    [1.0, 0.0]
+    """
+    found = [estimate(runs) for runs in values]
+    several = all(one.runs > 1 for one in found)
+    error = [one.standard_error for one in found] if several else None
+    limits = critical_values
+    threshold = None if limits is None else [estimate(runs).mean for runs in limits]
+    return line(label, role, x, [one.mean for one in found], error=error, threshold=threshold)
+
+
+def mean_panel(
+    title: str,
+    kind: str,
+    runs: Sequence[Any],
+    x: Iterable[Any],
+    series: Mapping[str, tuple[str, str]],
+    get: Callable[[Any, str, Any], float],
+    limit: Callable[[Any, str, Any], float] | None = None,
+    **options: Any,
+) -> Outcome:
+    """Return a panel of means over runs.
+
+    Parameters
+    ----------
+    x : iterable
+        Categories of bars, or numbers.
+    series : mapping of key to (label, role)
+    get : callable
+        ``get(run, key, x)`` returns a value of one run.
+    limit : callable, optional
+        Returns the critical value of the same term.
+    """
+    x = list(x)
+    shown = []
+    for key, (label, role) in series.items():
+        values = [[get(run, key, one) for run in runs] for one in x]
+        limits = [[limit(run, key, one) for run in runs] for one in x] if limit else None
+        shown.append(means(label, role, x, values, limits))
+    return panel(title, kind, shown, **options)
+
+
+# ------------------------------------------------------------------------------ values of claims
+
+
+def percent(holds: Iterable[Any]) -> NDArray[np.float64]:
+    """Return 100 where something holds and 0 elsewhere: the mean is a percentage."""
+    return np.array([100.0 if value else 0.0 for value in holds])
+
+
+def share(names: Sequence[str], group: Sequence[str]) -> float:
+    """Return the percentage of a group that is among the names.
+
+    Examples
+    --------
+    >>> share(["Z1", "W2", "W3"], ["W1", "W2", "W3", "W4"])
+    50.0
+    """
+    return 100.0 * len(set(names) & set(group)) / len(group)
+
+
+def difference(first: Values, second: Values) -> NDArray[np.float64]:
+    """Return differences run by run, of the runs that both have."""
+    runs = min(len(first), len(second))
+    return np.asarray(first, dtype=float)[:runs] - np.asarray(second, dtype=float)[:runs]

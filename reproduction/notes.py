@@ -1,67 +1,56 @@
-"""What the paper leaves open or misprints as a whole, and what was done here.
-
-What concerns one experiment stands with that experiment.
-"""
+"""What the paper leaves open in all experiments, and what was done here."""
 
 from __future__ import annotations
 
 from reproduction.experiment import Note
 
-GENERAL_NOTES: tuple[Note, ...] = (
+GENERAL_NOTES = (
     Note(
-        found="The number of nearest neighbours k is not stated, nor is the version of the toolbox "
-        "that was used (IDTxl with JIDT).",
-        done="k = 4 and algorithm 1, the toolbox's defaults, on columns with mean 0 and standard "
-        "deviation 1, as it scales them.",
+        "The number of nearest neighbours k is not stated, nor is the version of the toolbox (IDTxl "
+        "with JIDT).",
+        "k = 4 and algorithm 1, the toolbox's defaults, on standardised columns, as it scales them.",
+    ),
+    Note("The number of permutations is in one caption: 200.", "200 everywhere."),
+    Note(
+        "Appendix B permutes the target in one sentence and the variable under test in the next. "
+        "These differ: a permuted target also loses its dependence on the conditioning set.",
+        "The variable under test is permuted, each candidate with its own permutations, as the "
+        "toolbox does.",
     ),
     Note(
-        found="The number of permutations stands in the caption of a single figure: 200.",
-        done="200 everywhere.",
+        "In backward elimination the toolbox conditions all surrogates on the set without the "
+        "weakest feature; the text does not state it.",
+        "Each feature's surrogates are conditioned on all other features.",
     ),
     Note(
-        found="Appendix B permutes the target in one sentence and the variable under test in the "
-        "next. These differ: a permuted target also loses its relation to the features that are "
-        "given.",
-        done="The variable under test is permuted, each candidate with draws of its own, which is "
-        "what the toolbox does.",
+        "By the text, the selection by mutual information differs in the criterion only. Then it "
+        "does not give the printed rates of Friedman's model II; without backward elimination it "
+        "does.",
+        "Both are run in Experiments III and IV: “MI” with it, “MI, no backward” without.",
     ),
     Note(
-        found="In the backward step the toolbox conditions all surrogates on the set without the "
-        "weakest feature; the text does not say.",
-        done="Each feature's surrogates are conditioned on all other features.",
+        "Terms of the figures are plug-in estimates on bins or nearest-neighbour estimates; for most "
+        "bars it is not stated which, nor whether bins have equal width or equal counts, which "
+        "matters with five bins.",
+        "Both binnings and the nearest-neighbour estimate are shown. Claims on atoms are decided by "
+        "bins of equal counts, unless an experiment states otherwise.",
     ),
     Note(
-        found="By the text, the selection by mutual information differs in the criterion alone. "
-        "Done so, it does not give the printed rates of Friedman's second model; without its "
-        "backward elimination it does.",
-        done="Both are run and shown in Experiments III and IV: “MI” with it, “MI, no backward” "
-        "without.",
+        "With five bins for each of several columns most joint states occur once or never, and "
+        "plug-in estimates are far too high: five bins of four columns have 625 states for 1,000 "
+        "samples.",
+        "Shown as in the paper, with critical values from permutations. Atoms have none; their "
+        "synergy has the same bias.",
     ),
     Note(
-        found="Terms of the figures are plug-in estimates on bins or nearest-neighbour estimates; "
-        "for most bars the paper does not say which. Nor does it say whether bins are of equal "
-        "width or hold equally many samples, and with five bins a column this matters.",
-        done="Both binnings and, for terms, the nearest-neighbour estimate are shown; title or "
-        "legend says which is which. Verdicts on atoms go by bins of equal counts, unless "
-        "an experiment says otherwise.",
+        "The regularisation of the regressions, the size of the forests, the folds and the score of "
+        "the forward selections are not stated.",
+        "LARS without early stopping, Lasso with five-fold cross-validation, support vector "
+        "regression with C = 0.1. Forests have 100 trees for importances and 10 in forward "
+        "selection, which scores by R² in five folds. Other settings are scikit-learn's defaults.",
     ),
     Note(
-        found="With five bins for each of several columns most joint states occur once or never. "
-        "Plug-in estimates are then far too high: five bins of four given columns alone make 625 "
-        "states for 1,000 samples.",
-        done="Shown as the paper has it, with thresholds from permutations: only a value above its "
-        "threshold means something. Atoms have none; their synergy is as biased.",
-    ),
-    Note(
-        found="The strengths of the regularised regressions, the size of the forests, the folds "
-        "and the score of the forward selections are not stated.",
-        done="LARS is run to its end, Lasso has its strength from five folds, support vector "
-        "regression a weight of 0.1. Forests have 100 trees for importances and 10 in forward "
-        "selection, which scores by R² in five folds. The rest is scikit-learn's defaults.",
-    ),
-    Note(
-        found="The paper's source holds the captions of its figures, but not the figures.",
-        done="Each of our figures stands beside what the paper says of its own, in our words; "
-        "nothing is read off a picture.",
+        "The paper's source holds the captions of its figures, but not the figures.",
+        "Our figures are compared with the text; nothing is read off a picture.",
     ),
 )

@@ -1,16 +1,11 @@
-"""Makes one page of HTML from a summary: it needs no other file, and no network.
-
-The summary is plain values. Here they get an order, a text and an id; how they look is in the
-templates, which put every text in escaped.
-"""
+"""One page of HTML from the stored numbers and the texts of the experiments."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,31 +13,36 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pidselect.report.html import ids, number
-from reproduction.figures import Figure
-from reproduction.plots import draw
+from reproduction import EXPERIMENTS, load_experiment
+from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, Estimate
+from reproduction.experiment import Experiment
+from reproduction.notes import GENERAL_NOTES
+from reproduction.plots import draw_svg
 
 Record = Mapping[str, Any]
 
-#: What comes of a comparison, and its mark: colour alone says nothing.
+#: Verdicts and their marks, which do not rely on colour.
 MARKS = {"agrees": "✓", "differs": "✗", "undecided": "?", "not run": "–"}
 
-#: Columns of a table that a screen has room for.
-WIDE = 6
+RULES = (
+    f"A number of a table agrees if it differs from the paper's by at most {CRITICAL} · √(1 + "
+    f"n/{PAPER_RUNS}) standard errors of our n runs: the paper's {PAPER_RUNS} runs are assumed to "
+    "vary as ours do. Where all our runs are equal, the standard error is that of a percentage "
+    "halfway between both numbers. Of a hundred equal numbers, one is expected to differ.",
+    f"A statement that one value exceeds another agrees if the mean difference, run by run, is more "
+    f"than {CRITICAL} standard errors above zero. Other statements name their limit.",
+    f"What does not agree differs. With fewer than {FEW_RUNS} runs it is undecided, and so is what "
+    "agrees only because a difference is not significant.",
+)
 
-#: What is known about an environment, in words.
-_FACTS = {"logical_cpus": "logical CPUs", "cpu": "CPU", "seconds": "time of one core"}
 
-#: Ids that the templates use themselves.
-_TAKEN = ("filter", "top", "answer", "reading", "environments", "open", "contents")
-
-
-def render(summary: Record) -> str:
-    """Return the page.
+def render_page(summary: Record) -> str:
+    """Return the page: it needs no other file and no network.
 
     Parameters
     ----------
     summary : mapping
-        As `reproduction.summary` makes it; a number that is missing is None.
+        As `reproduction.summary.summarise` returns it.
     """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("reproduction"), PackageLoader("pidselect.report")]),
@@ -53,230 +53,135 @@ def render(summary: Record) -> str:
     )
     script = environment.get_template("filter.js").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    name_id = ids(("filter", "top", "results", "reading", "environments", "open", "contents"))
+    shown = [
+        _experiment(record, load_experiment(record["name"]), name_id)
+        for record in summary["experiments"]
+        if record["name"] in EXPERIMENTS
+    ]
     return environment.get_template("page.html").render(
-        _view(summary), marks=MARKS, script=Markup(script), script_hash=digest
+        {**summary, "experiments": shown},
+        title="Reproduction of the paper's experiments",
+        made=datetime.fromisoformat(summary["made"]),
+        marks=MARKS,
+        rules=RULES,
+        notes=GENERAL_NOTES,
+        script=Markup(script),
+        script_hash=digest,
     )
 
 
-def _view(summary: Record) -> dict[str, Any]:
-    """Return what the templates show."""
-    name_id = ids(_TAKEN)
-    experiments = [_experiment(record, name_id) for record in summary["experiments"]]
-    totals = summary["totals"]
+def _experiment(
+    record: Record, experiment: Experiment, name_id: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return numbers and texts of an experiment together."""
+    place = name_id(experiment.name)
+    tables = {table.name: table for table in experiment.comparisons}
+    claims = {claim.name: claim for claim in experiment.claims}
+    figures = {figure.name: figure for figure in experiment.figures}
+    shown = {
+        "id": place,
+        "text": experiment,
+        "parts": record["parts"],
+        "tables": [
+            _table(one, tables[one["name"]], f"{place} {one['name']}", name_id)
+            for one in record["comparisons"]
+            if one["name"] in tables and one["cells"]
+        ],
+        "claims": [
+            _claim(one, claims[one["name"]], name_id(f"{place} {one['name']}"))
+            for one in record["claims"]
+            if one["name"] in claims
+        ],
+        "figures": [
+            _figure(one, figures[one["name"]], name_id(f"figure {one['name']}"))
+            for one in record["figures"]
+            if one["name"] in figures
+        ],
+    }
+    shown["differing"] = [
+        {"id": one["id"], "text": one["name"]}
+        for one in (*shown["claims"], *(cell for table in shown["tables"] for cell in table["all"]))
+        if one["verdict"] == "differs"
+    ]
+    return shown
+
+
+def _table(
+    record: Record, text: Any, place: str, name_id: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return the cells by row and column; a table with more columns than rows is transposed."""
+    cells = {
+        (cell["row"], cell["column"]): {
+            **cell,
+            "id": name_id(f"{place} {cell['row']} {cell['column']}"),
+            "name": f"{text.title}: {cell['row']}, {cell['column']}",
+            "shown": _number(cell["ours"], text.digits),
+            "paper_shown": None if cell["paper"] is None else number(cell["paper"], text.digits),
+        }
+        for cell in record["cells"]
+    }
+    rows, columns = (list(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
+    runs = {cell["ours"]["runs"] for cell in cells.values()}
+    turned = len(columns) > max(6, len(rows))
+    if turned:
+        rows, columns = columns, rows
     return {
-        **summary,
-        "made": datetime.fromisoformat(summary["made"]),
-        "answer": _answer(totals),
-        "totals": {
-            kind: {verdict: totals[kind].get(verdict, 0) for verdict in MARKS} for kind in totals
-        },
-        "environment_rows": _environment_rows(summary["environments"]),
-        "experiments": experiments,
+        "text": text,
+        "id": name_id(place),
+        "columns": columns,
+        "rows": [
+            (row, [cells.get((column, row) if turned else (row, column)) for column in columns])
+            for row in rows
+        ],
+        "all": list(cells.values()),
+        "runs": runs.pop() if len(runs) == 1 else None,
     }
 
 
-# ----------------------------------------------------------------------------------- the answer
-
-
-def _answer(totals: Record) -> list[str]:
-    """Say in a sentence each how many numbers and how many statements agree.
-
-    Examples
-    --------
-    >>> _answer({"cells": {"agrees": 3, "differs": 1}, "claims": {"not run": 2}})
-    ['Of 4 comparisons with numbers of the paper, 3 agree and 1 differs.',
-     'Of 2 checks of the paper’s statements, none agree and 2 were not run.']
-    """
-    sentences = []
-    for kind, what in (
-        ("cells", "comparisons with numbers of the paper"),
-        ("claims", "checks of the paper’s statements"),
-    ):
-        counts = totals[kind]
-        agree = counts.get("agrees", 0)
-        parts = [f"{agree or 'none'} agree{'s' if agree == 1 else ''}"]
-        for verdict, one, several in (
-            ("differs", "differs", "differ"),
-            ("undecided", "is undecided", "are undecided"),
-            ("not run", "was not run", "were not run"),
-        ):
-            if number := counts.get(verdict, 0):
-                parts.append(f"{number} {one if number == 1 else several}")
-        listed = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
-        sentences.append(f"Of {sum(counts.values())} {what}, {listed}.")
-    return sentences
-
-
-def _environment_rows(environments: Sequence[Record]) -> list[tuple[str, list[str]]]:
-    """Return a row for each thing known about the environments, with one value for each of them."""
-    keys = dict.fromkeys(key for environment in environments for key in environment)
-    return [
-        (_FACTS.get(key, key), [_fact(key, environment.get(key)) for environment in environments])
-        for key in keys
-    ]
-
-
-def _fact(key: str, value: Any) -> str:
-    if value is None:
-        return "–"
-    return duration(value) if key == "seconds" else str(value)
-
-
-# ------------------------------------------------------------------------------- an experiment
-
-
-def _experiment(record: Record, name_id: Callable[[str], str]) -> dict[str, Any]:
-    place = name_id(record["name"])
-    tables = [_table(table, place, name_id) for table in record["comparisons"]]
-    claims = [_claim(claim, place, name_id) for claim in record["claims"]]
-    differing = [
-        {"id": claim["id"], "text": claim["name"]}
-        for claim in claims
-        if claim["verdict"] == "differs"
-    ]
-    for table in tables:
-        differing += [
-            {"id": cell["id"], "text": f"{table['title']}: {cell['row']}, {cell['column']}"}
-            for cell in table["compared"]
-            if cell["verdict"] == "differs"
-        ]
-    verdicts = [cell["verdict"] for table in tables for cell in table["compared"]]
+def _claim(record: Record, text: Any, place: str) -> dict[str, Any]:
+    ours = record["ours"]
+    remark = text.remark
+    if ours["standard_error"] and text.rule.text.startswith("mean at"):
+        margin = text.rule.margin(Estimate(ours["mean"], ours["standard_error"], ours["runs"]))
+        if abs(margin) <= CRITICAL * ours["standard_error"]:
+            remark += f" The mean is less than {CRITICAL} standard errors from its limit."
     return {
         **record,
         "id": place,
-        "parts": [{**part, "took": duration(part["seconds"])} for part in record["parts"]],
-        "tables": tables,
-        "claims": claims,
-        "figures": [_figure(figure, place, name_id) for figure in record["figures"]],
-        "differing": differing,
-        "counts": Counter([*verdicts, *(claim["verdict"] for claim in claims)]),
+        "text": text,
+        "shown": _number(ours, _digits(ours)),
+        "remark": remark.strip(),
     }
 
 
-def _table(record: Record, place: str, name_id: Callable[[str], str]) -> dict[str, Any]:
-    """Return the cells of a comparison as rows and columns."""
-    table_id = name_id(f"{place} {record['name']}")
-    cells = [
-        {
-            **cell,
-            "id": name_id(f"{table_id} {cell['row']} {cell['column']}"),
-            "shown": number(cell["ours"]["mean"], record["digits"]),
-            "error": _error(cell["ours"], record["digits"]),
-            "runs": cell["ours"]["runs"],
-            "paper_shown": None
-            if cell["paper"] is None
-            else number(cell["paper"], record["digits"]),
-        }
-        for cell in record["cells"]
-    ]
-    at: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for cell in cells:
-        at.setdefault((cell["row"], cell["column"]), []).append(cell)
-    columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    groups = _groups(columns)
-    # A table too wide for a screen is turned: what columns have in common goes to the left.
-    nested = len(columns) > WIDE and len({tuple(names) for _, names in groups}) == 1
-    lines = [(head, [f"{head}: {name}" for name in names]) for head, names in groups]
-    runs = {cell["runs"] for cell in cells}
-    return {
-        **record,
-        "id": table_id,
-        "nested": nested,
-        "groups": [] if nested else groups,
-        "columns": groups[0][1] if nested else columns,
-        "rows": [
-            (
-                row,
-                [
-                    (head, [at.get((row, column), []) for column in names])
-                    for head, names in (lines if nested else [("", columns)])
-                ],
-            )
-            for row in dict.fromkeys(cell["row"] for cell in cells)
-        ],
-        "runs": runs.pop() if len(runs) == 1 else None,
-        "compared": [cell for cell in cells if cell["verdict"] is not None],
-    }
+def _figure(record: Record, text: Any, place: str) -> dict[str, Any]:
+    panels = [{**panel, "n_columns": text.n_columns} for panel in record["panels"]]
+    titles = "; ".join(panel["title"] for panel in panels)
+    label = f"{text.title}. {text.caption} Panels: {titles}."
+    # matplotlib escapes all texts.
+    svg = Markup(draw_svg(record["name"], label, panels, text.n_columns))
+    return {"id": place, "text": text, "svg": svg}
 
 
-def _groups(columns: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Return columns under common heads, if all are named like "CMI: TP"; else nothing.
-
-    Examples
-    --------
-    >>> _groups(["CMI: TP", "CMI: FP", "MI: TP"])
-    [('CMI', ['TP', 'FP']), ('MI', ['TP'])]
-    """
-    groups: list[tuple[str, list[str]]] = []
-    for column in columns:
-        head, colon, rest = column.partition(": ")
-        if not colon:
-            return []
-        if not groups or groups[-1][0] != head:
-            groups.append((head, []))
-        groups[-1][1].append(rest)
-    return groups if len(groups) < len(columns) else []
-
-
-def _claim(record: Record, place: str, name_id: Callable[[str], str]) -> dict[str, Any]:
-    ours = record["ours"]
-    digits = _digits(ours)
-    return {
-        **record,
-        "id": name_id(f"{place} {record['name']}"),
-        "shown": number(ours["mean"], digits),
-        "error": _error(ours, digits),
-        "runs": ours["runs"],
-    }
-
-
-def _figure(record: Record, place: str, name_id: Callable[[str], str]) -> dict[str, Any]:
-    figure_id = name_id(f"figure {place} {record['name']}")
-    svg = draw(Figure.from_dict(record), salt=figure_id)
-    # What matplotlib writes is escaped already, and the drawing has no other source.
-    return {**record, "id": figure_id, "svg": Markup(svg)}
-
-
-# ------------------------------------------------------------------------------------- numbers
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> duration(0.42), duration(75), duration(7384)
-    ('0.4 s', '1 min 15 s', '2 h 3 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
-
-
-def _error(ours: Record, digits: int) -> str | None:
-    """Return the standard error; none where a single run has none, or is exact."""
+def _number(ours: Record, digits: int) -> str:
+    """Return mean ± standard error; no error where it is unknown or the number exact."""
     error = ours["standard_error"]
     if error is None or (error == 0 and ours["runs"] < 2):
-        return None
-    return number(error, digits)
+        return number(ours["mean"], digits)
+    return f"{number(ours['mean'], digits)} ± {number(error, digits)}"
 
 
 def _digits(ours: Record) -> int:
-    """Return how many digits after the point tell something: two of the error.
+    """Return the number of decimals: two digits of the error.
 
     Examples
     --------
     >>> _digits({"mean": 0.4567, "standard_error": 0.0123})
     3
-    >>> _digits({"mean": 18.0, "standard_error": 0.0})
-    0
     """
-    size = ours["standard_error"] or 0.0
+    size, mean = ours["standard_error"] or 0.0, ours["mean"] or 0.0
     if not size:
-        mean = ours["mean"] or 0.0
         if mean == round(mean):
             return 0
         size = abs(mean) / 10.0  # without an error, three digits of the value

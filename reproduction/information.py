@@ -1,0 +1,160 @@
+"""Selections, information terms and atoms with the paper's settings."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pidselect import PIDSelector, decompose
+from pidselect.data import Block, read_block
+from pidselect.datasets import SyntheticDataset
+from pidselect.decomposition.binning import Binning, to_codes
+from pidselect.estimators import ESTIMATORS
+from pidselect.estimators.base import Batch
+from pidselect.significance import critical_value, permutations
+from reproduction.experiment import Outcome
+
+#: Level of significance, and the number of permutations, which one caption of the paper names.
+ALPHA, N_PERMUTATIONS = 0.05, 200
+
+#: Samples of a run, and bins of a continuous column.
+N_SAMPLES, BINS = 1000, 5
+
+#: Bins of equal counts and of equal width.
+BINNINGS: tuple[Binning, ...] = ("count", "width")
+
+ATOMS = ("unique1", "unique2", "shared", "synergy")
+
+#: The paper states neither k nor the version of its toolbox, IDTxl; k=4 is that toolbox's default.
+PAPER: dict[str, Any] = {
+    "criterion": "cmi",
+    "estimator": "ksg",
+    "alpha": ALPHA,
+    "n_permutations": N_PERMUTATIONS,
+    "surrogates": "global",
+    "shared_permutations": False,
+    "backward": "minimum",
+}
+
+#: Settings of `PIDSelector` by the names that runs use.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "paper": PAPER,
+    "cmi": PAPER,
+    "mi": {**PAPER, "criterion": "mi"},
+    "mi-unpruned": {**PAPER, "criterion": "mi", "backward": None},
+    "defaults": {},
+    "lookahead": {"lookahead": 3},
+    "copula": {"estimator": "copula"},
+}
+
+#: Key of the random stream of `term`, which keeps it apart from that of a selection.
+STREAM = 20
+
+
+def select(data: SyntheticDataset, seed: int, settings: dict[str, Any]) -> Outcome:
+    """Return the selected features in the order of inclusion, and the steps of the selection."""
+    selector = PIDSelector(**({"n_jobs": 1} | settings), random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that nothing is selected is a result here
+        selector.fit(data.X, data.y)
+
+    def named(text: str) -> str:
+        return re.sub(r"\bx(\d+)\b", lambda found: data.names[int(found[1])], text)
+
+    steps = [
+        {
+            "phase": step.phase,
+            "conditioning_set": [named(text) for text in step.conditioning_set],
+            "candidates": [named(text) for text in step.candidates],
+            "bits": list(step.values),
+            "chosen": named(step.chosen),
+            "critical_value": step.critical_value,
+            "p_value": step.p_value,
+            "p_values": list(step.p_values),
+            "accepted": step.accepted,
+        }
+        for step in selector.selection_.steps
+    ]
+    return {"selected": [data.names[column] for column in selector.selected_], "steps": steps}
+
+
+def selected(data: SyntheticDataset, seed: int, settings: str) -> Outcome:
+    """Return the selected features alone."""
+    return {"selected": select(data, seed, SETTINGS[settings])["selected"]}
+
+
+def term(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    given: NDArray[Any] | None = None,
+    *,
+    estimator: str = "ksg",
+    binning: Binning | None = None,
+    n_permutations: int = N_PERMUTATIONS,
+    seed: int = 0,
+) -> Outcome:
+    """Estimate I(x; y | given) and its critical value at level 0.05.
+
+    Parameters
+    ----------
+    x, y, given : arrays, each (n_samples,) or (n_samples, n_columns)
+        Several columns are one joint variable.
+    estimator : str
+    binning : {"count", "width"}, optional
+        Use the plug-in estimate on five bins a column instead.
+    n_permutations : int
+        Permutations of x; with 0 there is no critical value.
+    seed : int
+
+    Returns
+    -------
+    dict with "bits" and "critical_value", in bits
+    """
+    x_block, y_block = _block(x, "x", binning), _block(y, "y", binning, target=True)
+    given_block = Block(()) if given is None else _block(given, "given", binning)
+    scorer = ESTIMATORS["discrete" if binning else estimator]().bind(y_block, given_block)
+    rows = np.arange(len(y), dtype=np.int32)[np.newaxis]
+    if n_permutations:
+        permuted = permutations((seed, STREAM), range(1, 1 + n_permutations), len(y))
+        rows = np.concatenate([rows, permuted])
+    bits = scorer.score(Batch(x_block, rows)) / np.log(2.0)
+    if not n_permutations:
+        return {"bits": float(bits[0])}
+    return {"bits": float(bits[0]), "critical_value": critical_value(bits[1:], ALPHA)}
+
+
+def _block(
+    values: NDArray[Any], name: str, binning: Binning | None, *, target: bool = False
+) -> Block:
+    block = read_block(values, name, target=target)
+    if binning is None:
+        return block
+    return read_block(to_codes(block, BINS, binning), name, feature_types=["nominal"], target=target)
+
+
+def is_significant(found: Outcome) -> bool:
+    """Return whether a term exceeds its critical value."""
+    return bool(found["bits"] > found["critical_value"])
+
+
+def atoms(
+    sources: Sequence[NDArray[Any]], y: NDArray[Any], *, binning: Binning = "count"
+) -> dict[str, float]:
+    """Decompose the information of two sources about y by BROJA on five bins a column, in bits.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> first, second = rng.integers(0, 2, size=(2, 500))
+    >>> round(atoms([first, second], first ^ second)["synergy"], 2)
+    0.99
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few samples a state, as in the paper
+        found = decompose(sources, y, bins=BINS, binning=binning)
+    return dict(zip(ATOMS, (*found.unique, found.shared, found.synergy), strict=True))

@@ -1,0 +1,445 @@
+"""Section 5.4: dependence of features is neither necessary nor sufficient for redundancy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pidselect import decompose_distribution
+from pidselect.datasets import SyntheticDataset, gate, sample
+from pidselect.decomposition import MEASURES
+from reproduction.agreement import about, at_least, at_most, exactly
+from reproduction.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Experiment,
+    Figure,
+    Note,
+    Outcome,
+    Part,
+    Results,
+    attempt,
+    line,
+    means,
+    panel,
+    percent,
+)
+from reproduction.information import (
+    ALPHA,
+    ATOMS,
+    N_PERMUTATIONS,
+    N_SAMPLES,
+    atoms,
+    is_significant,
+    select,
+    term,
+)
+
+# ------------------------------------------------------------------------------------------ cases
+
+
+def _flip(is_flipped: bool, error: float) -> float:
+    return error if is_flipped else 1 - error
+
+
+def correlated_copy(agreement: float) -> NDArray[np.float64]:
+    """Return two bits that agree with a probability, and a target that is the pair of them."""
+    pmf = np.zeros((2, 2, 4))
+    for first, second in product((0, 1), repeat=2):
+        pmf[first, second, 2 * first + second] = _flip(first != second, 1 - agreement) / 2
+    return pmf
+
+
+def common_cause(error: float = 0.1) -> NDArray[np.float64]:
+    """Return a target bit and two features that equal it, except for independent errors."""
+    pmf = np.zeros((2, 2, 2))
+    for first, second, target in product((0, 1), repeat=3):
+        both = _flip(first != target, error) * _flip(second != target, error)
+        pmf[first, second, target] = 0.5 * both
+    return pmf
+
+
+def counterexample(error: float = 0.0) -> NDArray[np.float64]:
+    """Return features with an irrelevant bit in common, and each with a relevant bit.
+
+    F1 is (X1, X2) and F2 is (Z1, Z2) with Z1 = X1; the target is (X2, Z2), each of which is flipped
+    with probability `error`.
+    """
+    pmf = np.zeros((4, 4, 4))
+    for common, own1, own2, seen1, seen2 in product((0, 1), repeat=5):
+        probability = _flip(own1 != seen1, error) * _flip(own2 != seen2, error) / 8
+        pmf[2 * common + own1, 2 * common + own2, 2 * seen1 + seen2] += probability
+    return pmf
+
+
+CASES: dict[str, Callable[[], NDArray[np.float64]]] = {
+    "AND": lambda: gate("AND"),
+    "XOR": lambda: gate("XOR"),
+    "same bit": lambda: gate("RDN"),
+    "copy": lambda: gate("COPY"),
+    "copy, 60 % alike": lambda: correlated_copy(0.6),
+    "copy, 90 % alike": lambda: correlated_copy(0.9),
+    "common cause": common_cause,
+    "counterexample": counterexample,
+    "counterexample, 10 % flipped": lambda: counterexample(0.1),
+}
+
+#: Cases in which the target repeats the features: no mechanism adds redundancy.
+OF_THE_SOURCE = ("same bit", "copy", "copy, 60 % alike", "copy, 90 % alike", "counterexample")
+
+SAMPLED = ("AND", "same bit", "copy, 90 % alike", "counterexample", "counterexample, 10 % flipped")
+
+#: Criteria that select in the counterexample; the last two subtract I(F1;F2).
+CRITERIA = ("cmi", "mi", "jmi", "mifs", "mrmr")
+
+ATOM_LABELS = dict(zip(ATOMS, ("unique F1", "unique F2", "shared", "synergy"), strict=True))
+
+
+def information_between(
+    pmf: NDArray[np.float64], first: Sequence[int], second: Sequence[int], given: Sequence[int] = ()
+) -> float:
+    """Return I(first; second | given) of axes of a distribution, in bits.
+
+    Examples
+    --------
+    >>> round(information_between(gate("AND"), [0], [1], given=[2]), 3)
+    0.189
+    """
+
+    def entropy(*axes: int) -> float:
+        marginal = pmf.sum(axis=tuple(set(range(pmf.ndim)) - set(axes))).ravel()
+        marginal = marginal[marginal > 0]
+        return float(-np.sum(marginal * np.log2(marginal)))
+
+    separate = entropy(*first, *given) + entropy(*second, *given)
+    return separate - entropy(*first, *second, *given) - entropy(*given)
+
+
+# ------------------------------------------------------------------------------------------- runs
+
+
+def run_exact(seed: int, case: str) -> Outcome:
+    """Decompose a known distribution by each measure."""
+    pmf = CASES[case]()
+    by_measure = {}
+    for measure in MEASURES:
+        found = decompose_distribution(pmf, measure=measure)
+        values = (*found.unique, found.shared, found.synergy)
+        by_measure[measure] = dict(zip(ATOMS, values, strict=True))
+    return {
+        "atoms": by_measure,
+        "between": information_between(pmf, [0], [1]),
+        "between given Y": information_between(pmf, [0], [1], [2]),
+        "mi1": information_between(pmf, [0], [2]),
+        "mi2": information_between(pmf, [1], [2]),
+        "cmi": information_between(pmf, [0], [2], [1]),
+    }
+
+
+def run_parity(seed: int) -> Outcome:
+    """Score the third bit of a parity given two selected ones, in full and by pairs."""
+    pmf = gate("XOR", n_sources=3)
+    selected, candidate, target = (0, 1), [2], [3]
+    pairs = information_between(pmf, candidate, target)
+    for one in selected:
+        pairs -= information_between(pmf, candidate, [one])
+        pairs += information_between(pmf, candidate, [one], target)
+    return {"pairs": pairs, "cmi": information_between(pmf, candidate, target, selected)}
+
+
+def run_sampled(seed: int, case: str) -> Outcome:
+    """Estimate atoms and the dependence of the features from samples."""
+    X, y = sample(CASES[case](), N_SAMPLES, random_state=seed)
+    between = term(X[:, 0], X[:, 1], estimator="discrete", seed=seed)
+    return {"atoms": atoms(list(X.T), y), "between": between}
+
+
+def run_selection(seed: int, criterion: str) -> Outcome:
+    """Select among F1, F2 and an irrelevant variable of four levels."""
+    rng = np.random.default_rng(seed)
+    X, y = sample(counterexample(0.1), N_SAMPLES, random_state=rng)
+    table = np.column_stack([X, rng.integers(0, 4, N_SAMPLES)]).astype(float)
+    data = SyntheticDataset(table, y, ("F1", "F2", "N"), (0, 1), "Relevant features with a bit in common")
+    settings: dict[str, Any] = {
+        "criterion": criterion,
+        "estimator": "discrete",
+        "alpha": ALPHA,
+        "n_permutations": N_PERMUTATIONS,
+        "surrogates": "global",
+    }
+    chosen = select(data, seed, settings)["selected"]
+    return {"selected": chosen, "exact": set(chosen) == {"F1", "F2"}}
+
+
+# ----------------------------------------------------------------------------------------- claims
+
+
+def _exact(results: Results, case: str, key: str, measure: str = "broja") -> list[float]:
+    """Return an atom or a term of a known distribution."""
+    runs = results.of("exact", case=case)
+    return [run["atoms"][measure][key] if key in ATOMS else run[key] for run in runs]
+
+
+def _largest(results: Results, cases: Iterable[str], of: Callable[[Outcome], float]) -> list[float]:
+    return [max(of(run) for case in cases for run in results.of("exact", case=case))]
+
+
+def _shared(results: Results, case: str) -> list[float]:
+    return [run["atoms"]["shared"] for run in results.of("sampled", case=case)]
+
+
+def _dependent(results: Results, case: str) -> NDArray[np.float64]:
+    return percent(is_significant(run["between"]) for run in results.of("sampled", case=case))
+
+
+def _found(results: Results, *criteria: str) -> NDArray[np.float64]:
+    """Return whether exactly F1 and F2 were selected, in percent."""
+    runs = [run for one in criteria for run in results.of("selection", criterion=one)]
+    return percent(run["exact"] for run in runs)
+
+
+ROUNDED = exactly(-1e-6, 1e-6)
+FLIPPED = "counterexample, 10 % flipped"
+
+CLAIMS = [
+    Claim(
+        "AND: shared 0.311",
+        "The inputs of an AND gate share 0.311 bit about its output.",
+        exactly(0.3105, 0.3115),
+        "shared information by BROJA, bit",
+        lambda r: _exact(r, "AND", "shared"),
+    ),
+    Claim(
+        "AND: inputs independent",
+        "The inputs are independent: the redundancy is one of the mechanism.",
+        ROUNDED,
+        "I(F1;F2), bit",
+        lambda r: _exact(r, "AND", "between"),
+    ),
+    Claim(
+        "counterexample: dependent features",
+        "Features can be dependent by a part that is independent of the target.",
+        exactly(1e-6, np.inf),
+        "I(F1;F2), bit",
+        lambda r: _exact(r, "counterexample", "between"),
+    ),
+    Claim(
+        "counterexample: nothing shared",
+        "Such features share no information about the target.",
+        ROUNDED,
+        "shared information by BROJA, bit",
+        lambda r: _exact(r, "counterexample", "shared"),
+    ),
+    Claim(
+        "source redundancy bounded by I(F1;F2)",
+        "Where redundancy comes from the features alone, shared information is at most I(F1;F2), by "
+        "a measure that satisfies the identity axiom.",
+        exactly(-np.inf, 1e-6),
+        "largest excess of shared information over I(F1;F2) where the target repeats the features, "
+        "bit",
+        lambda r: _largest(
+            r, OF_THE_SOURCE, lambda run: run["atoms"]["broja"]["shared"] - run["between"]
+        ),
+        "Not a bound in general: AND exceeds it, and so do two imperfect copies of the target "
+        "(common cause: 0.53 bit shared, I(F1;F2) 0.32 bit).",
+    ),
+    Claim(
+        "Brown: relevancy less dependence, plus dependence given Y",
+        "With both weights 1 and one selected feature, the general criterion is the conditional "
+        "mutual information.",
+        ROUNDED,
+        "largest distance between the two, over all cases, bit",
+        lambda r: _largest(
+            r,
+            CASES,
+            lambda run: abs(run["mi1"] - run["between"] + run["between given Y"] - run["cmi"]),
+        ),
+    ),
+    Claim(
+        "Brown: no synergy without the third term",
+        "Without I(F1;F2|Y) synergy of pairs has no effect: the score of an XOR is 0.",
+        ROUNDED,
+        "I(F1;Y) - I(F1;F2) of XOR, where I(F1;Y|F2) is 1, bit",
+        lambda r: np.subtract(_exact(r, "XOR", "mi1"), _exact(r, "XOR", "between")),
+    ),
+    Claim(
+        "Brown: pairs only",
+        "Criteria of this family do not include interactions of more than two features.",
+        ROUNDED,
+        "J' of the third bit of a parity, where I(F3;Y|F1,F2) is 1, bit",
+        lambda r: [run["pairs"] for run in r.of("parity")],
+    ),
+    Claim(
+        "AND: shared 0.311 (sampled)",
+        "Samples of an AND gate give the same shared information.",
+        about(0.311, 0.02),
+        "shared information by BROJA from samples, bit",
+        lambda r: _shared(r, "AND"),
+    ),
+    Claim(
+        "AND: inputs independent (sampled)",
+        "In samples the inputs are not significantly dependent.",
+        about(100 * ALPHA, 2.0),
+        "runs with a significant I(F1;F2), %",
+        lambda r: _dependent(r, "AND"),
+    ),
+    Claim(
+        "counterexample: dependent features (sampled)",
+        "In samples the features are significantly dependent.",
+        at_least(99),
+        "runs with a significant I(F1;F2), %",
+        lambda r: _dependent(r, FLIPPED),
+    ),
+    Claim(
+        "counterexample: nothing shared (sampled)",
+        "In samples the features share no information.",
+        at_most(0.03),
+        "shared information by BROJA from samples, bit",
+        lambda r: _shared(r, FLIPPED),
+    ),
+    Claim(
+        "counterexample: CMI finds both",
+        "The conditional mutual information is not affected by a dependence that is independent of "
+        "the target.",
+        at_least(90),
+        "runs in which exactly F1 and F2 are selected, %",
+        lambda r: _found(r, "cmi"),
+    ),
+    Claim(
+        "counterexample: MIFS and mRMR miss one",
+        "Criteria that subtract I(F1;F2) penalise a relevant feature.",
+        at_most(10),
+        "runs in which exactly F1 and F2 are selected, %",
+        lambda r: _found(r, "mifs", "mrmr"),
+    ),
+]
+
+# ------------------------------------------------------------------------------- tables and figure
+
+BOTH = {**ATOM_LABELS, "between": "I(F1;F2)"}
+
+
+def _known(results: Results) -> Iterable[Cell]:
+    for case in CASES:
+        for key, label in BOTH.items():
+            yield Cell(case, label, attempt(_exact, results, case, key))
+
+
+def _measures(results: Results) -> Iterable[Cell]:
+    for measure in MEASURES:
+        for key, label in ATOM_LABELS.items():
+            yield Cell(measure, label, attempt(_exact, results, "AND", key, measure))
+
+
+def _selections(results: Results) -> Iterable[Cell]:
+    for criterion in CRITERIA:
+        yield Cell(criterion, "F1 and F2, nothing else", attempt(_found, results, criterion))
+
+
+def _panels(results: Results) -> Iterable[Any]:
+    def role(key: str) -> str:
+        return key if key in ATOMS else "plain"
+
+    cases = [case for case in CASES if attempt(_exact, results, case, "mi1")]
+    series = [
+        line(label, role(key), cases, [_exact(results, case, key)[0] for case in cases])
+        for key, label in BOTH.items()
+    ]
+    yield cases and panel("Exact", "bars", series, y_label="bit")
+    runs = {case: attempt(lambda one: results.of("sampled", case=one), case) for case in SAMPLED}
+    runs = {case: found for case, found in runs.items() if found}
+    series = []
+    for key, label in BOTH.items():
+        values = [
+            [run["between"]["bits"] if key == "between" else run["atoms"][key] for run in found]
+            for found in runs.values()
+        ]
+        series.append(means(label, role(key), runs, values))
+    yield runs and panel("From 1,000 samples", "bars", series, y_label="bit")
+    series = [
+        line(label, key, MEASURES, [_exact(results, "AND", key, one)[0] for one in MEASURES])
+        for key, label in (ATOM_LABELS.items() if "AND" in cases else ())
+    ]
+    yield series and panel("AND by other measures", "bars", series, y_label="bit")
+    found = [one for one in CRITERIA if len(attempt(_found, results, one))]
+    shares = [float(np.mean(_found(results, one))) for one in found]
+    bars = [line("F1 and F2 selected", "right", found, shares)]
+    yield found and panel("Counterexample, selected", "bars", bars, y_label="% of runs")
+
+
+EXPERIMENT = Experiment(
+    name="redundancy",
+    title="Dependence and redundancy of features",
+    where="Section 5.4, no figure",
+    about=(
+        "Criteria of the family of Brown et al. subtract the mutual information between features. "
+        "The paper argues with two cases that this is not their redundancy about a target: an AND "
+        "gate, whose inputs are independent and share information, and features that have an "
+        "irrelevant part in common and share none.",
+        "Both are computed from the distributions, beside cases with source redundancy, and from "
+        "samples. Features of the second case are selected by criteria that subtract the "
+        "dependence and by others.",
+    ),
+    parts=(
+        Part("exact", run_exact, [{"case": case} for case in CASES], 1, None, 1, 0.03),
+        Part("parity", run_parity, runs=1, quick_runs=1, seconds=0.01),
+        Part("sampled", run_sampled, [{"case": case} for case in SAMPLED], seconds=0.005),
+        Part("selection", run_selection, [{"criterion": one} for one in CRITERIA], seconds=0.015),
+    ),
+    comparisons=(
+        Comparison(
+            "exact",
+            "Atoms and dependence of known distributions",
+            "In bits, by BROJA. The paper prints one of the numbers, 0.311 for AND.",
+            _known,
+            digits=3,
+        ),
+        Comparison(
+            "measures",
+            "An AND gate by other measures",
+            "In bits. BROJA, I_min and MMI have equal atoms here; shared information is lower by CCS "
+            "and SX.",
+            _measures,
+            digits=3,
+        ),
+        Comparison(
+            "selection",
+            "Selecting in the counterexample, % of runs",
+            "Candidates are F1, F2 and an irrelevant variable; bits of the target are flipped with "
+            "probability 0.1. mifs and mrmr subtract I(F1;F2), cmi, mi and jmi do not. In 100 runs "
+            "mifs and mrmr select F1 or F2 alone in 96; cmi and jmi select both in all, and the "
+            "third variable besides in 6, close to the level of the test.",
+            _selections,
+        ),
+    ),
+    claims=CLAIMS,
+    figures=(
+        Figure(
+            "redundancy",
+            "Shared information about the target and dependence of the features",
+            "Atoms by BROJA and I(F1;F2): of known distributions, exact, and of 1,000 samples "
+            "(plug-in), with standard errors. Atoms of an AND gate by each measure. Percentage of "
+            "runs in which criteria select exactly the two relevant features of the counterexample.",
+            _panels,
+            n_columns=2,
+        ),
+    ),
+    notes=(
+        Note(
+            "The counterexample is described by its information terms only.",
+            "F1 = (X1, X2) and F2 = (Z1, Z2) of fair bits with Z1 = X1, and the target (X2, Z2). To "
+            "select from samples, each bit of the target is flipped with probability 0.1: then the "
+            "mutual information of a relevant feature is less than I(F1;F2).",
+        ),
+        Note(
+            "I(F1;F2) is said to bound redundancy that comes from the sources alone.",
+            "Shown where the target repeats the features. It is no bound where the target is a "
+            "common cause of both: see that case.",
+        ),
+    ),
+)
