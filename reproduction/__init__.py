@@ -3,19 +3,25 @@
 Wollstadt, Schmitt and Wibral (2023), "A rigorous information-theoretic definition of redundancy and
 relevancy in feature selection based on (partial) information decomposition", JMLR 24(131).
 
-Each experiment is a module with the functions that make a run from a seed, and with tables of what
-is computed from the runs: numbers, claims and figures. ``python -m reproduction`` runs them.
+Each experiment is a module: functions that make a run from a seed (`PARTS`), and functions that
+compute from all runs the numbers of tables (`TABLES`), figures (`FIGURES`) and claims (`CLAIMS`).
+``claims.csv`` holds the claims, one row for each condition: statement, rule, measured quantity and
+remark. ``texts.toml`` holds titles, captions and notes. ``python -m reproduction`` runs everything.
 """
 
 from __future__ import annotations
 
+import csv
+import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from reproduction.experiment import Experiment
+from reproduction.agreement import parse_rule
+from reproduction.experiment import Claim, Comparison, Condition, Experiment, Figure
 
 #: The experiments in the order of the paper. Each is a module of its name.
 EXPERIMENTS: dict[str, str] = {
@@ -32,10 +38,52 @@ EXPERIMENTS: dict[str, str] = {
 }
 
 
+@cache
+def read_texts() -> dict[str, Any]:
+    """Return titles, captions and notes by experiment."""
+    return tomllib.loads((Path(__file__).parent / "texts.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def read_claims() -> list[dict[str, str]]:
+    """Return the conditions of all claims."""
+    with (Path(__file__).parent / "claims.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def load_experiment(name: str) -> Experiment:
-    """Return an experiment by its name."""
-    found: Experiment = import_module(f"reproduction.{name}").EXPERIMENT
-    return found
+    """Return an experiment with its texts and claims."""
+    module, texts = import_module(f"reproduction.{name}"), read_texts()[name]
+    rows: dict[str, list[dict[str, str]]] = {}
+    for row in read_claims():
+        if row["experiment"] == name:
+            rows.setdefault(row["name"], []).append(row)
+    claims = []
+    for claim, conditions in rows.items():
+        values = module.CLAIMS[claim]
+        functions = values if isinstance(values, tuple) else (values,)
+        claims.append(
+            Claim(
+                claim,
+                conditions[0]["statement"],
+                conditions[0]["remark"],
+                [
+                    Condition(parse_rule(row["rule"]), row["measured"], function)
+                    for row, function in zip(conditions, functions, strict=True)
+                ],
+            )
+        )
+    return Experiment(
+        name,
+        texts["title"],
+        texts["where"],
+        texts["about"],
+        module.PARTS,
+        [Comparison(key, cells, **texts["tables"][key]) for key, cells in module.TABLES.items()],
+        claims,
+        [Figure(key, panels, **texts["figures"][key]) for key, panels in module.FIGURES.items()],
+        texts["notes"],
+    )
 
 
 def find_experiments(wanted: Sequence[str] = ()) -> tuple[list[Experiment], list[str]]:

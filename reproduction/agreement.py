@@ -193,10 +193,41 @@ def located_at(place: float, tolerance: float) -> AgreementRule:
 
 def exactly(low: float, high: float) -> AgreementRule:
     """Return the rule that a number without sampling error lies between limits."""
-    text = f"exactly {low:g}" if low == high else f"exact, between {low:g} and {high:g}"
+    limits = f"at most {high:g}" if low == -math.inf else f"between {low:g} and {high:g}"
+    limits = f"at least {low:g}" if high == math.inf else limits
+    text = f"exactly {low:g}" if low == high else f"exact, {limits}"
     return AgreementRule(
         text, lambda ours: min(ours.mean - low, high - ours.mean), min_runs=1, exact=True
     )
+
+
+RULES: dict[str, AgreementRule | Callable[..., AgreementRule]] = {
+    "above": ABOVE,
+    "not below": NOT_BELOW,
+    "not above": NOT_ABOVE,
+    "equal": EQUAL,
+    "at least": at_least,
+    "at most": at_most,
+    "between": between,
+    "about": about,
+    "located at": located_at,
+    "exactly": exactly,
+}
+
+
+def parse_rule(text: str) -> AgreementRule:
+    """Return the rule of a row of ``claims.csv``, such as "at least 95" or "about 60 10".
+
+    Examples
+    --------
+    >>> parse_rule("at least 95").text
+    'mean at least 95'
+    """
+    name, numbers = next(
+        (one, text.removeprefix(one).split()) for one in RULES if text.startswith(one)
+    )
+    rule = RULES[name]
+    return rule if isinstance(rule, AgreementRule) else rule(*map(float, numbers))
 
 
 def extreme_place(

@@ -11,15 +11,10 @@ from numpy.typing import NDArray
 from scipy.stats import gaussian_kde
 
 from pidselect.datasets import SyntheticDataset
-from reproduction.agreement import ABOVE, at_least, at_most, between
 from reproduction.data import two_classes
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     Outcome,
     Part,
     Results,
@@ -102,6 +97,10 @@ def _all_terms(X: NDArray[Any], y: NDArray[Any], **options: Any) -> Outcome:
     return {name: term(x, y, given, **options) for name, (x, given) in pairs.items()}
 
 
+def _coefficient(X: NDArray[Any]) -> float:
+    return float(np.asarray(np.corrcoef(X.T))[0, 1])
+
+
 def run_terms(seed: int, example: str) -> Outcome:
     """Estimate all terms by each estimator, the atoms, and the correlation of the inputs."""
     X, y = _data(example, seed).Xy
@@ -113,8 +112,8 @@ def run_terms(seed: int, example: str) -> Outcome:
     return {
         "terms": terms,
         "atoms": {binning: atoms(list(X.T), y, binning=binning) for binning in BINNINGS},
-        "correlation": float(np.corrcoef(X.T)[0, 1]),
-        "within": float(np.corrcoef(centred.T)[0, 1]),
+        "correlation": _coefficient(X),
+        "within": _coefficient(centred),
     }
 
 
@@ -185,180 +184,64 @@ def _extreme(function: Any, *values: Array) -> Array:
     return np.array([function(row) for row in zip(*values, strict=False)])
 
 
-def _significance(noise: float, suffix: str, remark: str) -> list[Claim]:
-    measured = f"runs with a significant I(X1;Y|X2), label noise {noise:g}, %"
+def _significance(noise: float, suffix: str) -> Claims:
     others = [(example, name) for example in "12" for name in ("mi1", "mi2", "joint")]
-    return [
-        Claim(
-            f"Example 1 significant in some runs only{suffix}",
-            "In Example 1 I(X1;Y|X2) is significant in some runs, not in all.",
-            between(10, 90),
-            measured,
-            lambda r: _with_noise(r, "1", noise, "cmi"),
-            remark,
+    return {
+        f"Example 1 significant in some runs only{suffix}": lambda r: _with_noise(
+            r, "1", noise, "cmi"
         ),
-        Claim(
-            f"Example 2 significant more often than Example 1{suffix}",
-            "Where X2 has a larger variance, in Example 2, I(X1;Y|X2) is significant more often.",
-            ABOVE,
-            f"runs with a significant I(X1;Y|X2), Example 2 - 1, label noise {noise:g}, %",
-            lambda r: difference(*(_with_noise(r, one, noise, "cmi") for one in "21")),
-            remark,
+        f"Example 2 significant more often than Example 1{suffix}": lambda r: difference(
+            *(_with_noise(r, one, noise, "cmi") for one in "21")
         ),
-        Claim(
-            f"Example 2 significant consistently{suffix}",
-            "In Example 2 I(X1;Y|X2) is significant in all runs or nearly all.",
-            at_least(90),
-            measured,
-            lambda r: _with_noise(r, "2", noise, "cmi"),
+        f"Example 2 significant consistently{suffix}": lambda r: _with_noise(r, "2", noise, "cmi"),
+        f"Examples 1 and 2: single and joint MI significant{suffix}": lambda r: _extreme(
+            np.mean, *(_with_noise(r, one, noise, name) for one, name in others)
         ),
-        Claim(
-            f"Examples 1 and 2: single and joint MI significant{suffix}",
-            "The mutual information of each input, and of both, is significant in most cases.",
-            at_least(50),
-            f"significant of I(X1;Y), I(X2;Y), I(X1,X2;Y) in both, label noise {noise:g}, %",
-            lambda r: _extreme(np.mean, *(_with_noise(r, one, noise, name) for one, name in others)),
-        ),
-    ]
+    }
 
 
-CLAIMS = [
-    Claim(
-        "Examples 1 and 2: synergy though independent",
-        "Inputs that seem not to interact may be synergistic.",
-        ABOVE,
-        f"smaller synergy of both examples - {ZERO:g} for bias, bit",
-        lambda r: _extreme(min, *(_atom(r, one, "synergy") for one in "12")) - ZERO,
-        "The inputs are independent within each class. Over both classes they are correlated by "
-        "the class means. With bins of equal counts it is 0.118.",
+CLAIMS: Claims = {
+    "Examples 1 and 2: synergy though independent": lambda r: (
+        _extreme(min, *(_atom(r, one, "synergy") for one in "12")) - ZERO
     ),
-    Claim(
-        "Example 2: synergy more evident than in Example 1",
-        "That independent inputs are synergistic is particularly clear in Example 2.",
-        ABOVE,
-        "synergy in Example 2 - that in Example 1, bit",
-        lambda r: difference(_atom(r, "2", "synergy"), _atom(r, "1", "synergy")),
-        "I(X1;Y|X2) is 0.24 bit in Example 1, of which 0.21 synergy, and 0.31 bit in Example 2, of "
-        "which 0.14 synergy. The rest is unique to X1, which makes X1 clearer in Example 2. With "
-        "bins of equal counts it is -0.079.",
+    "Example 2: synergy more evident than in Example 1": lambda r: difference(
+        _atom(r, "2", "synergy"), _atom(r, "1", "synergy")
     ),
-    Claim(
-        "Example 1: higher relative redundancy than Example 2",
-        "A larger part of the joint information is shared in Example 1 than in Example 2.",
-        ABOVE,
-        "shared information in I(X1,X2;Y), Example 1 - Example 2, %",
-        lambda r: difference(_part(r, "1", "shared"), _part(r, "2", "shared")),
-        "With bins of equal counts it is 18.",
+    "Example 1: higher relative redundancy than Example 2": lambda r: difference(
+        _part(r, "1", "shared"), _part(r, "2", "shared")
     ),
-    *_significance(
-        LABEL_NOISE,
-        "",
-        "With little noise I(X1;Y|X2) is 0.24 bit in Example 1 and 0.34 bit in Example 2, the "
-        "critical value 0.04 bit. The noise on the paper's labels, if any, is not stated; larger "
-        "noise is used below.",
+    **_significance(LABEL_NOISE, ""),
+    **_significance(FITTED_NOISE, f" (label noise {FITTED_NOISE:g})"),
+    "Example 3 as printed: information shared": lambda r: _bits(r, "3", "mixed", "joint") - ZERO,
+    "Example 3 (means apart): purely redundant": lambda r: _part(r, "3*", "shared"),
+    "Example 3 (means apart): CMI is zero": lambda r: _extreme(
+        max, *(np.abs(_bits(r, "3*", by, "cmi")) for by in ESTIMATES)
     ),
-    *_significance(
-        FITTED_NOISE,
-        f" (label noise {FITTED_NOISE:g})",
-        "Of the noise levels tried (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2) all four statements on "
-        "significance hold with 0.75 only. It was searched for, so that this explains the "
-        "difference but does not confirm it.",
-    ),
-    Claim(
-        "Example 3 as printed: information shared",
-        "Perfectly correlated inputs share information about the class.",
-        ABOVE,
-        f"I(X1,X2;Y) of labels as they are - {ZERO:g} for bias, bit",
-        lambda r: _bits(r, "3", "mixed", "joint") - ZERO,
-        "With both class means at 0, as printed, the classes do not differ. With means (-1, -1) and "
-        "(1, 1), as in Examples 1 and 2, the paper's result is reproduced.",
-    ),
-    Claim(
-        "Example 3 (means apart): purely redundant",
-        "All information of perfectly correlated inputs is shared, none unique or synergistic.",
-        at_least(99.9),
-        "shared information in I(X1,X2;Y), %",
-        lambda r: _part(r, "3*", "shared"),
-    ),
-    Claim(
-        "Example 3 (means apart): CMI is zero",
-        "Conditional on X2, the identical X1 has no information.",
-        at_most(1e-6),
-        "largest distance of I(X1;Y|X2) from 0 by any estimator, bit",
-        lambda r: _extreme(max, *(np.abs(_bits(r, "3*", by, "cmi")) for by in ESTIMATES)),
-    ),
-    *(
-        Claim(
-            f"Example {example} mostly unique X1",
-            "Most of the information is unique to X1.",
-            at_least(50),
-            "unique X1 in I(X1,X2;Y), %",
-            lambda r, example=example: _part(r, example, "unique1"),  # type: ignore[misc]
-            f"With bins of equal counts it is {value}.",
+    **{
+        f"Example {example} mostly unique X1": lambda r, example=example: _part(
+            r, example, "unique1"
         )
-        for example, value in (("4", "74.9"), ("5", "74.8"))
+        for example in ("4", "5")
+    },
+    "Examples 4 and 5: little redundancy, some synergy": lambda r: difference(
+        _extreme(min, *(_atom(r, one, "synergy") for one in "45")),
+        _extreme(max, *(_atom(r, one, "shared") for one in "45")),
     ),
-    Claim(
-        "Examples 4 and 5: little redundancy, some synergy",
-        "Though correlated, the inputs share little information and have some synergy.",
-        ABOVE,
-        "smaller synergy of both examples - larger shared information, bit",
-        lambda r: difference(
-            _extreme(min, *(_atom(r, one, "synergy") for one in "45")),
-            _extreme(max, *(_atom(r, one, "shared") for one in "45")),
-        ),
-        "With bins of equal counts it is 0.235.",
+    "Examples 4 and 5: hardly anything shared": lambda r: _extreme(
+        max, *(_atom(r, one, "shared") for one in "45")
     ),
-    Claim(
-        "Examples 4 and 5: hardly anything shared",
-        "Though correlated, the inputs share little information.",
-        at_most(ZERO),
-        "larger shared information of both examples, bit",
-        lambda r: _extreme(max, *(_atom(r, one, "shared") for one in "45")),
-        "With bins of equal counts it is 0.004.",
+    "Example 4 less redundant than Examples 1 and 2, though correlated": lambda r: difference(
+        _extreme(min, *(_atom(r, one, "shared") for one in "12")), _atom(r, "4", "shared")
     ),
-    Claim(
-        "Example 4 less redundant than Examples 1 and 2, though correlated",
-        "The inputs of Example 4 share less information than those of Examples 1 and 2.",
-        ABOVE,
-        "smaller shared information of Examples 1 and 2 - that of Example 4, bit",
-        lambda r: difference(
-            _extreme(min, *(_atom(r, one, "shared") for one in "12")), _atom(r, "4", "shared")
-        ),
-        "With bins of equal counts it is 0.26.",
-    ),
-    *(
-        Claim(
-            f"Example 4 more correlated than Examples 1 and 2{suffix}",
-            "The inputs of Example 4 are more correlated than those of Examples 1 and 2.",
-            ABOVE,
-            "absolute correlation in Example 4 - the larger one of Examples 1 and 2",
-            lambda r, key=key: difference(  # type: ignore[misc]
-                _correlation(r, "4", key),
-                _extreme(max, *(_correlation(r, one, key) for one in "12")),
-            ),
-            remark,
+    **{
+        f"Example 4 more correlated than Examples 1 and 2{suffix}": lambda r, key=key: difference(
+            _correlation(r, "4", key),
+            _extreme(max, *(_correlation(r, one, key) for one in "12")),
         )
-        for key, suffix, remark in (
-            (
-                "correlation",
-                "",
-                "Over all samples the correlation is 0.49 in Example 1, 0.39 in Example 2 and 0.46 "
-                "in Example 4: it includes the distance of the class means. The next claim is on "
-                "the correlation within a class.",
-            ),
-            ("within", " (within a class)", ""),
-        )
-    ),
-    Claim(
-        "Example 5: X2 has no marginal information",
-        "An input without mutual information can contribute synergy.",
-        at_most(ZERO),
-        "I(X2;Y) of labels as they are, bit",
-        lambda r: _bits(r, "5", "mixed", "mi2"),
-        "The same holds for Example 4, whose class means of X2 are equal, too.",
-    ),
-]
+        for key, suffix in (("correlation", ""), ("within", " (within a class)"))
+    },
+    "Example 5: X2 has no marginal information": lambda r: _bits(r, "5", "mixed", "mi2"),
+}
 
 # ------------------------------------------------------------------------------ tables and figures
 
@@ -449,115 +332,37 @@ _EACH = [{"example": example} for example in EXAMPLES]
 _LABELS = [{"example": example, "noise": noise} for example in ("1", "2") for noise in NOISES]
 _SELECTIONS = [{**point, "settings": settings} for point in _EACH for settings in SETTINGS]
 
-EXPERIMENT = Experiment(
-    name="examples",
-    title="Experiment VI: examples after Guyon & Elisseeff (2003) and Haufe et al. (2014)",
-    where="Section 4.6, panels A to F of the figure of examples",
-    about=(
-        "Two classes of 500 samples, normal in the plane, with the same covariance and, but for "
-        "Example 3 as printed, different means: inputs independent within a class (Examples 1 and "
-        "2), identical (3), or correlated at 0.89 and -0.89 within a class (4 and 5).",
-        "Terms are estimated by KSG (nearest neighbours) with noise added to the labels, as the "
-        "paper does for its spheres; by an estimator for classes; and on the bins of the atoms. "
-        "Claims on atoms are decided by bins of equal width, claims on significance by KSG with "
-        "label noise of standard deviation 0.1, unless another is named.",
-        "Beyond the paper: Example 3 with different means, significance by the label noise, and "
-        "selections.",
+PARTS = (
+    Part("terms", run_terms, _EACH, 20, quick_runs=1, seconds=0.75),
+    Part(
+        "labels",
+        run_labels,
+        _LABELS,
+        50,
+        [point for point in _LABELS if point["noise"] in (LABEL_NOISE, FITTED_NOISE)],
+        2,
+        seconds=0.22,
     ),
-    parts=(
-        Part("terms", run_terms, _EACH, 20, quick_runs=1, seconds=0.75),
-        Part(
-            "labels",
-            run_labels,
-            _LABELS,
-            50,
-            [point for point in _LABELS if point["noise"] in (LABEL_NOISE, FITTED_NOISE)],
-            2,
-            seconds=0.22,
-        ),
-        Part("sample", run_sample, _EACH, 1, quick_runs=1, seconds=0.03),
-        Part(
-            "selection",
-            run_selection,
-            _SELECTIONS,
-            20,
-            [point for point in _SELECTIONS if point["settings"] == "defaults"],
-            1,
-            seconds=0.22,
-        ),
-    ),
-    comparisons=(
-        Comparison(
-            "terms",
-            "Information about the class",
-            "Means in bits. The paper shows bars and prints no numbers. Noise on the labels hides "
-            "part of the information: with a standard deviation of 0.75, most of it.",
-            _terms_table,
-            digits=3,
-        ),
-        Comparison(
-            "atoms",
-            "Atoms of the information about the class",
-            "Means in bits, by BROJA on five bins of equal counts or of equal width for each input.",
-            _atoms_table,
-            digits=3,
-        ),
-        Comparison(
-            "selection",
-            "Selected inputs, % of runs",
-            "The paper shows no selection here. For Example 3 with means apart either input is "
-            "right; as printed, none is relevant. In all others both are. Our defaults use the "
-            "classes, without noise. Right in 100 % with the paper's settings and label noise 0.1, "
-            "67 % with label noise 0.75, 99 % with our defaults.",
-            _selection_table,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        Figure(
-            "examples-data",
-            "Two classes in the plane",
-            f"One run of each example, a row each: {SHOWN} points of each class, and the densities "
-            "of X1 and of X2 within each class (kernel estimates). As panels A to C of the paper's "
-            "figure; Example 3 also with different class means.",
-            _data_panels,
-        ),
-        Figure(
-            "examples-terms",
-            "Information of two inputs about the class",
-            "Terms by five estimators: KSG with noise on the labels, little and much; an estimator "
-            "for continuous inputs and classes (mixed); and plug-in on five bins of both types. "
-            "Dashed: mean critical values of 200 permutations. Atoms by BROJA on these bins, and "
-            "the correlation of the inputs, over all samples and within a class. Means and standard "
-            "errors. As panels D to F of the paper's figure; 3* has different class means.",
-            _terms_panels,
-        ),
-        Figure(
-            "examples-labels",
-            "Significance by the noise on class labels",
-            "Percentage of runs in which a term by KSG exceeds its critical value. The paper finds "
-            "I(X1;Y|X2) significant in some runs of Example 1 and consistently in Example 2, and "
-            "the other terms in most.",
-            _labels_panels,
-            n_columns=2,
-        ),
-    ),
-    notes=(
-        Note(
-            "Example 3 is printed with equal class means, so that no input is informative; the "
-            "described results need different ones.",
-            "Run as printed, and with means (-1, -1) and (1, 1) as in Examples 1 and 2.",
-        ),
-        Note(
-            "How labels were made continuous is not stated here; for the spheres, Gaussian noise of "
-            "unstated size was added.",
-            "A standard deviation of 0.1, which leaves the classes separate. As not all statements "
-            "on significance in Examples 1 and 2 hold with it, others were tried, up to 2, and the "
-            "one that fits, 0.75, is shown besides.",
-        ),
-        Note(
-            "Whether correlations are over all samples or within classes is not stated.",
-            "Both are shown: with different class means they differ much.",
-        ),
+    Part("sample", run_sample, _EACH, 1, quick_runs=1, seconds=0.03),
+    Part(
+        "selection",
+        run_selection,
+        _SELECTIONS,
+        20,
+        [point for point in _SELECTIONS if point["settings"] == "defaults"],
+        1,
+        seconds=0.22,
     ),
 )
+
+TABLES = {
+    "terms": _terms_table,
+    "atoms": _atoms_table,
+    "selection": _selection_table,
+}
+
+FIGURES = {
+    "examples-data": _data_panels,
+    "examples-terms": _terms_panels,
+    "examples-labels": _labels_panels,
+}

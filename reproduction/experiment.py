@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reproduction.agreement import Agreement, AgreementRule, Decided, estimate
 
 #: Arguments of a run, such as {"model": 1, "settings": "cmi"}: plain values.
-Arguments = Mapping[str, str | int | float | bool]
+Arguments = Mapping[str, Any]
 
 #: What a run returns: plain values, lists and dicts, as JSON has them.
 Outcome = dict[str, Any]
@@ -105,56 +105,47 @@ class Part:
     cpu_runs: int | None = None
 
 
+#: Values of a claim: one value a run, or several such sequences by label.
+ClaimValues = Values | Decided | Mapping[str, Values | Decided]
+
+#: How the values of each claim of an experiment are computed, one function for each condition.
+Claims = dict[str, Any]
+
+
 class Condition(NamedTuple):
     """A rule, the quantity it is applied to, and how that is computed from the results.
 
-    `values` returns one value a run, or several such sequences by label: then each must satisfy the
-    rule, and the least favourable one is shown.
+    If `values` returns several sequences by label, each must satisfy the rule, and the least
+    favourable one is shown.
     """
 
     rule: AgreementRule
     measured: str
-    values: Callable[[Results], Values | Decided | Mapping[str, Values | Decided]]
+    values: Callable[[Results], ClaimValues]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper in our words, and the condition by which our runs decide it.
-
-    Parameters
-    ----------
-    name : str
-        Unique within the experiment; identifies the claim in stored numbers.
-    statement : str
-    rule, measured, values
-        The condition, see `Condition`.
-    remark : str
-        Explanation of a difference. Numbers in it are those of the full reproduction.
-    also : sequence of Condition
-        Further conditions that must hold.
-    """
+    """A statement of the paper in our words, and the conditions by which our runs decide it."""
 
     name: str
     statement: str
-    rule: AgreementRule
-    measured: str
-    values: Callable[[Results], Values | Decided | Mapping[str, Values | Decided]]
-    remark: str = ""
-    also: Sequence[Condition] = ()
+    remark: str
+    conditions: Sequence[Condition]
 
     def evaluate(self, results: Results) -> dict[str, Any]:
         """Return estimate, verdict and quantity of the least favourable condition."""
         found = []
-        for condition in (Condition(self.rule, self.measured, self.values), *self.also):
-            values = attempt(condition.values, results)
+        for rule, measured, function in self.conditions:
+            values = attempt(function, results)
             by_label = values if isinstance(values, Mapping) else {"": values}
             for label, one in by_label.items():
                 ours, holds = one if isinstance(one, Decided) else (estimate(one), None)
-                margin = condition.rule.margin(ours)
-                order = list(Agreement).index(condition.rule.judge(ours, holds))
+                margin = rule.margin(ours)
+                order = list(Agreement).index(rule.judge(ours, holds))
                 several = f", the least favourable of {len(by_label)}" if len(by_label) > 1 else ""
-                measured = condition.measured + (f" ({label}{several})" if label else "")
-                found.append((order, -math.inf if math.isnan(margin) else margin, measured, ours))
+                text = measured + (f" ({label}{several})" if label else "")
+                found.append((order, -math.inf if math.isnan(margin) else margin, text, ours))
         order, _, measured, ours = min(found, key=lambda one: one[:2])
         verdict = list(Agreement)[order]
         return {"name": self.name, "measured": measured, "ours": ours, "verdict": verdict}
@@ -174,9 +165,9 @@ class Comparison:
     """A table of our numbers, beside the paper's where it has them."""
 
     name: str
+    cells: Callable[[Results], Iterable[Cell]]
     title: str
     caption: str
-    cells: Callable[[Results], Iterable[Cell]]
     digits: int = 1
 
 
@@ -185,22 +176,19 @@ class Figure:
     """Panels that are shown together; `panels` returns what `panel` makes, or [] if not run."""
 
     name: str
+    panels: Callable[[Results], Iterable[Any]]
     title: str
     caption: str
-    panels: Callable[[Results], Iterable[Any]]
     n_columns: int = 3
-
-
-class Note(NamedTuple):
-    """What the paper leaves open or misprints, and what was done here."""
-
-    found: str
-    done: str
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of the paper; `about` explains the data, the estimates and the settings."""
+    """An experiment of the paper.
+
+    `about` explains data, estimates and settings. `notes` are pairs of what the paper leaves open
+    or misprints, and of what was done here.
+    """
 
     name: str
     title: str
@@ -210,7 +198,7 @@ class Experiment:
     comparisons: Sequence[Comparison]
     claims: Sequence[Claim]
     figures: Sequence[Figure]
-    notes: Sequence[Note] = ()
+    notes: Sequence[Sequence[str]]
 
 
 # ------------------------------------------------------------------------------ values of figures
@@ -228,7 +216,14 @@ def panel(title: str, kind: str, series: Sequence[Outcome], **options: Any) -> O
     **options
         x_label, y_label, marks (vertical lines), top (least upper limit of y), nodes, edges.
     """
-    defaults = {"x_label": "", "y_label": "", "nodes": [], "edges": [], "marks": [], "top": None}
+    defaults: Outcome = {
+        "x_label": "",
+        "y_label": "",
+        "nodes": [],
+        "edges": [],
+        "marks": [],
+        "top": None,
+    }
     return {"title": title, "kind": kind, "series": list(series), **defaults, **options}
 
 

@@ -134,7 +134,9 @@ def _block(
     block = read_block(values, name, target=target)
     if binning is None:
         return block
-    return read_block(to_codes(block, BINS, binning), name, feature_types=["nominal"], target=target)
+    return read_block(
+        to_codes(block, BINS, binning), name, feature_types=["nominal"], target=target
+    )
 
 
 def is_significant(found: Outcome) -> bool:

@@ -12,14 +12,9 @@ from numpy.typing import NDArray
 
 from pidselect import decompose_distribution
 from pidselect.decomposition.lattice import Lattice, lattice
-from reproduction.agreement import AgreementRule, exactly
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     Outcome,
     Part,
     Results,
@@ -133,68 +128,22 @@ def _counts(results: Results, key: str) -> NDArray[np.int64]:
     return np.array([general[str(n_sources)][key] for n_sources in SIZES])
 
 
-CLAIMS = [
-    Claim(
-        "CMI chain covers every atom once",
-        "The terms of a selection by CMI contain each atom of three features once.",
-        exactly(18, 18),
-        "atoms contained exactly once, of 18",
-        lambda r: [float(np.sum(_covered(r, CHAIN) == 1))],
-    ),
-    Claim(
-        "MI terms overlap",
-        "MI terms of single features overlap: they contain the shared atoms several times.",
-        exactly(4, 4),
-        "atoms contained more than once",
-        lambda r: [float(np.sum(_covered(r, SINGLE) > 1))],
-        "These are the atoms shared by two or three features, of 10 atoms contained.",
-    ),
-    Claim(
-        "MI reaches nothing above {i}",
-        "No MI term of a single feature contains an atom above the level of the unique ones.",
-        exactly(0, 0),
-        "atoms contained above the level of {1}, {2} and {3}",
-        lambda r: [float(_counts(r, "in MI above single")[1])],
-    ),
-    Claim(
-        "MI leaves out the synergies",
-        "MI terms of single features contain no synergistic atom.",
-        exactly(8, 8),
-        "atoms that no such term contains, of 18",
-        lambda r: [float(np.sum(_covered(r, SINGLE) == 0))],
-        "The seven above the unique ones, and {1,2}{1,3}{2,3} on their level.",
-    ),
-    Claim(
-        "it holds for other numbers of features",
-        "The same is true of any number of features.",
-        exactly(0, 0),
-        "atoms not once in the CMI terms, or in an MI term above {i}: 2 to 5 features, all orders",
-        lambda r: [float(sum(_counts(r, "not once in CMI") + _counts(r, "in MI above single")))],
-    ),
-    Claim(
-        "number of atoms 4, 18, 166, 7579",
-        "Two, three, four and five features have 4, 18, 166 and 7,579 atoms.",
-        exactly(4, 4),
-        "numbers that are as stated, of 4",
-        lambda r: [float(np.sum(_counts(r, "atoms") == list(SIZES.values())))],
-    ),
-    Claim(
-        "fewer atoms than sets of features",
-        "The number of atoms rises much slower than the number of sets of features.",
-        AgreementRule("below 1", lambda ours: 1.0 - ours.mean, min_runs=1, exact=True),
-        "atoms of 5 features for each of their 32 sets",
-        lambda r: [_counts(r, "atoms")[-1] / 2**5],
-        "Each atom is a collection of sets, so there are more atoms than sets: 7,579 and 32. The "
-        "statement is true of the number of all collections of sets, 2 to the power of 32.",
-    ),
-    Claim(
-        "atoms of each term add up to it",
-        "A term is the sum of the atoms that it contains.",
-        exactly(0, 1e-9),
-        f"largest error of 7 terms by {', '.join(MEASURES)} on a random distribution, bit",
-        lambda r: [max(max(run["errors"].values()) for run in r.of("cover"))],
-    ),
-]
+CLAIMS: Claims = {
+    "CMI chain covers every atom once": lambda r: [float(np.sum(_covered(r, CHAIN) == 1))],
+    "MI terms overlap": lambda r: [float(np.sum(_covered(r, SINGLE) > 1))],
+    "MI reaches nothing above {i}": lambda r: [float(_counts(r, "in MI above single")[1])],
+    "MI leaves out the synergies": lambda r: [float(np.sum(_covered(r, SINGLE) == 0))],
+    "it holds for other numbers of features": lambda r: [
+        float(sum(_counts(r, "not once in CMI") + _counts(r, "in MI above single")))
+    ],
+    "number of atoms 4, 18, 166, 7579": lambda r: [
+        float(np.sum(_counts(r, "atoms") == list(SIZES.values())))
+    ],
+    "fewer atoms than sets of features": lambda r: [_counts(r, "atoms")[-1] / 2**5],
+    "atoms of each term add up to it": lambda r: [
+        max(max(run["errors"].values()) for run in r.of("cover"))
+    ],
+}
 
 # -------------------------------------------------------------------------------- table and figure
 
@@ -244,7 +193,9 @@ def _panel(title: str, counts: NDArray[Any], roles: dict[str, NDArray[Any]]) -> 
         x = row.index(place) - (len(row) - 1) / 2
         role = [role for role, cover in roles.items() if cover[place]][-1:] or ["plain"]
         count = int(counts[place])
-        nodes.append({"label": label, "x": x, "level": float(level), "count": count, "role": role[0]})
+        nodes.append(
+            {"label": label, "x": x, "level": float(level), "count": count, "role": role[0]}
+        )
     edges = [
         (low, high)
         for high, above in enumerate(known.upsets)
@@ -254,56 +205,12 @@ def _panel(title: str, counts: NDArray[Any], roles: dict[str, NDArray[Any]]) -> 
     return panel(title, "lattice", [], nodes=nodes, edges=edges)
 
 
-EXPERIMENT = Experiment(
-    name="lattice",
-    title="Terms of MI and CMI as sums of atoms of the lattice",
-    where="Appendix A, and Section 5.2 on the number of atoms",
-    about=(
-        "The information of three features about a target consists of 18 atoms, ordered in a "
-        "lattice. The mutual information of a feature or of a set is the sum of the atoms at and "
-        "below its node. A conditional mutual information is the difference of two such sums, and "
-        "so a set of atoms again.",
-        "Nothing is estimated here: atoms are counted on the lattice of the decompositions. In "
-        "addition, a random distribution of three features and a target is decomposed by three "
-        "measures, and sums of atoms are compared with MI and CMI from entropies.",
-    ),
-    parts=(Part("cover", run_cover, runs=1, quick_runs=1),),
-    comparisons=(
-        Comparison(
-            "cover",
-            "Atoms and the terms that contain them",
-            "Exact numbers. MI terms are those of single features; CMI terms are those of a "
-            "selection, each feature conditional on those before it, in the order that misses or "
-            "repeats most atoms.",
-            _table,
-            digits=0,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        Figure(
-            "lattice",
-            "Atoms of three features in terms of MI and CMI",
-            "Each node is an atom of the information of three features about a target. Dotted nodes "
-            "are in none of the terms; a number gives how often an atom is contained. A: the "
-            "lattice. B: the atoms of I(Y;F3) (green) and of I(Y;F2|F3) (orange). C: the atoms of "
-            "I(Y;F2,F3) (blue) and of I(Y;F1|F2,F3) (yellow). D: I(Y;F1), I(Y;F2) and I(Y;F3). E: "
-            "atoms that these can contain. F: the terms of a selection by CMI in the order F3 "
-            "(green), F2 (orange), F1 (yellow). All numbers are counts.",
-            _panels,
-            n_columns=2,
-        ),
-    ),
-    notes=(
-        Note(
-            "The caption of the lattice figure (panel B) writes I(Y;F2|F3) as I(Y;F2,F3) less "
-            "I(Y;F2).",
-            "I(Y;F3) is subtracted, as in the coloured panel.",
-        ),
-        Note(
-            "Section 5.2 states that Dedekind numbers rise much slower than the number of sets of "
-            "features.",
-            "The opposite is true; see the claim on it.",
-        ),
-    ),
-)
+PARTS = (Part("cover", run_cover, runs=1, quick_runs=1),)
+
+TABLES = {
+    "cover": _table,
+}
+
+FIGURES = {
+    "lattice": _panels,
+}

@@ -11,14 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.datasets import regression
-from reproduction.agreement import ABOVE, at_least, at_most, estimate
+from reproduction.agreement import estimate
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     NotRunError,
     Outcome,
     Part,
@@ -29,7 +25,7 @@ from reproduction.experiment import (
     panel,
     percent,
 )
-from reproduction.information import ALPHA, PAPER, SETTINGS, select
+from reproduction.information import PAPER, SETTINGS, select
 
 #: Number of columns and of informative columns of each problem.
 PROBLEMS = {"10 of 50": (50, 10), "20 of 30": (30, 20)}
@@ -118,76 +114,35 @@ def _false(results: Results) -> list[float]:
     return [100.0 * run["false"] / run["irrelevant"] for run in runs]
 
 
-def _claims_on_numbers(problem: str, suffix: str) -> list[Claim]:
+def _claims_on_numbers(problem: str, suffix: str) -> Claims:
     number = PROBLEMS[problem][1]
-    return [
-        Claim(
-            f"few found at N = 100{suffix}",
-            f"With 100 samples only few of the {number} informative columns are found.",
-            at_most(number / 4),
-            f"columns found of {number}",
-            lambda r: _found(r, problem, SMALL),
-        ),
-        Claim(
-            f"half of {number} found at N = 1000",
-            f"With 1,000 samples half of the {number} informative columns are found.",
-            at_least(number / 2),
-            f"columns found of {number}",
-            lambda r: _found(r, problem, MIDDLE),
-            "More than half. It depends on the number of neighbours, which the paper does not "
-            "state: of 10 columns, the first three runs find 8, 6 and 9 with k = 4, and 7, 4 and 6 "
-            "with k = 1. With our defaults (k = 4 on ranks, and a copula) nearly all are found.",
-        ),
-    ]
+    return {
+        f"few found at N = 100{suffix}": lambda r: _found(r, problem, SMALL),
+        f"half of {number} found at N = 1000": lambda r: _found(r, problem, MIDDLE),
+    }
 
 
-def _claims_on_growth(problem: str) -> list[Claim]:
-    return [
-        Claim(
-            f"more samples find more ({problem})",
-            "With 1,000 samples more informative columns are found than with 100.",
-            ABOVE,
-            "columns found with 1,000 samples - those with 100",
-            lambda r: difference(_found(r, problem, MIDDLE), _found(r, problem, SMALL)),
+def _claims_on_growth(problem: str) -> Claims:
+    return {
+        f"more samples find more ({problem})": lambda r: difference(
+            _found(r, problem, MIDDLE), _found(r, problem, SMALL)
         ),
-        Claim(
-            f"50,000 samples find more still ({problem})",
-            "With 50,000 samples more informative columns are found than with 1,000.",
-            ABOVE,
-            "columns found with 50,000 samples - those with 1,000",
-            lambda r: difference(_found(r, problem, LARGE), _found(r, problem, MIDDLE)),
+        f"50,000 samples find more still ({problem})": lambda r: difference(
+            _found(r, problem, LARGE), _found(r, problem, MIDDLE)
         ),
-    ]
+    }
 
 
-CLAIMS = [
-    *_claims_on_numbers("10 of 50", ""),
-    *_claims_on_numbers("20 of 30", " (20 of 30)"),
-    Claim(
-        "some runs find none at N = 100",
-        "With 100 samples informative columns are found only in some of the runs.",
-        at_most(90),
-        "runs of both problems that found any, %",
-        lambda r: percent(np.concatenate([_found(r, name, SMALL) for name in PROBLEMS]) > 0),
+CLAIMS: Claims = {
+    **_claims_on_numbers("10 of 50", ""),
+    **_claims_on_numbers("20 of 30", " (20 of 30)"),
+    "some runs find none at N = 100": lambda r: percent(
+        np.concatenate([_found(r, name, SMALL) for name in PROBLEMS]) > 0
     ),
-    Claim(
-        "9 of 10 found at N = 50,000",
-        "With 50,000 samples 9 of the 10 informative columns are found.",
-        at_least(9),
-        "columns found of 10",
-        lambda r: _found(r, "10 of 50", LARGE),
-        "In ten runs 9 of 100 columns were missed; their weights are at most 8 % of the largest "
-        "weight of the run.",
-    ),
-    *(claim for problem in PROBLEMS for claim in _claims_on_growth(problem)),
-    Claim(
-        "false positives below alpha",
-        "The false-positive rate is well below the level of the test, 5 %.",
-        at_most(50 * ALPHA),
-        "columns without a weight that were selected, % (all sizes, both problems)",
-        _false,
-    ),
-]
+    "9 of 10 found at N = 50,000": lambda r: _found(r, "10 of 50", LARGE),
+    **{name: values for problem in PROBLEMS for name, values in _claims_on_growth(problem).items()},
+    "false positives below alpha": _false,
+}
 
 # ------------------------------------------------------------------------------ tables and figures
 
@@ -253,100 +208,33 @@ _SMALL, _MIDDLE = _points(SMALL), _points(MIDDLE)
 _EACH = [{"problem": problem} for problem in PROBLEMS]
 _LARGE: dict[str, Any] = {"runs": 10, "quick_runs": 0, "seconds": 1000.0, "uses_device": True}
 
-EXPERIMENT = Experiment(
-    name="medium",
-    title="Problems of medium size",
-    where="Appendix C",
-    about=(
-        "scikit-learn's make_regression generates independent normal columns, gives some of them a "
-        "weight between 0 and 100, and returns their weighted sum as the target, without noise. In "
-        "one problem 10 of 50 columns have a weight, in the other 20 of 30. A column with a small "
-        "weight is hard to find.",
-        "The paper's settings: nearest-neighbour CMI (KSG, k = 4), 200 permutations, level 0.05, ten "
-        "runs. With 50,000 samples such a selection took 16.9 minutes on two cores with a "
-        "sequential test, and 21 seconds on a GPU (NVIDIA H200) with all 200 permutations. Without "
-        "a GPU there is one run of it, of the problem with 10 of 50 columns, and none of the other.",
-        "Beside it: our defaults, which use the more significant of KSG on ranks and Gaussian "
-        "copula and test against local permutations, too; and the copula alone (with 50,000 samples "
-        "without local permutations). It is exact for linear dependence, and shows how much of what "
-        "is missed is due to the estimator and not to the search.",
+PARTS = (
+    Part(
+        "small",
+        run,
+        _SMALL,
+        10,
+        [point for point in _SMALL if point["settings"] != "defaults"],
+        2,
+        seconds=1.0,
     ),
-    parts=(
-        Part(
-            "small",
-            run,
-            _SMALL,
-            10,
-            [point for point in _SMALL if point["settings"] != "defaults"],
-            2,
-            seconds=1.0,
-        ),
-        Part("middle", run, _MIDDLE, 10, _MIDDLE[:1], 1, seconds=11.0),
-        Part("large", run_large, _EACH[:1], cpu_runs=1, **_LARGE),
-        Part("large-20", run_large, _EACH[1:], cpu_runs=0, **_LARGE),
-        Part("large-copula", run_large_copula, _EACH, 3, quick_runs=0, seconds=15.0),
-    ),
-    comparisons=(
-        Comparison(
-            "found",
-            "Informative columns found",
-            "Mean number a run. The paper has no table of these; its text states half of them with "
-            "1,000 samples, and 9 of 10 with 50,000. Our defaults find about as many with 100 "
-            "samples as the paper's settings with 1,000: 8.4 and 7.7 of 10, 13.8 and 11.9 of 20. "
-            "They were not run with 50,000.",
-            lambda r: (
-                Cell(row, label, [run["true"] for run in runs]) for row, label, runs in _rows(r)
-            ),
-        ),
-        Comparison(
-            "false positives",
-            "Other columns selected",
-            "Mean number a run, of the 40 and of the 10 columns without a weight.",
-            lambda r: (
-                Cell(row, label, [run["false"] for run in runs]) for row, label, runs in _rows(r)
-            ),
-        ),
-        Comparison(
-            "seconds",
-            "Time of a selection",
-            "Wall time in seconds on one core, with all cores busy; with the paper's settings and "
-            "50,000 samples on all cores with a sequential test, or on a GPU (NVIDIA H200) with 200 "
-            "permutations.",
-            _seconds,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        Figure(
-            "medium-found",
-            "Selections of each informative column",
-            "Runs in which each informative column was selected, and false positives Z of all runs, "
-            "with the paper's settings (KSG, k = 4, 200 permutations, level 0.05). Weights differ "
-            "between runs.",
-            _hits,
-        ),
-        Figure(
-            "medium-growth",
-            "Informative columns found, by the number of samples",
-            "Means and standard errors over runs: of the copula with 50,000 samples three, else "
-            "ten, or one on a CPU. Our defaults were not run with 50,000 samples.",
-            _growth,
-            n_columns=2,
-        ),
-    ),
-    notes=(
-        Note(
-            "The appendix states neither the noise of the target nor the other settings of the "
-            "generator.",
-            "The generator's defaults: no noise, independent columns, weights from 0 to 100.",
-        ),
-        Note(
-            "It does not state what the share of false positives is relative to.",
-            "To the columns without a weight, in percent; the table has their number.",
-        ),
-        Note(
-            "It gives half of all informative columns for 1,000 samples, without naming the problem.",
-            "Both problems are compared with it.",
-        ),
-    ),
+    Part("middle", run, _MIDDLE, 10, _MIDDLE[:1], 1, seconds=11.0),
+    Part("large", run_large, _EACH[:1], cpu_runs=1, **_LARGE),
+    Part("large-20", run_large, _EACH[1:], cpu_runs=0, **_LARGE),
+    Part("large-copula", run_large_copula, _EACH, 3, quick_runs=0, seconds=15.0),
 )
+
+TABLES = {
+    "found": lambda r: (
+        Cell(row, label, [run["true"] for run in runs]) for row, label, runs in _rows(r)
+    ),
+    "false positives": lambda r: (
+        Cell(row, label, [run["false"] for run in runs]) for row, label, runs in _rows(r)
+    ),
+    "seconds": _seconds,
+}
+
+FIGURES = {
+    "medium-found": _hits,
+    "medium-growth": _growth,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,21 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.agreement import (
-    ABOVE,
     Decided,
-    at_least,
-    at_most,
     extreme_place,
-    located_at,
 )
 from reproduction.data import combine, statistical_model
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     NotRunError,
     Outcome,
     Part,
@@ -34,9 +27,8 @@ from reproduction.experiment import (
     mean_panel,
     percent,
 )
-from reproduction.information import ATOMS, BINNINGS, N_PERMUTATIONS, N_SAMPLES
+from reproduction.information import ATOMS, BINNINGS, N_PERMUTATIONS, N_SAMPLES, selected, term
 from reproduction.information import atoms as decompose_pair
-from reproduction.information import selected, term
 
 KINDS = ("additive", "multiplicative")
 DISTRIBUTIONS = ("uniform", "binomial", "poisson", "exponential")
@@ -172,7 +164,7 @@ def _rise(results: Results, kind: str, names: Iterable[str], low: float, high: f
 
 
 def _place(
-    results: Results, kind: str, atom: str, low: float, high: float, lowest: bool
+    kind: str, atom: str, low: float, high: float, lowest: bool, results: Results
 ) -> Decided:
     runs = _curves(results, kind, *SHOWN)
     curves = np.array([run["count"][atom] for run in runs])
@@ -237,156 +229,55 @@ def _model_difference(results: Results) -> NDArray[np.float64]:
     )
 
 
-#: Name, statement, atom, place, range of alpha, minimum or maximum, and over all alpha up to 2.
-PLACES = (
-    ("synergy peaks at alpha 0.5", "Synergy has a maximum", "synergy", 0.5, 0, 1, False, "2"),
-    ("redundancy peaks at alpha 0.5", "Redundancy has a maximum", "shared", 0.5, 0, 1, False, "0.5"),
-    ("synergy lowest at alpha 1", "Synergy has a minimum", "synergy", 1.0, 0.5, 1.5, True, ""),
-    ("redundancy lowest at alpha 1", "Redundancy has a minimum", "shared", 1.0, 0.5, 1.5, True, ""),
-    ("unique X2 highest at alpha 0", "Unique X2 is highest", "unique2", 0.0, 0, 1, False, "0"),
-    ("unique X1 highest at alpha 1", "Unique X1 is highest", "unique1", 1.0, 0, 1, False, "1.1"),
+#: Name, atom, range of alpha, and whether the lowest value is located, of claims on places.
+PLACES: tuple[tuple[Any, ...], ...] = (
+    ("synergy peaks at alpha 0.5", "synergy", 0, 1, False),
+    ("redundancy peaks at alpha 0.5", "shared", 0, 1, False),
+    ("synergy lowest at alpha 1", "synergy", 0.5, 1.5, True),
+    ("redundancy lowest at alpha 1", "shared", 0.5, 1.5, True),
+    ("unique X2 highest at alpha 0", "unique2", 0, 1, False),
+    ("unique X1 highest at alpha 1", "unique1", 0, 1, False),
 )
 
 
-def _place_claim(kind: str, row: tuple[Any, ...]) -> Claim:
-    name, statement, atom, at, low, high, lowest, overall = row
-    extreme = "lowest" if lowest else "largest"
-    return Claim(
-        f"{name} ({kind})",
-        f"{statement} at alpha {at:g}.",
-        located_at(at, 0.1),
-        f"place of the {extreme} value between {low:g} and {high:g}",
-        lambda r: _place(r, kind, atom, low, high, lowest),
-        f"With bins of equal width, at {at:g}."
-        + (f" Over all alpha up to 2, at {overall}." if overall else ""),
-    )
+def _claims(kind: str) -> Claims:
+    return {
+        **{f"{name} ({kind})": partial(_place, kind, *place) for name, *place in PLACES},
+        f"synergy and redundancy arise ({kind})": lambda r: _rise(
+            r, kind, ("synergy", "shared"), 0.0, 0.5
+        ),
+        f"noise lowers all terms ({kind})": lambda r: _lowered(r, kind),
+        f"same shape for other inputs and noise ({kind})": lambda r: _same_shape(r, kind, SIGMAS),
+        f"same shape for other inputs ({kind})": lambda r: _same_shape(r, kind, SIGMAS[:1]),
+    }
 
 
-def _claims(kind: str) -> list[Claim]:
-    additive = kind == "additive"
-    joint = "I(X1,X2;Y), the sum of the atoms,"
-    grow = "In the additive model all contributions increase for larger alpha"
-    low_noise = ("60", "45", "45", "45", "20") if additive else ("50", "30", "40", "65", "25")
-    short = "uniform inputs at noise 1 ({} %), and uniform ({} %), binomial ({} %), Poisson ({} %) "
-    short += "and exponential inputs ({} %) at noise 10"
-    sizes = ("1.52", "1.26", "0.75") if additive else ("1.55", "1.33", "0.74")
-    beyond = [
-        Claim(
-            "contributions grow beyond alpha 1 (additive)",
-            f"{grow}; here, their sum.",
-            ABOVE,
-            f"{joint} at alpha 2 - at 1, bit",
-            lambda r: _rise(r, kind, ["joint"], 1.0, 2.0),
-            "From alpha 1 to 2, in bins of equal counts: unique X1 1.19 to 0.75, unique X2 0.00 to "
-            "0.02, shared 0.01 to 0.14, synergy 0.03 to 0.65 bit. The signal grows with alpha, the "
-            "noise does not.",
-        ),
-        Claim(
-            "each contribution grows beyond alpha 1 (additive)",
-            f"{grow}; here, each of them.",
-            ABOVE,
-            "smallest increase of an atom from alpha 1 to 2, bit",
-            lambda r: _rise(r, kind, ATOMS, 1.0, 2.0),
-            "The unique information of X1 decreases: beyond alpha 1, more and more of its "
-            "information is synergistic with X2. The numbers are given with the claim before.",
-        ),
-    ]
-    shrinking = Claim(
-        "contributions shrink beyond alpha 1 (multiplicative)",
-        "In the multiplicative model contributions decrease for larger alpha.",
-        ABOVE,
-        f"{joint} at alpha 1 - at 2, bit",
-        lambda r: -_rise(r, kind, ["joint"], 1.0, 2.0),
-        "From alpha 1 to 2, in bins of equal counts: unique X1 1.19 to 0.74, unique X2 0.00 to "
-        "0.04, shared 0.01 to 0.13, synergy 0.03 to 0.64 bit. With inputs on [1, 2] the power of X2 "
-        "has no large values, and the signal grows with alpha as in the additive model; see the "
-        "claim for inputs on [0, 1].",
-    )
-    return [
-        *(_place_claim(kind, row) for row in PLACES),
-        Claim(
-            f"synergy and redundancy arise ({kind})",
-            "Combining two independent inputs leads to both synergy and redundancy.",
-            ABOVE,
-            "smaller increase, of synergy or redundancy, from alpha 0 to 0.5, bit",
-            lambda r: _rise(r, kind, ("synergy", "shared"), 0.0, 0.5),
-        ),
-        *(beyond if additive else [shrinking]),
-        Claim(
-            f"noise lowers all terms ({kind})",
-            "More noise lowers MI, CMI and atoms.",
-            at_least(90),
-            "terms, inputs and steps in noise (0.1, 1, 10) that decrease, averaged over alpha, %",
-            lambda r: _lowered(r, kind),
-            "At least 98 % of each term and atom"
-            + (". " if additive else ", but 88 % of synergy. ")
-            + "Where few samples meet many states, bias remains when the signal is gone.",
-        ),
-        Claim(
-            f"same shape for other inputs and noise ({kind})",
-            "Other inputs and more noise give curves of the same shape.",
-            at_least(90),
-            "other inputs and noise where synergy at alpha 0.5 exceeds that at 0 and at 1, %",
-            lambda r: _same_shape(r, kind, SIGMAS),
-            f"Below 90 % are: {short.format(*low_noise)}. There noise hides the signal, the atoms "
-            "are mostly bias, and their maximum is at random.",
-        ),
-        Claim(
-            f"same shape for other inputs ({kind})",
-            "The distribution of the inputs has no effect on their interaction.",
-            at_least(90),
-            "other inputs, at noise 0.1, where synergy at alpha 0.5 exceeds that at 0 and at 1, %",
-            lambda r: _same_shape(r, kind, SIGMAS[:1]),
-            "The synergy at alpha 0.5 differs: 0.60 (uniform), {} (binomial), {} (Poisson) and {} "
-            "bit (exponential).".format(*sizes),
-        ),
-    ]
+def _zero(results: Results, alpha: float) -> NDArray[np.float64]:
+    return _at(_finest(results.of("zero")), "joint", alpha, "width")
 
 
-CLAIMS = [
-    *(claim for kind in KINDS for claim in _claims(kind)),
-    Claim(
-        "contributions shrink beyond alpha 1 (multiplicative, inputs from 0, equal width)",
-        "In the multiplicative model contributions decrease for larger alpha.",
-        ABOVE,
-        "I(X1,X2;Y), the sum of the atoms, at alpha 1 - at 2, bit",
-        lambda r: (
-            _at(_finest(r.of("zero")), "joint", 1.0, "width")
-            - _at(_finest(r.of("zero")), "joint", 2.0, "width")
-        ),
-        "Near 0 the negative power of X2 has a few very large values, which fill the upper bins of "
-        "equal width, so that nearly all samples are in the first. In bins of equal counts the "
-        "contributions are unique X1 0.63, unique X2 0.20, shared 0.10, synergy 0.53 bit at alpha 2.",
+CLAIMS: Claims = {
+    **{name: values for kind in KINDS for name, values in _claims(kind).items()},
+    "contributions grow beyond alpha 1 (additive)": lambda r: _rise(
+        r, "additive", ["joint"], 1.0, 2.0
     ),
-    Claim(
-        "additive synergy above multiplicative",
-        "Adding gives more synergy than multiplying, as XOR does compared with AND.",
-        ABOVE,
-        "additive - multiplicative synergy at alpha 0.5, bit",
-        lambda r: difference(_synergy(r, "additive", [0.5]), _synergy(r, "multiplicative", [0.5])),
-        "+0.001 bit with bins of equal width, -0.005 bit with inputs on [0, 1]. The paper does not "
-        "state it outright: it calls its two models in line with these gates. Between 1 and 2 a "
-        "product is nearly a sum, as the logarithm is almost linear there.",
+    "each contribution grows beyond alpha 1 (additive)": lambda r: _rise(
+        r, "additive", ATOMS, 1.0, 2.0
     ),
-    Claim(
-        "additive synergy above multiplicative, over the grid",
-        "Adding gives more synergy than multiplying, as XOR does compared with AND.",
-        ABOVE,
-        "additive - multiplicative synergy, mean over alpha between 0 and 1, bit",
-        lambda r: difference(_synergy(r, "additive", None), _synergy(r, "multiplicative", None)),
-        "-0.005 bit with bins of equal width, -0.061 bit with inputs on [0, 1]. Where the weights "
-        "differ, a product has slightly more: the effect of an input also depends on the value of "
-        "the other.",
+    "contributions shrink beyond alpha 1 (multiplicative)": lambda r: (
+        -_rise(r, "multiplicative", ["joint"], 1.0, 2.0)
     ),
-    Claim(
-        "similar synergy and redundancy at alpha 1 in both models",
-        "At alpha 1 synergy and redundancy are of similar size in both models.",
-        at_most(0.01),
-        "larger difference of the models, of synergy or redundancy, bit",
-        _model_difference,
-        "At alpha 1 both models are the same, Y = X1 with noise.",
+    "contributions shrink beyond alpha 1 (multiplicative, inputs from 0, equal width)": (
+        lambda r: _zero(r, 1.0) - _zero(r, 2.0)
     ),
-]
+    "additive synergy above multiplicative": lambda r: difference(
+        *(_synergy(r, kind, [0.5]) for kind in KINDS)
+    ),
+    "additive synergy above multiplicative, over the grid": lambda r: difference(
+        *(_synergy(r, kind, None) for kind in KINDS)
+    ),
+    "similar synergy and redundancy at alpha 1 in both models": _model_difference,
+}
 
 # ------------------------------------------------------------------------------- table and figures
 
@@ -435,7 +326,9 @@ def _model_panels(kind: str) -> Any:
     def panels(results: Results) -> Iterable[Any]:
         runs = attempt(_curves, results, kind, *SHOWN)
         if runs:
-            rows = [(f"Atoms, bins of equal {by}s", by, ATOM_LABELS) for by in BINNINGS]
+            rows: list[tuple[str, str, Any]] = [
+                (f"Atoms, bins of equal {by}s", by, ATOM_LABELS) for by in BINNINGS
+            ]
             rows.append(("Terms, nearest neighbours", "ksg", TERMS))
             rows += [(f"Terms, plug-in of equal {by}s", by, TERMS) for by in BINNINGS]
             for title, by, labels in rows:
@@ -478,103 +371,42 @@ SELECTIONS = [
     for settings in SETTINGS
 ]
 
-EXPERIMENT = Experiment(
-    name="models",
-    title="Experiment II: statistical models",
-    where="Section 4.2 with its figure and its table of distributions",
-    about=(
-        "Y is the weighted sum of two independent inputs, or the product of their weighted powers, "
-        "plus normal noise. The weight alpha of X1 goes from 0 to 2, that of X2 is 1 - alpha: at 0 "
-        "Y depends on X2 only, at 1 on X1 only, and beyond 1 the weight of X2 is negative.",
-        "The paper shows uniform inputs with noise 0.1 and states that others look alike: binomial, "
-        "Poisson and exponential inputs, noise 1 and 10. All of these are run here.",
-        "Claims on atoms are decided by bins of equal counts. Integer inputs (binomial, Poisson) "
-        "are not binned, the target always is. Their terms are estimated for mixed data, as "
-        "nearest neighbours need continuous values.",
+PARTS = (
+    Part(
+        "curve",
+        run_curve,
+        [{"kind": kind, "step": 0.1} for kind in KINDS],
+        100,
+        [{"kind": kind, "step": 0.25} for kind in KINDS],
+        2,
+        seconds=2.5,
     ),
-    parts=(
-        Part(
-            "curve",
-            run_curve,
-            [{"kind": kind, "step": 0.1} for kind in KINDS],
-            100,
-            [{"kind": kind, "step": 0.25} for kind in KINDS],
-            2,
-            seconds=2.5,
-        ),
-        Part(
-            "others",
-            run_others,
-            OTHERS,
-            20,
-            [{**OTHERS[place], "step": 0.5} for place in (8, 9, 19, 20)],
-            2,
-            seconds=0.9,
-        ),
-        Part("zero", run_others, [{**ZERO, "step": 0.1}], 20, [{**ZERO, "step": 0.5}], 2, 1.2),
-        Part(
-            "selection",
-            run_selection,
-            SELECTIONS,
-            20,
-            [point for point in SELECTIONS if point["alpha"] == 0.5],
-            1,
-            seconds=0.2,
-        ),
+    Part(
+        "others",
+        run_others,
+        OTHERS,
+        20,
+        [{**OTHERS[place], "step": 0.5} for place in (8, 9, 19, 20)],
+        2,
+        seconds=0.9,
     ),
-    comparisons=(
-        Comparison(
-            "selections",
-            "Selected inputs",
-            "Percentage of runs that select exactly the inputs of Y: X2 at alpha 0, X1 at alpha 1, "
-            "else both; uniform inputs, noise 0.1. The paper does not select here. Overall: 97.0 % "
-            "with the paper's settings, 100.0 % with our defaults.",
-            _selections,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        *(
-            Figure(
-                f"models-{kind}",
-                f"The {kind} model",
-                f"The {kind} model over alpha, uniform inputs, noise 0.1: atoms by BROJA on five "
-                "bins; terms by nearest neighbours, with critical values of 200 permutations "
-                "(dashed); terms by plug-in estimates on the same bins. Means and standard errors. "
-                "Vertical lines mark equal weights, alpha 0.5, and alpha 1, where X2 has weight 0.",
-                _model_panels(kind),
-            )
-            for kind in KINDS
-        ),
-        Figure(
-            "models-synergy",
-            "Synergy in all combinations",
-            "Synergy over alpha for all inputs and strengths of noise, by BROJA on five bins of "
-            "equal counts; binomial and Poisson inputs are not binned. Means and standard errors. "
-            "Where noise hides all signal, bias remains: the more states, the more.",
-            _synergy_panels,
-        ),
-    ),
-    notes=(
-        Note(
-            "The uniform distribution is printed with the limits b = 1 and a = 2, swapped.",
-            "Uniform on [1, 2]. For the multiplicative model also on [0, 1], since the paper's "
-            "contributions decrease beyond alpha 1: they do so with X2 near 0 and bins of equal "
-            "width, but not in bins of equal counts. Which inputs the paper used is not known.",
-        ),
-        Note(
-            "The two rates of the Poisson distribution have the same name.",
-            "X1 has rate 4, X2 has rate 10. Their variances differ, so that equal influence is not "
-            "at alpha 0.5.",
-        ),
-        Note(
-            "The exponential distribution is printed with the formula of a Poisson one.",
-            "Rate 1.5.",
-        ),
-        Note(
-            "Beyond alpha 1 the multiplicative model has a negative power of X2, undefined where X2 "
-            "is 0, as binomial and Poisson inputs may be.",
-            "There, zeros of X2 are drawn again: one in 22,000 at most.",
-        ),
+    Part("zero", run_others, [{**ZERO, "step": 0.1}], 20, [{**ZERO, "step": 0.5}], 2, 1.2),
+    Part(
+        "selection",
+        run_selection,
+        SELECTIONS,
+        20,
+        [point for point in SELECTIONS if point["alpha"] == 0.5],
+        1,
+        seconds=0.2,
     ),
 )
+
+TABLES = {
+    "selections": _selections,
+}
+
+FIGURES = {
+    **{f"models-{kind}": _model_panels(kind) for kind in KINDS},
+    "models-synergy": _synergy_panels,
+}

@@ -13,10 +13,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pidselect.report.html import ids, number
-from reproduction import EXPERIMENTS, load_experiment
+from reproduction import EXPERIMENTS, load_experiment, read_texts
 from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, Estimate
 from reproduction.experiment import Experiment
-from reproduction.notes import GENERAL_NOTES
 from reproduction.plots import draw_svg
 
 Record = Mapping[str, Any]
@@ -29,7 +28,7 @@ RULES = (
     f"n/{PAPER_RUNS}) standard errors of our n runs: the paper's {PAPER_RUNS} runs are assumed to "
     "vary as ours do. Where all our runs are equal, the standard error is that of a percentage "
     "halfway between both numbers. Of a hundred equal numbers, one is expected to differ.",
-    f"A statement that one value exceeds another agrees if the mean difference, run by run, is more "
+    "A statement that one value exceeds another agrees if the mean difference, run by run, is more "
     f"than {CRITICAL} standard errors above zero. Other statements name their limit.",
     f"What does not agree differs. With fewer than {FEW_RUNS} runs it is undecided, and so is what "
     "agrees only because a difference is not significant.",
@@ -65,7 +64,7 @@ def render_page(summary: Record) -> str:
         made=datetime.fromisoformat(summary["made"]),
         marks=MARKS,
         rules=RULES,
-        notes=GENERAL_NOTES,
+        notes=read_texts()["general"]["notes"],
         script=Markup(script),
         script_hash=digest,
     )
@@ -107,9 +106,7 @@ def _experiment(
     return shown
 
 
-def _table(
-    record: Record, text: Any, place: str, name_id: Callable[[str], str]
-) -> dict[str, Any]:
+def _table(record: Record, text: Any, place: str, name_id: Callable[[str], str]) -> dict[str, Any]:
     """Return the cells by row and column; a table with more columns than rows is transposed."""
     cells = {
         (cell["row"], cell["column"]): {
@@ -142,8 +139,9 @@ def _table(
 def _claim(record: Record, text: Any, place: str) -> dict[str, Any]:
     ours = record["ours"]
     remark = text.remark
-    if ours["standard_error"] and text.rule.text.startswith("mean at"):
-        margin = text.rule.margin(Estimate(ours["mean"], ours["standard_error"], ours["runs"]))
+    rule = text.conditions[0].rule
+    if ours["standard_error"] and rule.text.startswith("mean at"):
+        margin = rule.margin(Estimate(ours["mean"], ours["standard_error"], ours["runs"]))
         if abs(margin) <= CRITICAL * ours["standard_error"]:
             remark += f" The mean is less than {CRITICAL} standard errors from its limit."
     return {

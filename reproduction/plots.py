@@ -67,12 +67,18 @@ def _handles(panel: Panel) -> list[Any]:
     for series in panel["series"]:
         look = LOOKS[series["role"]]
         if panel["kind"] in ("bars", "stacked"):
-            style = {"facecolor": look.colour, "hatch": look.hatch, "edgecolor": "white"}
+            style: Any = {
+                "facecolor": look.colour,
+                "hatch": look.hatch,
+                "edgecolor": "white",
+            }
             handles.append(Patch(label=series["label"], **style))
         else:
             dashes = {"linestyle": "none"} if panel["kind"] == "points" else _dashes(look)
             handles.append(
-                Line2D([], [], label=series["label"], color=look.colour, marker=look.marker, **dashes)
+                Line2D(
+                    [], [], label=series["label"], color=look.colour, marker=look.marker, **dashes
+                )
             )
     if any(series["threshold"] for series in panel["series"]):
         handles.append(Line2D([], [], label="critical value", color=INK, dashes=(2.0, 1.4)))
@@ -99,9 +105,14 @@ def _draw_bars(axes: Axes, panel: Panel) -> None:
     for position, series in enumerate(panel["series"]):
         look, y = LOOKS[series["role"]], np.nan_to_num(_numbers(series["y"]))
         places = np.array([names.index(str(name)) for name in series["x"]], dtype=int)
-        x = places + (position - (slots - 1) / 2) * width
+        x = places + ((position - (slots - 1) / 2) * width if apart else 0.0)
         floor = base[places] if stacked else np.zeros(len(y))
-        style = {"color": look.colour, "hatch": look.hatch, "edgecolor": "white", "linewidth": 0.3}
+        style: Any = {
+            "color": look.colour,
+            "hatch": look.hatch,
+            "edgecolor": "white",
+            "linewidth": 0.3,
+        }
         error = None if series["error"] is None else _numbers(series["error"])
         axes.bar(x, y, 0.94 * width, floor, yerr=error, ecolor=INK, error_kw={"lw": 0.9}, **style)
         if stacked:
@@ -110,7 +121,9 @@ def _draw_bars(axes: Axes, panel: Panel) -> None:
             limits = _numbers(series["threshold"])
             axes.hlines(limits, x - width / 2, x + width / 2, color=INK, lw=1.1, ls=(0, (2, 1)))
     letters = sum(map(len, names)) + 2 * len(names)
-    turn = {} if letters < 150 / panel["n_columns"] else {"rotation": 40, "ha": "right"}
+    turn: dict[str, Any] = (
+        {} if letters < 150 / panel["n_columns"] else {"rotation": 40, "ha": "right"}
+    )
     axes.set_xticks(range(len(names)), names, **turn)
     axes.grid(axis="y")
 
@@ -166,7 +179,7 @@ def _draw_lattice(axes: Axes, panel: Panel) -> None:
             "linestyle": "solid" if count else "dotted",
         }
         text = node["label"] + (f" ×{count}" if count > 1 else "")
-        place = {"ha": "center", "va": "center", "fontsize": 6.6}
+        place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.6}
         axes.text(node["x"], node["level"], text, bbox=box, **place)
     axes.margins(0.16, 0.06)
     axes.axis("off")

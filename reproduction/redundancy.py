@@ -12,14 +12,9 @@ from numpy.typing import NDArray
 from pidselect import decompose_distribution
 from pidselect.datasets import SyntheticDataset, gate, sample
 from pidselect.decomposition import MEASURES
-from reproduction.agreement import about, at_least, at_most, exactly
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     Outcome,
     Part,
     Results,
@@ -164,7 +159,9 @@ def run_selection(seed: int, criterion: str) -> Outcome:
     rng = np.random.default_rng(seed)
     X, y = sample(counterexample(0.1), N_SAMPLES, random_state=rng)
     table = np.column_stack([X, rng.integers(0, 4, N_SAMPLES)]).astype(float)
-    data = SyntheticDataset(table, y, ("F1", "F2", "N"), (0, 1), "Relevant features with a bit in common")
+    data = SyntheticDataset(
+        table, y, ("F1", "F2", "N"), (0, 1), "Relevant features with a bit in common"
+    )
     settings: dict[str, Any] = {
         "criterion": criterion,
         "estimator": "discrete",
@@ -203,121 +200,32 @@ def _found(results: Results, *criteria: str) -> NDArray[np.float64]:
     return percent(run["exact"] for run in runs)
 
 
-ROUNDED = exactly(-1e-6, 1e-6)
 FLIPPED = "counterexample, 10 % flipped"
 
-CLAIMS = [
-    Claim(
-        "AND: shared 0.311",
-        "The inputs of an AND gate share 0.311 bit about its output.",
-        exactly(0.3105, 0.3115),
-        "shared information by BROJA, bit",
-        lambda r: _exact(r, "AND", "shared"),
+CLAIMS: Claims = {
+    "AND: shared 0.311": lambda r: _exact(r, "AND", "shared"),
+    "AND: inputs independent": lambda r: _exact(r, "AND", "between"),
+    "counterexample: dependent features": lambda r: _exact(r, "counterexample", "between"),
+    "counterexample: nothing shared": lambda r: _exact(r, "counterexample", "shared"),
+    "source redundancy bounded by I(F1;F2)": lambda r: _largest(
+        r, OF_THE_SOURCE, lambda run: run["atoms"]["broja"]["shared"] - run["between"]
     ),
-    Claim(
-        "AND: inputs independent",
-        "The inputs are independent: the redundancy is one of the mechanism.",
-        ROUNDED,
-        "I(F1;F2), bit",
-        lambda r: _exact(r, "AND", "between"),
+    "Brown: relevancy less dependence, plus dependence given Y": lambda r: _largest(
+        r,
+        CASES,
+        lambda run: abs(run["mi1"] - run["between"] + run["between given Y"] - run["cmi"]),
     ),
-    Claim(
-        "counterexample: dependent features",
-        "Features can be dependent by a part that is independent of the target.",
-        exactly(1e-6, np.inf),
-        "I(F1;F2), bit",
-        lambda r: _exact(r, "counterexample", "between"),
+    "Brown: no synergy without the third term": lambda r: np.subtract(
+        _exact(r, "XOR", "mi1"), _exact(r, "XOR", "between")
     ),
-    Claim(
-        "counterexample: nothing shared",
-        "Such features share no information about the target.",
-        ROUNDED,
-        "shared information by BROJA, bit",
-        lambda r: _exact(r, "counterexample", "shared"),
-    ),
-    Claim(
-        "source redundancy bounded by I(F1;F2)",
-        "Where redundancy comes from the features alone, shared information is at most I(F1;F2), by "
-        "a measure that satisfies the identity axiom.",
-        exactly(-np.inf, 1e-6),
-        "largest excess of shared information over I(F1;F2) where the target repeats the features, "
-        "bit",
-        lambda r: _largest(
-            r, OF_THE_SOURCE, lambda run: run["atoms"]["broja"]["shared"] - run["between"]
-        ),
-        "Not a bound in general: AND exceeds it, and so do two imperfect copies of the target "
-        "(common cause: 0.53 bit shared, I(F1;F2) 0.32 bit).",
-    ),
-    Claim(
-        "Brown: relevancy less dependence, plus dependence given Y",
-        "With both weights 1 and one selected feature, the general criterion is the conditional "
-        "mutual information.",
-        ROUNDED,
-        "largest distance between the two, over all cases, bit",
-        lambda r: _largest(
-            r,
-            CASES,
-            lambda run: abs(run["mi1"] - run["between"] + run["between given Y"] - run["cmi"]),
-        ),
-    ),
-    Claim(
-        "Brown: no synergy without the third term",
-        "Without I(F1;F2|Y) synergy of pairs has no effect: the score of an XOR is 0.",
-        ROUNDED,
-        "I(F1;Y) - I(F1;F2) of XOR, where I(F1;Y|F2) is 1, bit",
-        lambda r: np.subtract(_exact(r, "XOR", "mi1"), _exact(r, "XOR", "between")),
-    ),
-    Claim(
-        "Brown: pairs only",
-        "Criteria of this family do not include interactions of more than two features.",
-        ROUNDED,
-        "J' of the third bit of a parity, where I(F3;Y|F1,F2) is 1, bit",
-        lambda r: [run["pairs"] for run in r.of("parity")],
-    ),
-    Claim(
-        "AND: shared 0.311 (sampled)",
-        "Samples of an AND gate give the same shared information.",
-        about(0.311, 0.02),
-        "shared information by BROJA from samples, bit",
-        lambda r: _shared(r, "AND"),
-    ),
-    Claim(
-        "AND: inputs independent (sampled)",
-        "In samples the inputs are not significantly dependent.",
-        about(100 * ALPHA, 2.0),
-        "runs with a significant I(F1;F2), %",
-        lambda r: _dependent(r, "AND"),
-    ),
-    Claim(
-        "counterexample: dependent features (sampled)",
-        "In samples the features are significantly dependent.",
-        at_least(99),
-        "runs with a significant I(F1;F2), %",
-        lambda r: _dependent(r, FLIPPED),
-    ),
-    Claim(
-        "counterexample: nothing shared (sampled)",
-        "In samples the features share no information.",
-        at_most(0.03),
-        "shared information by BROJA from samples, bit",
-        lambda r: _shared(r, FLIPPED),
-    ),
-    Claim(
-        "counterexample: CMI finds both",
-        "The conditional mutual information is not affected by a dependence that is independent of "
-        "the target.",
-        at_least(90),
-        "runs in which exactly F1 and F2 are selected, %",
-        lambda r: _found(r, "cmi"),
-    ),
-    Claim(
-        "counterexample: MIFS and mRMR miss one",
-        "Criteria that subtract I(F1;F2) penalise a relevant feature.",
-        at_most(10),
-        "runs in which exactly F1 and F2 are selected, %",
-        lambda r: _found(r, "mifs", "mrmr"),
-    ),
-]
+    "Brown: pairs only": lambda r: [run["pairs"] for run in r.of("parity")],
+    "AND: shared 0.311 (sampled)": lambda r: _shared(r, "AND"),
+    "AND: inputs independent (sampled)": lambda r: _dependent(r, "AND"),
+    "counterexample: dependent features (sampled)": lambda r: _dependent(r, FLIPPED),
+    "counterexample: nothing shared (sampled)": lambda r: _shared(r, FLIPPED),
+    "counterexample: CMI finds both": lambda r: _found(r, "cmi"),
+    "counterexample: MIFS and mRMR miss one": lambda r: _found(r, "mifs", "mrmr"),
+}
 
 # ------------------------------------------------------------------------------- tables and figure
 
@@ -372,74 +280,19 @@ def _panels(results: Results) -> Iterable[Any]:
     yield found and panel("Counterexample, selected", "bars", bars, y_label="% of runs")
 
 
-EXPERIMENT = Experiment(
-    name="redundancy",
-    title="Dependence and redundancy of features",
-    where="Section 5.4, no figure",
-    about=(
-        "Criteria of the family of Brown et al. subtract the mutual information between features. "
-        "The paper argues with two cases that this is not their redundancy about a target: an AND "
-        "gate, whose inputs are independent and share information, and features that have an "
-        "irrelevant part in common and share none.",
-        "Both are computed from the distributions, beside cases with source redundancy, and from "
-        "samples. Features of the second case are selected by criteria that subtract the "
-        "dependence and by others.",
-    ),
-    parts=(
-        Part("exact", run_exact, [{"case": case} for case in CASES], 1, None, 1, 0.03),
-        Part("parity", run_parity, runs=1, quick_runs=1, seconds=0.01),
-        Part("sampled", run_sampled, [{"case": case} for case in SAMPLED], seconds=0.005),
-        Part("selection", run_selection, [{"criterion": one} for one in CRITERIA], seconds=0.015),
-    ),
-    comparisons=(
-        Comparison(
-            "exact",
-            "Atoms and dependence of known distributions",
-            "In bits, by BROJA. The paper prints one of the numbers, 0.311 for AND.",
-            _known,
-            digits=3,
-        ),
-        Comparison(
-            "measures",
-            "An AND gate by other measures",
-            "In bits. BROJA, I_min and MMI have equal atoms here; shared information is lower by CCS "
-            "and SX.",
-            _measures,
-            digits=3,
-        ),
-        Comparison(
-            "selection",
-            "Selecting in the counterexample, % of runs",
-            "Candidates are F1, F2 and an irrelevant variable; bits of the target are flipped with "
-            "probability 0.1. mifs and mrmr subtract I(F1;F2), cmi, mi and jmi do not. In 100 runs "
-            "mifs and mrmr select F1 or F2 alone in 96; cmi and jmi select both in all, and the "
-            "third variable besides in 6, close to the level of the test.",
-            _selections,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        Figure(
-            "redundancy",
-            "Shared information about the target and dependence of the features",
-            "Atoms by BROJA and I(F1;F2): of known distributions, exact, and of 1,000 samples "
-            "(plug-in), with standard errors. Atoms of an AND gate by each measure. Percentage of "
-            "runs in which criteria select exactly the two relevant features of the counterexample.",
-            _panels,
-            n_columns=2,
-        ),
-    ),
-    notes=(
-        Note(
-            "The counterexample is described by its information terms only.",
-            "F1 = (X1, X2) and F2 = (Z1, Z2) of fair bits with Z1 = X1, and the target (X2, Z2). To "
-            "select from samples, each bit of the target is flipped with probability 0.1: then the "
-            "mutual information of a relevant feature is less than I(F1;F2).",
-        ),
-        Note(
-            "I(F1;F2) is said to bound redundancy that comes from the sources alone.",
-            "Shown where the target repeats the features. It is no bound where the target is a "
-            "common cause of both: see that case.",
-        ),
-    ),
+PARTS = (
+    Part("exact", run_exact, [{"case": case} for case in CASES], 1, None, 1, 0.03),
+    Part("parity", run_parity, runs=1, quick_runs=1, seconds=0.01),
+    Part("sampled", run_sampled, [{"case": case} for case in SAMPLED], seconds=0.005),
+    Part("selection", run_selection, [{"criterion": one} for one in CRITERIA], seconds=0.015),
 )
+
+TABLES = {
+    "exact": _known,
+    "measures": _measures,
+    "selection": _selections,
+}
+
+FIGURES = {
+    "redundancy": _panels,
+}

@@ -88,7 +88,9 @@ def importances(data: SyntheticDataset, seed: int) -> dict[str, dict[str, float]
     return {**linear_importances(data, seed), **forest_importances(data, seed)}
 
 
-def forward_selection(data: SyntheticDataset, n_select: int, seed: int, method: str = "lars") -> list[str]:
+def forward_selection(
+    data: SyntheticDataset, n_select: int, seed: int, method: str = "lars"
+) -> list[str]:
     """Select columns by the cross-validated R² of LARS or of a forest, one after the other.
 
     Examples

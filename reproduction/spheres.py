@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.datasets import SyntheticDataset, nested_spheres
-from reproduction.agreement import ABOVE, at_least, at_most
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     Outcome,
     Part,
     Results,
@@ -139,7 +134,9 @@ def run_sample(seed: int, outer: float, label_noise: float) -> Outcome:
 def _significant(results: Results, data: Spheres, by: str, depth: str) -> NDArray[np.float64]:
     """Return the percentage of significant coordinates in each run."""
     found = [run[by][depth] for run in results.of("terms", **data._asdict())]
-    return np.array([100 * np.mean(np.greater(one["bits"], one["critical_value"])) for one in found])
+    return np.array(
+        [100 * np.mean(np.greater(one["bits"], one["critical_value"])) for one in found]
+    )
 
 
 def _ksg(results: Results, data: Spheres, depth: str) -> NDArray[np.float64]:
@@ -153,101 +150,35 @@ def _atoms(results: Results, data: Spheres, group: str) -> NDArray[np.float64]:
     return np.array([[run["count"][group][atom] for atom in ATOMS] for run in runs])
 
 
-def _claims(data: Spheres, remarks: tuple[str, str, str, str]) -> list[Claim]:
+def _claims(data: Spheres) -> Claims:
     suffix = "" if data == CHOSEN else f" ({data})"
-    how = "nearest neighbours on noisy labels"
-    critical = f"coordinates whose CMI exceeds its critical value, {how}, %"
-    return [
-        Claim(
-            f"spheres: synergy prevails{suffix}",
-            "The information of two coordinates about the class is mostly synergistic.",
-            at_least(50),
-            "synergy in the joint information of two coordinates, %",
-            lambda r: 100 * _atoms(r, data, "pair")[:, 3] / _atoms(r, data, "pair").sum(axis=1),
-            remarks[0],
+    return {
+        f"spheres: synergy prevails{suffix}": lambda r: (
+            100 * _atoms(r, data, "pair")[:, 3] / _atoms(r, data, "pair").sum(axis=1)
         ),
-        Claim(
-            f"spheres: no unique information alone{suffix}",
-            "A coordinate has no unique information with respect to another one.",
-            at_most(0.01),
-            "unique information of a coordinate, bit",
-            lambda r: _atoms(r, data, "pair")[:, :2].mean(axis=1),
-            remarks[1],
+        f"spheres: no unique information alone{suffix}": lambda r: _atoms(r, data, "pair")[
+            :, :2
+        ].mean(axis=1),
+        f"spheres: sets of two raise unique, shared and synergy{suffix}": lambda r: (
+            _atoms(r, data, "set") - _atoms(r, data, "pair")
+        )[:, 1:].min(axis=1),
+        f"spheres: no single significant MI{suffix}": lambda r: _significant(
+            r, data, "ksg", "alone"
         ),
-        Claim(
-            f"spheres: sets of two raise unique, shared and synergy{suffix}",
-            "With a set of two other coordinates instead of one, the set has unique information, "
-            "and shared information and synergy increase.",
-            ABOVE,
-            "smallest of the three increases, bit",
-            lambda r: (_atoms(r, data, "set") - _atoms(r, data, "pair"))[:, 1:].min(axis=1),
-            remarks[2],
+        f"spheres: CMI significant given one other{suffix}": lambda r: _significant(
+            r, data, "ksg", "one"
         ),
-        Claim(
-            f"spheres: no single significant MI{suffix}",
-            "No single coordinate has significant mutual information with the labels.",
-            at_most(50),
-            f"coordinates whose MI exceeds its critical value, {how}, %",
-            lambda r: _significant(r, data, "ksg", "alone"),
-            f"{remarks[3]} A coordinate is informative, as only the outer sphere extends beyond the "
-            "inner radius, so more than 5 % are significant. How many depends on the radii and the "
-            "noise, which the paper does not state.",
+        f"spheres: CMI significant given both others{suffix}": lambda r: _significant(
+            r, data, "ksg", "both"
         ),
-        Claim(
-            f"spheres: CMI significant given one other{suffix}",
-            "Conditional on one other coordinate, each coordinate has significant information.",
-            at_least(90),
-            critical,
-            lambda r: _significant(r, data, "ksg", "one"),
+        f"spheres: CMI above MI{suffix}": lambda r: _ksg(r, data, "one") - _ksg(r, data, "alone"),
+        f"spheres: CMI highest given both{suffix}": lambda r: (
+            _ksg(r, data, "both") - _ksg(r, data, "one")
         ),
-        Claim(
-            f"spheres: CMI significant given both others{suffix}",
-            "Conditional on both other coordinates, each coordinate has significant information.",
-            at_least(90),
-            critical,
-            lambda r: _significant(r, data, "ksg", "both"),
-        ),
-        Claim(
-            f"spheres: CMI above MI{suffix}",
-            "The CMI given one other coordinate is higher than the MI.",
-            ABOVE,
-            f"CMI given one other - MI, {how}, bit",
-            lambda r: _ksg(r, data, "one") - _ksg(r, data, "alone"),
-        ),
-        Claim(
-            f"spheres: CMI highest given both{suffix}",
-            "The CMI is highest given both other coordinates.",
-            ABOVE,
-            f"CMI given both - CMI given one other, {how}, bit",
-            lambda r: _ksg(r, data, "both") - _ksg(r, data, "one"),
-        ),
-    ]
+    }
 
 
-CLAIMS = [
-    *_claims(
-        CHOSEN,
-        (
-            "With bins of equal width, 70 %.",
-            "With bins of equal width, 0.005 bit.",
-            "Unique information increases by 0.051, shared by 0.004 and synergy by 0.108 bit. Part "
-            "of this is bias: a set of two has 25 states instead of 5.",
-            "The mean MI is 0.050 bit, the mean critical value 0.049 bit; about the class itself a "
-            "coordinate has 0.11 bit.",
-        ),
-    ),
-    *_claims(
-        CLOSER,
-        (
-            "With bins of equal width, 74 %.",
-            "With bins of equal width, 0.002 bit.",
-            "Unique information increases by 0.020, shared by 0.002 and synergy by 0.061 bit. Part "
-            "of this is bias: a set of two has 25 states instead of 5.",
-            "The mean MI is 0.037 bit, the mean critical value 0.048 bit; about the class itself a "
-            "coordinate has 0.05 bit.",
-        ),
-    ),
-]
+CLAIMS: Claims = {**_claims(CHOSEN), **_claims(CLOSER)}
 
 # ------------------------------------------------------------------------------- tables and figure
 
@@ -315,71 +246,18 @@ def _panels(results: Results) -> Iterable[Any]:
     yield from (attempt(_terms_panel, results, data) for data in (CHOSEN, CLOSER))
 
 
-EXPERIMENT = Experiment(
-    name="spheres",
-    title="Experiment I: nested spheres",
-    where="Section 4.1 with its figure",
-    about=(
-        "Points lie on one of two concentric spheres, which is the target. The inputs are the three "
-        "coordinates, which determine the sphere only jointly, as a radius.",
-        "The paper states neither the radii nor the noise added to the labels, so two data sets are "
-        f"used. Claims without a bracket are decided on {CHOSEN}: there a single coordinate is "
-        "hardly significant, and clearly so given the others. Claims with a bracket are decided on "
-        f"{CLOSER}, which of a dozen combinations agrees best with the paper: its agreement shows "
-        "only that such data exist.",
-        "Noise on the labels makes estimators for continuous targets applicable. They are shown "
-        "beside estimates for the classes themselves, which need no noise. Atoms are of the "
-        "classes. All numbers are means over the coordinates.",
-    ),
-    parts=(
-        Part("terms", run_terms, DATA_POINTS, 100, DATA_POINTS[:1], 2, seconds=0.8),
-        Part("atoms", run_atoms, DATA_POINTS, seconds=0.03),
-        Part("selection", run_selection, SELECTION_POINTS, 40, SELECTION_POINTS[:3], 1, 0.5),
-        Part("sample", run_sample, DATA_POINTS[:1], 1, quick_runs=1, seconds=0.01),
-    ),
-    comparisons=(
-        Comparison(
-            "significance",
-            "Significant terms",
-            "Percentage of coordinates whose information exceeds the critical value of its 200 "
-            "permutations. Plug-in terms given both others have 125 states for 1,000 samples: few "
-            "are significant where the spheres are close.",
-            _significance,
-        ),
-        Comparison(
-            "selections",
-            "Selected coordinates",
-            "Percentage of runs; the paper does not select here. Forward selection of single "
-            "features ends at once where no coordinate is significant. Looking ahead tests pairs "
-            "and triples, at levels that share alpha. Our defaults also test for monotone "
-            "relations, of which there are none here, which costs power.",
-            _selections,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        Figure(
-            "spheres",
-            "Nested spheres",
-            f"A slice through one sample (third coordinate within {SLICE:g} of 0), and the atoms of "
-            "a coordinate with one other and with both others, by BROJA on classes and five bins: "
-            f"both with {CHOSEN}. Information of a coordinate in both data sets by four estimators, "
-            "with critical values of 200 permutations (dashed). Means over coordinates and runs, "
-            "standard errors over runs.",
-            _panels,
-        ),
-    ),
-    notes=(
-        Note(
-            "Neither the radii of the spheres nor the noise on the labels is stated. The mutual "
-            "information of a coordinate depends on both: with radii 1 and 2 it is 0.31 bit about "
-            "the class.",
-            f"Two choices: {CHOSEN}, and {CLOSER}.",
-        ),
-        Note(
-            "With no coordinate significant alone, the paper's forward selection selects nothing; "
-            "the experiment does not select.",
-            "Selections are shown besides, also with a look-ahead to pairs and triples.",
-        ),
-    ),
+PARTS = (
+    Part("terms", run_terms, DATA_POINTS, 100, DATA_POINTS[:1], 2, seconds=0.8),
+    Part("atoms", run_atoms, DATA_POINTS, seconds=0.03),
+    Part("selection", run_selection, SELECTION_POINTS, 40, SELECTION_POINTS[:3], 1, 0.5),
+    Part("sample", run_sample, DATA_POINTS[:1], 1, quick_runs=1, seconds=0.01),
 )
+
+TABLES = {
+    "significance": _significance,
+    "selections": _selections,
+}
+
+FIGURES = {
+    "spheres": _panels,
+}

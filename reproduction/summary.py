@@ -23,9 +23,9 @@ Summary = dict[str, Any]
 PAGE, NUMBERS, TABLE, RUNS = "index.html", "numbers.json", "numbers.csv", "runs"
 
 FIELDS = (
-    ("experiment", "kind", "where", "what", "x", "value", "standard_error", "threshold")
-    + ("runs", "paper", "verdict")
-)  # fmt: skip
+    *("experiment", "kind", "where", "what", "x", "value", "standard_error", "threshold"),
+    *("runs", "paper", "verdict"),
+)
 
 
 def reproduce(
@@ -72,7 +72,9 @@ def reproduce(
                 f"seed {first} to continue with them, or another folder."
             )
         execute(pending_runs(experiments, count, parts), log, n_jobs=n_jobs, on_run=on_run)
-        shown = [load_experiment(name) for name in EXPERIMENTS if name in parts or log.records(name)]
+        shown = [
+            load_experiment(name) for name in EXPERIMENTS if name in parts or log.records(name)
+        ]
         return write_files(summarise(shown, log, count, command), out)
 
 

@@ -10,14 +10,9 @@ from numpy.typing import NDArray
 
 from pidselect.datasets import SyntheticDataset
 from pidselect.datasets import toy as toy_data
-from reproduction.agreement import ABOVE, at_least, at_most
 from reproduction.experiment import (
     Cell,
-    Claim,
-    Comparison,
-    Experiment,
-    Figure,
-    Note,
+    Claims,
     Outcome,
     Part,
     Results,
@@ -130,111 +125,45 @@ def _part(results: Results, binning: str, name: str, atom: str) -> list[float]:
     return [100 * one[atom] / (one["unique2"] + one["shared"] + one["synergy"]) for one in found]
 
 
-def _atom_claims(binning: str) -> list[Claim]:
+def _atom_claims(binning: str) -> Claims:
     how = f"(equal {binning}s)"
-    shared = "shared part of X2's unique, shared and synergistic information, %"
-    return [
-        Claim(
-            f"toy: X2 mainly redundant at step 2 {how}",
-            "With X1 selected, most of the information of X2 is redundant.",
-            at_least(50),
-            shared,
-            lambda r: _part(r, binning, "step 2: X2", "shared"),
+    return {
+        f"toy: X2 mainly redundant at step 2 {how}": lambda r: _part(
+            r, binning, "step 2: X2", "shared"
         ),
-        Claim(
-            f"toy: eta almost only synergistic at step 2 {how}",
-            "With X1 selected, the contribution of eta is almost exclusively synergistic.",
-            at_least(80),
-            "synergy in eta's unique, shared and synergistic information, %",
-            lambda r: _part(r, binning, "step 2: eta", "synergy"),
+        f"toy: eta almost only synergistic at step 2 {how}": lambda r: _part(
+            r, binning, "step 2: eta", "synergy"
         ),
-        Claim(
-            f"toy: X2 redundant at step 3 {how}",
-            "With X1 and eta selected, the information of X2 is redundant.",
-            at_least(50),
-            shared,
-            lambda r: _part(r, binning, "step 3: X2", "shared"),
-        ),
-    ]
+        f"toy: X2 redundant at step 3 {how}": lambda r: _part(r, binning, "step 3: X2", "shared"),
+    }
 
 
-#: A step of the paper's single run counts as reproduced if so many percent of the runs take it.
-TYPICAL = at_least(80)
-
-CLAIMS = [
-    Claim(
-        "toy: only X1 and X2 significant at step 1",
-        "The mutual information of X1 and of X2 is significant, that of eta is not.",
-        TYPICAL,
-        "runs where exactly these two are significant at step 1, %",
-        lambda r: percent(_significant(run, []) == {"X1", "X2"} for run in _paper_runs(r)),
+CLAIMS: Claims = {
+    "toy: only X1 and X2 significant at step 1": lambda r: percent(
+        _significant(run, []) == {"X1", "X2"} for run in _paper_runs(r)
     ),
-    Claim(
-        "toy: only eta significant at step 2",
-        "Conditional on X1, eta is significant and X2 is not.",
-        TYPICAL,
-        "runs with X1 first where exactly eta is significant at step 2, %",
-        lambda r: percent(_significant(run, ["X1"]) == {"eta"} for run in _paper_runs(r)),
-        "I(X2;Y|X1) is 0.027 bit by numerical integration, since the noise of X2 is not that of "
-        "X1; with 1,000 samples it is significant in some runs. The test with global permutations "
-        "also has too many false positives here, see the table of selected sets.",
+    "toy: only eta significant at step 2": lambda r: percent(
+        _significant(run, ["X1"]) == {"eta"} for run in _paper_runs(r)
     ),
-    Claim(
-        "toy: X1 included first, then eta",
-        "X1 is included first, eta second.",
-        TYPICAL,
-        "runs that include these two first, in this order, %",
-        lambda r: percent(_included(run)[:2] == ["X1", "eta"] for run in _paper_runs(r)),
+    "toy: X1 included first, then eta": lambda r: percent(
+        _included(run)[:2] == ["X1", "eta"] for run in _paper_runs(r)
     ),
-    Claim(
-        "toy: X2 not significant at step 3",
-        "Conditional on X1 and eta, X2 is not significant, and forward selection ends.",
-        TYPICAL,
-        "runs with X1 and eta first where X2 is not significant at step 3, %",
-        lambda r: percent(_significant(run, ["X1", "eta"]) == set() for run in _paper_runs(r)),
-        "The other runs include X2, see the table of selected sets.",
+    "toy: X2 not significant at step 3": lambda r: percent(
+        _significant(run, ["X1", "eta"]) == set() for run in _paper_runs(r)
     ),
-    Claim(
-        "toy: backward elimination keeps both",
-        "In backward elimination the weaker of X1 and eta is significant, and both remain.",
-        TYPICAL,
-        "runs that keep both, of those that included only X1 and eta, %",
-        lambda r: percent(
-            set(run["selected"]) == {"X1", "eta"}
-            for run in _paper_runs(r)
-            if _included(run) == ["X1", "eta"]
-        ),
+    "toy: backward elimination keeps both": lambda r: percent(
+        set(run["selected"]) == {"X1", "eta"}
+        for run in _paper_runs(r)
+        if _included(run) == ["X1", "eta"]
     ),
-    Claim(
-        "toy: X1 and eta selected",
-        "The final set is X1 and eta.",
-        TYPICAL,
-        "runs that select exactly these, %",
-        lambda r: percent(set(run["selected"]) == {"X1", "eta"} for run in _paper_runs(r)),
+    "toy: X1 and eta selected": lambda r: percent(
+        set(run["selected"]) == {"X1", "eta"} for run in _paper_runs(r)
     ),
-    Claim(
-        "toy: X1 more informative than X2",
-        "The mutual information of X1 exceeds that of X2.",
-        ABOVE,
-        "I(X1;Y) - I(X2;Y), nearest neighbours, bit",
-        lambda r: _bits(r, "I(X1;Y)") - _bits(r, "I(X2;Y)"),
-    ),
-    Claim(
-        "toy: eta has no marginal information",
-        "The mutual information of eta and Y is zero.",
-        at_most(0.02),
-        "I(eta;Y), nearest neighbours, bit",
-        lambda r: _bits(r, "I(eta;Y)"),
-    ),
-    Claim(
-        "toy: CMI of X2 low at step 3",
-        "Conditional on X1 and eta, X2 adds little.",
-        at_most(0.02),
-        "I(X2;Y|X1,eta), nearest neighbours, bit",
-        lambda r: _bits(r, "I(X2;Y|X1,eta)"),
-    ),
-    *(claim for binning in BINNINGS for claim in _atom_claims(binning)),
-]
+    "toy: X1 more informative than X2": lambda r: _bits(r, "I(X1;Y)") - _bits(r, "I(X2;Y)"),
+    "toy: eta has no marginal information": lambda r: _bits(r, "I(eta;Y)"),
+    "toy: CMI of X2 low at step 3": lambda r: _bits(r, "I(X2;Y|X1,eta)"),
+    **{name: values for binning in BINNINGS for name, values in _atom_claims(binning).items()},
+}
 
 # -------------------------------------------------------------------------------- table and figure
 
@@ -278,77 +207,22 @@ def _panels(results: Results) -> Iterable[Any]:
     yield from (attempt(parts, binning) for binning in BINNINGS)
 
 
-EXPERIMENT = Experiment(
-    name="toy",
-    title="A selection step by step",
-    where="Section 3.3.3 with its figure",
-    about=(
-        "Y is the sine of a normal signal plus a little noise. X1 is the signal plus the noise "
-        "eta, X2 a mixture of the signal with another one, and eta is the third input. X2 is mostly "
-        "redundant with X1; eta has no mutual information with Y, but is synergistic with X1.",
-        "The paper follows one selection by conditional mutual information. Here it is repeated 100 "
-        "times, with the paper's settings and with our defaults, and the terms and atoms of the "
-        "paper's steps are estimated in each run.",
+PARTS = (
+    Part(
+        "selection",
+        run_selection,
+        [{"settings": settings} for settings in LABELS],
+        quick_runs=2,
+        seconds=0.4,
     ),
-    parts=(
-        Part(
-            "selection",
-            run_selection,
-            [{"settings": settings} for settings in LABELS],
-            quick_runs=2,
-            seconds=0.4,
-        ),
-        Part("terms", run_terms, quick_runs=2, seconds=0.25),
-        Part("atoms", run_atoms, quick_runs=2, seconds=0.02),
-    ),
-    comparisons=(
-        Comparison(
-            "sets",
-            "Selected sets",
-            "Percentage of runs. The paper shows one run, which selects X1 and eta. With the "
-            "paper's settings X2 is selected in 20 % of the runs, where 5 % are expected, although "
-            "I(X2;Y|X1,eta) is zero: a global permutation also breaks the dependence of X2 on X1, "
-            "which lowers the estimates under the null (mean estimate -0.0136 bit, mean critical "
-            "value -0.0005 bit). Our defaults also test against local permutations, which preserve "
-            "it.",
-            _sets,
-        ),
-    ),
-    claims=CLAIMS,
-    figures=(
-        Figure(
-            "toy-steps",
-            "The toy system, step by step",
-            "Information of each input in the paper's three steps, with the critical value of its "
-            "200 permutations (dashed): by nearest neighbours, and by plug-in estimates on five "
-            "bins. Atoms of each remaining input and the selected ones, by BROJA on the same bins. "
-            "Means and standard errors over runs. With the paper's settings and the maximum "
-            "statistic over the candidates of a step, I(X1;Y) and I(X2;Y) are significant in 100 %, "
-            "I(eta;Y) in 1 %, I(X2;Y|X1) in 27 %, I(eta;Y|X1) in 100 % and I(X2;Y|X1,eta) in 20 % "
-            "of 100 runs.",
-            _panels,
-            n_columns=2,
-        ),
-    ),
-    notes=(
-        Note(
-            "The figure is of one run; how often a selection takes these steps is not stated.",
-            "A step counts as reproduced if at least 80 % of the runs take it.",
-        ),
-        Note(
-            "All information of X2 is said to be in X1. Conditional on X1 alone, X2 adds 0.027 bit "
-            "about Y; conditional on X1 and eta, which determine the signal, it adds nothing.",
-            "Computed as stated; the test of X2 at step 2 is significant in some runs.",
-        ),
-        Note(
-            "Eta is said to be synergistic with either input. X2 contains a hundredth of eta: "
-            "conditional on X2 eta adds 0.001 bit about Y, by numerical integration.",
-            "Eta is decomposed with X1, as in the paper's figure.",
-        ),
-        Note(
-            "The text gives the conditioning sets of the second and third step the same index, and "
-            "its caption calls three inputs and a target a four-way example.",
-            "Step 2 conditions on X1, step 3 on X1 and eta, as the listed values imply.",
-        ),
-    ),
+    Part("terms", run_terms, quick_runs=2, seconds=0.25),
+    Part("atoms", run_atoms, quick_runs=2, seconds=0.02),
 )
+
+TABLES = {
+    "sets": _sets,
+}
+
+FIGURES = {
+    "toy-steps": _panels,
+}

@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 #: one after the other, so that none of them waits for those of another.
 ONE_BY_ONE = {
     "cli/test_terminal.py",
+    "reproduction/test_command.py",
     "selection/test_checkpoint.py",
     "selection/test_clusters.py",
     "selection/test_ray.py",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
-import html
 import importlib.util
-import json
 import os
 import re
 import subprocess
@@ -24,7 +22,6 @@ from pidselect.decomposition.decompose import CONTINUOUS
 from pidselect.estimators import ESTIMATORS
 from pidselect.selection.criteria import CRITERIA
 from pidselect.significance import SURROGATES
-from reproduction import EXPERIMENTS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -229,18 +226,3 @@ def test_contents_of_the_first_page(contents):
 def test_pictures_are_small():
     for picture in (DOCS / "images").iterdir():
         assert picture.stat().st_size < 150_000, f"{picture.name} makes the page slow"
-
-
-def test_the_reproduction_is_whole():
-    """The page that is shown is of a full run, and says what the numbers beside it say."""
-    folder = DOCS / "reproduction"
-    summary = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
-    page = html.unescape((folder / "index.html").read_text(encoding="utf-8"))
-    assert [one["name"] for one in summary["experiments"]] == list(EXPERIMENTS)
-    assert not summary["quick"]
-    claims = [claim for one in summary["experiments"] for claim in one["claims"]]
-    assert [claim["name"] for claim in claims if claim["verdict"] == "not run"] == []
-    assert [claim["name"] for claim in claims if claim["statement"] not in page] == []
-    unexplained = [c["name"] for c in claims if c["verdict"] == "differs" and not c["remark"]]
-    assert unexplained == []
-    assert summary["made"][:10] in page

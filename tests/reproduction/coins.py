@@ -1,50 +1,91 @@
-"""A made-up experiment: coins, tossed. Known to other processes by its module's name."""
+"""An experiment for tests: coins. Other processes import it by its name."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from reproduction.agreement import Comparison, cell, is_above
-from reproduction.experiment import Experiment, Findings, Note, Outcome, Part, Results
-from reproduction.figures import Figure, Node, Panel, Series
+from reproduction.agreement import ABOVE
+from reproduction.experiment import (
+    Cell,
+    Claim,
+    Comparison,
+    Condition,
+    Experiment,
+    Figure,
+    Part,
+    attempt,
+    means,
+    panel,
+)
 
 
-def toss(seed: int, *, coin: str) -> Outcome:
+def toss(seed, *, coin):
     rng = np.random.default_rng([seed, len(coin)])
     return {"heads": int(rng.binomial(100, 0.5 if coin == "fair" else 0.8))}
 
 
-def throw(seed: int, *, device: str) -> Outcome:
+def throw(seed, *, device):
     return {"device": device}
 
 
-def fail(seed: int, *, coin: str) -> Outcome:
-    raise ValueError(f"{coin} rolled under the table")
+def fail(seed, *, coin):
+    raise ValueError(f"{coin} is lost")
 
 
-def no_number(seed: int, *, coin: str) -> Outcome:
+def no_number(seed, *, coin):
     return {"heads": float("nan")}
 
 
-def report(results: Results) -> Findings:
-    heads = {
-        coin: [float(run["heads"]) for run in results.of("toss", coin=coin)]
-        for coin in ("fair", "bent")
-    }
-    cells = [cell(coin, "heads", heads[coin], paper=50.0) for coin in heads]
-    bent = is_above(
-        "bent is biased", "The bent coin shows heads more often.", heads["bent"], heads["fair"],
-        measured="difference",
-    )  # fmt: skip
-    means = [float(np.mean(heads[coin])) if heads[coin] else float("nan") for coin in heads]
-    bars = Panel("Heads", "bars", [Series("heads", "right", list(heads), means)], y_label="%")
-    lattice = Panel("Two", "lattice", nodes=[Node("{1}", 0.0, 0.0, 2)])
-    figure = Figure("heads", "Heads <b>", "Mean of the runs.", [bars, lattice])
-    return Findings([Comparison("heads", "Heads", "In percent.", cells)], [bent], [figure])
+def heads(results, coin):
+    return np.array([float(run["heads"]) for run in results.of("toss", coin=coin)])
 
 
-COINS = [{"coin": "fair"}, {"coin": "bent"}]
-TOSS = Part("toss", toss, COINS, runs=25, quick_points=COINS[:1], seconds=0.1)
-THROW = Part("throw", throw, runs=10, quick_runs=0, on_gpu=True, cpu_runs=1)
-NOTES = [Note("The coins are not described.", "Any coin.")]
-EXPERIMENT = Experiment("coins", "Coins", "Nowhere", ["Tossed."], [TOSS, THROW], report, NOTES)
+NAMES = ("fair", "biased")
+TOSS = Part("toss", toss, [{"coin": one} for one in NAMES], 25, [{"coin": "fair"}], seconds=0.1)
+THROW = Part("throw", throw, runs=10, quick_runs=0, uses_device=True, cpu_runs=1)
+EXPERIMENT = Experiment(
+    "coins",
+    "Coins",
+    "Nowhere",
+    ["Tossed."],
+    [TOSS, THROW],
+    [
+        Comparison(
+            "heads",
+            lambda r: [Cell(one, "heads", attempt(heads, r, one), 50.0) for one in NAMES],
+            "Heads",
+            "In percent.",
+        )
+    ],
+    [
+        Claim(
+            "biased",
+            "The biased coin shows heads more often.",
+            "",
+            [Condition(ABOVE, "difference", lambda r: heads(r, "biased") - heads(r, "fair"))],
+        ),
+        Claim(
+            "above 40",
+            "Both coins show heads in more than 40 %.",
+            "",
+            [Condition(ABOVE, "heads - 40", lambda r: {one: heads(r, one) - 40 for one in NAMES})],
+        ),
+    ],
+    [
+        Figure(
+            "heads",
+            lambda r: [
+                attempt(
+                    lambda: panel(
+                        "Heads",
+                        "bars",
+                        [means("heads", "right", NAMES, [heads(r, one) for one in NAMES])],
+                    )
+                )
+            ],
+            "Heads",
+            "Means.",
+        )
+    ],
+    [],
+)

@@ -9,34 +9,31 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
 from reproduction.agreement import (
+    ABOVE,
+    CRITICAL,
+    EQUAL,
     FEW_RUNS,
+    NOT_ABOVE,
+    NOT_BELOW,
     PAPER_RUNS,
-    SURE,
-    Verdict,
-    all_of,
-    cell,
+    RULES,
+    Agreement,
+    Estimate,
+    about,
+    at_least,
+    at_most,
+    between,
+    cochran_q,
+    compare,
+    equal_columns,
     estimate,
-    is_about,
-    is_above,
-    is_at_least,
-    is_at_most,
-    is_not_below,
-    peaks_at,
+    exactly,
+    extreme_place,
+    located_at,
+    parse_rule,
 )
 
-AGREES, DIFFERS, UNDECIDED, NOT_RUN = (
-    Verdict.AGREES,
-    Verdict.DIFFERS,
-    Verdict.UNDECIDED,
-    Verdict.NOT_RUN,
-)
-
-
-def spread(mean: float, error: float, runs: int = FEW_RUNS) -> list[float]:
-    """Return values with exactly this mean and standard error."""
-    raw = np.linspace(-1, 1, runs)
-    raw *= error * math.sqrt(runs) / raw.std(ddof=1)
-    return [float(value) for value in mean + raw]
+DIFFERS, NOT_RUN, UNDECIDED, AGREES = Agreement
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30))
@@ -49,7 +46,7 @@ def test_estimate_by_its_formulas(values):
     assert found.runs == len(values)
 
 
-def test_estimate_of_few():
+def test_estimate_of_few_runs():
     assert estimate([2.5])[::2] == (2.5, 1)
     assert math.isnan(estimate([2.5]).standard_error)
     assert math.isnan(estimate([]).mean)
@@ -59,131 +56,109 @@ def test_estimate_of_few():
     ("factor", "verdict"), [(0.0, AGREES), (0.99, AGREES), (1.01, DIFFERS), (-1.01, DIFFERS)]
 )
 @pytest.mark.parametrize("runs", [FEW_RUNS, 100, 1000])
-def test_a_cell_agrees_within_its_standard_errors(factor, verdict, runs):
+def test_numbers_agree_within_the_standard_error_of_the_difference(factor, verdict, runs):
     ours, papers = 20.0 / math.sqrt(runs), 20.0 / math.sqrt(PAPER_RUNS)
-    values = spread(50.0 + factor * SURE * math.hypot(ours, papers), ours, runs)
-    assert cell("row", "column", values, paper=50.0).verdict is verdict
-
-
-def test_a_cell_without_spread():
-    assert cell("a", "b", [100.0] * 100, paper=100.0).verdict is AGREES
-    # 0.2 % in as many runs would often show as none at all; 20 % would not.
-    assert cell("a", "b", [0.0] * 100, paper=0.2).verdict is AGREES
-    assert cell("a", "b", [0.0] * 100, paper=20.0).verdict is DIFFERS
+    found = Estimate(50.0 + factor * CRITICAL * math.hypot(ours, papers), ours, runs)
+    assert compare(found, 50.0) is verdict
 
 
 @pytest.mark.parametrize("count", range(1, 15))
-def test_a_cell_without_spread_as_by_fishers_test(count):
-    verdict = cell("a", "b", [0.0] * 100, paper=float(count)).verdict
+def test_numbers_of_equal_runs_agree_as_by_fishers_test(count):
+    verdict = compare(Estimate(0.0, 0.0, 100), float(count))
     p_value = fisher_exact([[0, 100], [count, 100 - count]]).pvalue
-    if not 0.005 < p_value < 0.02:  # near the level the two may part
+    if not 0.005 < p_value < 0.02:  # near the level the two may differ
         assert verdict is (AGREES if p_value > 0.01 else DIFFERS)
 
 
-def test_a_cell_of_one_run_or_none():
-    assert cell("a", "b", [], paper=3.0).verdict is NOT_RUN
-    assert cell("a", "b", [3.0], paper=3.0).verdict is AGREES
-    assert cell("a", "b", [4.0], paper=3.0).verdict is UNDECIDED
-    assert cell("a", "b", [3.0, 3.0], paper=3.0).verdict is AGREES
-    assert cell("a", "b", spread(3.0, 1.0, FEW_RUNS - 1), paper=3.0).verdict is UNDECIDED
-    assert cell("a", "b", spread(99.0, 1.0, FEW_RUNS - 1), paper=3.0).verdict is UNDECIDED
-    assert cell("a", "b", [4.0]).verdict is None
+def test_numbers_of_few_runs():
+    assert compare(estimate([]), 3.0) is NOT_RUN
+    assert compare(estimate([3.0, 3.0]), 3.0) is AGREES
+    assert compare(estimate([4.0]), 3.0) is UNDECIDED
+    assert compare(Estimate(99.0, 1.0, FEW_RUNS - 1), 3.0) is UNDECIDED
 
 
 @pytest.mark.parametrize(
-    ("difference", "above", "not_below"),
+    ("difference", "above", "not_below", "not_above"),
     [
-        (1.01 * SURE, AGREES, AGREES),
-        (0.99 * SURE, DIFFERS, AGREES),
-        (-0.99 * SURE, DIFFERS, AGREES),
-        (-1.01 * SURE, DIFFERS, DIFFERS),
+        (1.01 * CRITICAL, AGREES, AGREES, DIFFERS),
+        (0.99 * CRITICAL, DIFFERS, AGREES, AGREES),
+        (-0.99 * CRITICAL, DIFFERS, AGREES, AGREES),
+        (-1.01 * CRITICAL, DIFFERS, DIFFERS, AGREES),
     ],
 )
-def test_orders_are_tested_on_differences(difference, above, not_below):
-    smaller = list(np.random.default_rng(0).standard_normal(FEW_RUNS) * 100)
-    larger = list(np.add(smaller, spread(difference, 1.0)))
-    assert is_above("n", "s", larger, smaller, measured="m").verdict is above
-    assert is_not_below("n", "s", larger, smaller, measured="m").verdict is not_below
+def test_orders(difference, above, not_below, not_above):
+    found = Estimate(difference, 1.0, FEW_RUNS)
+    assert ABOVE.judge(found) is above
+    assert NOT_BELOW.judge(found) is not_below
+    assert NOT_ABOVE.judge(found) is not_above
 
 
-def test_a_number_may_be_compared_with():
-    assert is_above("n", "s", [2.0, 2.1], 1.0, measured="m").ours.mean == pytest.approx(1.05)
+def test_equal_values_are_not_above_each_other():
+    same = Estimate(0.0, 0.0, FEW_RUNS)
+    assert ABOVE.judge(same) is DIFFERS
+    assert NOT_BELOW.judge(same) is NOT_ABOVE.judge(same) is AGREES
 
 
-def test_differences_that_are_all_zero_are_none():
-    same = [1.0] * FEW_RUNS
-    assert is_above("n", "s", same, same, measured="m").verdict is DIFFERS
-    assert is_not_below("n", "s", same, same, measured="m").verdict is AGREES
-
-
-def test_few_runs_decide_nothing_against_the_paper():
-    few, small = FEW_RUNS - 1, [0.0, 1.0]
-    assert is_above("n", "s", spread(0.0, 1.0, few), 0.0, measured="m").verdict is UNDECIDED
-    assert is_at_most("n", "s", spread(5.0, 1.0, few), 1.0, measured="m").verdict is UNDECIDED
-    assert is_at_most("n", "s", [0.5], 1.0, measured="m").verdict is UNDECIDED
-    assert is_at_most("n", "s", small, 1.0, measured="m").verdict is AGREES
-
-
-def test_few_runs_decide_nothing_for_the_paper_by_chance():
-    few = spread(60.0, 30.0, 3)
-    assert is_about("n", "s", few, 70.0, tolerance=1.0, measured="m").verdict is UNDECIDED
-    assert is_not_below("n", "s", few, 70.0, measured="m").verdict is UNDECIDED
+def test_few_runs_do_not_decide():
+    few = Estimate(5.0, 1.0, FEW_RUNS - 1)
+    assert at_most(1).judge(few) is UNDECIDED
+    assert at_most(9).judge(few) is AGREES
+    assert at_most(9).judge(few._replace(runs=1)) is UNDECIDED
+    assert about(5, 1).judge(few) is UNDECIDED  # a lack of significance decides nothing
+    assert NOT_BELOW.judge(few) is UNDECIDED
 
 
 def test_limits():
-    values = spread(5.0, 1.0)
-    assert is_at_most("n", "s", values, 5.1, measured="m").verdict is AGREES
-    assert is_at_most("n", "s", values, 4.9, measured="m").verdict is DIFFERS
-    assert is_at_least("n", "s", values, 4.9, measured="m").verdict is AGREES
-    assert is_at_least("n", "s", values, 5.1, measured="m").verdict is DIFFERS
+    found = Estimate(5.0, 1.0, FEW_RUNS)
+    assert (
+        at_most(5).judge(found) is at_least(5).judge(found) is between(4, 6).judge(found) is AGREES
+    )
+    assert at_most(4.9).judge(found) is at_least(5.1).judge(found) is DIFFERS
+    assert between(5.1, 6).judge(found) is DIFFERS
+    tolerance = CRITICAL * math.sqrt(1 + FEW_RUNS / PAPER_RUNS)
+    assert about(10, 5.01 - tolerance).judge(found) is AGREES
+    assert about(10, 4.99 - tolerance).judge(found) is DIFFERS
 
 
-@pytest.mark.parametrize("test", [is_at_most, is_at_least])
-def test_a_limit_that_is_near_is_called_so(test):
-    near = "less than 2.58 standard errors from its limit"
-    assert near in test("n", "s", spread(5.0, 1.0), 5.1, measured="m").remark
-    assert near not in test("n", "s", spread(5.0, 1.0), 9.0, measured="m").remark
-    assert near not in test("n", "s", [5.0] * FEW_RUNS, 5.0, measured="m").remark
-
-
-def test_about():
-    values = spread(60.0, 1.0)
-    assert is_about("n", "s", values, 70.0, tolerance=7.5, measured="m").verdict is AGREES
-    assert is_about("n", "s", values, 70.0, tolerance=7.0, measured="m").verdict is DIFFERS
-    assert is_about("n", "s", [], 70.0, tolerance=6.0, measured="m").verdict is NOT_RUN
+def test_exact_numbers_need_one_run():
+    assert exactly(18, 18).judge(Estimate(18.0, math.nan, 1)) is AGREES
+    assert exactly(18, 18).judge(Estimate(17.0, math.nan, 1)) is DIFFERS
 
 
 GRID = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5]
 
 
 @pytest.mark.parametrize(("peak", "verdict"), [(0.5, AGREES), (0.75, AGREES), (1.0, DIFFERS)])
-def test_peaks(peak, verdict):
-    curves = [[-abs(x - peak) + (3.0 if x > 1.2 else 0.0) for x in GRID]] * FEW_RUNS
-    claim = peaks_at("n", "s", GRID, curves, 0.5, within=(0.0, 1.0))
-    assert claim.verdict is verdict
-    assert claim.ours.mean == peak
-    upside_down = [[-value for value in curve] for curve in curves]
-    assert peaks_at("n", "s", GRID, upside_down, 0.5, within=(0, 1), lowest=True).verdict is verdict
+def test_extremes_of_curves(peak, verdict):
+    curves = np.array([[-abs(x - peak) + (3.0 if x > 1.2 else 0.0) for x in GRID]] * FEW_RUNS)
+    rule = located_at(0.5, 0.25)
+    for found in (
+        extreme_place(GRID, curves, 0.0, 1.0),
+        extreme_place(GRID, -curves, 0.0, 1.0, lowest=True),
+    ):
+        assert found.ours.mean == peak
+        assert rule.judge(*found) is verdict
 
 
-def test_nothing_run():
-    assert is_above("n", "s", [], [], measured="m").verdict is NOT_RUN
-    assert is_not_below("n", "s", [], 0.0, measured="m").verdict is NOT_RUN
-    assert peaks_at("n", "s", GRID, [], 0.5, within=(0.0, 1.0)).verdict is NOT_RUN
+def test_columns_of_equal_and_of_different_means():
+    rng = np.random.default_rng(0)
+    table = (rng.random((200, 4)) < 0.3).astype(float)
+    assert EQUAL.judge(*equal_columns(table)) is AGREES
+    assert EQUAL.judge(*equal_columns(table + np.array([0, 0, 0, 0.5]))) is DIFFERS
 
 
-def test_a_claim_of_parts_shows_the_one_that_does_not_hold():
-    parts = [
-        is_above("", "", [2.0] * 30, 1.0, measured="A less B"),
-        is_above("", "", [0.5] * 30, 1.0, measured="C less B"),
-        is_above("", "", [3.0] * 30, 1.0, measured="D less B"),
-    ]
-    claim = all_of("all above B", "All lie above B.", *parts)
-    assert (claim.name, claim.verdict, claim.ours.mean) == ("all above B", DIFFERS, -0.5)
-    assert claim.measured == "C less B; A less B: 1; D less B: 2"
-    assert all_of("both", "Both.", *parts[::2]).verdict is AGREES
-    not_run = is_above("", "", [], 1.0, measured="E less B")
-    assert all_of("with one not run", "All.", *parts[::2], not_run).verdict is NOT_RUN
-    assert all_of("one differs", "All.", *parts, not_run).verdict is DIFFERS
-    many = all_of("many", "All.", *parts, *parts)
-    assert many.measured == "C less B; one of 6 conditions"
+def test_q_of_cochran():
+    table = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0]], dtype=float)
+    columns, rows, k = table.sum(axis=0), table.sum(axis=1), 3
+    expected = k * (k - 1) * ((columns - columns.mean()) ** 2).sum() / (rows * (k - rows)).sum()
+    assert cochran_q(table) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_by_their_text(name):
+    rule = RULES[name]
+    if rule in (ABOVE, NOT_BELOW, NOT_ABOVE, EQUAL):
+        assert parse_rule(name) is rule
+    else:
+        numbers = {"at least": "95", "at most": "0.1"}.get(name, "-1e-06 2.5")
+        assert parse_rule(f"{name} {numbers}").text == rule(*map(float, numbers.split())).text

@@ -6,23 +6,23 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import Lars
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
 from pidselect.datasets import SyntheticDataset, friedman
-from reproduction import methods
-from reproduction.methods import (
-    Method,
+from reproduction import regression
+from reproduction.data import noise_model
+from reproduction.regression import (
     forest_importances,
     forward_selection,
     importances,
     linear_importances,
-    searched_model,
     subset_errors,
 )
-from reproduction.two_variable_models import noise_model
 
 METHODS = ["lars", "lasso", "svr", "forest", "forest-training"]
 
@@ -36,7 +36,7 @@ def problem() -> SyntheticDataset:
 
 
 def test_importances_are_plain_and_the_same_twice() -> None:
-    small = noise_model(100, random_state=0)
+    small = noise_model(100, kind="mackay", a=1.0, random_state=0)
     found = importances(small, seed=3)
     assert list(found) == METHODS
     assert all(list(values) == ["X1", "X2"] for values in found.values())
@@ -81,11 +81,11 @@ def test_a_forest_finds_noise_important_only_where_it_has_learned_it() -> None:
 
 
 def test_where_nothing_is_important_values_stay_as_they_are() -> None:
-    small = noise_model(10, random_state=0)
+    small = noise_model(10, kind="mackay", a=1.0, random_state=0)
     below = np.array([-0.5, -0.25])
-    assert methods._relative_to_largest(small, below) == {"X1": -0.5, "X2": -0.25}
+    assert regression._relative(small, below) == {"X1": -0.5, "X2": -0.25}
     mixed = np.array([2.0, -1.0])
-    assert methods._relative_to_largest(small, mixed) == {"X1": 1.0, "X2": -0.5}
+    assert regression._relative(small, mixed) == {"X1": 1.0, "X2": -0.5}
 
 
 # ------------------------------------------------------------------------------ forward selection
@@ -93,14 +93,16 @@ def test_where_nothing_is_important_values_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize(("method", "n_columns"), [("lars", 10), ("forest", 4)])
 def test_forward_selection_takes_the_set_that_scikit_learn_takes(
-    problem: SyntheticDataset, method: Method, n_columns: int
+    problem: SyntheticDataset, method: str, n_columns: int
 ) -> None:
     few = SyntheticDataset(
         problem.X[:, :n_columns], problem.y, problem.names[:n_columns], (0, 1, 2, 3), ""
     )
-    selector = SequentialFeatureSelector(
-        searched_model(method, 5), n_features_to_select=2, cv=methods.N_FOLDS
-    ).fit(*few.Xy)
+    forest = RandomForestRegressor(regression.N_TREES_IN_SEARCH, random_state=5)
+    model = Lars() if method == "lars" else forest
+    selector = SequentialFeatureSelector(model, n_features_to_select=2, cv=regression.N_FOLDS).fit(
+        *few.Xy
+    )
     taken = {name for name, chosen in zip(few.names, selector.support_, strict=True) if chosen}
     assert set(forward_selection(few, 2, 5, method)) == taken
 
@@ -112,7 +114,9 @@ def test_fewer_features_are_the_first_of_more(problem: SyntheticDataset) -> None
 
 
 def test_forward_selection_can_take_all_columns() -> None:
-    assert sorted(forward_selection(noise_model(60, random_state=0), 2, 0)) == ["X1", "X2"]
+    assert sorted(
+        forward_selection(noise_model(60, kind="mackay", a=1.0, random_state=0), 2, 0)
+    ) == ["X1", "X2"]
 
 
 # ------------------------------------------------------------------------------ nearest neighbours
