@@ -58,9 +58,9 @@ def test_feature_types_and_missing_values(name, feature_types, tmp_path, monkeyp
         summary = read_json(Path("r.json"))
         assert summary["settings"]["n_samples"] == n_samples
         assert len(summary["selected"]) == 1
-        assert summary["about"]["feature_types"]["site"] == "nominal"
+        assert summary["metadata"]["feature_types"]["site"] == "nominal"
         assert {
-            one: summary["about"]["feature_types"][one] for one in feature_types
+            one: summary["metadata"]["feature_types"][one] for one in feature_types
         } == feature_types
         assert summary["settings"]["target_types"] == [
             "nominal" if name != "diabetes" else "ordinal"

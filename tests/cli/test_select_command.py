@@ -47,8 +47,8 @@ def test_json_on_standard_output_is_alone_there(table):
     result = select(table, "--target", "y", "--json", "-")
     summary = json.loads(result.stdout)
     assert (result.exit_code, summary["is_complete"]) == (0, True)
-    assert summary["about"]["source"] == "made.csv"
-    assert summary["about"]["command"].startswith("pidselect select made.csv --target y ")
+    assert summary["metadata"]["source"] == "made.csv"
+    assert summary["metadata"]["command"].startswith("pidselect select made.csv --target y ")
     assert "length" in result.stderr
     assert select(table, "--target", "y", "--json", "-", "--quiet").stderr == ""
 
@@ -91,8 +91,8 @@ def test_roles_of_columns(table):
     assert result.exit_code == 0, result.output
     assert names_of(Path("r.json")) == ["noise", "size"]
     summary = read_json(Path("r.json"))
-    assert summary["about"]["feature_types"]["colour"] == "nominal"
-    assert "planet" not in summary["about"]["feature_types"]
+    assert summary["metadata"]["feature_types"]["colour"] == "nominal"
+    assert "planet" not in summary["metadata"]["feature_types"]
 
 
 def test_a_joint_target_and_row_groups(table):
@@ -105,8 +105,8 @@ def test_a_joint_target_and_row_groups(table):
     assert result.exit_code == 0, result.output
     summary = read_json(Path("r.json"))
     assert summary["settings"]["n_groups"] == 12
-    assert "person" not in summary["about"]["feature_types"]
-    assert summary["about"]["target"] == "y and noise"
+    assert "person" not in summary["metadata"]["feature_types"]
+    assert summary["metadata"]["target"] == "y and noise"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_the_command_is_written_down_as_it_can_be_typed(table):
         *("-my table.csv",),
     )
     assert result.exit_code == 0, result.output
-    typed = shlex.split(read_json(Path("r.json"))["about"]["command"])
+    typed = shlex.split(read_json(Path("r.json"))["metadata"]["command"])
     assert typed[:3] == ["pidselect", "select", "./-my table.csv"]
     assert {"--n-jobs=-1", "--quiet", "--random-state"} <= set(typed)
     assert typed.count("--drop") == 2
@@ -167,11 +167,11 @@ def test_alarms_are_printed(table):
     (alarm,) = [block for block in result.stdout.split("\n\n") if block.startswith("Warning: day")]
     assert "surrogates='shift'" in words(alarm)
     assert max(map(len, result.stdout.splitlines())) <= 100
-    assert any("day" in alarm for alarm in read_json(Path("r.json"))["alarms"])
+    assert any("day" in alarm for alarm in read_json(Path("r.json"))["warnings"])
     explained = call("explain", table, "--target", "y", *QUICK)
     assert "\nWarning: day" in explained.stdout
     piped = select(table, "--target", "y", "--json", "-")
-    assert json.loads(piped.stdout)["alarms"]
+    assert json.loads(piped.stdout)["warnings"]
     assert "Warning: day" in piped.stderr
     without = select(table, "--target", "y", "--drop", "day")
     assert "Warning:" not in without.output

@@ -1,4 +1,4 @@
-"""Made-up selections, small and large, of features whose names mean harm."""
+"""Synthetic results of features with hostile names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from pidselect.data.diagnostics import Finding
 from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs
-from pidselect.report.summary import About, summarise
+from pidselect.report.summary import ReportMetadata, summarise
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.stability import Stability
 
@@ -118,7 +118,7 @@ def explanation(names: Sequence[str] = NAMES, n_selected: int = 3) -> Explanatio
                 *(atoms if known else (None, None, None)),
                 1.2 if known else None,
                 "broja, 5 bins" if known else "",
-                sentence=f"{name} is {role}, as far as anybody can tell.",
+                sentence=f"{name} is {role}, by its tests.",
             )
         )
     shape = (n_selected, n_selected)
@@ -135,17 +135,17 @@ def stability(names: Sequence[str] = NAMES, n_selected: int = 3) -> Stability:
     return Stability(tuple(names), (found, found, found[:-1], found))
 
 
-def about(names: Sequence[str] = NAMES, **more: Any) -> About:
-    feature_types = ("continuous", "ordinal", "nominal")
+def metadata(names: Sequence[str] = NAMES, **more: Any) -> ReportMetadata:
+    types = ("continuous", "ordinal", "nominal")
     facts: dict[str, Any] = {
         "target": TARGET,
         "n_rows": 400,
         "n_columns": len(names),
-        "kinds": {name: feature_types[place % 3] for place, name in enumerate(names)},
+        "feature_types": {name: types[place % 3] for place, name in enumerate(names)},
         "source": f"{IMAGE}.csv",
         "command": f"pidselect select '{IMAGE}.csv' --target '{TARGET}'\n  --seed 7",
     }
-    return About(**{**facts, **more})
+    return ReportMetadata(**{**facts, **more})
 
 
 def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]:
@@ -154,6 +154,6 @@ def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]
         selection(names, n_selected),
         explanation=explanation(names, n_selected),
         stability=stability(names, n_selected),
-        remarks=[Finding(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
-        about=about(names),
+        findings=[Finding(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
+        metadata=metadata(names),
     )

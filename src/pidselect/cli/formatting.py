@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pidselect.data.messages import align, counted, decimals, shorten, shown
+from pidselect.data.messages import align, counted, number, shorten, shown
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.decomposition.result import Explanation, FeatureExplanation
@@ -87,7 +87,7 @@ def _bars(features: Sequence[FeatureExplanation]) -> str:
     atoms = [[max(0.0, getattr(feature, atom) or 0.0) for atom in ATOMS] for feature in features]
     largest = max(map(sum, atoms), default=0.0)
     rows = [
-        (shorten(one.name), one.role, *(decimals(getattr(one, atom)) for atom in ATOMS))
+        (shorten(one.name), one.role, *(number(getattr(one, atom)) for atom in ATOMS))
         for one in features
     ]
     lines = align([("feature", "role", *ATOMS), *rows], n_left=2)

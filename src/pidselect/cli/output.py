@@ -46,7 +46,7 @@ def check_places(table: Path, out: OutputOptions) -> None:
         is_file = out.report.is_file() or not out.report.exists()  # no device, no pipe
         if is_file and out.report.suffix.lower() not in PAGES:
             raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
-        import pidselect.report.selection_page  # noqa: F401  (a missing library is an error now)
+        import pidselect.report.page  # noqa: F401  (a missing library is an error now)
     if out.output is not None:
         check_target(out.output, table if table.exists() else None)
 
@@ -74,9 +74,9 @@ def write_json(results: Mapping[str, Any], place: str) -> str:
 
 def write_page(summary: Mapping[str, Any], path: Path) -> str:
     """Write the report; return a line about it."""
-    from pidselect.report.selection_page import render_selection
+    from pidselect.report.page import render_report
 
-    _save(path, render_selection(dict(summary)))
+    _save(path, render_report(dict(summary)))
     return f"Report: {path}"
 
 

@@ -208,7 +208,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
     """Return all results, ready for JSON and for the report."""
     from pidselect.data import ColumnStore, read_dataset
     from pidselect.data.diagnostics import inspect_data
-    from pidselect.report.summary import About, summarise
+    from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.validation import STORE_SHARE, to_bytes
 
     data = result.data
@@ -220,15 +220,15 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
             missing=call.table.missing,  # type: ignore[arg-type]
             store=ColumnStore(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
-    about = About.of(
+    metadata = ReportMetadata.of(
         dataset, source=call.source, command=call.typed, is_complete=result.is_complete
     )
     return summarise(
         result.selection,
         explanation=result.explanation,
         stability=result.stability,
-        remarks=inspect_data(dataset, data.n_rows),
-        about=about,
+        findings=inspect_data(dataset, data.n_rows),
+        metadata=metadata,
     )
 
 
@@ -238,7 +238,7 @@ def _show(call: Call, result: Result, text: str) -> None:
     is_shown = not (is_piped and out.quiet)
     summary = summary_of(call, result)
     if is_shown:
-        alarms = alarms_text(summary["alarms"])
+        alarms = alarms_text(summary["warnings"])
         say(f"{text}\n\n{alarms}" if alarms else text, err=is_piped)
     lines = []
     if out.report is not None:

@@ -7,7 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from math import isfinite
+from math import isfinite, isnan, nan
 from typing import Any
 
 SHOWN_NAMES = 12  # names listed in full: what fits a few lines of a terminal
@@ -85,17 +85,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "step"), counted(3, "step")
-    ('1 step', '3 steps')
-    """
-    return f"{count} {noun}" + "s" * (count != 1)
-
-
 def check_choice(value: object, known: Iterable[object], parameter: str) -> None:
     """Raise a ValueError unless `value` is one of the known ones.
 
@@ -157,15 +146,84 @@ def warn_caller(message: str | Warning) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def decimals(value: float | None, digits: int = 3) -> str:
-    """Return a value with a number of decimals; zero has no sign, None is a dash.
+# ------------------------------------------------------------------------- formatting of values
+
+
+def to_float(value: float | str | None) -> float:
+    """Return a number of a record made by `to_plain`; None, for an unknown one, becomes NaN.
 
     Examples
     --------
-    >>> decimals(0.12345), decimals(-1e-9), decimals(None)
-    ('0.123', '0.000', '-')
+    >>> to_float("inf"), to_float(None), to_float(0.5)
+    (inf, nan, 0.5)
     """
-    return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"
+    return nan if value is None else float(value)
+
+
+def number(value: float | str | None, digits: int = 3, unknown: str = "-") -> str:
+    """Return a number with fixed decimals, without a sign if it rounds to zero.
+
+    Examples
+    --------
+    >>> number(0.52149), number(-0.0001), number("inf"), number(None)
+    ('0.521', '0.000', 'inf', '-')
+    """
+    known = to_float(value)
+    return unknown if isnan(known) else f"{round(known, digits) + 0.0:.{digits}f}"
+
+
+def p_text(value: float | str | None) -> str:
+    """Return a p-value with three decimals, never as zero.
+
+    Examples
+    --------
+    >>> p_text(1 / 201), p_text(0.0002), p_text(None)
+    ('0.005', '< 0.001', '-')
+    """
+    return "< 0.001" if to_float(value) < 0.0005 else number(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def cut(text: str, most: int = 60) -> str:
+    """Shorten a text in the middle, since long names often differ in their last letters.
+
+    Examples
+    --------
+    >>> cut("temperature_of_the_sea_in_may", 16)
+    'temperatu…in_may'
+    """
+    if len(text) <= most:
+        return text
+    tail = max(0, most - 1) * 2 // 5
+    head = max(1, most - 1 - tail)
+    return f"{text[:head]}…{text[len(text) - tail :]}"
+
+
+def listed(names: Sequence[str], most: int = 8, letters: int = 60) -> str:
+    """Return names as an enumeration, at most so many and each of at most so many letters.
+
+    Examples
+    --------
+    >>> listed(["wind"]), listed(["wind", "rain", "day"])
+    ('wind', 'wind, rain and day')
+    >>> listed([f"x{i}" for i in range(20)])
+    'x0, x1, x2, x3, x4, x5, x6, x7 and 12 more'
+    """
+    words = [cut(shown(name), letters) for name in names[:most]]
+    if len(names) > most:
+        words.append(f"{len(names) - most} more")
+    *first, last = words or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def shorten(name: str, width: int = 22) -> str:

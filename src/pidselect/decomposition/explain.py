@@ -10,7 +10,7 @@ import numpy as np
 
 from pidselect.data import Block
 from pidselect.data.feature_types import TARGET
-from pidselect.data.messages import decimals, shown
+from pidselect.data.messages import number, shown
 from pidselect.decomposition.decompose import FEWEST_PER_STATE
 from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs, Role
 from pidselect.decomposition.source_pair import NotEstimable, PairAtoms, PIDStrategy, SourcePair
@@ -313,7 +313,7 @@ def _qualified(feature: FeatureExplanation) -> str:
 
 
 def _bits(value: float | None) -> str:
-    return f"{decimals(value, 2)} bit"
+    return f"{number(value, 2)} bit"
 
 
 def _is_positive(value: float | None) -> bool:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, make_frame
-from pidselect.data.messages import align, decimals, did_you_mean, shorten, shown, to_plain, wrap
-from pidselect.decomposition.short_form import decomposition_form, explanation_form
+from pidselect.data.messages import align, did_you_mean, number, shorten, shown, to_plain, wrap
 from pidselect.estimators.base import Unit
+from pidselect.notebook import decomposition_html, explanation_html
 
 #: The names of the atoms of two sources.
 TWO_SOURCE_NAMES = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}": "synergy"}
@@ -186,13 +186,13 @@ class Decomposition:
         return f"{self.title()}\n{self}"
 
     def _repr_html_(self) -> str:
-        return decomposition_form(self)
+        return decomposition_html(self)
 
     def title(self) -> str:
         """Return the information decomposed, the measure and the number of samples."""
         samples = "" if self.n_samples is None else f" from {self.n_samples} samples"
         gap = f", gap {self.gap:.0e}" if self.gap > SHOWN_GAP else ""
-        bits = f"{decimals(self.information, 4)} {self.unit}"
+        bits = f"{number(self.information, 4)} {self.unit}"
         return f"{bits} decomposed by {self.measure!r}{samples}{gap}"
 
     def __str__(self) -> str:
@@ -208,7 +208,7 @@ class Decomposition:
         labels, lines = self._largest(), []
         if more := len(self.atoms) - len(labels):
             rest = sum(value for label, value in self.atoms.items() if label not in labels)
-            lines.append(f"... and {more} smaller atoms, {decimals(rest, 4)} {self.unit} in total")
+            lines.append(f"... and {more} smaller atoms, {number(rest, 4)} {self.unit} in total")
         if self.variables is not None:
             *sources, target = map(shown, self.variables)
             numbered = [f"source {i}: {name}" for i, name in enumerate(sources, start=1)]
@@ -236,13 +236,13 @@ class Decomposition:
 
     def _row(self, label: str) -> list[str]:
         name = [TWO_SOURCE_NAMES[label]] if self._has_two_sources else []
-        cells = [label, *name, decimals(self.atoms[label], 4)]
+        cells = [label, *name, number(self.atoms[label], 4)]
         for column in (self.informative, self.misinformative, self.corrected):
-            cells += [] if column is None else [decimals(column[label], 4)]
+            cells += [] if column is None else [number(column[label], 4)]
         if self.intervals is not None:
-            low, high = (decimals(end, 4) for end in self.intervals[label])
+            low, high = (number(end, 4) for end in self.intervals[label])
             cells.append(f"{low} to {high}")
-        return cells + ([] if self.p_values is None else [decimals(self.p_values[label], 4)])
+        return cells + ([] if self.p_values is None else [number(self.p_values[label], 4)])
 
 
 @dataclass(frozen=True)
@@ -379,7 +379,7 @@ class Pairs:
         """Return the method and a line for each pair."""
         rows: list[tuple[str, ...]] = [tuple(PAIR_COLUMNS)]
         for first, second, *values in self.rows():
-            rows.append((shorten(first), shorten(second), *map(decimals, values)))
+            rows.append((shorten(first), shorten(second), *map(number, values)))
         return "\n".join([f"In bits, by {self.method}", *align(rows, n_left=2)])
 
 
@@ -453,7 +453,7 @@ class Explanation:
         return replace(self, pairs=pairs, frame_library=library)
 
     def _repr_html_(self) -> str:
-        return explanation_form(self)
+        return explanation_html(self)
 
     def methods(self) -> list[str]:
         """Return how values were computed, for selected features and for others."""
@@ -495,9 +495,9 @@ def _row(feature: FeatureExplanation) -> tuple[str, ...]:
     return (
         shorten(feature.name),
         feature.role,
-        *(decimals(getattr(feature, value)) for value in (*ATOMS, "relevance")),
+        *(number(getattr(feature, value)) for value in (*ATOMS, "relevance")),
         "-" if share is None else f"{100 * share + 0.0:.0f} %",
-        decimals(feature.information),
+        number(feature.information),
     )
 
 
@@ -506,4 +506,4 @@ def _method_line(selected: bool, method: str, total: float | None) -> str:
     if total is None:
         return f"{group}: {method}" if method else group
     given = "" if selected else ", given all selected"
-    return f"{group}{given}; by {method}, I(S; y) = {decimals(total)} bit"
+    return f"{group}{given}; by {method}, I(S; y) = {number(total)} bit"

@@ -1,6 +1,6 @@
-"""Displays and pages of results.
+"""Displays and reports of results.
 
-Names are loaded when first used: only what draws needs matplotlib, only pages need jinja2.
+Names are imported on first use: displays need matplotlib, reports need jinja2.
 """
 
 from importlib import import_module
@@ -12,16 +12,7 @@ if TYPE_CHECKING:
     from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
     from pidselect.report.displays import StabilityDisplay as StabilityDisplay
     from pidselect.report.displays import SynergyMatrixDisplay as SynergyMatrixDisplay
-    from pidselect.report.selection_page import write_report as write_report
-
-_HOME = {
-    "AtomBarsDisplay": "pidselect.report.displays",
-    "LatticeDisplay": "pidselect.report.displays",
-    "SelectionPathDisplay": "pidselect.report.displays",
-    "StabilityDisplay": "pidselect.report.displays",
-    "SynergyMatrixDisplay": "pidselect.report.displays",
-    "write_report": "pidselect.report.selection_page",
-}
+    from pidselect.report.page import write_report as write_report
 
 __all__ = [
     "AtomBarsDisplay",
@@ -34,6 +25,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'pidselect.report' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'pidselect.report' has no attribute {name!r}")
+    module = "page" if name == "write_report" else "displays"
+    return getattr(import_module(f"pidselect.report.{module}"), name)

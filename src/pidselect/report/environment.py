@@ -1,4 +1,4 @@
-"""What numbers depend on besides the code: the processor and the versions of libraries."""
+"""The processor and the versions of libraries, on which numbers may depend."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ Environment = dict[str, str | int]
 
 
 def environment() -> Environment:
-    """Return the processor, the system, and the versions of Python and of the libraries.
-
-    Examples
-    --------
-    >>> "numpy" in environment()
-    True
-    """
+    """Return the processor, the system, and the versions of Python and of the libraries."""
     return {
         "cpu": cpu_model(),
         "logical_cpus": os.cpu_count() or 1,
@@ -35,7 +29,7 @@ def environment() -> Environment:
 
 
 def cpu_model() -> str:
-    """Return the processor's name; Python's own answer is often empty on Linux."""
+    """Return the name of the processor; Python's own is often empty on Linux."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
@@ -45,5 +39,5 @@ def cpu_model() -> str:
 
 
 def identity(found: Environment) -> str:
-    """Return a short name for an environment, the same for equal ones."""
+    """Return a short hash of an environment."""
     return sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""What all pages share: templates that escape, a script that the page vouches for, safe files."""
+"""Pages: escaping templates, a script allowed by its hash alone, files written atomically."""
 
 from __future__ import annotations
 
@@ -10,42 +10,36 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pidselect.data import messages
 from pidselect.data.atomic_write import atomic_write
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        "making a page needs jinja2: pip install 'pidselect[cli]'"
-    ) from missing
+    raise ModuleNotFoundError("a report needs jinja2: pip install 'pidselect[cli]'") from missing
 
-__all__ = ["Markup", "breakable", "fill", "ids", "number", "save", "unbroken"]
+__all__ = ["Markup", "breakable", "fill", "ids", "number", "save", "typeset", "unbroken"]
 
-#: What no page may hold: control characters, those that turn the order of letters round for all
-#: that follows, and halves of pairs, which no encoding takes.
-_UNFIT = re.compile(
+#: Control characters, bidirectional overrides, and surrogates, which no encoding accepts.
+_UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
-#: Where words of a name meet, without a space.
-_WORDS = re.compile(r"(?<=[_./:-])(?=\w)")
-
-
-#: Between a number and its unit.
-_UNITS = re.compile(r"(?<=\d) (?=%|bit\b)")
+_WORD_BOUNDARY = re.compile(r"(?<=[_./:-])(?=\w)")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|bit\b)")
 
 
 def fill(template: str, script: str, values: Mapping[str, Any]) -> str:
-    """Return a page: a template filled with values, every text among them escaped.
+    """Render a page with all texts escaped.
 
     Parameters
     ----------
     template, script : str
-        Names of files in the folder of templates. The template gets the script, and its hash for
-        the policy that lets no other one run.
+        Names of templates. The hash of the script is for the content security policy, which
+        permits no other one.
     values : mapping
-        A name that the template needs and that is not there is an error.
+        A missing value is an error.
     """
     environment = Environment(
         loader=PackageLoader("pidselect.report"),
@@ -59,11 +53,11 @@ def fill(template: str, script: str, values: Mapping[str, Any]) -> str:
     page = environment.get_template(template).render(
         values, script=Markup(code), script_hash=base64.b64encode(digest).decode()
     )
-    return _UNFIT.sub("\ufffd", page)
+    return _UNSAFE.sub("\ufffd", page)
 
 
 def ids(taken: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that makes ids of names, no two alike.
+    """Return a function that makes unique ids of names.
 
     Examples
     --------
@@ -75,10 +69,10 @@ def ids(taken: Iterable[str]) -> Callable[[str], str]:
 
     def name_id(name: str) -> str:
         stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x"
-        found, number = stem, 1
+        found, count = stem, 1
         while found in seen:
-            number += 1
-            found = f"{stem}-{number}"
+            count += 1
+            found = f"{stem}-{count}"
         seen.add(found)
         return found
 
@@ -86,54 +80,52 @@ def ids(taken: Iterable[str]) -> Callable[[str], str]:
 
 
 def breakable(text: str) -> Markup:
-    """Return an escaped text that may be broken where words meet, as in names of columns.
+    """Escape a text, with line breaks permitted after punctuation within names.
 
     Examples
     --------
     >>> breakable("<b>_mean.radius")
     Markup('&lt;b&gt;_<wbr>mean.<wbr>radius')
     """
-    return Markup("<wbr>").join(escape(part) for part in _WORDS.split(text))
+    return Markup("<wbr>").join(escape(part) for part in _WORD_BOUNDARY.split(text))
 
 
 def unbroken(text: str) -> str:
-    r"""Return a text in which no line ends between a number and its unit.
+    r"""Put no-break spaces between numbers and units.
 
     Examples
     --------
-    >>> unbroken("It tells 0.82 bit.")
-    'It tells 0.82\xa0bit.'
+    >>> unbroken("0.82 bit")
+    '0.82\xa0bit'
     """
-    return _UNITS.sub("\N{NO-BREAK SPACE}", text)
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
-def number(value: float | None, digits: int) -> str:
-    """Return a number as it is printed, with a true minus and none before zero.
+def typeset(text: str) -> str:
+    """Return a number with a minus sign, an infinity sign, or a dash if it is unknown.
 
     Examples
     --------
-    >>> number(-1234.56, 1), number(-0.001, 1), number(None, 1)
-    ('−1,234.6', '0.0', '–')
+    >>> typeset("-0.5"), typeset("-inf"), typeset("-")
+    ('−0.5', '−∞', '–')
     """
-    if value is None:
-        return "–"
-    return f"{round(value, digits) + 0.0:,.{digits}f}".replace("-", "−")
+    return "–" if text == "-" else text.replace("-", "−").replace("inf", "∞")
+
+
+def number(value: float | str | None, digits: int = 3) -> str:
+    """Return a number with fixed decimals as it is printed on pages.
+
+    Examples
+    --------
+    >>> number(-0.5, 1), number(-0.001, 1), number(None, 1)
+    ('−0.5', '0.0', '–')
+    """
+    return typeset(messages.number(value, digits))
 
 
 def save(page: str, path: str | os.PathLike[str]) -> Path:
-    """Write a page at once: it is written beside its place and then moved there.
-
-    Parameters
-    ----------
-    page : str
-    path : str or path
-        Its folder is made if there is none.
-
-    Returns
-    -------
-    Path
-    """
-    place = Path(os.path.realpath(path))  # where a link leads
+    """Write a page atomically; folders are made if needed, links are followed."""
+    place = Path(os.path.realpath(path))
     if place.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file.")
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,242 +1,175 @@
-"""Sentences of a report: what was selected, how sure that is, and why."""
+"""Sentences of the report: the selected features, and the significance of the selection."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from math import isinf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pidselect.data.feature_types import TARGET
-from pidselect.data.messages import shown
-from pidselect.decomposition.result import Explanation
+from pidselect.data.messages import counted, cut, listed, shown
+from pidselect.decomposition import Explanation
 from pidselect.selection.result import INCLUSION_PHASES, Selection
 from pidselect.selection.stability import Stability
 from pidselect.significance import is_significant
 
 if TYPE_CHECKING:
-    from pidselect.report.summary import About
-
-#: Names listed in the answer; a longer list is cut short, as the table below has all of them.
-MOST_NAMED = 8
-
-#: Letters of a name in a list.
-LONG_NAME = 60
+    from pidselect.report.summary import ReportMetadata
 
 
-def answer(
-    selection: Selection, explanation: Explanation | None, about: About, is_complete: bool
+def conclusions(
+    selection: Selection,
+    explanation: Explanation | None,
+    metadata: ReportMetadata,
+    is_complete: bool,
 ) -> list[str]:
-    """Return the answer in a few sentences: which features, how much they tell, what is left."""
-    target, names = named(about.target), selection.features
-    columns = f"{about.n_columns:,} column{'s' * (about.n_columns != 1)}"
-    kept = selection.fixed_features
-    start = "" if is_complete else "so far, "
-    if kept:
-        start += f"beyond {listed(kept)}, which {'was' if len(kept) == 1 else 'were'} kept, "
-    if not names and not is_complete:
-        return [f"No feature was selected before the run was stopped, of {columns} given."]
-    if not names:
-        more = " more" * bool(kept)
-        found = f"{start}none of the {columns} was found to tell something{more} about {target}."
-        return [_begun(found)]
-    count = f"{len(names)} of {columns}"
-    if (
-        any(name not in about.feature_types for name in names) and about.feature_types
-    ):  # groups of columns
-        count = f"{len(names)} feature{'s' * (len(names) != 1)}, out of {columns},"
-    were, they_tell = ("was", "it tells") if len(names) == 1 else ("were", "they tell")
-    untested = ", untested," * _is_untested(selection)
-    selected = f"{start}{count} {were} selected{untested} for what {they_tell} about {target}"
+    """Return which features are selected, their joint information, and why no others are."""
+    count = counted(len(selection.features), "feature") if selection.features else "No feature"
+    untested = " without a test" * bool(selection.features and _is_untested(selection))
+    columns = counted(metadata.n_columns, "column")
+    fixed = selection.fixed_features
+    beside = f", in addition to the fixed {listed(fixed)}" if fixed else ""
+    start = f"{count} selected{untested} from {columns}{beside}"
+    if not is_complete:
+        start += ", before the fit was interrupted"
+    if not selection.features:
+        return [f"{start}."]
     return [
-        _begun(f"{selected}: {listed(names)}."),
-        *_together(selection, explanation, about),
-        *(_others(selection) if is_complete else ()),
+        f"{start}: {listed(selection.features)}.",
+        *_joint_information(explanation, metadata),
+        *(_end_of_search(selection) if is_complete else ()),
     ]
 
 
-def _begun(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _together(selection: Selection, explanation: Explanation | None, about: About) -> list[str]:
-    """Say how much all selected features tell together."""
+def _joint_information(explanation: Explanation | None, metadata: ReportMetadata) -> list[str]:
     if explanation is None:
         return []
-    n_features = len(selection.features) + len(selection.fixed_features)
-    they = "It tells" if n_features == 1 else "Together they tell"
-    if selection.fixed_features:
-        they = "With what was kept, " + (
-            "it tells" if len(selection.features) == 1 else "they tell"
-        )
-    bits, known = explanation.information, about.entropy
+    target, bits, entropy = target_name(metadata.target), explanation.information, metadata.entropy
+    start = f"Joint mutual information with {target}"
     if bits is None:
-        they = "it tells" if n_features == 1 else "they tell together"
-        return [f"How much {they} cannot be estimated from these samples."]
+        return [f"{start}: not estimable from these samples."]
     if isinf(bits):
-        return [f"{they} it exactly, as far as the estimate goes."]
-    if known is None:
-        return [f"{they} {max(bits, 0.0):.2f} bit."]
-    if bits >= known:  # nobody can tell more: estimates can
-        return [f"{they} all of the {known:.2f} bit there is to know, as far as the estimate goes."]
-    share = f"{100 * max(bits, 0.0) / known:.0f} %"
-    return [f"{they} {max(bits, 0.0):.2f} of the {known:.2f} bit there is to know, or {share}."]
+        return [f"{start}: infinite, as the features determine {target} in these samples."]
+    if entropy is None:
+        return [f"{start}: {max(bits, 0.0):.2f} bit."]
+    bits = min(max(bits, 0.0), entropy)  # the range of the true value
+    share = f"{100 * bits / entropy:.0f} % of the entropy of {target} ({entropy:.2f} bit)"
+    return [f"{start}: {bits:.2f} bit, {share}."]
 
 
-def _others(selection: Selection) -> list[str]:
-    """Say why it was left at these features."""
+def _end_of_search(selection: Selection) -> list[str]:
     searches = [step for step in selection.steps if step.phase in INCLUSION_PHASES]
-    by_cmi = selection.settings.get("criterion", "cmi") == "cmi"  # others say nothing of adding
+    # Other criteria do not estimate what a candidate adds.
+    by_cmi = selection.settings.get("criterion", "cmi") == "cmi"
     if not searches or not by_cmi or _is_untested(selection):
         return []
     if not searches[-1].accepted:
-        return ["None of the others was found to add to that."]
+        return ["No other candidate is significant given the selected features."]
     if len(searches[-1].candidates) > 1:
-        return ["The search ended at max_features: others may add to that."]
+        return ["The search ended at max_features: further candidates may be significant."]
     return []
 
 
 def _is_untested(selection: Selection) -> bool:
-    return selection.settings.get("n_permutations") == 0
+    return bool(selection.settings.get("n_permutations") == 0)
 
 
-def certainty(
+def significance(
     selection: Selection,
     explanation: Explanation | None,
     stability: Stability | None,
     n_rows: int,
 ) -> list[str]:
-    """Return what p-values say, and how far that can be trusted."""
+    """Return how the selection was tested, and on which rows."""
     settings = selection.settings
-    draws, alpha = settings.get("n_permutations"), settings.get("alpha", 0.05)
     if _is_untested(selection):
-        said = ["Nothing was tested, as n_permutations is 0: this is a ranking, cut off."]
+        lines = ["Not tested, as n_permutations is 0: the features are only ranked."]
     else:
-        said = [*_of_tests(selection, draws, alpha), *_of_final(selection, alpha)]
+        lines = [*_tests(selection), *_final_tests(selection)]
     if (n_samples := settings.get("n_samples", n_rows)) < n_rows:
-        said.append(f"The tests went by {n_samples:,} of {n_rows:,} rows.")
+        lines.append(f"The tests used {n_samples:,} of {n_rows:,} rows.")
     if explanation is not None and explanation.n_samples != n_samples:
-        said.append(f"How features tell was estimated from {explanation.n_samples:,} rows.")
+        lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
     if explanation is not None and explanation.in_sample and selection.features:
-        said.append(
-            "Bits are estimates, from the rows that features were selected on: take them for the "
-            "upper end."
+        lines.append(
+            "Information was estimated on the rows used for the selection, so that values of "
+            "selected features are biased upwards."
         )
     if stability is not None:
-        said += _of_stability(stability)
-    return said
+        lines.append(_stability(stability))
+    return lines
 
 
-def _of_tests(selection: Selection, draws: object, alpha: float) -> list[str]:
-    once = f"In a step where there is nothing to find, chance passes in {100 * alpha:g} % of cases."
+def _tests(selection: Selection) -> list[str]:
+    settings: Any = selection.settings
+    alpha, n_permutations = settings.get("alpha", 0.05), settings.get("n_permutations")
     tested = [step for step in selection.steps if step.p_value is not None]
     if not tested:
         return []
-    close = dict.fromkeys(step.chosen for step in tested if step.close_call)
-    calls = (
-        [f"Close call, more permutations may change it: {listed(list(close))}."] if close else []
-    )
-    if draws == "auto":
+    level = f"permutation test at level {alpha:g}"
+    if n_permutations == "auto":
         most = max(step.n_permutations for step in tested)
-        return [
-            f"Every step was tested at level {alpha:g} against shuffled data, of which as many "
-            f"were drawn as it took, at most {most:,}. Tests ended early: of a p-value, only the "
-            "side of the level it is on says much.",
-            once,
-            *calls,
+        lines = [
+            f"Each step is a sequential {level} with at most {most:,} permutations. As it stops "
+            "early, a p-value only shows whether it is below the level."
         ]
-    return [
-        f"Every step was tested at level {alpha:g} against {draws:,} sets of shuffled data. The "
-        "p-value is the share of them in which the luckiest candidate did at least as well; "
-        f"{1 / (1 + int(str(draws))):.3f} is the smallest that so many can give.",
-        once,
-        *calls,
-    ]
-
-
-def _of_final(selection: Selection, alpha: float) -> list[str]:
-    if not selection.p_values:
-        return []
-    final = (
-        "The final p-value tests each feature once more, beside all the others that were selected, "
-        "and is adjusted for their number."
+    else:
+        lines = [
+            f"Each step is a {level} with {n_permutations:,} permutations; the smallest possible "
+            f"p-value is {1 / (1 + n_permutations):.3f}."
+        ]
+    lines.append(
+        f"False-positive rate of a step without informative candidates: {100 * alpha:g} %."
     )
-    doubtful = [n for n, p in selection.p_values.items() if not is_significant(p, alpha)]
-    if doubtful:
-        do = "does" if len(doubtful) == 1 else "do"
-        final += f" By it, {listed(doubtful)} {do} not surely add something to the others."
-    return [final]
+    if close := dict.fromkeys(step.chosen for step in tested if step.close_call):
+        lines.append(f"Close call, more permutations may change the decision: {listed([*close])}.")
+    return lines
 
 
-def _of_stability(stability: Stability) -> list[str]:
-    n_parts = len(stability.selections)
-    said = (
-        f"The frequency is how often a feature is selected again from random parts of the rows: "
-        f"{n_parts} parts, each {100 * stability.sample_fraction:g} % of the rows."
+def _final_tests(selection: Selection) -> Iterable[str]:
+    if selection.p_values:
+        yield (
+            "The final p-value is that of a feature given all other selected features, adjusted "
+            "for their number."
+        )
+    alpha = selection.settings.get("alpha", 0.05)
+    weak = [name for name, p in selection.p_values.items() if not is_significant(p, alpha)]
+    if weak:
+        yield f"Not significant given the other selected features: {listed(weak)}."
+
+
+def _stability(stability: Stability) -> str:
+    text = (
+        f"Frequency: share of {counted(len(stability.selections), 'subsample')} of "
+        f"{100 * stability.sample_fraction:g} % of the rows in which a feature is selected."
     )
-    if stability.stability is not None:
-        said += f" Their stability is {stability.stability:.2f} (1: always the same; 0: by chance)."
-    return [said]
+    if stability.stability is None:
+        return text
+    return f"{text} Stability {stability.stability:.2f} (1: equal, 0: random selections)."
 
 
-def untold(name: str, selection: Selection) -> str:
-    """Say what the record alone knows of a feature.
-
-    Parameters
-    ----------
-    name : str
-        One that took part.
-    selection : Selection
-    """
+def record_sentence(name: str, selection: Selection) -> str:
+    """Return what the record of a selection holds about a feature, without an explanation."""
     subject = shown(name)
     if name in selection.fixed_features:
-        return f"{subject} was kept from the start, untested."
+        return f"{subject} is a fixed feature, not tested."
     if name not in selection.features:
-        removed = any(s.chosen == name and s.phase == "backward" for s in selection.steps)
-        if removed:
-            return f"{subject} was selected, but removed again, as the others tell the same."
+        if any(step.chosen == name and step.outcome == "removed" for step in selection.steps):
+            return f"{subject} was included and later removed as redundant."
         return f"{subject} was not selected."
     step = selection.inclusion_step(name)
     others = [other for other in step.jointly_included if other != name]
-    who = f"{subject} and {listed(others)} together" if others else subject
-    tell = "tell" if others else "tells"
-    beyond = " beyond what was selected before" if step.conditioning_set else ""
-    return f"{who} {tell} {step.value:.2f} bit{beyond}."
+    who = f"{subject}, jointly with {listed(others)}" if others else subject
+    given = ", given the features selected before" if step.conditioning_set else ""
+    return f"{who}: {step.value:.2f} bit{given}."
 
 
-def named(target: str) -> str:
-    """Return what the target is called; one without a name of its own is the target.
+def target_name(target: str) -> str:
+    """Return the name of the target, or "the target" if it has none.
 
     Examples
     --------
-    >>> named("rentals"), named("target")
+    >>> target_name("rentals"), target_name("target")
     ('rentals', 'the target')
     """
-    return "the target" if target == TARGET else cut(shown(target), LONG_NAME)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words, a long one cut short.
-
-    Examples
-    --------
-    >>> listed(["wind"]), listed(["wind", "rain", "day"])
-    ('wind', 'wind, rain and day')
-    >>> listed([f"x{i}" for i in range(20)])
-    'x0, x1, x2, x3, x4, x5, x6, x7 and 12 more'
-    """
-    words = [cut(shown(name), LONG_NAME) for name in names]
-    if len(words) > MOST_NAMED:
-        words = [*words[:MOST_NAMED], f"{len(words) - MOST_NAMED} more"]
-    *first, last = words or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text of at most so many letters.
-
-    Examples
-    --------
-    >>> cut("temperature", 5)
-    'temp…'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return "the target" if target == TARGET else cut(shown(target))

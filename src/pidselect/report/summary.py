@@ -1,11 +1,11 @@
-"""A selection as a plain summary: all that its report says, ready for JSON and for templates."""
+"""The content of a report as plain values, for JSON and for templates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from math import isnan
+from math import inf, isnan
 from typing import Any
 
 import numpy as np
@@ -13,55 +13,50 @@ import numpy as np
 from pidselect.data import Dataset
 from pidselect.data.diagnostics import Finding, alarms
 from pidselect.data.messages import shown, to_plain
-from pidselect.decomposition.result import Explanation, FeatureExplanation
+from pidselect.decomposition import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
-from pidselect.report.sentences import answer, certainty, named, untold
+from pidselect.report.sentences import conclusions, record_sentence, significance, target_name
 from pidselect.selection.explain import recorded_roles
-from pidselect.selection.result import Selection, Step
+from pidselect.selection.result import INCLUSION_PHASES, Selection, Step
 from pidselect.selection.stability import Stability
 
-#: Of the summary: another number as soon as a key is taken away or means something else.
-FORMAT = 1
+#: Increased whenever a key is removed or changes its meaning.
+FORMAT = 2
 
-#: Of a step's candidates, so many are listed; the strongest ones, going backward the weakest.
-MOST_CANDIDATES = 50
+#: Candidates listed for a step: the strongest, in a backward phase the weakest.
+MAX_CANDIDATES = 50
 
-#: Of selected features, so many are compared by twos.
-MOST_PAIRED = 30
-
-#: Phases in which the weakest is tested.
-GOES_OUT = ("backward", "joint_backward")
+#: Selected features with pairwise PID.
+MAX_PAIRED = 30
 
 
 @dataclass(frozen=True)
-class About:
-    """What a record does not know of itself: whose data, from where, how asked for.
+class ReportMetadata:
+    """Facts about data and command that the record of a selection does not hold.
 
     Parameters
     ----------
     target : str
-        What the target is called.
     n_rows, n_columns : int
         Of the table, without the target.
-    kinds : mapping of str to kind
-        Of every column, by its name.
+    feature_types : mapping of str to str
+        By column name.
     source : str
-        Where the table is from, such as the name of a file.
+        Such as the name of a file.
     command : str
-        What to type to do it again: a command, or lines of Python.
+        The command or the Python code that reproduces the result.
     is_complete : bool
-        Whether the selection came to its end.
+        False if the run was interrupted.
     title : str
-        Of the report; without one it names the target.
     entropy : float, optional
-        What there is to know about the target, in bits; None where it is not of classes.
+        Of the target, in bits; None if it is not nominal.
 
     Examples
     --------
-    >>> from pidselect.data import read_problem
-    >>> problem = read_problem([[1.5], [2.5], [0.5], [0.1]], ["a", "a", "b", "b"])
-    >>> about = About.of(problem, source="four.csv")
-    >>> about.target, about.n_rows, about.kinds, about.entropy
+    >>> from pidselect.data import read_dataset
+    >>> dataset = read_dataset([[1.5], [2.5], [0.5], [0.1]], ["a", "a", "b", "b"])
+    >>> metadata = ReportMetadata.of(dataset, source="four.csv")
+    >>> metadata.target, metadata.n_rows, metadata.feature_types, metadata.entropy
     ('target', 4, {'x0': 'continuous'}, 1.0)
     """
 
@@ -76,9 +71,9 @@ class About:
     entropy: float | None = None
 
     @classmethod
-    def of(cls, problem: Dataset, **more: Any) -> About:
-        """Return what the data say; `more` are the other fields, by their names."""
-        table, target = problem.table, problem.target
+    def of(cls, dataset: Dataset, **more: Any) -> ReportMetadata:
+        """Read the facts from a data set; `more` are other fields."""
+        table, target = dataset.table, dataset.target
         found: dict[str, Any] = {
             "target": " and ".join(target.names),
             "n_rows": table.n_samples,
@@ -96,42 +91,48 @@ def summarise(
     *,
     explanation: Explanation | None = None,
     stability: Stability | None = None,
-    remarks: Iterable[Finding] = (),
-    about: About,
+    findings: Iterable[Finding] = (),
+    metadata: ReportMetadata,
 ) -> dict[str, Any]:
-    """Return all that a report says, as plain dicts, lists, strings and numbers.
+    """Return the content of a report as plain dicts, lists, strings and numbers.
 
     Parameters
     ----------
     selection : Selection
     explanation : Explanation, optional
-        Without it, roles are those of the record, and there is nothing on how features tell.
+        Without it, roles are those of the record, and there is no PID.
     stability : Stability, optional
-    remarks : iterable of Remark
+    findings : iterable of Finding
         On the data, see `pidselect.data.diagnostics.inspect_data`.
-    about : About
+    metadata : ReportMetadata
 
     Returns
     -------
     dict
-        Numbers that are infinite are the texts "inf" and "-inf", as in ``Selection.to_dict``. The
-        lists "answer", "alarms" and "certainty" are sentences.
+        Infinite numbers are the texts "inf" and "-inf", as in ``Selection.to_dict``. The lists
+        "conclusions", "warnings" and "significance" hold sentences.
     """
-    is_complete = about.is_complete and selection.is_complete
-    remarks = tuple(remarks)
-    features = _features(selection, explanation, about, stability)
+    is_complete = metadata.is_complete and selection.is_complete
+    findings = tuple(findings)
+    features = _features(selection, explanation, stability, metadata)
+    selected = (*selection.fixed_features, *selection.features)
     return to_plain(
         {
             "format": FORMAT,
-            "title": about.title or f"What tells something about {named(about.target)}",
-            "made": datetime.now(UTC).isoformat(timespec="seconds"),
-            "about": asdict(about),
+            "title": metadata.title or f"Feature selection report: {target_name(metadata.target)}",
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "metadata": asdict(metadata),
             "is_complete": is_complete,
-            "answer": answer(selection, explanation, about, is_complete),
-            "advice": _advice(selection) if is_complete else "",
-            "alarms": alarms(remarks, (*selection.fixed_features, *selection.features)),
-            "certainty": certainty(selection, explanation, stability, about.n_rows),
-            "selected": _selected(selection, explanation, about, stability),
+            "conclusions": conclusions(selection, explanation, metadata, is_complete),
+            "empty_reason": ""
+            if selection.features or not is_complete
+            else selection.empty_reason(),
+            "warnings": alarms(findings, selected),
+            "significance": significance(selection, explanation, stability, metadata.n_rows),
+            "selected": [
+                _selected(order, name, selection, explanation, stability, metadata)
+                for order, name in enumerate(selected, start=1)
+            ],
             "selection": selection.to_dict(),
             "steps": [_step(number, step) for number, step in enumerate(selection.steps, start=1)],
             "features": features,
@@ -139,7 +140,7 @@ def summarise(
             "has_atoms": any(feature["unique"] is not None for feature in features),
             "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
-            "remarks": [remark.to_dict() for remark in remarks],
+            "findings": [finding.to_dict() for finding in findings],
             "notes": [] if explanation is None else list(explanation.notes),
             "settings": dict(selection.settings),
             "environment": environment(),
@@ -147,53 +148,42 @@ def summarise(
     )
 
 
-def _advice(selection: Selection) -> str:
-    """Return what may help where nothing was selected; that it was so is in the answer."""
-    return "" if selection.features else selection.empty_reason()
-
-
-# --------------------------------------------------------------------------- what was selected
-
-
 def _selected(
+    order: int,
+    name: str,
     selection: Selection,
     explanation: Explanation | None,
-    about: About,
     stability: Stability | None,
-) -> list[dict[str, Any]]:
-    """Return a row for each feature of the selected set, kept ones first."""
-    told = {} if explanation is None else {feature.name: feature for feature in explanation}
-    often = {} if stability is None else stability.frequencies
-    rows: list[dict[str, Any]] = []
-    for name in (*selection.fixed_features, *selection.features):
-        is_kept = name in selection.fixed_features
-        step = None if is_kept else selection.inclusion_step(name)
-        rows.append(
-            {
-                "order": len(rows) + 1,
-                "name": name,
-                "kind": about.feature_types.get(name, "group"),
-                "is_kept": is_kept,
-                "step": None if step is None else selection.steps.index(step) + 1,
-                "bits": None if step is None else step.value,
-                "estimator": None if step is None else step.estimator,
-                "p_value": None if step is None else step.p_value,
-                "final_p": selection.p_values.get(name),
-                "jointly_included": []
-                if step is None
-                else [n for n in step.jointly_included if n != name],
-                "frequency": often.get(name),
-                "sentence": told[name].sentence if name in told else untold(name, selection),
-            }
-        )
-    return rows
-
-
-# ------------------------------------------------------------------------------ step by step
+    metadata: ReportMetadata,
+) -> dict[str, Any]:
+    """Return a row of the table of selected features."""
+    is_fixed = name in selection.fixed_features
+    explained = {} if explanation is None else {one.name: one.sentence for one in explanation}
+    row: dict[str, Any] = {
+        "order": order,
+        "name": name,
+        "feature_type": metadata.feature_types.get(name, "group"),
+        "is_fixed": is_fixed,
+        **dict.fromkeys(("step", "bits", "estimator", "p_value")),
+        "final_p": selection.p_values.get(name),
+        "jointly_included": [],
+        "frequency": None if stability is None else stability.frequencies.get(name),
+        "sentence": explained.get(name) or record_sentence(name, selection),
+    }
+    if not is_fixed:
+        step = selection.inclusion_step(name)
+        row |= {
+            "step": selection.steps.index(step) + 1,
+            "bits": step.value,
+            "estimator": step.estimator,
+            "p_value": step.p_value,
+            "jointly_included": [other for other in step.jointly_included if other != name],
+        }
+    return row
 
 
 def _step(number: int, step: Step) -> dict[str, Any]:
-    """Return a step, with those of its candidates that came nearest to being chosen."""
+    """Return a step, with its candidates nearest to the chosen one."""
     p_values: Sequence[float | None] = step.p_values or (None,) * len(step.candidates)
     candidates = [
         {
@@ -206,18 +196,20 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         }
         for place, name in enumerate(step.candidates)
     ]
-    sign = 1.0 if step.phase in GOES_OUT else -1.0
+    is_inclusion = step.phase in INCLUSION_PHASES
+    sign = -1.0 if is_inclusion else 1.0
 
     def rank(row: Mapping[str, Any]) -> tuple[bool, float]:
         score = sign * row["score"]
-        return not row["is_chosen"], np.inf if isnan(score) else score
+        return not row["is_chosen"], inf if isnan(score) else score
 
     return {
         "number": number,
         "phase": step.phase,
+        "is_inclusion": is_inclusion,
         "chosen": step.chosen,
         "jointly_included": list(step.jointly_included),
-        "n_given": len(step.conditioning_set),
+        "n_conditioning": len(step.conditioning_set),
         "bits": step.value,
         "score": step.score,
         "unit": step.unit,
@@ -228,72 +220,63 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         "surrogates": step.surrogates,
         "n_permutations": step.n_permutations,
         "accepted": step.accepted,
-        "verdict": step.outcome,
+        "outcome": step.outcome,
+        "close_call": step.close_call,
         "note": step.comment,
         "n_candidates": len(candidates),
-        "candidates": sorted(candidates, key=rank)[:MOST_CANDIDATES],
+        "candidates": sorted(candidates, key=rank)[:MAX_CANDIDATES],
     }
-
-
-# ---------------------------------------------------------------------------- feature by feature
 
 
 def _features(
     selection: Selection,
     explanation: Explanation | None,
-    about: About,
     stability: Stability | None,
+    metadata: ReportMetadata,
 ) -> list[dict[str, Any]]:
-    """Return a row for each feature: selected ones first, at the end copies and skipped ones."""
-    found = _by_record(selection) if explanation is None else explanation.features
-    often = {} if stability is None else stability.frequencies
-    first = {} if explanation is not None else _at_first(selection)
+    """Return a row for each feature: selected ones first, duplicates and skipped ones last."""
+    found = _from_record(selection) if explanation is None else explanation.features
+    frequencies = {} if stability is None else stability.frequencies
+    marginal = {} if explanation is not None else _marginal_information(selection)
     return [
         {
-            "order": place,
+            "order": order,
             "name": feature.name,
-            "kind": about.feature_types.get(feature.name, "group"),
+            "feature_type": metadata.feature_types.get(feature.name, "group"),
             "role": feature.role,
             "selected": feature.selected,
             "unique": feature.unique,
             "shared": feature.shared,
             "synergy": feature.synergy,
             "relevance": feature.relevance,
-            "information": first.get(feature.name, feature.information),
+            "information": marginal.get(feature.name, feature.information),
             "method": feature.method,
             "has_bounds": feature.has_bounds,
-            "frequency": often.get(feature.name),
+            "frequency": frequencies.get(feature.name),
             "sentence": feature.sentence,
         }
-        for place, feature in enumerate(found, start=1)
+        for order, feature in enumerate(found, start=1)
     ]
 
 
-def _by_record(selection: Selection) -> list[FeatureExplanation]:
-    """Return the features with what the record alone knows of them."""
+def _from_record(selection: Selection) -> list[FeatureExplanation]:
+    """Return the features with their roles by the record, without PID."""
     selected = (*selection.fixed_features, *selection.features)
-    known = [
-        FeatureExplanation(name, role, name in selected, sentence=untold(name, selection))
+    rows = [
+        FeatureExplanation(name, role, name in selected, sentence=record_sentence(name, selection))
         for name, role in recorded_roles(selection).items()
     ]
-    known += [
-        FeatureExplanation(
-            name,
-            "duplicate",
-            False,
-            sentence=f"{shown(name)} is a copy of {shown(original)}: what is said of that holds "
-            "for it.",
-        )
-        for name, original in selection.duplicates.items()
-    ]
-    return known + [
-        FeatureExplanation(name, "skipped", False, sentence=f"{shown(name)} was skipped: {reason}.")
-        for name, reason in selection.skipped.items()
-    ]
+    for name, original in selection.duplicates.items():
+        sentence = f"{shown(name)} is a duplicate of {shown(original)}."
+        rows.append(FeatureExplanation(name, "duplicate", False, sentence=sentence))
+    for name, reason in selection.skipped.items():
+        sentence = f"{shown(name)} was skipped: {reason}."
+        rows.append(FeatureExplanation(name, "skipped", False, sentence=sentence))
+    return rows
 
 
-def _at_first(selection: Selection) -> dict[str, float]:
-    """Return what each candidate tells by itself, if the first step says so."""
+def _marginal_information(selection: Selection) -> dict[str, float]:
+    """Return the mutual information of the candidates, if the first step estimated it."""
     if selection.fixed_features or not selection.steps or selection.steps[0].phase != "forward":
         return {}
     first = selection.steps[0]
@@ -301,16 +284,16 @@ def _at_first(selection: Selection) -> dict[str, float]:
 
 
 def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:
-    """Return the matrices of the first selected features; None if there are no two of them."""
+    """Return the pairwise PID of the first selected features; None if there is no pair."""
     if explanation is None or len(explanation.pairs.names) < 2:
         return None
     pairs = explanation.pairs
-    most = slice(MOST_PAIRED)
+    first = slice(MAX_PAIRED)
     return {
-        "names": list(pairs.names[most]),
+        "names": list(pairs.names[first]),
         "n_features": len(pairs.names),
-        "redundancy": pairs.redundancy[most, most].tolist(),
-        "synergy": pairs.synergy[most, most].tolist(),
-        "estimable": pairs.estimable[most, most].tolist(),
+        "redundancy": pairs.redundancy[first, first].tolist(),
+        "synergy": pairs.synergy[first, first].tolist(),
+        "estimable": pairs.estimable[first, first].tolist(),
         "method": pairs.method,
     }

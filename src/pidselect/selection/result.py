@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pidselect.data import make_frame
 from pidselect.data.messages import align, shown, to_plain
-from pidselect.selection.short_form import selection_form
+from pidselect.notebook import selection_html
 from pidselect.significance import is_significant
 
 Phase = Literal["forward", "backward", "lookahead", "random_starts", "joint_backward"]
@@ -315,7 +315,7 @@ class Selection:
         return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
-        return selection_form(self)
+        return selection_html(self)
 
     def _row(self, name: str) -> list[str]:
         step = self.inclusion_step(name)

@@ -31,6 +31,7 @@ from pidselect.data import (
 )
 from pidselect.decomposition.result import Explanation
 from pidselect.estimators import Estimator
+from pidselect.notebook import selection_html
 from pidselect.selection.callbacks import callbacks_of_fit
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.criteria import Criterion
@@ -46,7 +47,6 @@ from pidselect.selection.fit import (
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.result import EmptySelectionWarning
-from pidselect.selection.short_form import selection_form
 from pidselect.selection.validation import (
     STORE_SHARE,
     check_columns,
@@ -365,7 +365,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):
-            return selection_form(self.selection_, repr(self))
+            return selection_html(self.selection_, repr(self))
         return str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

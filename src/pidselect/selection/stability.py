@@ -37,10 +37,10 @@ from pidselect.data import Block, IntArray, collect, frame_library, make_frame
 from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.frames import read_columns, read_vectors, select_rows
 from pidselect.data.messages import align, shown, to_plain
+from pidselect.notebook import stability_html
 from pidselect.selection.callbacks import active_callbacks, use_callback
 from pidselect.selection.executor import discard
 from pidselect.selection.result import EmptySelectionWarning
-from pidselect.selection.short_form import stability_form
 from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
@@ -187,7 +187,7 @@ class Stability:
         return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
-        return stability_form(self)
+        return stability_html(self)
 
 
 def stability(

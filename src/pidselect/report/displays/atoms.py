@@ -1,8 +1,7 @@
-"""Bars of atoms: what a feature tells alone, what others tell as well, what takes all of them."""
+"""PID atoms as horizontal bars, of features or of a decomposition."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -11,66 +10,58 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from pidselect.data.messages import counted, number, to_float
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Explanation
-from pidselect.decomposition.short_form import kind
+from pidselect.notebook import ATOMS, atom_type
 from pidselect.report.displays.base import (
-    A_DECOMPOSITION,
-    AN_EXPLANATION,
-    GROUND,
-    QUIET,
-    Display,
-    inches,
-    name_axes,
-    record_of,
-    say_empty,
-)
-from pidselect.report.displays.rows import (
+    BACKGROUND,
+    EMPTY_SIZE,
+    LONG_NAME,
+    MAX_DESCRIBED,
     MAX_FEATURES,
+    MUTED,
+    Display,
     check_max_features,
-    explain_above,
-    height,
-    name_rows,
-)
-from pidselect.report.displays.wording import (
-    counted,
-    number,
-    sources_in_words,
-    to_float,
+    label,
+    label_axes,
+    label_rows,
+    legend_above,
+    max_width,
+    rows_height,
+    show_message,
+    to_record,
+    variable_key,
     width,
-    written,
+    wrap,
 )
-from pidselect.report.style import INK, LETTER, LOOKS
+from pidselect.report.style import INK, LOOKS
 
-#: Parts of a bar, each with a colour and a hatch of its own.
+#: Colour and hatch of each type of atom.
 PARTS = {
     "unique": LOOKS["unique1"],
     "shared": LOOKS["shared"],
     "synergy": LOOKS["synergy"],
     "mixed": LOOKS["joint"]._replace(hatch="xxxx"),
 }
-EXPLAINED = ("unique", "shared", "synergy")
 
-#: Up to so many atoms stand in the order of the lattice; of more, the largest come first.
+#: Up to so many atoms are in the order of the lattice, more by decreasing size.
 IN_ORDER = 18
-
-#: So many bars are told in words.
-TOLD = 12
 
 
 @dataclass(frozen=True)
 class AtomBar:
-    """A row: the parts of a feature's information, or one atom of a decomposition.
+    """One bar: the PID of a feature, or one atom of a decomposition.
 
     Parameters
     ----------
     name : str
     parts : mapping of str to float
-        By what they are: "unique", "shared", "synergy", or "mixed" for atoms of three sources and
-        more that are none of these. NaN, or no part at all: not estimable, or not asked.
+        Amounts by type: "unique", "shared", "synergy", or "mixed" for other atoms of three and
+        more sources. Empty or NaN: not estimable.
     note : str
-        Written beside the bar: the role of a feature.
+        Text beside the bar, such as the role of a feature.
     interval : pair of float, optional
-        Of an atom, from resamples.
+        Bootstrap interval of an atom.
     """
 
     name: str
@@ -80,34 +71,43 @@ class AtomBar:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything to draw."""
+        """Whether all parts are numbers."""
         return bool(self.parts) and not any(np.isnan(value) for value in self.parts.values())
+
+    def describe(self) -> str:
+        """Return the numbers in words."""
+        name, note = label(self.name, LONG_NAME), f" ({self.note})" if self.note else ""
+        if not self.is_known:
+            return f"{name}{note}: not estimable."
+        if len(self.parts) == 1:  # of a decomposition, whose note is the value
+            ends = "" if self.interval is None else ", from {} to {}"
+            (value,) = self.parts.values()
+            return f"{name}: {number(value)}{ends.format(*map(number, self.interval or ()))}."
+        parts = ", ".join(f"{part} {number(value)}" for part, value in self.parts.items())
+        return f"{name}{note}: {parts}."
 
 
 @dataclass(eq=False, repr=False)
 class AtomBarsDisplay(Display):
-    """Information about the target as horizontal bars, split into unique, shared and synergy.
+    """Unique, shared and synergistic information as stacked bars.
 
-    Parts are told by colour and by hatch. Estimates below zero go to the left of it. What is not
-    estimable is a dash.
+    Parts differ in colour and hatch. Estimates below zero extend to the left. A dash: not
+    estimable.
 
     Parameters
     ----------
     bars : tuple of AtomBar
-        The strongest first.
     unit : {"bit", "nat"}
     variables : tuple of str
-        Of a decomposition, what its sources are called and, last, its target.
+        Of a decomposition, the names of the sources and, last, of the target.
     max_features : int
-        So many bars are drawn at most.
+        Number of bars drawn.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pidselect import decompose_distribution
-    >>> xor = np.zeros((2, 2, 2))  # two sources, and the target last
-    >>> xor[0, 0, 0] = xor[0, 1, 1] = xor[1, 0, 1] = xor[1, 1, 0] = 0.25
-    >>> AtomBarsDisplay.from_decomposition(decompose_distribution(xor)).describe()
+    >>> from pidselect import datasets, decompose_distribution
+    >>> xor = decompose_distribution(datasets.gate("XOR"))
+    >>> AtomBarsDisplay.from_decomposition(xor).describe()
     '4 bars, in bit. shared: 0.000. unique 1: 0.000. unique 2: 0.000. synergy: 1.000.'
     """
 
@@ -125,9 +125,8 @@ class AtomBarsDisplay(Display):
         cls, explanation: Explanation, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
         """Draw the features of ``selector.explain(X, y)``."""
-        return cls.from_dict(
-            record_of(explanation, Explanation, AN_EXPLANATION), max_features=max_features
-        ).plot(ax)
+        record = to_record(explanation, Explanation, "selector.explain(X, y)")
+        return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
     def from_decomposition(
@@ -137,122 +136,104 @@ class AtomBarsDisplay(Display):
         ax: Axes | None = None,
         max_features: int = MAX_FEATURES,
     ) -> Self:
-        """Draw the atoms that `decompose` found, with their intervals where they are known."""
-        return cls.from_dict(
-            record_of(decomposition, Decomposition, A_DECOMPOSITION), max_features=max_features
-        ).plot(ax)
+        """Draw the atoms of `decompose`, with their intervals if there are any."""
+        record = to_record(decomposition, Decomposition, "decompose(sources, target)")
+        return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
-        """Return the display of a record, without drawing it.
-
-        Parameters
-        ----------
-        record : mapping
-            What `Explanation.to_dict` or `Decomposition.to_dict` gave.
-        max_features : int
-        """
+        """Return the display of `Explanation.to_dict` or `Decomposition.to_dict`, not drawn."""
         if "atoms" not in record:
-            bars = tuple(_feature_bar(feature) for feature in record["features"])
+            bars = tuple(
+                AtomBar(
+                    feature["name"],
+                    {name: to_float(feature[name]) for name in ATOMS},
+                    note=feature["role"],
+                )
+                for feature in record["features"]
+            )
             return cls(bars, max_features=max_features)
-        atoms = {label: to_float(value) for label, value in record["atoms"].items()}
+        atoms = {name: to_float(value) for name, value in record["atoms"].items()}
         labels = list(atoms)
         if len(labels) > IN_ORDER:
-            labels.sort(key=lambda label: -abs(atoms[label]))
+            labels.sort(key=lambda name: -abs(atoms[name]))
         return cls(
-            bars=tuple(_atom_bar(label, atoms, record.get("intervals")) for label in labels),
+            bars=tuple(_atom_bar(name, atoms, record.get("intervals")) for name in labels),
             unit=record["unit"],
             variables=tuple(record.get("variables", ())),
             max_features=max_features,
         )
 
     def describe(self) -> str:
-        """Return what is seen, with the main numbers, in sentences."""
-        said = [f"{counted(len(self.bars), 'bar')}, in {self.unit}."]
-        said += [_told(bar) for bar in self.bars[: min(TOLD, self.max_features)]]
-        if more := len(self.bars) + 1 - len(said):
-            said.append(f"And {more} more.")
-        return " ".join(said)
+        """Return the main numbers in words."""
+        described = self.bars[: min(MAX_DESCRIBED, self.max_features)]
+        parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
+        if more := len(self.bars) - len(described):
+            parts.append(f"And {more} more.")
+        return " ".join(parts)
 
-    def _short(self) -> str:
+    def _summary(self) -> str:
         return f"{counted(len(self.bars), 'bar')}, in {self.unit}"
 
     def _size(self) -> tuple[float, float]:
         if not self.bars:
-            return 5.2, 1.2
-        drawn = self.bars[: self.max_features]
-        more = len(self.bars) > len(drawn)
-        return 4.4 + sum(self._sides()), height(len(drawn) + more) + 0.15 * bool(self.variables)
+            return EMPTY_SIZE
+        n_rows = min(len(self.bars), self.max_features + 1)
+        return 4.4 + sum(self._margins()), rows_height(n_rows) + 0.15 * bool(self.variables)
 
-    def _sides(self) -> tuple[float, float]:
+    def _margins(self) -> tuple[float, float]:
         drawn = self.bars[: self.max_features]
-        names = max((width(written(bar.name)) for bar in drawn), default=0.0)
-        return names + 0.15, max((width(bar.note) for bar in drawn), default=0.0) + 0.15
+        notes = max((width(bar.note) for bar in drawn), default=0.0)
+        return max_width([bar.name for bar in drawn]) + 0.15, notes + 0.15
 
     def _draw(self, ax: Axes) -> None:
         if not self.bars:
-            say_empty(ax, "There is no feature to explain.")
+            show_message(ax, "No feature to explain.")
             return
         drawn = self.bars[: self.max_features]
         edge = _edge(drawn)
         for place, bar in enumerate(drawn):
             _draw_bar(ax, place, bar, edge)
-        left = len(self.bars) - len(drawn)
-        more = f"and {left} more" if left else ""
-        name_rows(ax, [written(bar.name) for bar in drawn], [bar.note for bar in drawn], more)
+        omitted = f"and {len(self.bars) - len(drawn)} more" if len(self.bars) > len(drawn) else ""
+        label_rows(ax, [bar.name for bar in drawn], [bar.note for bar in drawn], omitted)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
         ax.margins(x=0.03)
         if ax.dataLim.width == 0.0:
             ax.set_xlim(-0.05, 1.0)
-        self._explain(ax, drawn)
-
-    def _explain(self, ax: Axes, drawn: Sequence[AtomBar]) -> None:
         lines = [f"information about the target, {self.unit}"]
         if self.variables:
-            lines += textwrap.wrap(
-                sources_in_words(self.variables), max(30, int(inches(ax)[0] / LETTER))
-            )
-        name_axes(ax, x="\n".join(lines))
-        there = {name for bar in drawn for name in bar.parts}
-        explain_above(ax, [_patch(name) for name in PARTS if name in there])
+            lines.append(variable_key(self.variables))
+        label_axes(ax, x=wrap(ax, lines))
+        found = {name for bar in drawn for name in bar.parts}
+        legend_above(
+            ax,
+            [
+                Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=BACKGROUND, label=name)
+                for name, look in PARTS.items()
+                if name in found
+            ],
+        )
 
 
-def _feature_bar(feature: Mapping[str, Any]) -> AtomBar:
-    parts = {name: to_float(feature[name]) for name in EXPLAINED}
-    return AtomBar(feature["name"], parts, note=feature["role"])
-
-
-def _atom_bar(label: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
-    name = TWO_SOURCE_NAMES[label] if len(atoms) == len(TWO_SOURCE_NAMES) else label
+def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
+    is_of_two = len(atoms) == len(TWO_SOURCE_NAMES)
+    value = atoms[antichain]
     ends = None
     if intervals is not None:
-        low, high = intervals[label]
+        low, high = intervals[antichain]
         ends = to_float(low), to_float(high)
-    value = atoms[label]
-    shown = number(value, 3) if np.isfinite(value) else str(value)
-    return AtomBar(name, {kind(label): value}, note=shown, interval=ends)
-
-
-def _told(bar: AtomBar) -> str:
-    name = written(bar.name, 60)
-    if not bar.is_known:
-        return f"{name}{f' ({bar.note})' * bool(bar.note)}: not estimable."
-    if len(bar.parts) == 1:
-        (value,) = bar.parts.values()
-        ends = (
-            ""
-            if bar.interval is None
-            else ", from {} to {}".format(*(number(end, 3) for end in bar.interval))
-        )
-        return f"{name}: {number(value, 3)}{ends}."
-    parts = ", ".join(f"{part} {number(value, 3)}" for part, value in bar.parts.items())
-    return f"{name} ({bar.note}): {parts}."
+    return AtomBar(
+        TWO_SOURCE_NAMES[antichain] if is_of_two else antichain,
+        {atom_type(antichain): value},
+        note=number(value, unknown="nan"),
+        interval=ends,
+    )
 
 
 def _edge(bars: Sequence[AtomBar]) -> float:
-    """Return how long a bar of infinite length is drawn: longer than all others."""
+    """Return the length that infinite parts are drawn with: longer than all others."""
     ends = [
         abs(sum(value for value in bar.parts.values() if np.isfinite(value) and value * sign > 0))
         for bar in bars
@@ -262,16 +243,10 @@ def _edge(bars: Sequence[AtomBar]) -> float:
 
 
 def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
+    beside: dict[str, Any] = {"textcoords": "offset points", "va": "center_baseline"}
     if not bar.is_known:
-        ax.plot([0.0], [place], linestyle="none")  # so that the axes know of this row
-        ax.annotate(
-            "–",
-            (0.0, place),
-            (5.0, 0.0),
-            textcoords="offset points",
-            va="center_baseline",
-            alpha=QUIET,
-        )
+        ax.plot([0.0], [place], linestyle="none")  # includes the row in the data limits
+        ax.annotate("–", (0.0, place), (5.0, 0.0), alpha=MUTED, **beside)
         return
     ends = {-1: 0.0, 1: 0.0}
     for name, value in sorted(bar.parts.items(), key=lambda part: np.isinf(part[1])):
@@ -284,28 +259,22 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
             left=ends[side],
             color=look.colour,
             hatch=look.hatch,
-            edgecolor=GROUND,
+            edgecolor=BACKGROUND,
             linewidth=0.3,
             zorder=2,
         )
         ends[side] += length
         if np.isinf(value):
-            marker, shift, words = (">", -7.0, "inf") if side > 0 else ("<", 7.0, "-inf")
+            marker = ">" if side > 0 else "<"
             ax.plot([ends[side]], [place], marker, color=INK, ms=6.0, zorder=4, clip_on=False)
             ax.annotate(
-                words,
+                str(value),
                 (ends[side], place),
-                (shift, 0.0),
-                textcoords="offset points",
+                (-7.0 * side, 0.0),
                 ha="right" if side > 0 else "left",
-                va="center_baseline",
-                bbox={"boxstyle": "square,pad=0.15", "facecolor": GROUND, "lw": 0.0},
+                bbox={"boxstyle": "square,pad=0.15", "facecolor": BACKGROUND, "lw": 0.0},
                 zorder=4,
+                **beside,
             )
     if bar.interval is not None and np.isfinite(bar.interval).all():
         ax.plot(bar.interval, [place, place], color=INK, lw=1.0, marker="|", ms=5.0, zorder=4)
-
-
-def _patch(name: str) -> Patch:
-    look = PARTS[name]
-    return Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=GROUND, label=name)

@@ -1,82 +1,87 @@
-"""What all displays share: where they draw, and how they are written."""
+"""The base class of displays, and what they share: labels, rows, legends, colour bars."""
 
 from __future__ import annotations
 
 import io
+import math
+import textwrap
 import warnings
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Self
+from unicodedata import combining, east_asian_width
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
-from matplotlib.figure import Figure as Canvas
-from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from pidselect.report.style import CLOUD_DPI, INK, SETTINGS, SHARED_STYLES
+from pidselect.data.messages import cut, shown
+from pidselect.report.style import CLOUD_DPI, INK, LETTER, SETTINGS, SHARED_STYLES
 from pidselect.report.svg import tidy
 
 #: Of pictures in notebooks and files, in dots per inch.
 PICTURE_DPI = 150
 
-#: Of all that stands beside the axes, in points.
+#: Of all labels, in points.
 LABEL_SIZE = 8.0
 
-#: Of all axes.
-GROUND = "white"
+BACKGROUND = "white"
 
-#: How much of its colour is left of what is said beside the numbers.
-QUIET = 0.75
+#: Opacity of secondary text.
+MUTED = 0.75
 
-#: Where results come from, for messages.
-AN_EXPLANATION, A_DECOMPOSITION = "selector.explain(X, y)", "decompose(sources, target)"
+#: Letters of a name in a picture, and in a description.
+SHORT_NAME, LONG_NAME = 24, 60
 
-#: What files can be written, by their suffix.
+#: Items of a description.
+MAX_DESCRIBED = 12
+
+#: Rows of a display with one row for each feature.
+MAX_FEATURES = 30
+
+#: Height of a row, of everything around the rows, and of a line of text, in inches.
+ROW, AROUND_ROWS, LINE_HEIGHT = 0.215, 1.05, 0.125
+
+#: Size of a figure that holds a message only, in inches.
+EMPTY_SIZE = (5.2, 1.2)
+
 SUFFIXES = (".svg", ".png", ".pdf")
 
 
-def record_of(result: Any, kind: type, example: str) -> dict[str, Any]:
-    """Return the plain record of a result; refuse what is another one."""
-    if not isinstance(result, kind):
-        raise TypeError(
-            f"this takes a {kind.__name__}, such as {example}, not a {type(result).__name__}"
-        )
-    record: dict[str, Any] = result.to_dict()  # type: ignore[attr-defined]
-    return record
-
-
 class Display(ABC):
-    """Numbers that can be looked at: drawn into axes, written to a file, or told in words.
+    """Numbers that can be drawn into axes, written to a file, and described in words.
+
+    pyplot is not used, and matplotlib's settings are not changed.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What was drawn into last; there is none before the first `plot`.
+        The axes of the last `plot`.
     figure_ : matplotlib Figure
-        The figure of these axes.
     """
 
     ax_: Axes
     figure_: Any
 
-    #: What the picture is called by those who do not see it.
+    #: The accessible name of the picture.
     title: ClassVar[str] = ""
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the numbers.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw. Only these axes are touched; nothing else of their figure is, nor its
-            layout. They get a white ground; what stands around them has the colour of their own
-            labels. Without axes a figure of a fitting size is made.
+            Axes to draw into; by default, a new figure of suitable size is made. Nothing else of
+            the figure is changed. The background of the axes becomes white; labels around them
+            have the colour of the axes' own labels.
 
         Returns
         -------
@@ -86,26 +91,25 @@ class Display(ABC):
             raise TypeError(f"ax is one set of axes, such as axes[0, 0], not a {type(ax).__name__}")
         with _settings():
             if ax is None:
-                _, ax = self._compose()
+                ax = self._new_figure().axes[0]
             else:
-                ax.set_facecolor(GROUND)  # all colours are chosen for it
+                ax.set_facecolor(BACKGROUND)
                 self._draw(ax)
-                self._label(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def to_svg(self, salt: str = "") -> str:
-        """Return one SVG element that needs nothing else, with a description in words.
+        """Return a self-contained SVG element with a description.
 
         Parameters
         ----------
         salt : str
-            Makes the ids inside differ from those of the same picture on the same page.
+            Distinguishes the ids of equal pictures on the same page.
         """
         name = f"{salt} {type(self).__name__}"
         with _settings({"svg.hashsalt": name}):
             written = io.StringIO()
-            figure = self._compose()[0]
+            figure = self._new_figure()
             figure.savefig(written, format="svg", dpi=CLOUD_DPI, metadata={"Date": None})
         svg = written.getvalue()
         prefix = f"d{zlib.crc32(f'{name} {svg}'.encode()):08x}"
@@ -114,143 +118,258 @@ class Display(ABC):
     def save(self, path: str | Path) -> None:
         """Write the picture as .svg, .png or .pdf, by the suffix of the path."""
         path = Path(path)
-        if path.suffix == ".svg":
-            path.write_text(self.to_svg(), encoding="utf-8")
-        elif path.suffix in SUFFIXES:
-            path.write_bytes(self._written(path.suffix[1:]))
-        else:
+        if path.suffix not in SUFFIXES:
             raise ValueError(
                 f"a display is written as {', '.join(SUFFIXES)}, not as {path.suffix!r} "
                 f"({path.name})"
             )
+        if path.suffix == ".svg":
+            path.write_text(self.to_svg(), encoding="utf-8")
+        else:
+            path.write_bytes(self._to_bytes(path.suffix[1:]))
 
     @abstractmethod
     def describe(self) -> str:
-        """Return what is seen, with the main numbers, in sentences."""
+        """Return the main numbers in words."""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._short()}>"
+        return f"<{type(self).__name__}: {self._summary()}>"
 
     def _repr_png_(self) -> bytes:
-        return self._written("png")
+        return self._to_bytes("png")
 
-    def _written(self, form: str) -> bytes:
-        # A date within the file would make it another one at every run.
-        metadata = {"pdf": {"CreationDate": None}}.get(form)
+    def _to_bytes(self, file_format: str) -> bytes:
+        metadata = {"pdf": {"CreationDate": None}}.get(file_format)  # equal files at every run
         with _settings():
             written = io.BytesIO()
-            figure = self._compose()[0]
-            figure.savefig(written, format=form, dpi=PICTURE_DPI, metadata=metadata)
+            figure = self._new_figure()
+            figure.savefig(written, format=file_format, dpi=PICTURE_DPI, metadata=metadata)
         return written.getvalue()
 
-    def _compose(self) -> tuple[Canvas, Axes]:
-        """Draw into a figure of its own, whose layout settles before labels find their places."""
+    def _new_figure(self) -> Figure:
         wide, high = self._size()
-        engine = ConstrainedLayoutEngine()
-        figure = Canvas(figsize=(wide, high), layout=engine)
-        left, right = self._sides()
+        figure = Figure(figsize=(wide, high), layout="constrained")
+        left, right = self._margins()  # the layout's, so that sizes are known while drawing
         figure.subplotpars.update(left=left / wide, right=1.0 - right / wide)
-        ax = figure.add_subplot()
-        self._draw(ax)
-        engine.execute(figure)
-        ax.apply_aspect()
-        self._label(ax)
-        return figure, ax
+        self._draw(figure.add_subplot())
+        return figure
 
     @abstractmethod
-    def _short(self) -> str:
+    def _summary(self) -> str:
         """Return a few words for the repr."""
 
     @abstractmethod
     def _size(self) -> tuple[float, float]:
-        """Return width and height of a figure of its own, in inches."""
+        """Return width and height of a new figure, in inches."""
 
-    def _sides(self) -> tuple[float, float]:
-        """Return about how much room is needed left and right of the axes, in inches."""
+    def _margins(self) -> tuple[float, float]:
+        """Return the approximate margins left and right of the axes, in inches."""
         return 0.75, 0.1
 
     @abstractmethod
     def _draw(self, ax: Axes) -> None:
-        """Draw everything that has an influence on the layout."""
-
-    def _label(self, ax: Axes) -> None:  # noqa: B027, most have nothing to write
-        """Write what must find its place within the axes, whose size is known by now."""
+        """Draw into axes."""
 
 
 @contextmanager
 def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
-    """Hold the settings of matplotlib for as long as something is drawn.
+    """Apply fixed settings of matplotlib, so that pictures do not depend on the user's.
 
-    A letter that the font lacks is no reason to warn: in an SVG the reader's own font has it.
+    Glyphs missing from the font are not warned about: in an SVG the reader's font is used.
     """
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        matplotlib.rcdefaults()  # a reader's own settings would make it another picture
+        matplotlib.rcdefaults()
         matplotlib.rcParams.update({**SETTINGS, **(more or {})})
         yield
 
 
-def inches(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the axes as they are now, in inches."""
-    box, dpi = ax.get_window_extent(), ax.figure.dpi
-    return box.width / dpi, box.height / dpi
+def to_record(result: Any, expected: type, example: str) -> dict[str, Any]:
+    """Return ``result.to_dict()``; raise a TypeError if the result is of another type."""
+    if not isinstance(result, expected):
+        raise TypeError(
+            f"expected a {expected.__name__}, such as {example}, got a {type(result).__name__}"
+        )
+    record: dict[str, Any] = result.to_dict()  # type: ignore[attr-defined]
+    return record
 
 
-def around(ax: Axes) -> Any:
-    """Return the colour of what stands around the axes, where a dark figure may be."""
-    return ax.yaxis.label.get_color()
+# ------------------------------------------------------------------------------------------ text
 
 
-def ink_on(face: Any) -> str:
-    """Return the colour of letters that can be read on a colour.
+def label(name: str, most: int = SHORT_NAME) -> str:
+    r"""Return a printable name of at most so many letters.
 
     Examples
     --------
-    >>> ink_on((0.9, 0.62, 0.0)), ink_on((0.0, 0.45, 0.7))
-    ('#222222', 'white')
+    >>> label("height"), label("temperature_of_the_sea_in_may", 16), label("a\nb")
+    ('height', 'temperatu…in_may', "'a\\nb'")
     """
-    red, green, blue = (part**2.2 for part in face[:3])
-    # The lightness by which web pages are judged; at 0.21 both have the same contrast.
-    return INK if 0.21 * red + 0.72 * green + 0.07 * blue > 0.21 else "white"
+    return cut(shown(name), most)
 
 
-def colour_bar(
-    ax: Axes, box: tuple[float, float, float, float], colours: ScalarMappable, words: str
-) -> Axes:
-    """Draw a colour bar into axes that belong to others, at a box in units of those."""
-    side = ax.inset_axes(box)
-    Colorbar(side, colours).outline.set_visible(False)
-    side.tick_params(length=2.0, labelsize=LABEL_SIZE, colors=around(ax))
-    side.set_ylabel(words, color=around(ax))
-    return side
+def width(text: str, size: float = LABEL_SIZE) -> float:
+    """Return the approximate width of a text, in inches.
+
+    Examples
+    --------
+    >>> round(width("height"), 2), round(width("高さ"), 2)
+    (0.43, 0.29)
+    """
+    longest = max((sum(map(_cells, line)) for line in text.split("\n")), default=0)
+    return longest * LETTER * size / LABEL_SIZE
 
 
-def as_text(*texts: Text) -> None:
-    """Let names be names: what matplotlib makes of dollars depends on when it looks at them.
+def _cells(letter: str) -> int:
+    if combining(letter):
+        return 0
+    return 2 if east_asian_width(letter) in "WF" else 1
 
-    Labels of ticks are made anew when a figure is drawn, by the settings of that time.
+
+def max_width(names: Sequence[str]) -> float:
+    """Return the approximate width of the widest label, in inches."""
+    return max((width(label(name)) for name in names), default=0.0)
+
+
+def wrap(ax: Axes, lines: Sequence[str]) -> str:
+    """Wrap lines to the width of the axes."""
+    most = max(30, int(inches(ax)[0] / LETTER))
+    return "\n".join(part for line in lines for part in textwrap.wrap(line, most))
+
+
+def variable_key(variables: Sequence[str]) -> str:
+    """Return the names of numbered sources and, last, of the target.
+
+    Examples
+    --------
+    >>> variable_key(["rain", "sprinkler", "wet"])
+    '1 is rain, 2 is sprinkler; the target is wet'
+    """
+    *sources, target = map(label, variables)
+    numbered = ", ".join(f"{place} is {name}" for place, name in enumerate(sources, start=1))
+    return f"{numbered}; the target is {target}"
+
+
+def as_plain_text(*texts: Text) -> None:
+    """Show dollars in names as they are.
+
+    Tick labels are made anew when a figure is drawn, by the settings of that time.
     """
     for text in texts:
         text.set_parse_math(False)
         text.set_usetex(False)
 
 
-def name_axes(ax: Axes, x: str = "", y: str = "") -> None:
-    """Name the axes in the size of the picture, whatever the settings they were made by."""
+# ------------------------------------------------------------------------------------------ axes
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the axes, in inches."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    return box.width / dpi, box.height / dpi
+
+
+def outer_colour(ax: Axes) -> Any:
+    """Return the colour of text around the axes, which may be on a dark figure."""
+    return ax.yaxis.label.get_color()
+
+
+def text_colour(background: Any) -> str:
+    """Return black or white, whichever has more contrast.
+
+    Examples
+    --------
+    >>> text_colour((0.9, 0.62, 0.0)), text_colour((0.0, 0.45, 0.7))
+    ('#222222', 'white')
+    """
+    red, green, blue = (part**2.2 for part in background[:3])
+    # The relative luminance of WCAG; at 0.21 both have the same contrast.
+    return INK if 0.21 * red + 0.72 * green + 0.07 * blue > 0.21 else "white"
+
+
+def colour_bar(
+    ax: Axes, box: tuple[float, float, float, float], colours: ScalarMappable, title: str
+) -> Axes:
+    """Draw a colour bar into inset axes, at a box in units of the axes."""
+    side = ax.inset_axes(box)
+    Colorbar(side, colours).outline.set_visible(False)
+    side.tick_params(length=2.0, labelsize=LABEL_SIZE, colors=outer_colour(ax))
+    side.set_ylabel(title, color=outer_colour(ax))
+    return side
+
+
+def label_axes(ax: Axes, x: str = "", y: str = "") -> None:
+    """Set the axis labels in the size of the picture, whatever the user's settings."""
     for axis, words in ((ax.xaxis, x), (ax.yaxis, y)):
         if words:
             axis.set_label_text(words, fontsize=LABEL_SIZE)
-            as_text(axis.label)
+            as_plain_text(axis.label)
 
 
-def say_empty(ax: Axes, words: str) -> None:
-    """Write that there is nothing to show, instead of leaving the axes bare."""
-    ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, wrap=True)
-    bare(ax)
+def show_message(ax: Axes, message: str) -> None:
+    """Show why there is nothing to draw."""
+    ax.text(0.5, 0.5, message, ha="center", va="center", transform=ax.transAxes, wrap=True)
+    hide_axes(ax)
 
 
-def bare(ax: Axes) -> None:
-    """Leave out what belongs to numbers along the axes."""
+def hide_axes(ax: Axes) -> None:
+    """Remove ticks and spines."""
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
+
+
+def legend_above(ax: Axes, handles: Sequence[Artist]) -> None:
+    """Draw a legend above the axes, in as many columns as fit."""
+    widest = max(width(str(handle.get_label())) for handle in handles)
+    ax.legend(
+        handles=list(handles),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=max(1, min(len(handles), int(inches(ax)[0] / (0.8 * widest + 0.45)))),
+        labelcolor=outer_colour(ax),
+        borderaxespad=0.2,
+        columnspacing=1.4,
+        handletextpad=0.5,
+    )
+
+
+# --------------------------------------------------------------------- one row for each feature
+
+
+def check_max_features(max_features: object) -> None:
+    """Raise a ValueError unless it is a positive integer."""
+    if isinstance(max_features, bool) or not isinstance(max_features, int) or max_features < 1:
+        raise ValueError(f"max_features={max_features!r}: must be an integer of at least 1.")
+
+
+def rows_height(n_rows: int) -> float:
+    """Return the height of a figure of so many rows, in inches."""
+    return AROUND_ROWS + ROW * max(2, n_rows)
+
+
+def label_rows(ax: Axes, names: Sequence[str], notes: Sequence[str], omitted: str) -> None:
+    """Write names left of rows, notes right of them, and a last line on omitted rows.
+
+    Only every n-th row is labelled if rows are lower than a line of text.
+    """
+    n_rows = len(names) + bool(omitted)
+    ax.set_ylim(n_rows - 0.4, -0.6)
+    row = inches(ax)[1] / max(1, n_rows)
+    every = max(1, math.ceil(LINE_HEIGHT / row - 1e-9))
+    ax.set_yticks(range(0, len(names), every), [label(name) for name in names[::every]])
+    ax.tick_params(axis="y", length=0, labelsize=LABEL_SIZE)
+    ax.tick_params(axis="x", length=2.5, labelsize=LABEL_SIZE)
+    as_plain_text(*ax.get_yticklabels())
+    ax.set_axisbelow(True)
+    ax.grid(axis="x", color=SETTINGS["grid.color"], linewidth=SETTINGS["grid.linewidth"])
+    style: dict[str, Any] = {
+        "transform": ax.get_yaxis_transform(),
+        "va": "center_baseline",
+        "alpha": MUTED,
+        "clip_on": False,
+    }
+    for place in range(0, len(notes), every):
+        ax.text(1.02, place, notes[place], color=outer_colour(ax), **style)
+    if omitted:
+        ax.text(0.01, len(names), omitted, **style)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,53 +14,42 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from numpy.typing import NDArray
 
+from pidselect.data.messages import number, to_float
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
 from pidselect.report.displays.base import (
-    A_DECOMPOSITION,
-    GROUND,
     Display,
-    bare,
     colour_bar,
+    hide_axes,
     inches,
-    ink_on,
-    name_axes,
-    record_of,
-)
-from pidselect.report.displays.placing import Room, Spot, boxes_around
-from pidselect.report.displays.wording import (
-    counted,
-    number,
-    sources_in_words,
-    to_float,
+    label_axes,
+    text_colour,
+    to_record,
+    variable_key,
     width,
+    wrap,
 )
-from pidselect.report.style import INK, LETTER, LOOKS
+from pidselect.report.style import INK, LOOKS
 
 Numbers = NDArray[np.float64]
 
-#: How many sources a number of atoms belongs to, as far as their lattice can be drawn.
+#: Number of sources by the number of their atoms.
 SOURCES = {4: 2, 18: 3, 166: 4}
 
-#: Below zero, at zero, above it: told apart with any colour vision, and by lightness.
+#: Diverging, distinguishable with any colour vision and by lightness.
 COLOURS = LinearSegmentedColormap.from_list(
     "atoms", [LOOKS["second"].colour, "#F7F7F7", LOOKS["first"].colour]
 )
 
-#: Where there is no room for boxes, so many of the largest atoms are named.
-NAMED = 16
-
-#: So many atoms are told in words.
-TOLD = 8
+#: Atoms listed where there is no room for boxes, and in the description.
+MAX_NAMED, MAX_DESCRIBED_ATOMS = 12, 8
 
 #: Sizes of figures, in inches.
 SIZES = {2: (5.0, 3.2), 3: (6.6, 5.4), 4: (10.0, 7.6)}
 
-SMALL = 6.5
-
 
 class Layout(NamedTuple):
-    """Where the nodes of a lattice stand: x in steps from the middle, levels from 0 up."""
+    """Positions of the nodes of a lattice and its edges; levels count from 0 at the bottom."""
 
     x: Numbers
     level: Numbers
@@ -70,30 +58,28 @@ class Layout(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class LatticeDisplay(Display):
-    """Each atom of a decomposition at its place in the lattice, coloured by its value.
+    """The atoms of a decomposition in the redundancy lattice, coloured by value.
 
-    The lower a node, the more sources know of it: at the bottom is what all of them share, at the
-    top what only all together tell. Two and three sources have a box for each atom; of the 166
-    atoms of four sources, the largest are named.
+    The bottom node is shared by all sources, the top node is the synergy of all. Two and three
+    sources have a box for each atom; of the 166 atoms of four sources the largest are numbered and
+    listed.
 
     Parameters
     ----------
     labels : tuple of str
-        Antichains, such as "{1}{2}", lower ones first.
+        Antichains, such as "{1}{2}", in the order of the lattice.
     values : array of float64, shape (n_atoms,)
     unit : {"bit", "nat"}
     measure : str
     variables : tuple of str
-        What the sources are called and, last, the target.
+        Names of the sources and, last, of the target.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pidselect import decompose_distribution
-    >>> xor = np.zeros((2, 2, 2))  # two sources, and the target last
-    >>> xor[0, 0, 0] = xor[0, 1, 1] = xor[1, 0, 1] = xor[1, 1, 0] = 0.25
-    >>> print(LatticeDisplay.from_decomposition(decompose_distribution(xor)).describe())
-    4 atoms of 2 sources by broja, 1.000 bit in all. The largest: {1,2} 1.000.
+    >>> from pidselect import datasets, decompose_distribution
+    >>> xor = decompose_distribution(datasets.gate("XOR"))
+    >>> print(LatticeDisplay.from_decomposition(xor).describe())
+    4 atoms of 2 sources, measure broja, 1.000 bit in total. Largest: {1,2} 1.000.
     """
 
     labels: tuple[str, ...]
@@ -101,28 +87,29 @@ class LatticeDisplay(Display):
     unit: str = "bit"
     measure: str = ""
     variables: tuple[str, ...] = ()
-    title: ClassVar[str] = "The redundancy lattice and its atoms"
+    title: ClassVar[str] = "Redundancy lattice of PID atoms"
 
     def __post_init__(self) -> None:
         if len(self.labels) not in SOURCES:
             raise ValueError(
                 f"{len(self.labels)} atoms: a lattice is drawn for 2 to 4 sources, which have 4, "
-                "18 or 166. AtomBarsDisplay shows the largest atoms of any number."
+                "18 or 166 atoms. AtomBarsDisplay shows the largest atoms of any number."
             )
 
     @classmethod
     def from_decomposition(cls, decomposition: Decomposition, *, ax: Axes | None = None) -> Self:
-        """Draw the atoms that `decompose` found."""
-        return cls.from_dict(record_of(decomposition, Decomposition, A_DECOMPOSITION)).plot(ax)
+        """Draw the atoms of `decompose`."""
+        record = to_record(decomposition, Decomposition, "decompose(sources, target)")
+        return cls.from_dict(record).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of what `Decomposition.to_dict` gave, without drawing it."""
+        """Return the display of `Decomposition.to_dict`, without drawing it."""
         atoms = record["atoms"]
         labels = lattice(SOURCES[len(atoms)]).labels if len(atoms) in SOURCES else tuple(atoms)
         return cls(
             labels=labels,
-            values=np.array([to_float(atoms[label]) for label in labels]),
+            values=np.array([to_float(atoms[name]) for name in labels]),
             unit=record["unit"],
             measure=record["measure"],
             variables=tuple(record.get("variables", ())),
@@ -130,158 +117,90 @@ class LatticeDisplay(Display):
 
     @property
     def n_sources(self) -> int:
-        """The number of sources."""
+        """Number of sources."""
         return SOURCES[len(self.labels)]
 
     def describe(self) -> str:
-        """Return what is seen, with the main numbers, in sentences."""
-        by = f" by {self.measure}" if self.measure else ""
-        total = number(float(self.values.sum()), 3)
-        said = f"{len(self.labels)} atoms of {counted(self.n_sources, 'source')}{by}, "
-        said += f"{total} {self.unit} in all."
-        largest = [
-            f"{self.labels[place]} {number(float(self.values[place]), 3)}"
-            for place in self._largest(TOLD)
-        ]
-        words = f" {sources_in_words(self.variables)}." if self.variables else ""
-        return said + (f" The largest: {', '.join(largest)}." if largest else "") + words
+        """Return the main numbers in words."""
+        measure = f", measure {self.measure}" if self.measure else ""
+        total = number(float(self.values.sum()), unknown="not estimable")
+        parts = [f"{self._summary()}{measure}, {total} {self.unit} in total."]
+        if largest := self._largest(MAX_DESCRIBED_ATOMS):
+            atoms = [f"{self.labels[node]} {number(self.values[node])}" for node in largest]
+            parts.append(f"Largest: {', '.join(atoms)}.")
+        if self.variables:
+            parts.append(f"{variable_key(self.variables)}.")
+        return " ".join(parts)
 
     def _largest(self, most: int) -> list[int]:
-        """Return the atoms of the largest amount, those left out that round to zero."""
+        """Return the atoms of largest absolute value, without those that round to zero."""
         amounts = np.nan_to_num(np.abs(self.values), nan=0.0, posinf=np.inf)
         order = np.argsort(-amounts, kind="stable")[:most]
-        return [int(place) for place in order if amounts[place] >= 5e-4]
+        return [int(node) for node in order if amounts[node] >= 5e-4]
 
-    def _short(self) -> str:
+    def _summary(self) -> str:
         return f"{len(self.labels)} atoms of {self.n_sources} sources"
 
     def _size(self) -> tuple[float, float]:
         return SIZES[self.n_sources]
 
-    def _sides(self) -> tuple[float, float]:
+    def _margins(self) -> tuple[float, float]:
         return 0.1, 0.9
 
     def _draw(self, ax: Axes) -> None:
         place = layout(self.n_sources)
-        ends = np.stack([place.x, place.level], axis=1)
-        lines = [(ends[low], ends[high]) for low, high in place.edges]
+        nodes = np.stack([place.x, place.level], axis=1)
+        lines = [(nodes[low], nodes[high]) for low, high in place.edges]
         thin = 0.8 if self.n_sources < 4 else 0.4
         ax.add_collection(LineCollection(lines, colors="#C4C4C4", linewidths=thin, zorder=1))
         half = max(1.0, float(np.abs(place.x).max())) + 0.55
         ax.set_xlim(-half, half)
         ax.set_ylim(-0.6, place.level.max() + 0.6)
-        bare(ax)
+        hide_axes(ax)
         if self.variables:
-            words = sources_in_words(self.variables)
-            told = textwrap.wrap(words, max(30, int(inches(ax)[0] / LETTER)))
-            name_axes(ax, x="\n".join(told))
-        colours = ScalarMappable(self._norm(), COLOURS)
-        colour_bar(ax, (1.02, 0.1, 0.02, 0.8), colours, f"atom, {self.unit}")
-
-    def _norm(self) -> Normalize:
+            label_axes(ax, x=wrap(ax, [variable_key(self.variables)]))
         known = np.abs(self.values[np.isfinite(self.values)])
         most = max(float(known.max()), 1e-3) if len(known) else 1.0
-        return Normalize(-most, most)
-
-    def _label(self, ax: Axes) -> None:
-        place = layout(self.n_sources)
-        wide = inches(ax)[0] * 0.92 / (np.ptp(ax.get_xlim()))
-        if self.n_sources < 4 and max(width(text) for text in self._texts()) <= wide:
-            self._draw_boxes(ax, place)
+        norm = Normalize(-most, most)
+        colours = ScalarMappable(norm, COLOURS)
+        colour_bar(ax, (1.02, 0.1, 0.02, 0.8), colours, f"atom, {self.unit}")
+        shades = np.clip(np.nan_to_num(self.values), -most, most)
+        room = 0.92 * inches(ax)[0] / (2 * half)
+        if self.n_sources < 4 and max(width(text) for text in self._texts()) <= room:
+            self._draw_boxes(ax, place, colours.to_rgba(shades))
         else:
-            self._draw_dots(ax, place)
+            self._draw_dots(ax, place, shades, norm)
 
     def _texts(self) -> list[str]:
-        """Return what the boxes hold."""
         names = TWO_SOURCE_NAMES if self.n_sources == 2 else {}
         return [
-            "\n".join([label, *([names[label]] if label in names else []), _short(value)])
-            for label, value in zip(self.labels, self.values, strict=True)
+            "\n".join(filter(None, (name, names.get(name), number(value, unknown="nan"))))
+            for name, value in zip(self.labels, self.values, strict=True)
         ]
 
-    def _draw_boxes(self, ax: Axes, place: Layout) -> None:
-        norm = self._norm()
-        for x, level, text, value in zip(
-            place.x, place.level, self._texts(), self.values, strict=True
-        ):
-            face = COLOURS(norm(np.clip(np.nan_to_num(value), norm.vmin, norm.vmax)))
+    def _draw_boxes(self, ax: Axes, place: Layout, faces: Numbers) -> None:
+        for x, level, text, face in zip(place.x, place.level, self._texts(), faces, strict=True):
             box = {"boxstyle": "round,pad=0.35", "facecolor": face, "edgecolor": INK, "lw": 0.6}
-            ax.text(
-                x,
-                level,
-                text,
-                fontsize=SMALL + 0.5,
-                color=ink_on(face),
-                bbox=box,
-                ha="center",
-                va="center",
-                zorder=3,
-            )
+            style: dict[str, Any] = {"color": text_colour(face), "fontsize": 7.0, "bbox": box}
+            ax.text(x, level, text, ha="center", va="center", zorder=3, **style)
 
-    def _draw_dots(self, ax: Axes, place: Layout) -> None:
-        """Draw nodes as dots, and name the largest where there is room."""
-        norm = self._norm()
-        shades = np.clip(np.nan_to_num(self.values), norm.vmin, norm.vmax)
-        size = 0.09 if self.n_sources == 4 else 0.12
-        ax.scatter(
-            place.x,
-            place.level,
-            c=shades,
-            cmap=COLOURS,
-            norm=norm,
-            s=(72 * size) ** 2,
-            edgecolors=INK,
-            linewidths=0.5,
-            zorder=2,
-        )
-        room = Room((-0.3, -0.3, inches(ax)[0] + 0.3, inches(ax)[1] + 0.3))
-        corner, dpi = ax.get_window_extent().p0, ax.figure.dpi
-        marks = (ax.transData.transform(np.stack(place[:2], axis=1)) - corner) / dpi
-        room.take(boxes_around(marks, size / 2 + 0.01))
-        ends = {label: place for place, label in enumerate(self.labels)}
-        always = [ends[self.labels[0]], ends[self.labels[-1]]]
-        for node in dict.fromkeys([*self._largest(NAMED), *always]):
-            text = f"{self.labels[node]}\n{_short(self.values[node])}"
-            needed = (width(text, SMALL) + 0.02, 0.23)
-            spot = room.find(tuple(marks[node]), needed, _spots(size))
-            if spot is not None:
-                self._name(ax, node, text, spot)
-
-    def _name(self, ax: Axes, node: int, text: str, spot: Spot) -> None:
-        place = layout(self.n_sources)
-        ax.annotate(
-            text,
-            (place.x[node], place.level[node]),
-            (72.0 * spot.x, 72.0 * spot.y),
-            textcoords="offset points",
-            fontsize=SMALL,
-            linespacing=1.05,
-            ha=spot.ha,
-            va=spot.va,
-            zorder=4,
-            bbox={"boxstyle": "square,pad=0.05", "facecolor": GROUND, "lw": 0.0},
-        )
-
-
-def _spots(size: float) -> list[Spot]:
-    gap = size / 2 + 0.03
-    sides = [Spot(gap, 0.0, "left", "center"), Spot(-gap, 0.0, "right", "center")]
-    over = [Spot(0.0, gap, "center", "bottom"), Spot(0.0, -gap, "center", "top")]
-    corners = [
-        Spot(x, y, "left" if x > 0 else "right", "bottom" if y > 0 else "top")
-        for y in (gap, -gap)
-        for x in (0.02, -0.02)
-    ]
-    return [*over, *corners, *sides]
-
-
-def _short(value: float) -> str:
-    return number(value, 3) if np.isfinite(value) else str(float(value))
+    def _draw_dots(self, ax: Axes, place: Layout, shades: Numbers, norm: Normalize) -> None:
+        """Draw nodes as dots; the largest are numbered and listed in the upper left corner."""
+        largest = self._largest(MAX_NAMED)
+        sizes = np.where(np.isin(np.arange(len(shades)), largest), 100.0, 36.0)
+        style: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.5, "zorder": 2}
+        ax.scatter(place.x, place.level, c=shades, cmap=COLOURS, norm=norm, s=sizes, **style)
+        lines = []
+        for rank, node in enumerate(largest, start=1):
+            text = ax.text(place.x[node], place.level[node], str(rank), fontsize=5.5, zorder=3)
+            text.set(ha="center", va="center", color=text_colour(COLOURS(norm(shades[node]))))
+            lines.append(f"{rank}: {self.labels[node]} {number(self.values[node])}")
+        ax.text(0.0, 1.0, "\n".join(lines), transform=ax.transAxes, va="top", fontsize=7.0)
 
 
 @cache
 def layout(n_sources: int) -> Layout:
-    """Return where the nodes of a lattice stand, so that edges cross each other little.
+    """Arrange the nodes of a lattice with few edge crossings, by the barycentre heuristic.
 
     Examples
     --------

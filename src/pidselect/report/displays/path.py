@@ -1,4 +1,4 @@
-"""The path of a selection: each step's candidates against the line that chance reaches."""
+"""The path of a selection: scores of all candidates at each step, and the critical value."""
 
 from __future__ import annotations
 
@@ -7,38 +7,77 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
-from pidselect.report.displays.base import Display, record_of, say_empty
-from pidselect.report.displays.path_drawing import SLOPE, UPRIGHT, PathDrawing, name_below
-from pidselect.report.displays.wording import counted, listed, number, to_float, width, written
+from pidselect.data.messages import counted, listed, number, to_float
+from pidselect.report.displays.base import (
+    BACKGROUND,
+    EMPTY_SIZE,
+    LABEL_SIZE,
+    LONG_NAME,
+    MAX_DESCRIBED,
+    MUTED,
+    SHORT_NAME,
+    Display,
+    as_plain_text,
+    inches,
+    label,
+    label_axes,
+    legend_above,
+    outer_colour,
+    show_message,
+    to_record,
+    width,
+    wrap,
+)
+from pidselect.report.style import INK, LOOKS
 from pidselect.selection.result import INCLUSION_PHASES, Selection
 
-#: So many steps are told in words, one by one.
-TOLD = 12
+Numbers = NDArray[np.float64]
 
-#: Widest figure, and how wide a column is at least and at most, in inches.
-WIDEST, COLUMN = 10.0, (0.95, 1.9)
+CHOSEN, CRITICAL, OTHERS = (LOOKS[look].colour for look in ("first", "second", "plain"))
+BAND = "#F3F3F3"
+
+#: Largest width of a figure, smallest and largest width of a column, in inches.
+MAX_WIDTH, COLUMN = 10.0, (0.95, 1.9)
+
+#: Labels are sloped if wider than their column, and upright if it is narrower than this, in inches.
+SLOPE, UPRIGHT = 35, 0.45
+
+#: Half the spread of the candidates of a column, and half the length of the critical value's line.
+SPREAD, HALF_LINE = 0.32, 0.42
+
+#: More dots than this are rasterized within an SVG, which is then smaller.
+MANY_DOTS = 800
+
+DIAMOND: dict[str, Any] = {"marker": "D", "mew": 1.3, "linestyle": "none", "color": CHOSEN}
+
+UNITS = {
+    "bit": "conditional mutual information, bit",
+    "sd": "conditional mutual information,\nstandard deviations above the null mean",
+}
 
 
 @dataclass(frozen=True)
 class PathStep:
-    """A step in which something could come in.
+    """A step of an inclusion phase.
 
     Parameters
     ----------
     phase : {"forward", "lookahead", "random_starts"}
     candidates : tuple of str
     scores : tuple of float
-        Of each candidate, in the unit of the display; infinite where the estimate is.
+        Of each candidate, in the unit of the display; may be infinite.
     chosen : str
         The strongest candidate.
-    null_line : float or None
-        What a score must exceed to be significant.
-    came_in : tuple of str
-        The features that were included: none, the chosen one, or all of a tuple.
+    critical_value : float or None
+    included : tuple of str
+        The included features: none, the chosen one, or all of a tuple.
     removed : tuple of str
-        Of those, the ones that a later test took out again.
+        Included features that a later test removed.
     """
 
     phase: str
@@ -46,51 +85,45 @@ class PathStep:
     scores: tuple[float, ...]
     chosen: str
     critical_value: float | None
-    came_in: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
     @property
-    def is_included(self) -> bool:
-        """Whether the chosen one came in."""
-        return bool(self.came_in)
-
-    @property
     def is_removed(self) -> bool:
-        """Whether all that came in went out again."""
-        return self.is_included and set(self.removed) >= set(self.came_in)
+        """Whether all included features were removed later."""
+        return bool(self.included) and set(self.removed) >= set(self.included)
 
     @property
     def score(self) -> float:
-        """Of the chosen one."""
+        """Score of the chosen candidate."""
         return self.scores[self.candidates.index(self.chosen)]
 
     @property
-    def is_topped(self) -> bool:
-        """Whether another candidate has a higher score: then it has a lower one in another test."""
+    def is_exceeded(self) -> bool:
+        """Whether another candidate scores higher here, and lower in another test of the step."""
         return any(score > self.score for score in self.scores)
 
 
 @dataclass(eq=False, repr=False)
 class SelectionPathDisplay(Display):
-    """How a selection went: each step is a column, each candidate a dot at its score.
+    """The steps of a selection: one column for each step, one dot for each candidate.
 
-    A bar across the column is the null line of the step. The strongest candidate is a diamond with
-    its name: filled if it was included, open if not, crossed out if it was removed again later.
-    Where there are several tests, a candidate is as strong as in the one that speaks least for it.
-    Scores are those of the test that decided, in which another candidate may stand higher.
+    A line across the column is the critical value. The strongest candidate is a diamond, filled if
+    it was included, crossed out if it was removed later. With several tests, scores are those of
+    the deciding one, in which another candidate may score higher.
 
     Parameters
     ----------
     steps : tuple of PathStep
-        Those in which something could come in.
+        Steps of the inclusion phases.
     features : tuple of str
-        What was selected in the end.
-    kept : tuple of str
-        What was in the set from the start.
+        The selected features.
+    fixed_features : tuple of str
+        Features included from the start.
     unit : {"bit", "sd"}
-        Of the scores: bits, or standard deviations above what chance reaches on average.
+        Of the scores: bits, or standard deviations above the mean of the null distribution.
     alpha : float or None
-        The level of the tests; None where steps had different ones.
+        The level of the tests; None if it differs between steps.
 
     Examples
     --------
@@ -106,19 +139,19 @@ class SelectionPathDisplay(Display):
 
     steps: tuple[PathStep, ...]
     features: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    fixed_features: tuple[str, ...] = ()
     unit: str = "bit"
     alpha: float | None = None
-    title: ClassVar[str] = "The path of the selection"
+    title: ClassVar[str] = "Selection path"
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw the path of ``selector.selection_``."""
-        return cls.from_dict(record_of(selection, Selection, "selector.selection_")).plot(ax)
+        return cls.from_dict(to_record(selection, Selection, "selector.selection_")).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of what `Selection.to_dict` gave, without drawing it."""
+        """Return the display of `Selection.to_dict`, without drawing it."""
         steps = record["steps"]
         units = {step["unit"] for step in steps}
         unit = units.pop() if len(units) == 1 else "bit"
@@ -131,110 +164,255 @@ class SelectionPathDisplay(Display):
                 if step["phase"] in INCLUSION_PHASES
             ),
             features=tuple(record["features"]),
-            kept=tuple(record["fixed_features"]),
+            fixed_features=tuple(record["fixed_features"]),
             unit=unit,
             alpha=levels.pop() if len(levels) == 1 else None,
         )
 
     @property
     def removed(self) -> tuple[str, ...]:
-        """What came in and went out again, in the order of coming in."""
-        gone = dict.fromkeys(name for step in self.steps for name in step.removed)
-        return tuple(name for name in gone if name not in self.features)
+        """Included features that were removed later, in the order of inclusion."""
+        removed = dict.fromkeys(name for step in self.steps for name in step.removed)
+        return tuple(name for name in removed if name not in self.features)
 
     @property
-    def is_topped(self) -> bool:
-        """Whether somewhere a dot stands above the mark of its step."""
-        return any(step.is_topped for step in self.steps)
+    def is_exceeded(self) -> bool:
+        """Whether a candidate scores higher than the chosen one of its step."""
+        return any(step.is_exceeded for step in self.steps)
 
     def describe(self) -> str:
-        """Return what is seen, with the main numbers, in sentences."""
+        """Return the main numbers in words."""
         if not self.steps:
-            return "There was no step: nothing was a candidate."
-        unit = "bits" if self.unit == "bit" else "standard deviations above chance"
-        chosen = f"Selected: {listed(self.features)}." if self.features else "Nothing was selected."
-        said = [f"{counted(len(self.steps), 'step')}, scores in {unit}. {chosen}"]
-        said += [self._told(place) for place in range(min(TOLD, len(self.steps)))]
-        if (more := len(self.steps) - TOLD) > 0:
-            said.append(f"And {counted(more, 'more step')}.")
+            return "No step: there was no candidate."
+        unit = "bits" if self.unit == "bit" else "standard deviations above the null mean"
+        parts = [
+            f"{counted(len(self.steps), 'step')}, scores in {unit}.",
+            f"Selected: {listed(self.features, MAX_DESCRIBED) or 'no feature'}.",
+        ]
+        parts += [self._describe_step(place) for place in range(len(self.steps))[:MAX_DESCRIBED]]
+        if (more := len(self.steps) - MAX_DESCRIBED) > 0:
+            parts.append(f"And {counted(more, 'more step')}.")
         if self.removed:
-            said.append(f"Removed again: {listed(self.removed)}.")
-        if self.is_topped:
-            said.append("What scores higher than the strongest scores lower in another test.")
-        return " ".join(said)
+            parts.append(f"Removed later: {listed(self.removed, MAX_DESCRIBED)}.")
+        if self.is_exceeded:
+            parts.append("Candidates above the strongest one score lower in another test.")
+        return " ".join(parts)
 
-    def _told(self, place: int) -> str:
+    def _describe_step(self, place: int) -> str:
         step, digits = self.steps[place], 3 if self.unit == "bit" else 1
-        line = (
-            ""
-            if step.critical_value is None
-            else f", null line {number(step.critical_value, digits)}"
-        )
-        verdict = "included" if step.is_included else "not included"
+        score = number(step.score, digits, unknown="not estimable")
+        critical = ""
+        if step.critical_value is not None:
+            critical = f", critical value {number(step.critical_value, digits)}"
+        outcome = "included" if step.included else "not included"
         if step.is_removed:
-            verdict += ", removed later"
+            outcome += ", removed later"
         return (
             f"Step {place + 1}, {counted(len(step.candidates), 'candidate')}: "
-            f"{written(step.chosen, 60)} at {number(step.score, digits)}{line}, {verdict}."
+            f"{label(step.chosen, LONG_NAME)} at {score}{critical}, {outcome}."
         )
 
-    def _short(self) -> str:
-        chosen = counted(len(self.features), "feature")
-        return f"{counted(len(self.steps), 'step')}, {chosen} selected"
+    def _summary(self) -> str:
+        features = counted(len(self.features), "feature")
+        return f"{counted(len(self.steps), 'step')}, {features} selected"
 
     def _size(self) -> tuple[float, float]:
         if not self.steps:
-            return 5.2, 1.2
-        longest = max(width(written(step.chosen)) for step in self.steps) + 0.25
+            return EMPTY_SIZE
+        longest = self._longest_label()
         column = min(max(longest, COLUMN[0]), COLUMN[1])
-        wide = min(WIDEST, max(5.6, 0.9 + 1.05 * column * len(self.steps)))
-        column = (wide - sum(self._sides())) / len(self.steps)
+        wide = min(MAX_WIDTH, max(5.6, 0.9 + 1.05 * column * len(self.steps)))
+        column = (wide - sum(self._margins())) / len(self.steps)
         if longest <= column:
             return wide, 3.6
-        names = max(width(name_below(step)) for step in self.steps)
-        return wide, 3.0 + names * (1.0 if column < UPRIGHT else math.sin(math.radians(SLOPE)))
+        slope = 1.0 if column < UPRIGHT else math.sin(math.radians(SLOPE))
+        return wide, 3.0 + longest * slope
+
+    def _longest_label(self) -> float:
+        return max(width(_tick_label(step)) for step in self.steps) + 0.15
 
     def _draw(self, ax: Axes) -> None:
         if not self.steps:
-            say_empty(ax, "No step: there was no candidate.")
+            show_message(ax, "No step: there was no candidate.")
             return
-        PathDrawing(self, ax).draw()
+        for place in range(0, len(self.steps), 2):
+            ax.axvspan(place + 0.5, place + 1.5, color=BAND, linewidth=0, zorder=0)
+        column = inches(ax)[0] / len(self.steps)
+        edges = self._edges()
+        self._draw_dots(ax, edges, column)
+        for place, step in enumerate(self.steps):
+            self._draw_chosen(ax, place, step, edges, 7.5 if column > 0.3 else 5.0)
+        low, high = edges
+        pad = 0.04 * (high - low)
+        ax.set_xlim(0.5, len(self.steps) + 0.5)
+        ax.set_ylim(low - pad, high + pad)
+        self._mark_infinity(ax, edges)
+        self._label_columns(ax, column)
+        self._draw_legend(ax)
 
-    def _label(self, ax: Axes) -> None:
-        if self.steps:
-            PathDrawing(self, ax).name()
+    def _edges(self) -> tuple[float, float]:
+        """Return where infinite scores are drawn, below and above all others."""
+        known = [value for value in self._values() if np.isfinite(value)] or [0.0, 1.0]
+        low, high = min(known), max(known)
+        gap = 0.12 * ((high - low) or abs(high) or 1.0)
+        return low - gap, high + gap
+
+    def _values(self) -> list[float]:
+        scores = [score for step in self.steps for score in step.scores]
+        lines = [step.critical_value for step in self.steps]
+        return scores + [line for line in lines if line is not None]
+
+    def _x(self, place: int) -> Numbers:
+        """Return the horizontal positions of candidates; a feature has the same in all columns."""
+        step = self.steps[place]
+        if step.phase == "forward":
+            forward = [one for one in self.steps if one.phase == "forward"]
+            singles = (name for one in forward for name in one.candidates)
+            order = {name: place for place, name in enumerate(dict.fromkeys(singles))}
+        else:
+            order = {name: place for place, name in enumerate(step.candidates)}
+        at = np.array([order[name] for name in step.candidates], dtype=float)
+        share = 2.0 * at / (len(order) - 1) - 1.0 if len(order) > 1 else np.zeros_like(at)
+        return place + 1 + SPREAD * share
+
+    def _draw_dots(self, ax: Axes, edges: tuple[float, float], column: float) -> None:
+        """Draw all candidates but the strongest; infinite scores are triangles at an edge."""
+        parts = []
+        for place, step in enumerate(self.steps):
+            scores = np.array(step.scores, dtype=float)
+            others = np.array([name != step.chosen for name in step.candidates], dtype=bool)
+            parts.append(np.stack([self._x(place), scores])[:, others & ~np.isnan(scores)])
+        x, y = np.concatenate(parts, axis=1)
+        n_most = max(len(step.candidates) for step in self.steps)
+        size = 4.2 if n_most * len(self.steps) < 150 else 3.0 if column > 0.3 else 2.0
+        shapes = (("o", np.isfinite(y), 0.0), ("^", y == np.inf, 1.5), ("v", y == -np.inf, 1.5))
+        for marker, at, larger in shapes:
+            if at.any():
+                ax.scatter(
+                    x[at],
+                    np.clip(y[at], *edges),
+                    s=(size + larger) ** 2,
+                    marker=marker,
+                    color=OTHERS,
+                    edgecolors="none",
+                    rasterized=len(x) > MANY_DOTS,
+                    alpha=0.9 if len(x) < MANY_DOTS else 0.5,
+                    zorder=2,
+                )
+
+    def _draw_chosen(
+        self, ax: Axes, place: int, step: PathStep, edges: tuple[float, float], size: float
+    ) -> None:
+        if step.critical_value is not None:
+            y = float(np.clip(step.critical_value, *edges))
+            ends = [place + 1 - HALF_LINE, place + 1 + HALF_LINE]
+            ax.plot(ends, [y, y], color=CRITICAL, lw=2.0, zorder=3, solid_capstyle="butt")
+        if np.isnan(step.score):
+            return
+        x = self._x(place)[step.candidates.index(step.chosen)]
+        y = float(np.clip(step.score, *edges))
+        face = CHOSEN if step.included else BACKGROUND
+        ax.plot([x], [y], markerfacecolor=face, ms=size, zorder=4, clip_on=False, **DIAMOND)
+        if step.is_removed:
+            ax.plot([x], [y], "x", ms=1.9 * size, color=INK, mew=1.4, zorder=5)
+
+    def _mark_infinity(self, ax: Axes, edges: tuple[float, float]) -> None:
+        """Label the edges at which infinite scores are drawn, and remove ticks beyond them."""
+        values = set(self._values())
+        near = 0.06 * (edges[1] - edges[0])
+        for value, edge in zip((-np.inf, np.inf), edges, strict=True):
+            if value in values:
+                ticks = np.array(ax.get_yticks())
+                ax.set_yticks(ticks[(ticks > edges[0] + near) & (ticks < edges[1] - near)])
+                ax.axhline(edge, color=OTHERS, lw=0.7, linestyle=(0, (1.0, 2.0)), zorder=1)
+                ax.annotate(
+                    str(value),
+                    (0.0, edge),
+                    (-4.0, 0.0),
+                    xycoords=("axes fraction", "data"),
+                    textcoords="offset points",
+                    ha="right",
+                    va="center",
+                    color=outer_colour(ax),
+                )
+
+    def _label_columns(self, ax: Axes, column: float) -> None:
+        """Write the strongest candidate below each column, only some where there is no room."""
+        every = max(1, math.ceil(0.12 / column))
+        shown_steps = self.steps[::every]
+        ax.set_xticks(range(1, len(self.steps) + 1, every), list(map(_tick_label, shown_steps)))
+        ax.tick_params(axis="both", length=2.5, labelsize=LABEL_SIZE)
+        is_upright, is_wide = column < UPRIGHT, self._longest_label() <= column
+        for text, step in zip(ax.get_xticklabels(), shown_steps, strict=True):
+            if not is_wide:
+                text.set(rotation=90 if is_upright else SLOPE, rotation_mode="anchor", ha="right")
+                text.set_verticalalignment("center" if is_upright else "top")
+            text.set_color(CHOSEN if step.included else outer_colour(ax))
+            text.set_alpha(1.0 if step.included else MUTED)
+        as_plain_text(*ax.get_xticklabels())
+        lines = ["strongest candidate of each step"]
+        if self.fixed_features:
+            lines.append(f"fixed features: {listed(self.fixed_features, 6, SHORT_NAME)}")
+        if self.removed:
+            lines.append(f"removed later: {listed(self.removed, 6, SHORT_NAME)}")
+        if self.is_exceeded:
+            lines.append("dots above a diamond score lower in another test of that step")
+        label_axes(ax, x=wrap(ax, lines), y=UNITS[self.unit])
+
+    def _draw_legend(self, ax: Axes) -> None:
+        steps = self.steps
+        level = "" if self.alpha is None else f" (level {self.alpha:g})"
+        cross = {**DIAMOND, "marker": "x", "ms": 8.0, "color": outer_colour(ax)}
+        dot = {"marker": "o", "ms": 4.2, "mew": 0.0, "linestyle": "none", "color": OTHERS}
+        entries: list[tuple[bool, str, dict[str, Any]]] = [
+            (any(step.included for step in steps), "included", {**DIAMOND, "ms": 6.0}),
+            (
+                not all(step.included for step in steps),
+                "not included",
+                {**DIAMOND, "ms": 6.0, "markerfacecolor": BACKGROUND},
+            ),
+            (any(step.is_removed for step in steps), "removed later", cross),
+            (any(len(step.candidates) > 1 for step in steps), "other candidates", dot),
+            (
+                any(step.critical_value is not None for step in steps),
+                f"critical value{level}",
+                {"lw": 2.0, "color": CRITICAL},
+            ),
+        ]
+        found = [(text, look) for is_found, text, look in entries if is_found]
+        legend_above(ax, [Line2D([], [], label=text, **look) for text, look in found])
+
+
+def _tick_label(step: PathStep) -> str:
+    phase = "" if step.phase == "forward" else f"\n{step.phase.replace('_', ' ')}"
+    return f"{label(step.chosen)}{phase}"
 
 
 def _to_step(step: Mapping[str, Any], unit: str, removed: Sequence[str]) -> PathStep:
-    # Where steps have different units, only the bits can be compared; a null line in standard
-    # deviations has no place among them.
+    # Steps of different units are compared in bits, where a critical value in sd has no meaning.
     comparable = step["unit"] == unit
-    came_in = (*step["jointly_included"],) or (step["chosen"],)
+    critical_value = to_float(step["critical_value"])
+    included = (*step["jointly_included"],) or (step["chosen"],)
     return PathStep(
         phase=step["phase"],
         candidates=tuple(step["candidates"]),
         scores=tuple(to_float(value) for value in step["scores" if comparable else "values"]),
         chosen=step["chosen"],
-        critical_value=_line(step["critical_value"]) if comparable else None,
-        came_in=came_in if step["accepted"] else (),
+        critical_value=critical_value if comparable and not math.isnan(critical_value) else None,
+        included=included if step["accepted"] else (),
         removed=tuple(removed),
     )
 
 
-def _line(value: Any) -> float | None:
-    line = to_float(value)
-    return None if math.isnan(line) else line
-
-
 def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return for each step which of the features that came in then went out again."""
+    """Return, for each step, which of its included features were removed later."""
     removals: list[list[str]] = [[] for _ in steps]
-    entered: dict[str, int] = {}
+    included_at: dict[str, int] = {}
     for place, step in enumerate(steps):
         if step["phase"] in INCLUSION_PHASES:
             if step["accepted"]:
                 names = step["jointly_included"] or [step["chosen"]]
-                entered.update(dict.fromkeys(names, place))
-        elif not step["accepted"] and step["chosen"] in entered:
-            removals[entered.pop(step["chosen"])].append(step["chosen"])
+                included_at.update(dict.fromkeys(names, place))
+        elif not step["accepted"] and step["chosen"] in included_at:
+            removals[included_at.pop(step["chosen"])].append(step["chosen"])
     return removals

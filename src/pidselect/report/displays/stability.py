@@ -1,4 +1,4 @@
-"""How often each feature is selected when only a part of the rows is there."""
+"""Selection frequencies over subsamples."""
 
 from __future__ import annotations
 
@@ -9,55 +9,62 @@ from typing import Any, ClassVar, Self
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from pidselect.report.displays.base import GROUND, Display, name_axes, record_of, say_empty
-from pidselect.report.displays.rows import (
+from pidselect.data.messages import counted, listed, number, to_float
+from pidselect.report.displays.base import (
+    BACKGROUND,
+    EMPTY_SIZE,
+    LONG_NAME,
+    MAX_DESCRIBED,
     MAX_FEATURES,
+    Display,
     check_max_features,
-    explain_above,
-    height,
-    name_rows,
+    label,
+    label_axes,
+    label_rows,
+    legend_above,
+    max_width,
+    rows_height,
+    show_message,
+    to_record,
 )
-from pidselect.report.displays.wording import counted, listed, number, to_float, width, written
 from pidselect.report.style import LOOKS
 from pidselect.selection.stability import Stability
 
 COLOUR = LOOKS["first"].colour
-
-#: So many features are told in words.
-TOLD = 12
+DOT: dict[str, Any] = {"marker": "o", "ms": 5.0, "mew": 1.2, "color": COLOUR}
+INTERVAL: dict[str, Any] = {"color": COLOUR, "lw": 1.6, "alpha": 0.55}
 
 
 @dataclass(eq=False, repr=False)
 class StabilityDisplay(Display):
-    """Each feature's share of the selections, with its interval; the most frequent one on top.
+    """Selection frequency of each feature with its 95 % interval, the largest on top.
 
-    Dots of features in the set that came up most often are filled, the others open; where no set
-    came up twice, all are filled.
+    Features of the most frequent set have filled dots; all dots are filled if no set was selected
+    twice.
 
     Parameters
     ----------
     names : tuple of str
-        The most frequent first.
+        By decreasing frequency.
     frequencies : tuple of float
     intervals : tuple of pairs of float
-        With 95 % confidence.
     most_frequent : tuple of str
-        The set that came up most often.
+        The most frequently selected set.
     n_most_frequent : int
-        How often that was.
+        How many subsamples selected it.
     n_selections : int
     stability : float or None
-        1 if all selections are the same, 0 if features are taken at random.
+        Nogueira's measure: 1 if all selections are equal, 0 if they are random.
     max_features : int
-        So many are drawn at most.
+        Number of rows.
 
     Examples
     --------
     >>> from pidselect.selection.stability import Stability
     >>> result = Stability(("a", "b", "c"), (("a",), ("a", "b"), ("a",), ("a",)))
     >>> print(StabilityDisplay.from_stability(result).describe())
-    3 features in 4 selections. Selected most often: a 1.00, b 0.25. Never selected: 1 feature. Most
-    often, 3 times: a. Stability 0.66.
+    3 features, 4 selections. Frequencies: a 1.00, b 0.25. Never selected: 1 feature. Most frequent
+    set, 3 times: a. Stability 0.66.
     """
 
     names: tuple[str, ...]
@@ -68,7 +75,7 @@ class StabilityDisplay(Display):
     n_selections: int
     stability: float | None = None
     max_features: int = MAX_FEATURES
-    title: ClassVar[str] = "How often each feature is selected"
+    title: ClassVar[str] = "Selection frequency of each feature"
 
     def __post_init__(self) -> None:
         check_max_features(self.max_features)
@@ -77,14 +84,13 @@ class StabilityDisplay(Display):
     def from_stability(
         cls, stability: Stability, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
-        """Draw what ``stability(selector, X, y)`` found."""
-        return cls.from_dict(
-            record_of(stability, Stability, "stability(selector, X, y)"), max_features=max_features
-        ).plot(ax)
+        """Draw the result of ``stability(selector, X, y)``."""
+        record = to_record(stability, Stability, "stability(selector, X, y)")
+        return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
-        """Return the display of what `Stability.to_dict` gave, without drawing it."""
+        """Return the display of `Stability.to_dict`, without drawing it."""
         frequencies = {name: to_float(value) for name, value in record["frequencies"].items()}
         names = sorted(frequencies, key=lambda name: -frequencies[name])
         ends = [record["intervals"][name] for name in names]
@@ -102,85 +108,74 @@ class StabilityDisplay(Display):
         )
 
     def describe(self) -> str:
-        """Return what is seen, with the main numbers, in sentences."""
-        features = counted(len(self.names), "feature")
-        said = [f"{features} in {counted(self.n_selections, 'selection')}."]
-        found = [name for name, share in zip(self.names, self.frequencies, strict=True) if share]
+        """Return the main numbers in words."""
+        found = [pair for pair in zip(self.names, self.frequencies, strict=True) if pair[1]]
+        parts = [f"{self._summary()}."]
         if found:
-            often = [
-                f"{written(name, 60)} {number(share)}"
-                for name, share in zip(found[:TOLD], self.frequencies, strict=False)
-            ]
-            said.append(f"Selected most often: {', '.join(often)}.")
+            shares = [f"{label(n, LONG_NAME)} {share:.2f}" for n, share in found[:MAX_DESCRIBED]]
+            parts.append(f"Frequencies: {', '.join(shares)}.")
         if never := len(self.names) - len(found):
-            said.append(f"Never selected: {counted(never, 'feature')}.")
-        most = listed(self.most_frequent) if self.most_frequent else "nothing"
+            parts.append(f"Never selected: {counted(never, 'feature')}.")
         if self.n_most_frequent > 1:
-            said.append(f"Most often, {self.n_most_frequent} times: {most}.")
+            most = listed(self.most_frequent, MAX_DESCRIBED) or "no feature"
+            parts.append(f"Most frequent set, {self.n_most_frequent} times: {most}.")
         if self.stability is not None:
-            said.append(f"Stability {number(self.stability)}.")
-        return " ".join(said)
+            parts.append(f"Stability {number(self.stability, 2)}.")
+        return " ".join(parts)
 
-    def _short(self) -> str:
+    def _summary(self) -> str:
         features = counted(len(self.names), "feature")
         return f"{features}, {counted(self.n_selections, 'selection')}"
 
     def _size(self) -> tuple[float, float]:
         if not self.names:
-            return 5.2, 1.2
-        drawn = self.names[: self.max_features]
-        return 4.4 + sum(self._sides()), height(len(drawn) + (len(self.names) > len(drawn))) + 0.15
+            return EMPTY_SIZE
+        n_rows = min(len(self.names), self.max_features + 1)
+        return 4.4 + sum(self._margins()), rows_height(n_rows) + 0.15
 
-    def _sides(self) -> tuple[float, float]:
-        names = max((width(written(name)) for name in self.names[: self.max_features]), default=0.0)
-        return names + 0.15, 0.5
+    def _margins(self) -> tuple[float, float]:
+        return max_width(self.names[: self.max_features]) + 0.15, 0.5
 
     def _draw(self, ax: Axes) -> None:
         if not self.names:
-            say_empty(ax, "There was no feature to select.")
+            show_message(ax, "No features.")
             return
         drawn = self.names[: self.max_features]
         for place, name in enumerate(drawn):
-            low, high = self.intervals[place]
-            ax.plot([low, high], [place, place], color=COLOUR, lw=1.6, alpha=0.55, zorder=2)
-            face = COLOUR if self._is_filled(name) else GROUND
-            style: dict[str, Any] = {
-                "color": COLOUR,
-                "markerfacecolor": face,
-                "ms": 5.0,
-                "mew": 1.2,
-            }
+            ax.plot(self.intervals[place], [place, place], zorder=2, **INTERVAL)
+            face = COLOUR if self._is_filled(name) else BACKGROUND
             at = self.frequencies[place]
-            ax.plot([at], [place], "o", clip_on=False, zorder=3, **style)
-        notes = [number(share) for share in self.frequencies[: len(drawn)]]
-        name_rows(ax, [written(name) for name in drawn], notes, self._more())
+            ax.plot([at], [place], markerfacecolor=face, clip_on=False, zorder=3, **DOT)
+        notes = [f"{share:.2f}" for share in self.frequencies[: len(drawn)]]
+        label_rows(ax, drawn, notes, self._omitted())
         ax.set_xlim(-0.02, 1.02)
-        lines = [f"share of {counted(self.n_selections, 'selection')} that have it"]
+        lines = [f"selection frequency, {counted(self.n_selections, 'subsample')}"]
         if self.stability is not None:
-            measure = f"stability {number(self.stability)}"
-            lines.append(f"{measure} (1: always the same, 0: as by chance)")
-        name_axes(ax, x="\n".join(lines))
-        self._explain(ax)
+            lines.append(f"stability {number(self.stability, 2)} (1: equal, 0: random selections)")
+        label_axes(ax, x="\n".join(lines))
+        self._draw_legend(ax)
 
-    def _more(self) -> str:
-        left = self.frequencies[self.max_features :]
-        if not left:
+    def _omitted(self) -> str:
+        omitted = self.frequencies[self.max_features :]
+        if not omitted:
             return ""
-        how = (
-            f"selected in at most {number(100 * max(left), 0)} %" if max(left) else "never selected"
-        )
-        return f"and {len(left)} more, {how}"
+        largest = max(omitted)
+        share = f"selected in at most {100 * largest:.0f} %" if largest else "never selected"
+        return f"and {len(omitted)} more, {share}"
 
-    def _explain(self, ax: Axes) -> None:
-        style: dict[str, Any] = {"marker": "o", "ms": 5.0, "mew": 1.2, "color": COLOUR, "ls": ""}
-        times = f"{self.n_most_frequent} of {self.n_selections}"
-        drawn = [self._is_filled(name) for name in self.names[: self.max_features]]
-        filled = Line2D([], [], label=f"in the most frequent set ({times})", **style)
-        style["markerfacecolor"] = GROUND
-        hollow = Line2D([], [], label="not in it", **style)
-        line = Line2D([], [], label="95 % interval", color=COLOUR, lw=1.6, alpha=0.55)
-        dots = [filled] * any(drawn) + [hollow] * (not all(drawn))
-        explain_above(ax, [*(dots if self.n_most_frequent > 1 else []), line])
+    def _draw_legend(self, ax: Axes) -> None:
+        handles = []
+        if self.n_most_frequent > 1:
+            times = f"{self.n_most_frequent} of {self.n_selections}"
+            is_filled = [self._is_filled(name) for name in self.names[: self.max_features]]
+            if any(is_filled):
+                text = f"in the most frequent set ({times})"
+                handles.append(Line2D([], [], linestyle="", label=text, **DOT))
+            if not all(is_filled):
+                hollow = {**DOT, "markerfacecolor": BACKGROUND}
+                handles.append(Line2D([], [], linestyle="", label="not in that set", **hollow))
+        handles.append(Line2D([], [], label="95 % interval", **INTERVAL))
+        legend_above(ax, handles)
 
     def _is_filled(self, name: str) -> bool:
         return self.n_most_frequent < 2 or name in self.most_frequent

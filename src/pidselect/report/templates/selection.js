@@ -1,5 +1,4 @@
-// Without this script the page shows everything; with it, colours can be chosen and features
-// sorted, searched and filtered.
+// Adds the choice of light or dark, and sorting, searching and filtering of features.
 (() => {
   const themes = ["system", "light", "dark"];
   const theme = document.getElementById("theme");
@@ -9,7 +8,7 @@
     root.dataset.theme = next;
     theme.lastElementChild.textContent = next;
   });
-  // A browser that does not know the two colours has light alone: see base.css.
+  // Browsers without light-dark() are light: see base.css.
   theme.hidden = getComputedStyle(document.documentElement).colorScheme === "light";
 
   const table = document.getElementById("roles");
@@ -37,13 +36,13 @@
     const keyed = rows.map((row, place) => ({ row, place, key: keys.get(row) }));
     keyed.sort((a, b) => {
       if (!isNumber) return sign * collator.compare(a.key, b.key) || a.place - b.place;
-      // What is unknown comes last, whichever way it goes.
+      // Unknown values come last in both directions.
       if (Number.isNaN(a.key) || Number.isNaN(b.key)) {
         return Number.isNaN(a.key) - Number.isNaN(b.key) || a.place - b.place;
       }
       return (a.key === b.key ? 0 : sign * (a.key < b.key ? -1 : 1)) || a.place - b.place;
     });
-    // All out, then all in: to move thousands of rows one by one takes a hundred times as long.
+    // Replacing all rows at once is a hundred times faster than moving them one by one.
     body.replaceChildren();
     const sorted = document.createDocumentFragment();
     for (const item of keyed) sorted.append(item.row);
@@ -79,7 +78,7 @@
   filter();
   document.querySelector(".controls").hidden = false;
 
-  // A link to a feature that is hidden brings all of them back.
+  // A link to a hidden feature resets the filter.
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#feature-"]');
     if (!link || !document.getElementById(link.hash.slice(1)).hidden) return;

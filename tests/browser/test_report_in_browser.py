@@ -1,4 +1,4 @@
-"""The report of a selection, in a real browser."""
+"""The report in a browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from visits import (
     tab_stops,
 )
 
-from pidselect.report.selection_page import render_selection
+from pidselect.report.page import render_report
 from pidselect.report.summary import summarise
 from report import hostile
 
@@ -28,24 +28,24 @@ ROWS = "#roles tbody tr"
 
 @cache
 def evil() -> str:
-    """A page with all there can be in one, of names that mean harm."""
-    return render_selection(hostile.summary())
+    """A complete page with hostile names."""
+    return render_report(hostile.summary())
 
 
 @cache
 def plain(n_features: int = N_PLAIN, n_selected: int = 3) -> str:
     """A page of features named by number."""
-    return render_selection(hostile.summary(hostile.plain_names(n_features), n_selected))
+    return render_report(hostile.summary(hostile.plain_names(n_features), n_selected))
 
 
 def unusual(case: str) -> str:
     """A page on which something is left out."""
     names = hostile.plain_names(5)
-    about = hostile.about(names, is_complete=case != "stopped")
+    metadata = hostile.metadata(names, is_complete=case != "interrupted")
     nothing = case == "nothing selected"
     selection = hostile.selection(names, 0 if nothing else 3)
     explanation = hostile.explanation(names, 0) if nothing else None
-    return render_selection(summarise(selection, explanation=explanation, about=about))
+    return render_report(summarise(selection, explanation=explanation, metadata=metadata))
 
 
 def column(page, place: int) -> list[str]:
@@ -74,8 +74,8 @@ def test_it_opens_without_a_word(visit):
 def test_every_column_sorts_both_ways(visit):
     page = visit(plain())
     heads = page.locator("#roles thead th")
-    feature_types = Counter(head.get_attribute("data-sort") for head in heads.all())
-    assert feature_types == {"number": 8, "text": 3}
+    sorting = Counter(head.get_attribute("data-sort") for head in heads.all())
+    assert sorting == {"number": 8, "text": 3}
     for place, head in enumerate(heads.all()):
         before = column(page, place)
         ways = set()
@@ -111,7 +111,7 @@ def test_searching(visit):
     for text, names in {
         "COLUMN 1": ["column 1", "column 10", "column 11", "column 12"],
         " n 12 ": ["column 12"],
-        "nobody": [],
+        "no match": [],
     }.items():
         page.get_by_label("Find a feature").fill(text)
         assert page.locator(f"{ROWS}:visible .name").all_inner_texts() == names
@@ -194,10 +194,10 @@ def test_no_barriers(visit, scheme, width):
     assert barriers(page) == []
 
 
-@pytest.mark.parametrize("case", ["nothing selected", "not explained", "stopped"])
+@pytest.mark.parametrize("case", ["nothing selected", "not explained", "interrupted"])
 def test_pages_on_which_something_is_left_out(visit, case):
     page = visit(unusual(case), width=PHONE)
-    assert page.locator(".alarm").is_visible() == (case == "stopped")
+    assert page.locator(".alarm").is_visible() == (case == "interrupted")
     assert overhanging(page) == []
     assert barriers(page) == []
 
@@ -205,7 +205,7 @@ def test_pages_on_which_something_is_left_out(visit, case):
 @pytest.mark.parametrize("width", [DESKTOP, 1105, 768, PHONE])
 def test_no_word_or_number_is_broken(visit, width):
     names = ("flavanoids", "color_intensity", "wind", "nonflavanoid_phenols", "acceleration")
-    page = visit(render_selection(hostile.summary(names)), width=width)
+    page = visit(render_report(hostile.summary(names)), width=width)
     page.locator("details").evaluate_all("nodes => nodes.forEach(node => node.open = true)")
     cells = "th, td, .chip, .result, caption, dt, button"
     assert broken_words(page, cells) == []
@@ -220,7 +220,7 @@ def test_no_word_or_number_is_broken(visit, width):
         assert overhanging(page) == []
 
 
-def test_the_first_screen_of_a_phone_has_the_answer(visit):
+def test_the_first_screen_of_a_phone_has_the_conclusions(visit):
     page = visit(plain(), width=PHONE)
     box = page.locator(".lead").bounding_box()
     assert box["y"] + box["height"] < 640
@@ -240,7 +240,7 @@ def test_tab_leads_everywhere_and_shows_where(visit):
     reachable = "a[href], button, input, select, summary, [tabindex='0']"
     n_reachable = page.locator(reachable).filter(visible=True).count()
     stops = tab_stops(page)
-    assert stops[:2] == ["a Skip to the answer", "button Colours: system"]
+    assert stops[:2] == ["a Skip to the selected features", "button Colours: system"]
     assert len(stops) == n_reachable
     assert [stop for stop in stops if "unseen" in stop] == []
 
@@ -251,7 +251,7 @@ def test_keys_alone_are_enough(visit):
     tab_stops(page, until="button Colours: system")
     page.keyboard.press("Space")
     assert page.locator("#theme").inner_text() == "Colours: light"
-    tab_stops(page, until="summary All candidates, step by step")
+    tab_stops(page, until="summary Candidates of each step")
     page.keyboard.press("Enter")
     assert page.locator("details.candidates > details").first.is_visible()
     tab_stops(page, until="input search")
@@ -266,11 +266,11 @@ def test_keys_alone_are_enough(visit):
         assert page.locator("#roles th[aria-sort]").get_attribute("aria-sort") == way
 
 
-def test_the_answer_is_one_key_away(visit):
+def test_the_selected_features_are_one_key_away(visit):
     page = visit(plain())
-    tab_stops(page, until="a Skip to the answer")
+    tab_stops(page, until="a Skip to the selected features")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "answer"
+    assert page.evaluate("document.activeElement.id") == "selected"
 
 
 def test_printing(visit):
@@ -289,7 +289,7 @@ def test_printing(visit):
 def test_without_a_script(visit):
     page = visit(plain(), javascript=False)
     assert page.locator(f"{ROWS}:visible").count() == N_PLAIN
-    for section in ("answer", "path", "features", "pairs", "data", "again"):
+    for section in ("selected", "path", "features", "pairs", "data", "reproduce"):
         assert page.locator(f"h2#{section}").is_visible()
     assert page.locator("button:visible, input:visible, select:visible").count() == 0
     page.locator("details.candidates > summary").click()

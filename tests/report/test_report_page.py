@@ -1,4 +1,4 @@
-"""The report of a selection says what its summary says, in HTML that stands alone and is safe."""
+"""The report: it shows the numbers of its summary, is self-contained, accessible and safe."""
 
 import base64
 import hashlib
@@ -11,31 +11,31 @@ import hostile
 import numpy as np
 import pandas as pd
 import pytest
+from html_reader import HTMLReader
 from jinja2 import UndefinedError
-from test_page import Reader
 
 from pidselect import PIDSelector, datasets, write_report
 from pidselect.data.messages import shown
-from pidselect.report import selection_page
+from pidselect.report import page as report_page
 from pidselect.report.html import save
-from pidselect.report.selection_page import MOST_NAMES, _bars, _matrices, render_selection
-from pidselect.report.summary import FORMAT, MOST_CANDIDATES, MOST_PAIRED, summarise
+from pidselect.report.page import MAX_NAMES, _bars, _matrices, render_report
+from pidselect.report.summary import FORMAT, MAX_CANDIDATES, MAX_PAIRED, summarise
 
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render_selection(hostile.summary())
+    return render_report(hostile.summary())
 
 
 @pytest.fixture(scope="module")
-def reader(page) -> Reader:
-    return Reader(page)
+def reader(page) -> HTMLReader:
+    return HTMLReader(page)
 
 
 @pytest.fixture
 def no_picture(monkeypatch):
-    """Most tests are about the words around the drawing, which takes a while."""
-    monkeypatch.setattr(selection_page, "_picture", lambda summary: None)
+    """Omit the drawing, which takes a while."""
+    monkeypatch.setattr(report_page, "_picture", lambda summary: None)
 
 
 def plain(n_features: int = 5, n_selected: int = 2, **more):
@@ -48,7 +48,7 @@ def plain(n_features: int = 5, n_selected: int = 2, **more):
 
 def test_the_same_summary_gives_the_same_page_also_after_json(no_picture):
     summary = hostile.summary()
-    assert render_selection(summary) == render_selection(json.loads(json.dumps(summary)))
+    assert render_report(summary) == render_report(json.loads(json.dumps(summary)))
 
 
 def test_ids_are_unique_and_every_link_leads_somewhere(reader):
@@ -98,17 +98,19 @@ def test_controls_are_hidden_until_the_script_shows_them(reader):
 # -------------------------------------------------------------------------------------- contents
 
 
-def test_the_answer_comes_first_with_its_table(no_picture):
-    text = Reader(render_selection(plain())).text
-    assert "2 of 5 columns were selected for what they tell about" in text
-    assert "column 0 and column 1. Together they tell 1.20 bit." in text
+def test_the_selected_features_come_first(no_picture):
+    summary = plain()
+    text = HTMLReader(render_report(summary)).text
+    assert " ".join(summary["conclusions"]) in text.replace("\N{NO-BREAK SPACE}", " ")
     assert "1 column 0 continuous 0.4" in text
-    assert text.index("The answer") < text.index("How sure is this?") < text.index("The path")
+    sections = ("Selected features", "Significance", "Selection path", "All features")
+    places = [text.index(title) for title in (*sections, "Pairwise PID", "Reproduce this result")]
+    assert places[:4] == sorted(places[:4])
 
 
 def test_every_feature_has_a_row_with_its_role_and_values(no_picture):
     summary = plain(9, 2)
-    page = Reader(render_selection(summary))
+    page = HTMLReader(render_report(summary))
     rows = [row for row in page.all("tr") if row.get("id", "").startswith("feature-")]
     assert [row["data-role"] for row in rows] == [f["role"] for f in summary["features"]]
     sortable = [th for th in page.all("th") if "data-sort" in th]
@@ -121,7 +123,7 @@ def test_a_negative_value_is_shown_but_not_drawn():
     (bar,) = _bars([row])
     assert bar["bar"] == [("shared", "75.0"), ("synergy", "25.0")]
     (unknown,) = _bars([{**row, "unique": None, "shared": None, "synergy": None}])
-    assert (unknown["bar"], unknown["altogether"]) == ([], None)
+    assert (unknown["bar"], unknown["total"]) == ([], None)
     (endless,) = _bars([{**row, "unique": "inf"}])
     assert [part for part, _ in endless["bar"]] == ["shared", "synergy"]
 
@@ -130,7 +132,7 @@ def test_bounds_are_marked(no_picture):
     summary = plain()
     for feature in summary["features"]:
         feature["has_bounds"] = True
-    assert "≥ 0.225 ≤ 0.174 ≤ 0.328 0.553" in Reader(render_selection(summary)).text
+    assert "≥ 0.225 ≤ 0.174 ≤ 0.328 0.553" in HTMLReader(render_report(summary)).text
 
 
 def test_matrices_are_halves_with_shades(no_picture):
@@ -152,48 +154,48 @@ def test_matrices_are_halves_with_shades(no_picture):
 
 
 def test_many_features_are_cut_where_they_would_fill_the_page(no_picture):
-    page = Reader(render_selection(plain(120, MOST_PAIRED + 5)))
-    assert f"the strongest {MOST_CANDIDATES} shown" in page.text
-    assert f"These are the first {MOST_PAIRED} of {MOST_PAIRED + 5} selected features" in page.text
-    assert f"{120 - MOST_NAMES} more" in page.text
+    page = HTMLReader(render_report(plain(120, MAX_PAIRED + 5)))
+    assert f"the strongest {MAX_CANDIDATES} shown" in page.text
+    assert f"These are the first {MAX_PAIRED} of {MAX_PAIRED + 5} selected features" in page.text
+    assert f"{120 - MAX_NAMES} more" in page.text
     assert len([row for row in page.all("tr") if row.get("id")]) == 120
 
 
-def test_a_partial_run_says_so_and_an_empty_one_what_may_help(no_picture):
+def test_interrupted_and_empty_selections(no_picture):
     names = hostile.plain_names(4)
     stopped = hostile.selection(names, 1, is_complete=False)
-    text = Reader(render_selection(summarise(stopped, about=hostile.about(names)))).text
-    assert "Incomplete. The selection was stopped before its end." in text
-    assert "So far, 1 of 4 columns was selected" in text
+    text = HTMLReader(render_report(summarise(stopped, metadata=hostile.metadata(names)))).text
+    assert "Incomplete" in text
+    assert "interrupted: column 0" in text
     nothing = hostile.selection(names, 0)
-    text = Reader(render_selection(summarise(nothing, about=hostile.about(names)))).text
-    assert "None of the 4 columns was found to tell something" in text
+    text = HTMLReader(render_report(summarise(nothing, metadata=hostile.metadata(names)))).text
+    assert "No feature selected from 4 columns" in text
     assert "more samples" in text
     assert "Incomplete" not in text
 
 
 def test_without_an_explanation_there_are_roles_and_no_parts(no_picture):
     names = hostile.plain_names(4)
-    summary = summarise(hostile.selection(names, 2), about=hostile.about(names))
-    page = Reader(render_selection(summary))
-    assert "How features tell was not asked for" in page.text
+    summary = summarise(hostile.selection(names, 2), metadata=hostile.metadata(names))
+    page = HTMLReader(render_report(summary))
+    assert "PID was not computed" in page.text
     assert "Synergy" not in page.text
     assert len([row for row in page.all("tr") if row.get("id")]) == 4
 
 
-def test_parts_that_cannot_be_estimated_are_left_out(no_picture):
+def test_atoms_that_are_not_estimable_are_omitted(no_picture):
     summary = plain()
     unknown = dict.fromkeys(("unique", "shared", "synergy", "relevance", "information"))
     features = [{**feature, **unknown} for feature in summary["features"]]
-    page = Reader(render_selection({**summary, "features": features, "has_atoms": False}))
-    assert "In which parts they tell it cannot be estimated here" in page.text
-    assert "not asked for" not in page.text
+    page = HTMLReader(render_report({**summary, "features": features, "has_atoms": False}))
+    assert "PID is not estimable" in page.text
+    assert "Unique" not in page.text
 
 
 def test_settings_versions_and_the_command_are_there(no_picture):
-    text = Reader(render_selection(plain())).text
+    text = HTMLReader(render_report(plain())).text
     for words in (
-        "The seed is 7 .",
+        "Seed 7 :",
         "estimator ksg-rank: KSG(scale='rank'); copula: Copula()",
         "n_groups none",
         "--seed 7",
@@ -204,9 +206,9 @@ def test_settings_versions_and_the_command_are_there(no_picture):
 
 def test_without_matplotlib_the_table_stands_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "pidselect.report.displays", None)
-    page = Reader(render_selection(plain()))
+    page = HTMLReader(render_report(plain()))
     assert page.all("svg") == []
-    assert "in numbers" in page.text
+    assert any(table.get("class") == "steps" for table in page.all("table"))
 
 
 # ---------------------------------------------------------------------------------------- safety
@@ -230,23 +232,23 @@ def test_the_page_can_be_written_whatever_names_hold(page):
 
 def test_a_missing_key_is_an_error(no_picture):
     summary = plain()
-    del summary["features"][0]["kind"]
-    with pytest.raises(UndefinedError, match="kind"):
-        render_selection(summary)
+    del summary["features"][0]["feature_type"]
+    with pytest.raises(UndefinedError, match="feature_type"):
+        render_report(summary)
 
 
 def test_a_summary_of_another_format_is_refused():
     for other in (None, FORMAT + 1):
-        with pytest.raises(ValueError, match=f"format {other}, but this version"):
-            render_selection({**plain(), "format": other})
+        with pytest.raises(ValueError, match=rf"format {other}.*format {FORMAT}"):
+            render_report({**plain(), "format": other})
 
 
 @pytest.mark.parametrize("text", ["</title><script>x()</script>", "\"' onload=x() '\"", "{{7*7}}"])
 def test_no_text_of_a_summary_becomes_markup(text, no_picture):
-    """Whatever holds a text, holds a hostile one, but what decides on the layout."""
-    fixed = ("phase", "unit", "made", "method", "selection", "bits", "score", "critical_value")
+    """Every text is replaced by a hostile one, except those that determine the layout."""
+    fixed = ("phase", "unit", "created", "method", "selection", "bits", "score", "critical_value")
     page, bare = (
-        Reader(render_selection(_replaced(plain(), words, fixed))) for words in (text, "words")
+        HTMLReader(render_report(_replaced(plain(), words, fixed))) for words in (text, "words")
     )
     found, expected = (
         [(tag, *sorted(attributes)) for tag, attributes in one.elements if tag != "wbr"]
@@ -272,7 +274,7 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
     toy = datasets.toy(120, random_state=1)
     selector = PIDSelector(n_permutations=20, max_features=1).fit(toy.X, toy.y)
     path = write_report(selector, toy.X, toy.y, tmp_path / "new" / "r.html", title="<Toy>")
-    text = Reader(path.read_text("utf-8")).text
+    text = HTMLReader(path.read_text("utf-8")).text
     assert text.startswith("<Toy>")
     seed = selector.selection_.settings["seed"]
     assert "PIDSelector(max_features=1, n_permutations=20," in text
@@ -280,11 +282,11 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
     assert [file.name for file in path.parent.iterdir()] == ["r.html"]
 
 
-def test_a_report_is_no_pdf(tmp_path):
+def test_a_report_is_html(tmp_path):
     selector = PIDSelector(estimator="gaussian", n_permutations=20, random_state=0)
     X = np.random.default_rng(0).normal(size=(60, 2))
     selector.fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"report\.pdf'.*ends in \.html"):
+    with pytest.raises(ValueError, match=r"report\.pdf.*\.html"):
         write_report(selector, X, X[:, 0], tmp_path / "report.pdf")
 
 
@@ -296,35 +298,32 @@ def test_a_file_is_replaced_at_once_or_left_as_it_was(tmp_path, monkeypatch):
         save("new", path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(IsADirectoryError, match="folder"):
         save("new", tmp_path)
 
 
-def test_groups_and_held_out_rows_are_told(tmp_path, no_picture):
+def test_groups_and_held_out_rows(tmp_path, no_picture):
     toy = datasets.toy(160, random_state=1)
     groups = np.repeat(np.arange(4), 20)
     selector = PIDSelector(n_permutations=20, max_features=1, random_state=0)
     selector.fit(toy.X[:80], toy.y[:80], groups)
     path = write_report(selector, toy.X[:80], toy.y[:80], tmp_path / "r.html", groups=groups)
-    text = Reader(path.read_text("utf-8")).text
+    text = HTMLReader(path.read_text("utf-8")).text
     assert "selector.fit(X, y, groups)" in text
-    assert "Roles are verdicts of tests" in text
     write_report(selector, toy.X[80:140], toy.y[80:140], path)
-    text = Reader(path.read_text("utf-8")).text
+    text = HTMLReader(path.read_text("utf-8")).text
     assert "80 rows, 3 columns." in text
-    assert "How features tell was estimated from 60 rows." in text
-    assert "Roles are the verdicts of the tests on the way" in text
+    assert "from 60 rows" in text
 
 
-def test_a_target_column_called_target_is_the_target(tmp_path, no_picture):
+def test_a_target_without_a_name(tmp_path, no_picture):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
     y = (X["a"] + 0.1 * rng.normal(size=80)).rename("target")
     selector = PIDSelector(n_permutations=20, random_state=0).fit(X, y)
-    text = Reader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
-    assert "was selected for what it tells about the target: a." in text
-    assert "bit about the target, as the only one selected" in text
-    assert "about y" not in text
+    text = HTMLReader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
+    assert text.startswith("Feature selection report: the target")
+    assert "with the target" in text
 
 
 def test_rows_left_out_are_counted(tmp_path, no_picture):
@@ -334,4 +333,4 @@ def test_rows_left_out_are_counted(tmp_path, no_picture):
     X[-3:, 1] = np.nan
     selector = PIDSelector(n_permutations=20, missing="drop", random_state=0).fit(X, y)
     page = write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")
-    assert "3 of 60 rows were left out for missing values." in Reader(page).text
+    assert "3 of 60 rows" in HTMLReader(page).text

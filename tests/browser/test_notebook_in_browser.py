@@ -1,4 +1,4 @@
-"""What a notebook shows of a result, in a real browser."""
+"""HTML of results in a notebook, in a browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTEBOOK = """<!DOCTYPE html>
 <style>:root {{ color-scheme: light dark }}</style></head>
 <body><main><h1>A notebook</h1>{outputs}</main></body></html>"""
 
-#: The made-up sentences hold names as they are, where real ones hold them as they may be printed.
+#: Synthetic sentences hold unprintable names, which real ones do not.
 ENCODABLE = [name for name in hostile.NAMES if "\ud83d" not in name]
 
 LOOK = "node => (({ font, color, margin }) => [font, color, margin])(getComputedStyle(node))"
@@ -27,7 +27,7 @@ LOOK = "node => (({ font, color, margin }) => [font, color, margin])(getComputed
 
 @cache
 def forms() -> dict[str, str]:
-    """The short form of every kind of result, each with a name that means harm."""
+    """The HTML of every type of result, each with a hostile name."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
     X = pd.DataFrame({hostile.IMAGE: y, "noise": rng.integers(0, 2, 60)})
@@ -39,20 +39,18 @@ def forms() -> dict[str, str]:
         "explanation": hostile.explanation(ENCODABLE),
         "stability": hostile.stability(),
     }
-    return {feature_type: result._repr_html_() for feature_type, result in results.items()}
+    return {name: result._repr_html_() for name, result in results.items()}
 
 
-def in_notebook(*feature_types: str) -> str:
-    return NOTEBOOK.format(
-        outputs="\n".join(forms()[feature_type] for feature_type in feature_types)
-    )
+def in_notebook(*names: str) -> str:
+    return NOTEBOOK.format(outputs="\n".join(forms()[name] for name in names))
 
 
 @pytest.mark.parametrize(
-    "feature_type", ["selector", "decomposition", "selection", "explanation", "stability"]
+    "name", ["selector", "decomposition", "selection", "explanation", "stability"]
 )
-def test_hostile_names_stay_text(visit, feature_type):
-    page = visit(in_notebook(feature_type))
+def test_hostile_names_stay_text(visit, name):
+    page = visit(in_notebook(name))
     assert page.locator("img, script, iframe, object, embed, form").count() == 0
     handlers = (
         "nodes => nodes.flatMap(node => node.getAttributeNames()).filter(n => /^on/i.test(n))"

@@ -1,0 +1,384 @@
+"""HTML representations of results for notebooks, without any library.
+
+Results are read by their public attributes. All text from the data is escaped here. The style
+applies to `.pidselect-card` alone, inherits the notebook's text colour (light or dark), and no
+information is given by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import isfinite
+from typing import Any
+
+from pidselect.data.messages import counted, number, shown
+
+Parts = Sequence[tuple[str, float | None]]
+
+MAX_ROWS = 20
+MAX_NAMES = 8
+
+#: Letters for the columns of a table, and their CSS classes; any other letter is flush right.
+ALIGNMENTS = {"l": "left", "n": "name", "w": "wide"}
+
+#: PID atoms of a bar, each with a colour and a pattern.
+ATOMS = ("unique", "shared", "synergy")
+
+#: The colours of Okabe and Ito, distinguishable with any colour vision.
+STYLE = """
+.pidselect-card { color: inherit; line-height: 1.45; overflow-x: auto; }
+.pidselect-card p, .pidselect-card ul { margin: 0.4em 0; max-width: 60em; }
+.pidselect-card table.pidselect-table { border-collapse: collapse; margin: 0.6em 0; border: 0; }
+.pidselect-card table.pidselect-table th, .pidselect-card table.pidselect-table td {
+  border: 0; border-bottom: 1px solid rgba(128, 128, 128, 0.45); color: inherit;
+  padding: 0.25em 0.7em; text-align: right; vertical-align: top; white-space: nowrap; }
+.pidselect-card table.pidselect-table .pidselect-left { text-align: left; }
+.pidselect-card table.pidselect-table .pidselect-name { text-align: left; white-space: normal;
+  min-width: 8em; max-width: 20em; overflow-wrap: anywhere; }
+.pidselect-card table.pidselect-table .pidselect-wide {
+  text-align: left; white-space: normal; min-width: 18em; overflow-wrap: anywhere; }
+.pidselect-card .pidselect-bar { display: flex; width: 9em; height: 0.9em; margin-top: 0.25em; }
+.pidselect-card .pidselect-part { display: block; box-sizing: border-box; height: 100%; }
+.pidselect-card .pidselect-key {
+  display: inline-block; width: 0.9em; height: 0.9em; margin: 0 0.3em 0 0.8em;
+  vertical-align: -0.1em; }
+.pidselect-card .pidselect-unique { background: #0072B2; }
+.pidselect-card .pidselect-shared { background: repeating-linear-gradient(
+  45deg, #E69F00 0 4px, #B87F00 4px 6px); }
+.pidselect-card .pidselect-synergy { background: repeating-linear-gradient(
+  0deg, #009E73 0 3px, #006B4E 3px 5px); }
+.pidselect-card .pidselect-plain { background: #808080; }
+.pidselect-card summary { cursor: pointer; }
+.pidselect-card pre { color: inherit; background: transparent; white-space: pre-wrap; }
+@media (prefers-color-scheme: dark) {
+  .pidselect-card .pidselect-part, .pidselect-card .pidselect-key {
+    outline: 1px solid rgba(255, 255, 255, 0.35); } }
+"""
+
+
+# ---------------------------------------------------------------------------------------- results
+
+
+def selection_html(selection: Any, estimator: str = "") -> Markup:
+    """Return the selected features, their tests, excluded columns, steps and settings.
+
+    Parameters
+    ----------
+    selection : Selection
+    estimator : str
+        Text of the fitted selector, to be shown as its parameters.
+    """
+    fixed, features = selection.fixed_features, selection.features
+    parts = []
+    if features:
+        parts.append(paragraph(_selected(selection), tag="strong"))
+    elif fixed:
+        parts.append(paragraph("No feature was selected in addition to fixed ones.", tag="strong"))
+    elif selection.is_complete:
+        parts.append(paragraph("No feature was selected.", tag="strong"))
+        parts.append(paragraph(selection.empty_reason()))
+    if fixed or features:
+        rows = [[name(feature), "fixed", "", "", ""] for feature in fixed]
+        rows += [_selected_row(selection, feature) for feature in features]
+        parts += [
+            table(["feature", "step", "bits", "p", "final p"], rows),
+            paragraph(
+                "bits: conditional mutual information at the step of inclusion. p: of the "
+                "permutation test of that step. final p: given all other selected features, "
+                "adjusted for their number."
+            ),
+        ]
+    parts += map(paragraph, selection.notes)
+    parts += _excluded(selection)
+    if selection.steps:
+        steps = [str(step) for step in selection.steps[:MAX_NAMES]]
+        if more := len(selection.steps) - len(steps):
+            steps.append(f"... and {more} more, see .steps")
+        parts.append(details(counted(len(selection.steps), "step"), listing(steps)))
+    if selection.settings:
+        settings = [[key, str(value)] for key, value in selection.settings.items()]
+        parts.append(details("Settings", table(["setting", "value"], settings, "lw")))
+    if estimator:
+        parts.append(details("Parameters", Markup(f"<pre>{text(estimator)}</pre>")))
+    return card(*parts)
+
+
+def _selected(selection: Any) -> Markup:
+    n_candidates = len(selection.steps[0].candidates)
+    names = [name(feature) for feature in selection.features[:MAX_NAMES]]
+    if more := len(selection.features) - len(names):
+        names.append(text(f"... and {more} more"))
+    start = f"{len(selection.features)} of {counted(n_candidates, 'candidate feature')} selected: "
+    return joined([start, joined(names, ", ")])
+
+
+def _selected_row(selection: Any, feature: str) -> list[str]:
+    step = selection.inclusion_step(feature)
+    return [
+        name(feature),
+        str(selection.steps.index(step) + 1),
+        number(step.value, 4),
+        number(step.p_value, 4, unknown=""),
+        number(selection.p_values.get(feature), 4, unknown=""),
+    ]
+
+
+def _excluded(selection: Any) -> list[Markup]:
+    rows: list[list[str]] = [
+        [name(column), joined(["duplicate of ", name(original)])]
+        for column, original in selection.duplicates.items()
+    ]
+    rows += [[name(column), text(why)] for column, why in selection.skipped.items()]
+    if not rows:
+        return []
+    return [details(f"{counted(len(rows), 'column')} excluded", table(["column", ""], rows, "nw"))]
+
+
+def stability_html(stability: Any) -> Markup:
+    """Return selection frequencies, the largest first."""
+    counts, frequencies, intervals = stability.counts, stability.frequencies, stability.intervals
+    found = sorted((one for one in counts if counts[one]), key=lambda one: -counts[one])
+    rows = [
+        [
+            name(one),
+            bar([("frequency", frequencies[one])], 1.0),
+            str(counts[one]),
+            f"{frequencies[one]:.2f}",
+            "{:.2f} to {:.2f}".format(*intervals[one]),
+        ]
+        for one in found
+    ]
+    header = ["feature", "", "selected", "frequency", "95 % interval"]
+    tables = [table(header, rows, "nlrrr")] if rows else []
+    return card(paragraph(" ".join(stability.notes)), *tables)
+
+
+def explanation_html(explanation: Any) -> Markup:
+    """Return role, PID bar, numbers and sentence of each feature, and the pairwise PID."""
+    features = explanation.features
+    bars = [_atoms(feature) for feature in features]
+    full = longest(bars[:MAX_ROWS])
+    rows = [
+        [
+            name(feature.name),
+            feature.role,
+            bar(parts, full),
+            *(number(amount) for _, amount in parts),
+            feature.sentence,
+        ]
+        for feature, parts in zip(features[:MAX_ROWS], bars, strict=False)
+    ]
+    n_selected = sum(feature.selected for feature in features)
+    information = f"{number(explanation.information, unknown='not estimable')}"
+    unit = " bit" * (explanation.information is not None)
+    headline = (
+        f"I({counted(n_selected, 'selected feature')}; {shown(explanation.target)}) = "
+        f"{information}{unit}, {counted(explanation.n_samples, 'sample')}."
+        if n_selected
+        else f"No selected feature, {counted(explanation.n_samples, 'sample')}."
+    )
+    parts = [paragraph(headline, tag="strong")]
+    if rows:
+        header = ["feature", "role", "PID", *ATOMS, ""]
+        parts += [
+            legend(ATOMS),
+            table(header, rows, "nllrrrw", n_rows=len(features)),
+            listing(explanation.methods()),
+        ]
+    pairs = explanation.pairs
+    if len(pairs.names) > 1:
+        cells = [
+            [name(first), name(second), number(redundancy), number(synergy)]
+            for first, second, redundancy, synergy in pairs.rows()
+        ]
+        pairwise = table(["feature", "and", "redundancy", "synergy"], cells, "nnrr")
+        parts.append(details("Pairwise PID", paragraph(f"In bits, {pairs.method}."), pairwise))
+    if explanation.notes:
+        parts.append(details("Notes", listing(explanation.notes)))
+    return card(*parts)
+
+
+def _atoms(feature: Any) -> Parts:
+    return [(atom, getattr(feature, atom)) for atom in ATOMS]
+
+
+def decomposition_html(decomposition: Any) -> Markup:
+    """Return the atoms with a bar each, and remarks."""
+    header, *rows = decomposition.cells()
+    labels = [row[0] for row in rows]
+    bars: list[Parts] = [[(atom_type(label), decomposition.atoms[label])] for label in labels]
+    full = longest(bars)
+    cells = [[row[0], bar(parts, full), *row[1:]] for row, parts in zip(rows, bars, strict=True)]
+    titles = [header[0], "", *header[1:]]
+    has_names = header[1] == ""
+    aligned = "ll" + "l" * has_names + "r" * (len(header) - 1 - has_names)
+    found = {atom_type(label) for label in labels}
+    return card(
+        paragraph(f"{decomposition.title()}.", tag="strong"),
+        legend(one for one in (*ATOMS, "mixed") if one in found),
+        table(titles, cells, aligned),
+        *map(paragraph, decomposition.remarks()),
+    )
+
+
+def atom_type(label: str) -> str:
+    """Return the type of a PID atom by its antichain: unique, shared, synergy, or mixed.
+
+    Examples
+    --------
+    >>> [atom_type(label) for label in ("{1}", "{1}{2}", "{1,2}", "{1}{2,3}")]
+    ['unique', 'shared', 'synergy', 'mixed']
+    """
+    is_shared, is_synergistic = "}{" in label, "," in label
+    if is_shared and is_synergistic:
+        return "mixed"
+    if is_shared:
+        return "shared"
+    return "synergy" if is_synergistic else "unique"
+
+
+# --------------------------------------------------------------------------------------- elements
+
+
+class Markup(str):
+    """Text that is HTML already and is not escaped again."""
+
+    __slots__ = ()
+
+
+def text(value: str) -> Markup:
+    r"""Escape a text; surrogates, which no encoding accepts, become backslash escapes.
+
+    Examples
+    --------
+    >>> text("x < 3 & y"), text(text("x < 3")), text("caf\udce9")
+    ('x &lt; 3 &amp; y', 'x &lt; 3', 'caf\\udce9')
+    """
+    if isinstance(value, Markup):
+        return value
+    return Markup(escape(value).encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def name(value: str) -> Markup:
+    r"""Escape a name from the data, quoted if it holds invisible characters.
+
+    Examples
+    --------
+    >>> name("<b>"), name("a\u202eb")
+    ('&lt;b&gt;', '&#x27;a\\u202eb&#x27;')
+    """
+    return text(shown(value))
+
+
+def joined(parts: Iterable[str], separator: str = "") -> Markup:
+    """Join parts, escaping those that are not HTML yet."""
+    return Markup(text(separator).join(map(text, parts)))
+
+
+def paragraph(value: str, tag: str = "") -> Markup:
+    """Return a paragraph, optionally with its content in another element."""
+    inner = text(value)
+    return Markup(f"<p><{tag}>{inner}</{tag}></p>" if tag else f"<p>{inner}</p>")
+
+
+def listing(items: Iterable[str]) -> Markup:
+    """Return a list, or nothing if there are no items."""
+    lines = "".join(f"<li>{text(item)}</li>" for item in items)
+    return Markup(f"<ul>{lines}</ul>" if lines else "")
+
+
+def details(summary: str, *parts: str) -> Markup:
+    """Return a collapsed section."""
+    return Markup(f"<details><summary>{text(summary)}</summary>{joined(parts)}</details>")
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    aligned: str = "",
+    n_rows: int | None = None,
+) -> Markup:
+    """Return a table of at most `MAX_ROWS` rows and the number of omitted ones.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences of str
+    aligned : str
+        A letter for each column: "n" for names, "l" left, "r" right, "w" left and wrapped. By
+        default, names first and all others right.
+    n_rows : int, optional
+        Number of all rows, where `rows` holds only the first.
+    """
+    aligned = aligned or "n" + "r" * (len(header) - 1)
+    looks = {letter: f' class="pidselect-{look}"' for letter, look in ALIGNMENTS.items()}
+    classes = [looks.get(letter, "") for letter in aligned]
+
+    def line(cells: Sequence[str], tag: str, scope: str = "") -> str:
+        pairs = zip(cells, classes, strict=True)
+        inner = "".join(f"<{tag}{scope}{look}>{text(cell)}</{tag}>" for cell, look in pairs)
+        return f"<tr>{inner}</tr>"
+
+    body = "".join(line(row, "td") for row in rows[:MAX_ROWS])
+    if (more := (n_rows or len(rows)) - MAX_ROWS) > 0:
+        note = f"... and {more} more, see .to_frame()"
+        body += f'<tr><td class="pidselect-left" colspan="{len(header)}">{note}</td></tr>'
+    head = line(header, "th", ' scope="col"')
+    return Markup(
+        f'<table class="pidselect-table"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    )
+
+
+def bar(parts: Parts, full: float) -> Markup:
+    """Return a stacked bar; estimates below 0 have no length, their numbers are in its label.
+
+    Parameters
+    ----------
+    parts : sequence of (str, float or None)
+        Name, see `ATOMS`, and amount of each part; other names are grey.
+    full : float
+        The amount that fills the whole width.
+    """
+    known = [(part, amount) for part, amount in parts if amount is not None]
+    label = text(", ".join(f"{part} {amount:.3f}" for part, amount in known) or "not estimable")
+    drawn = "".join(
+        f'<span class="pidselect-part {_css_class(part)}" style="width:{width:.1f}%"></span>'
+        for part, amount in known
+        if (width := _percent(amount, full)) > 0
+    )
+    return Markup(f'<span class="pidselect-bar" role="img" aria-label="{label}">{drawn}</span>')
+
+
+def longest(bars: Iterable[Parts]) -> float:
+    """Return the length of the longest bar, infinite and negative parts omitted."""
+    amounts = [
+        sum(amount for _, amount in parts if amount is not None and 0 < amount < float("inf"))
+        for parts in bars
+    ]
+    return max(amounts, default=0.0)
+
+
+def legend(parts: Iterable[str]) -> Markup:
+    """Return the colour keys of the parts of bars."""
+    keys = (
+        f'<span class="pidselect-key {_css_class(part)}" aria-hidden="true"></span>{text(part)}'
+        for part in parts
+    )
+    return paragraph(Markup("".join(keys)))
+
+
+def card(*parts: str) -> Markup:
+    """Return the complete representation; it scrolls if too wide, hence its tabindex."""
+    start = '<div class="pidselect-card" tabindex="0" role="group" aria-label="pidselect">'
+    return Markup(f"{start}<style>{STYLE}</style>{joined(parts)}</div>")
+
+
+def _css_class(part: str) -> str:
+    return f"pidselect-{part}" if part in ATOMS else "pidselect-plain"
+
+
+def _percent(amount: float, full: float) -> float:
+    if amount <= 0 or amount != amount:
+        return 0.0
+    return min(100.0, 100.0 * amount / full) if full > 0 and isfinite(amount) else 100.0

@@ -1,0 +1,301 @@
+"""The report of a selection: one HTML page without external files.
+
+`pidselect.report.summary` holds its content as plain values; the templates escape every text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from pidselect.data.diagnostics import inspect_data
+from pidselect.data.messages import counted, cut, p_text, shown, to_float
+from pidselect.notebook import ATOMS
+from pidselect.report.html import Markup, breakable, fill, number, save, typeset, unbroken
+from pidselect.report.summary import FORMAT, ReportMetadata, summarise
+from pidselect.selection.explain import read_like_fit
+from pidselect.selection.stability import Stability
+
+Record = Mapping[str, Any]
+
+SUFFIXES = (".html", ".htm")
+
+#: Columns of a finding that are shown at once.
+MAX_NAMES = 20
+
+#: The table of steps is open if it has at most so many.
+FEW_STEPS = 12
+
+#: Largest share of colour in a matrix cell, in percent: text stays readable on it.
+MAX_SHADE = 45
+
+_ENVIRONMENT = {"logical_cpus": "logical CPUs", "cpu": "CPU", "python": "Python"}
+
+_PHASES = {
+    "forward": "forward: the candidate with the largest conditional mutual information is tested, "
+    "and included if it exceeds the critical value.",
+    "lookahead": "lookahead: if no single candidate is significant, tuples are tested.",
+    "random_starts": "random starts: candidates are tested given random subsets of the others.",
+    "joint_backward": "joint backward: the weakest of the jointly included features is tested, "
+    "and removed if not significant.",
+    "backward": "backward: the weakest selected feature is tested, and removed if not significant.",
+}
+
+_MATRICES = {
+    "synergy": ("Synergy", "Synergistic information of each pair."),
+    "redundancy": (
+        "Redundancy",
+        "Shared information of each pair; on the diagonal, mutual information of each feature.",
+    ),
+}
+
+
+def render_report(summary: Record) -> str:
+    """Return the page of a summary.
+
+    Parameters
+    ----------
+    summary : mapping
+        Of `pidselect.report.summary.summarise`, or read from JSON.
+
+    Returns
+    -------
+    str
+        HTML. All texts from the data are escaped; nothing is loaded from elsewhere.
+    """
+    if summary.get("format") != FORMAT:
+        raise ValueError(
+            f"this summary has format {summary.get('format')!r}, this version of pidselect reads "
+            f"format {FORMAT}: render it with the version that wrote it."
+        )
+    return fill("selection.html", "selection.js", _view(summary))
+
+
+def write_report(
+    selector: Any,
+    X: Any,
+    y: Any,
+    path: str | PathLike[str],
+    *,
+    groups: Any = None,
+    stability: Stability | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write the report of a fitted selector as one HTML page.
+
+    Parameters
+    ----------
+    selector : PIDSelector
+        A fitted one.
+    X, y
+        The data it was fitted to, or held-out rows for the PID; see ``PIDSelector.explain``.
+    path : str or path
+        Such as "report.html". An existing file is replaced.
+    groups : array-like, shape (n_samples,), optional
+        Those of the fit; without them, roles are those of its record.
+    stability : Stability, optional
+        Result of `pidselect.stability` for the same selector: adds selection frequencies.
+    title : str, optional
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pidselect import PIDSelector, datasets, write_report
+    >>> toy = datasets.toy(100, random_state=1)
+    >>> selector = PIDSelector(n_permutations=20, random_state=0).fit(toy.X, toy.y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(selector, toy.X, toy.y, f"{folder}/report.html").read_text("utf-8")
+    >>> "2 features selected from 3 columns: x0 and x2." in page
+    True
+    """
+    check_is_fitted(selector)
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise ValueError(f"path={str(path)!r} must end in .html.")
+    selection = selector.selection_
+    explanation = selector.explain(X, y, groups)
+    target_types = selection.settings["target_types"]
+    dataset = read_like_fit(X, y, selector.feature_types_, target_types, selector.missing)
+    metadata = ReportMetadata.of(dataset, command=_code(selector), title=title or "")
+    if not explanation.in_sample:
+        metadata = replace(metadata, n_rows=selection.settings["n_samples"])
+    summary = summarise(
+        selection,
+        explanation=explanation,
+        stability=stability,
+        findings=inspect_data(dataset, _num_samples(X)),
+        metadata=metadata,
+    )
+    return save(render_report(summary), path)
+
+
+def _code(selector: Any) -> str:
+    """Return the Python code that reproduces a fit, with its seed."""
+    settings = selector.selection_.settings
+    again = clone(selector).set_params(random_state=settings["seed"])
+    arguments = "X, y" if settings["n_groups"] is None else "X, y, groups"
+    return (
+        "from pidselect import PIDSelector\n\n"
+        f"selector = {again.__repr__(N_CHAR_MAX=10_000)}\n"
+        f"selector.fit({arguments})"
+    )
+
+
+def _view(summary: Record) -> dict[str, Any]:
+    """Return the values and functions that the templates use."""
+    features = _bars(summary["features"])
+    links = {feature["name"]: f"feature-{feature['order']}" for feature in features}
+    steps = summary["steps"]
+    phases = {step["phase"] for step in steps}
+    return {
+        **summary,
+        "created": datetime.fromisoformat(summary["created"]),
+        "selected": [{**row, "link": links.get(row["name"])} for row in summary["selected"]],
+        "features": features,
+        "roles": list(Counter(feature["role"] for feature in features).items()),
+        "any_bounds": any(feature["has_bounds"] for feature in features),
+        "phases": [text for phase, text in _PHASES.items() if phase in phases],
+        "in_deviations": any(step["unit"] != "bit" for step in steps),
+        "picture": _picture(summary),
+        "matrices": _matrices(summary["pairs"]),
+        "contents": _contents(summary),
+        "setting_rows": [(key, _setting(value)) for key, value in summary["settings"].items()],
+        "max_names": MAX_NAMES,
+        "few_steps": FEW_STEPS,
+        "bits": number,
+        "p": lambda value: typeset(p_text(value)),
+        "score": lambda value, unit: number(value, 3 if unit == "bit" else 1),
+        "percent": lambda value: "–" if value is None else f"{100 * value:.0f} %",
+        "plain": _plain,
+        "count": counted,
+        "unbroken": unbroken,
+        "full": lambda name: breakable(shown(name)),
+        "brief": lambda name: breakable(cut(shown(name))),
+        "fact": lambda key: _ENVIRONMENT.get(key, key),
+    }
+
+
+def _contents(summary: Record) -> list[tuple[str, str]]:
+    sections = (
+        ("path", "Selection path", bool(summary["steps"])),
+        ("features", "All features", bool(summary["features"])),
+        ("pairs", "Pairwise PID", bool(summary["pairs"])),
+        ("data", "Data diagnostics", True),
+        ("reproduce", "Reproduce this result", True),
+    )
+    return [(section, title) for section, title, is_there in sections if is_there]
+
+
+def _picture(summary: Record) -> Markup | None:
+    """Return the selection path as SVG; None without steps or without matplotlib."""
+    if not summary["steps"]:
+        return None
+    try:
+        from pidselect.report.displays import SelectionPathDisplay
+    except ModuleNotFoundError:  # the table of steps has the same numbers
+        return None
+    # matplotlib escapes the texts of its SVG.
+    return Markup(SelectionPathDisplay.from_dict(summary["selection"]).to_svg(salt="path"))
+
+
+def _bars(features: Sequence[Record]) -> list[dict[str, Any]]:
+    """Add to each feature its PID bar, as widths in percent of the longest bar."""
+    positive = [
+        [max(0.0, value) if math.isfinite(value := to_float(row[atom])) else 0.0 for atom in ATOMS]
+        for row in features
+    ]
+    longest = max(map(sum, positive), default=0.0) or 1.0
+    return [
+        {
+            **row,
+            "total": None if row["unique"] is None else sum(parts),
+            "bar": [
+                (atom, f"{100 * part / longest:.1f}")
+                for atom, part in zip(ATOMS, parts, strict=True)
+                if 1000 * part > longest
+            ],
+        }
+        for row, parts in zip(features, positive, strict=True)
+    ]
+
+
+def _matrices(pairs: Record | None) -> list[dict[str, Any]]:
+    """Return synergy and redundancy as lower triangles, shaded by value."""
+    if pairs is None:
+        return []
+    matrices = []
+    for key, (title, caption) in _MATRICES.items():
+        has_diagonal = key == "redundancy"
+        rows = [
+            [
+                to_float(value) if is_known else math.nan
+                for value, is_known in zip(row[:stop], estimable, strict=False)
+            ]
+            for stop, (row, estimable) in enumerate(
+                zip(pairs[key], pairs["estimable"], strict=True), start=has_diagonal
+            )
+        ]
+        largest = max((value for row in rows for value in row if value > 0), default=1.0)
+        matrices.append(
+            {
+                "title": title,
+                "caption": caption,
+                "part": "shared" if has_diagonal else "synergy",
+                "rows": [
+                    {"name": name, "cells": _cells(row, largest, len(rows))}
+                    for name, row in zip(pairs["names"], rows, strict=True)
+                ],
+            }
+        )
+    return matrices
+
+
+def _cells(row: Sequence[float], largest: float, width: int) -> list[dict[str, Any]]:
+    cells: list[dict[str, Any]] = [
+        {
+            "text": number(value),
+            "level": round(MAX_SHADE * value / largest) if value > 0 else 0,
+        }
+        for value in row
+    ]
+    return cells + [{"text": "", "level": 0}] * (width - len(row))
+
+
+def _plain(value: float | str | None) -> str:
+    """Return a number as JavaScript reads it, empty if it is unknown."""
+    known = to_float(value)
+    if math.isnan(known):
+        return ""
+    return f"{known:.6g}".replace("inf", "Infinity")
+
+
+def _setting(value: Any) -> str:
+    """Return the value of a setting in one line.
+
+    Examples
+    --------
+    >>> _setting(["global", "local"]), _setting(None), _setting({"copula": "Copula()"})
+    ('global, local', 'none', 'copula: Copula()')
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_setting(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_setting, value))
+    return str(value)

@@ -1,0 +1,273 @@
+"""The summary of a report: plain values, and sentences with the numbers of the record."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import hostile
+import numpy as np
+import pytest
+
+from pidselect.data import read_dataset
+from pidselect.data.diagnostics import Finding
+from pidselect.report.page import render_report
+from pidselect.report.summary import FORMAT, MAX_CANDIDATES, ReportMetadata, summarise
+
+NAMES = ("wind", "rain", "day", "hour")
+
+
+def metadata(**more):
+    facts = {"target": "rentals", "n_rows": 400, "n_columns": 4}
+    return ReportMetadata(**{**facts, "feature_types": dict.fromkeys(NAMES, "continuous"), **more})
+
+
+METADATA = metadata()
+
+
+def summary(n_selected=2, explained=True, *, metadata=METADATA, stability=None, **more):
+    record = hostile.selection(NAMES, n_selected, **more)
+    explanation = hostile.explanation(NAMES, n_selected) if explained else None
+    return summarise(record, explanation=explanation, stability=stability, metadata=metadata)
+
+
+def test_it_is_ready_for_json_whatever_names_and_values_are():
+    record = hostile.selection()
+    first = record.steps[0]
+    endless = replace(first, values=(np.inf, *first.values[1:]))
+    found = summarise(
+        replace(record, steps=(endless, *record.steps[1:])),
+        explanation=hostile.explanation(),
+        stability=hostile.stability(),
+        findings=[Finding("ties", ("a",), "Many.")],
+        metadata=hostile.metadata(),
+    )
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["format"] == FORMAT
+    assert found["steps"][0]["bits"] == found["selected"][0]["bits"] == "inf"
+    assert found["findings"] == [{"topic": "ties", "columns": ["a"], "sentence": "Many."}]
+
+
+def test_serious_findings_on_selected_columns_are_warnings():
+    record = hostile.selection(NAMES, 2)  # wind and rain
+    findings = [
+        Finding("counts the rows", ("rain", "day"), "They grow."),
+        Finding("ties", ("wind",), "Many."),
+    ]
+    found = summarise(record, findings=findings, metadata=METADATA)
+    (warning,) = found["warnings"]
+    assert "rain" in warning
+    assert warning in render_report(found)
+
+
+# ------------------------------------------------------------------------------------ conclusions
+
+
+@pytest.mark.parametrize(
+    ("n_selected", "more", "expected"),
+    [
+        (2, {}, "2 features selected from 4 columns: wind and rain."),
+        (1, {}, "1 feature selected from 4 columns: wind."),
+        (0, {}, "No feature selected from 4 columns."),
+        (1, {"fixed_features": ("hour",)}, "fixed hour: wind."),
+        (0, {"fixed_features": ("hour", "day")}, "fixed hour and day."),
+        (2, {"settings": {**hostile.SETTINGS, "n_permutations": 0}}, "without a test"),
+        (1, {"is_complete": False}, "interrupted: wind."),
+        (0, {"is_complete": False}, "interrupted."),
+        (2, {"metadata": metadata(is_complete=False)}, "interrupted: wind and rain."),
+        (2, {"metadata": metadata(n_columns=9)}, "2 features selected from 9 columns"),
+    ],
+)
+def test_the_first_conclusion_names_the_selected_features(n_selected, more, expected):
+    assert expected in summary(n_selected, **more)["conclusions"][0]
+
+
+def test_long_lists_and_names_are_cut():
+    names = ("w" * 300, *hostile.plain_names(20))
+    record = hostile.selection(names, 12)
+    (first, *_) = summarise(record, metadata=hostile.metadata(names))["conclusions"]
+    assert "www…www" in first
+    assert len(first) < 250
+    assert first.endswith("column 6 and 4 more.")
+
+
+@pytest.mark.parametrize(
+    ("information", "entropy", "expected"),
+    [
+        (1.2, None, "1.20 bit"),
+        (1.2, 1.9, r"1.20 bit, 63 % .*\(1.90 bit\)"),
+        (1.2, 1.1, r"1.10 bit, 100 % .*\(1.10 bit\)"),
+        (None, None, "not estimable"),
+        (np.inf, None, "infinite"),
+        (-0.1, None, "0.00 bit"),
+    ],
+)
+def test_the_second_conclusion_is_the_joint_information(information, entropy, expected):
+    explanation = replace(hostile.explanation(NAMES, 2), information=information)
+    record = hostile.selection(NAMES, 2)
+    found = summarise(record, explanation=explanation, metadata=metadata(entropy=entropy))
+    assert re.search(expected, found["conclusions"][1])
+
+
+def test_the_last_conclusion_is_why_no_other_feature_is_selected():
+    assert "significant" in summary()["conclusions"][-1]
+    record = hostile.selection(NAMES, 2)
+    full = replace(record, steps=record.steps[:2])
+    assert "max_features" in summarise(full, metadata=METADATA)["conclusions"][-1]
+    both = replace(record.steps[1], phase="lookahead", jointly_included=("rain", "day"))
+    by_two = replace(record, steps=(record.steps[0], record.steps[2], both))
+    assert "max_features" in summarise(by_two, metadata=METADATA)["conclusions"][-1]
+    for settings in ({"n_permutations": 0}, {"criterion": "jmi"}):
+        changed = {**hostile.SETTINGS, **settings}
+        assert len(summary(explained=False, settings=changed)["conclusions"]) == 1
+    assert len(summary(explained=False, is_complete=False)["conclusions"]) == 1
+    assert len(summary(4, explained=False)["conclusions"]) == 1  # there is no other
+
+
+def test_the_title_names_the_target():
+    assert summary()["title"] == "Feature selection report: rentals"
+    assert summary(metadata=metadata(target="target"))["title"].endswith(": the target")
+    assert summary(metadata=metadata(title="Mine"))["title"] == "Mine"
+
+
+def test_an_empty_selection_has_remedies_unless_it_is_incomplete():
+    assert "'wind'" in summary(0)["empty_reason"]
+    found = summary(0, explained=False, is_complete=False)
+    assert (found["is_complete"], found["empty_reason"]) == (False, "")
+
+
+# ----------------------------------------------------------------------------------- significance
+
+
+def significance(**more):
+    return " ".join(summary(**more)["significance"])
+
+
+def test_level_permutations_and_final_p_values():
+    text = significance()
+    assert all(number in text for number in ("0.05", "200 permutations", "0.005", "5 %"))
+    assert "wind" not in text
+    weak = summary(p_values={"wind": 0.3, "rain": 0.01})["significance"][-1]
+    assert "wind" in weak
+    assert "rain" not in weak
+
+
+def test_sequential_and_omitted_tests():
+    early = significance(settings={**hostile.SETTINGS, "n_permutations": "auto"})
+    assert "at most 200 permutations" in early
+    (none,) = summary(settings={**hostile.SETTINGS, "n_permutations": 0})["significance"]
+    assert "n_permutations" in none
+
+
+def test_close_calls():
+    record = hostile.selection(NAMES, 2)
+    close = replace(record.steps[2], close_call=True)
+    found = summarise(replace(record, steps=(*record.steps[:2], close)), metadata=METADATA)
+    assert any("day" in line for line in found["significance"])
+    assert not any("day" in line for line in summary()["significance"])
+
+
+def test_rows_of_tests_and_of_the_explanation():
+    assert "400 of 9,000 rows" in significance(metadata=metadata(n_rows=9000))
+    explanation = hostile.explanation(NAMES, 2)
+    lengths = []
+    for changed in ({}, {"n_samples": 90}, {"in_sample": True}):
+        other = replace(explanation, **changed)
+        found = summarise(hostile.selection(NAMES, 2), explanation=other, metadata=METADATA)
+        lengths.append(len(found["significance"]))
+        assert ("90 rows" in " ".join(found["significance"])) == ("n_samples" in changed)
+    assert lengths[1] == lengths[2] == lengths[0] + 1
+
+
+def test_stability():
+    found = summary(stability=hostile.stability(NAMES, 2))
+    assert "4 subsamples of 50 %" in found["significance"][-1]
+    assert [row["frequency"] for row in found["features"]] == [1.0, 0.75, 0.0, 0.0]
+
+
+# ------------------------------------------------------------------------------ steps and features
+
+
+def test_selected_features_have_their_tests():
+    first, second = summary()["selected"]
+    step = hostile.selection(NAMES, 2).steps[1]
+    assert (second["name"], second["step"], second["bits"]) == ("rain", 2, step.value)
+    assert (second["p_value"], second["final_p"], second["estimator"]) == (0.005, 0.005, "ksg-rank")
+    assert first["sentence"].startswith("wind is strongly relevant")
+    types = {"wind": "continuous"}
+    groups = summary(metadata=metadata(feature_types=types))["selected"]
+    assert [row["feature_type"] for row in groups] == ["continuous", "group"]
+
+
+def test_fixed_features_come_first_untested():
+    fixed, _ = summary(1, explained=False, fixed_features=("hour",))["selected"]
+    assert (fixed["name"], fixed["is_fixed"]) == ("hour", True)
+    assert (fixed["bits"], fixed["p_value"]) == (None, None)
+
+
+def test_a_step_lists_the_chosen_one_and_then_the_nearest():
+    names = hostile.plain_names(80)
+    found = summarise(hostile.selection(names, 70), metadata=hostile.metadata(names))
+    forward, *_, backward = found["steps"]
+    assert (forward["n_candidates"], len(forward["candidates"])) == (80, MAX_CANDIDATES)
+    scores = [row["score"] for row in forward["candidates"]]
+    assert forward["candidates"][0]["is_chosen"]
+    assert scores == sorted(scores, reverse=True)
+    weak = [row["score"] for row in backward["candidates"][1:]]
+    assert weak == sorted(weak)
+    assert backward["outcome"] == "retained"
+
+
+def test_without_an_explanation_roles_are_those_of_the_record():
+    found = summary(2, explained=False, duplicates={"breeze": "wind"}, skipped={"id": "constant"})
+    roles = {row["name"]: row["role"] for row in found["features"]}
+    assert roles == {
+        "wind": "strongly relevant",
+        "rain": "strongly relevant",
+        "day": "irrelevant",
+        "hour": "irrelevant",
+        "breeze": "duplicate",
+        "id": "skipped",
+    }
+    assert found["has_atoms"] is False
+    sentences = [row["sentence"] for row in found["features"]]
+    assert all(name in sentence for name, sentence in zip(roles, sentences, strict=True))
+    assert "wind" in sentences[4]
+    assert "constant" in sentences[5]
+    assert found["features"][0]["information"] == hostile.selection(NAMES, 2).steps[0].value
+
+
+def test_removed_features():
+    record = hostile.selection(NAMES, 2)
+    out = hostile.step(("rain", "wind"), ("wind", "rain"), False, 9, "backward")
+    record = replace(record, features=("wind",), steps=(*record.steps[:2], out), p_values={})
+    found = summarise(record, metadata=METADATA)
+    sentences = {row["name"]: row["sentence"] for row in found["features"]}
+    assert "removed" in sentences["rain"]
+    assert "removed" not in sentences["day"]
+
+
+def test_jointly_included_features():
+    record = hostile.selection(NAMES, 1)
+    both = replace(record.steps[0], phase="lookahead", jointly_included=("wind", "rain"))
+    record = replace(record, features=("wind", "rain"), steps=(both,), p_values={})
+    _, second = summarise(record, metadata=METADATA)["selected"]
+    assert second["jointly_included"] == ["wind"]
+    assert "jointly with wind" in second["sentence"]
+
+
+# -------------------------------------------------------------------------------------- metadata
+
+
+def test_metadata_of_a_dataset():
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    found = ReportMetadata.of(read_dataset(X, list("aabbccdd")), source="x.csv", is_complete=False)
+    assert (found.target, found.n_rows, found.n_columns, found.entropy) == ("target", 8, 2, 2.0)
+    assert (found.source, found.is_complete) == ("x.csv", False)
+    assert ReportMetadata.of(read_dataset(X, X[:, 0])).entropy is None
+
+
+def test_every_key_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    assert {key for row in rows for key in re.findall(r"`(\w+)`", row)} == set(summary())
