@@ -256,7 +256,7 @@ def test_standard_input(table):
     result = CliRunner().invoke(app, arguments, input=table.read_bytes())
     assert result.exit_code == 0, result.output
     assert names_of(Path("r.json")) == ["length", "width"]
-    assert read_json(Path("r.json"))["about"]["command"].startswith("pidselect select - ")
+    assert read_json(Path("r.json"))["metadata"]["command"].startswith("pidselect select - ")
     assert {path.name for path in Path.cwd().iterdir()} == {"made.csv", "r.json"}
 
 
