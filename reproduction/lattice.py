@@ -205,7 +205,7 @@ def _panel(title: str, counts: NDArray[Any], roles: dict[str, NDArray[Any]]) -> 
     return panel(title, "lattice", [], nodes=nodes, edges=edges)
 
 
-PARTS = (Part("cover", run_cover, runs=1, quick_runs=1),)
+PARTS = (Part("cover", run_cover, runs=1, quick_runs=1, seconds=0.1),)
 
 TABLES = {
     "cover": _table,

@@ -91,7 +91,7 @@ def test_critical_values_have_their_level():
     found = [
         is_significant(term(x[:, i], y[:, i], seed=i, estimator="gaussian")) for i in range(60)
     ]
-    assert 0 < sum(found) < 12
+    assert sum(found) <= 9
     assert is_significant(term(x[:, 0], x[:, 0] + y[:, 0], seed=0))
 
 
