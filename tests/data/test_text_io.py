@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pidselect import Table
 from pidselect.data import ColumnStore, FileError, TextFormat
 from pidselect.data.io import TextColumnWarning, header, read_file
-from pidselect.data.raw import from_objects
+from pidselect.data.raw_column import from_objects
 from pidselect.data.text_io import BLOCK_BYTES, MISSING_WORDS, ColumnChoice
 
 SMALL = 300  # bytes of a block, of which the files below have several

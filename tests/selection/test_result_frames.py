@@ -11,7 +11,7 @@ import pytest
 from systems import quick, season
 
 from pidselect import decompose, stability
-from pidselect.data.frames import library_of
+from pidselect.data.input import library_of
 from pidselect.decomposition import decompose_distribution
 from pidselect.selection.result import FRAME_COLUMNS, Selection
 

@@ -2,13 +2,12 @@
 
 from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntArray, is_constant
 from .column_store import ColumnStore
-from .dataset import Dataset, read_block, read_dataset
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
-from .frames import collect, frame_library, is_frame, make_frame, select_columns, to_matrix
+from .input import collect, frame_library, is_frame, make_frame, select_columns, to_matrix
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
-from .table import IdentifierWarning, Table
+from .table import Dataset, IdentifierWarning, Table, read_block, read_dataset
 from .text_io import FileError, TextFormat
 
 __all__ = [

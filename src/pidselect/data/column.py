@@ -1,4 +1,4 @@
-"""Columns and blocks: the form in which every other room sees data."""
+"""Columns and blocks: the data structures of all packages."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One variable: its name, its kind and its values.
+    """One variable: its name, its feature type and its values.
 
     Parameters
     ----------
     name : str
-        The name users know it by; errors quote it.
-    kind : {"continuous", "ordinal", "nominal"}
+        As in the input.
+    feature_type : {"continuous", "ordinal", "nominal"}
         Whether values are measured, counted or graded, or mere labels.
     values : array of float64, shape (n_samples,)
-        Numbers as given; labels as codes 0, 1, ... into `labels`. NaN marks a
+        Numbers, or labels as codes 0, 1, ... into `labels`. NaN marks a
         missing value that was kept (``missing="category"``).
     labels : tuple of str, optional
         What the codes stand for where the values were not numbers.
-    store : Store, optional
-        Where to keep what is made of the values; without one it is made each time.
+    store : ColumnStore, optional
+        A cache of arrays derived from the values.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Column:
         return self.made(to_codes)
 
     def made(self, make: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
-        """Return ``make(values)``, from the store if it is there; not to be written to."""
+        """Return ``make(values)``, cached in the store; not to be written to."""
         return make(self.values) if self.store is None else self.store.made(self.values, make)
 
     def take(self, rows: IntArray) -> Column:
@@ -150,7 +150,7 @@ class Columns:
 
     @property
     def feature_types(self) -> tuple[FeatureType, ...]:
-        """The columns' kinds."""
+        """The columns' feature types."""
         return tuple(column.feature_type for column in self.columns)
 
     @property
@@ -166,7 +166,7 @@ class Columns:
 class Block(Columns):
     """One or more columns that are treated as a single joint variable.
 
-    A block without columns stands for "nothing given".
+    A block without columns is the empty conditioning set.
     """
 
     def __add__(self, other: Block) -> Block:

@@ -1,4 +1,4 @@
-"""Store: arrays in memory as far as there is room, and beyond that in temporary files."""
+"""ColumnStore: arrays in memory up to a limit, beyond it in temporary files."""
 
 from __future__ import annotations
 
@@ -12,25 +12,21 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-#: The size of a file, of which only what is written takes room on the disk. An open file for each
-#: array would soon be too many.
+#: The size of a sparse file, which holds many arrays: the number of open files is limited.
 FILE_BYTES = 2**30
 
 #: Arrays begin at multiples of this, so that no two share a line of the processor's cache.
 ALIGNMENT = 64
 
-#: What is made of a column is found again by its values and by how it was made.
+#: A derived array is identified by the values and the function it was made by.
 Key = tuple[int, Callable[..., Any]]
 
 
 class ColumnStore:
-    """A place for columns and for what is made of them, with a limit to the memory it takes.
+    """Arrays with a limit to the memory they take, and a cache of arrays derived from them.
 
-    What exceeds the limit goes to files, which are mapped into memory: the system reads from them
-    what is looked at, and takes the memory back whenever somebody else needs it. The files have no
-    names and are gone with the last array that lies in them, also if the program is killed. They
-    lie where Python's `tempfile` puts files; the environment variable ``TMPDIR`` says where, which
-    should not be a disk in memory.
+    Arrays beyond the limit are in memory-mapped files without names, in the folder of temporary
+    files (see the environment variable ``TMPDIR``), and are deleted with the last array in them.
 
     Parameters
     ----------
@@ -39,7 +35,7 @@ class ColumnStore:
 
     Examples
     --------
-    >>> store = Store(max_bytes=1000)
+    >>> store = ColumnStore(max_bytes=1000)
     >>> small, large = store.keep(np.arange(100.0)), store.keep(np.arange(50_000.0))
     >>> float(large.sum()), store.bytes_in_memory, store.bytes_in_files
     (1249975000.0, 800, 400000)
@@ -56,14 +52,11 @@ class ColumnStore:
         self._lock = RLock()  # threads may come at once
 
     def __reduce__(self) -> tuple[type[ColumnStore], tuple[int]]:
-        """Travel empty: elsewhere, whatever is missing is made anew."""
+        """Pickle the store without its arrays, which are computed again."""
         return ColumnStore, (self.max_bytes,)
 
     def keep(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values, or a copy of them in a file if there is no room for them.
-
-        Either may be written to; a kernel need not be compiled twice.
-        """
+        """Return the values, or a writable copy of them in a file beyond the limit."""
         with self._lock:
             if self.bytes_in_memory + values.nbytes <= self.max_bytes:
                 self.bytes_in_memory += values.nbytes
@@ -76,11 +69,11 @@ class ColumnStore:
     def made(
         self, values: NDArray[Any], make: Callable[[NDArray[Any]], NDArray[Any]]
     ) -> NDArray[Any]:
-        """Return ``make(values)``, which is made once for as long as the store lasts.
+        """Return ``make(values)``, which is computed once.
 
         Examples
         --------
-        >>> store, values = Store(max_bytes=1000), np.arange(3.0)
+        >>> store, values = ColumnStore(max_bytes=1000), np.arange(3.0)
         >>> store.made(values, np.sqrt) is store.made(values, np.sqrt)
         True
         """

@@ -1,7 +1,6 @@
-"""Quality: what in the data may mislead a selection, in plain words.
+"""Diagnostics: properties of the data that may mislead a selection.
 
-Nothing here stops a selection. Each check is one function from a `Dataset` to remarks, and its
-threshold is a constant that says why it is as it is.
+None of them stops a selection. Each check is one function from a `Dataset` to findings.
 """
 
 from __future__ import annotations
@@ -13,11 +12,17 @@ from typing import Any
 import numpy as np
 
 from .column import Column, FloatArray, IntArray
-from .dataset import Dataset
-from .duplicates import find_duplicates
+from .duplicates import (
+    BLOCK,
+    NEAR_DUPLICATE,
+    RANK_ROWS,
+    find_duplicates,
+    near_duplicates,
+    ranks_of,
+    some_rows,
+)
 from .messages import shown
-from .near_duplicates import BLOCK, NEAR_DUPLICATE, RANK_ROWS, near_duplicates, ranks_of, some_rows
-from .table import Table
+from .table import Dataset, Table
 
 #: Below so many samples estimates scatter by about a tenth of a bit, and only strong features pass.
 FEW_SAMPLES = 100
@@ -25,7 +30,7 @@ FEW_SAMPLES = 100
 #: Of a class with fewer samples, nearest neighbours are mostly of other classes, whatever it is.
 SMALL_CLASS = 10
 
-#: Frequencies of levels met less often on average say little; estimates of them come out too large.
+#: With fewer samples per level on average, estimates are biased upwards.
 SAMPLES_PER_LEVEL = 5
 
 #: Estimators look at the four nearest samples: where five share a value, their distance is zero.
@@ -35,16 +40,16 @@ TIED_SAMPLES = 5
 #: by 0.02 to 0.05 bit, those of which all are by 0.2.
 TIED_SHARE = 1 / 3
 
-#: Fewer rows come in strict order by chance too easily: ten do once in two million tries.
+#: Ten random rows are in strict order once in two million cases; fewer rows more often.
 ORDERED_ROWS = 10
 
-#: Rows looked at for ties; where there are more, some are drawn, always the same ones.
+#: Rows examined for ties; of more rows a fixed random sample.
 TIE_ROWS = 100_000
 
 #: The most columns of which every two are compared: that takes the square of their number.
 MOST_COLUMNS = 10_000
 
-#: Groups of near-duplicates told one by one; a table has more of them if it is made so.
+#: Groups of near-duplicates that are reported one by one.
 MOST_GROUPS = 20
 
 #: Levels of a target that are named.
@@ -56,12 +61,12 @@ SERIOUS = ("counts the rows", "gives the target away")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know about the data.
+    """One property of the data that may mislead a selection.
 
     Parameters
     ----------
     topic : str
-        A few words, such as "near-duplicates".
+        Such as "near-duplicates".
     columns : tuple of str
         The columns that it is about; none where it is about all.
     sentence : str
@@ -80,73 +85,72 @@ class Finding:
         return f"{self.topic}: {self.sentence}"
 
 
-def alarms(remarks: Iterable[Finding], selected: Iterable[str]) -> list[str]:
-    """Return, of the remarks, what undoes the answer because it is about a selected column.
+def alarms(findings: Iterable[Finding], selected: Iterable[str]) -> list[str]:
+    """Return, of the findings, what undoes the answer because it is about a selected column.
 
     Examples
     --------
-    >>> alarms([Remark("counts the rows", ("id", "day"), "These grow.")], ["age", "id"])
+    >>> alarms([Finding("counts the rows", ("id", "day"), "These grow.")], ["age", "id"])
     ['id counts the rows. These grow.']
     """
     chosen = set(selected)
     return [
-        f"{shown(name)} {remark.topic}. {remark.sentence}"
-        for remark in remarks
-        if remark.topic in SERIOUS
-        for name in remark.columns
+        f"{shown(name)} {finding.topic}. {finding.sentence}"
+        for finding in findings
+        if finding.topic in SERIOUS
+        for name in finding.columns
         if name in chosen
     ]
 
 
-def inspect_data(problem: Dataset, n_rows: int | None = None) -> tuple[Finding, ...]:
-    """Return what to know about the data before trusting a selection.
+def inspect_data(dataset: Dataset, n_rows: int | None = None) -> tuple[Finding, ...]:
+    """Return the findings about a dataset.
 
     Parameters
     ----------
-    problem : Problem
+    dataset : Dataset
     n_rows : int, optional
         How many rows there were before any were left out; without it, those left out after the
         last one used go unnoticed.
 
     Returns
     -------
-    tuple of Remark
-        None if there is nothing to say.
+    tuple of Finding
 
     Examples
     --------
-    >>> from pidselect.data import read_problem
+    >>> from pidselect.data import read_dataset
     >>> rng = np.random.default_rng(0)
     >>> inch = rng.normal(size=200)
     >>> X = np.column_stack([inch, 2.54 * inch + 0.01 * rng.normal(size=200), np.zeros(200)])
-    >>> for remark in inspect_data(read_problem(X, rng.normal(size=200))):
-    ...     print(remark)
-    skipped columns: 1 column is constant, so that it tells nothing.
+    >>> for finding in inspect_data(read_dataset(X, rng.normal(size=200))):
+    ...     print(finding)
+    skipped columns: 1 column is constant, hence not informative.
     near-duplicates: These 2 columns are nearly the same (rank correlation beyond 0.99). Which one
-    is selected is nearly chance; the other is mostly redundant.
+    is selected is nearly random; the other is mostly redundant.
     """
-    table, target = problem.table, problem.target.columns
-    copies = _find_copies(table)
-    usable = _usable(table, copies)
+    table, target = dataset.table, dataset.target.columns
+    duplicates = _find_duplicates(table)
+    usable = _usable(table, duplicates)
     numbers = [i for i in usable if _is_number(table.columns[i])]
     found: list[Iterable[Finding]] = [
-        _left_out(problem, n_rows),
-        _few_samples(problem),
+        _left_out(dataset, n_rows),
+        _few_samples(dataset),
         _small_classes(target),
         _skipped(table),
-        _copies(table, copies),
+        _duplicates(table, duplicates),
         _near_duplicates(table, numbers),
-        _giveaways(problem, numbers),
+        _giveaways(dataset, numbers),
         _row_numbers(table, numbers),
         _ties((*(table.columns[i] for i in usable), *target)),
-        _many_levels(table, copies),
+        _many_levels(table, duplicates),
         _kept_gaps((*table.columns, *target)),
     ]
-    return tuple(remark for remarks in found for remark in remarks)
+    return tuple(finding for findings in found for finding in findings)
 
 
-def _find_copies(table: Table) -> dict[int, int]:
-    """Return the copies: first those in some of the rows, then of these the ones in all."""
+def _find_duplicates(table: Table) -> dict[int, int]:
+    """Return the duplicates: first those in some rows, then of these the ones in all."""
     rows = some_rows(table.n_samples, RANK_ROWS)
     if len(rows) == table.n_samples:
         return find_duplicates(table)
@@ -155,8 +159,8 @@ def _find_copies(table: Table) -> dict[int, int]:
     return find_duplicates(table, without=without) if some else {}
 
 
-def _usable(table: Table, copies: Mapping[int, int]) -> list[int]:
-    return [i for i in range(len(table)) if i not in table.skipped and i not in copies]
+def _usable(table: Table, duplicates: Mapping[int, int]) -> list[int]:
+    return [i for i in range(len(table)) if i not in table.skipped and i not in duplicates]
 
 
 def _is_number(column: Column) -> bool:
@@ -166,8 +170,8 @@ def _is_number(column: Column) -> bool:
 # ----------------------------------------------------------------------------- rows and classes
 
 
-def _left_out(problem: Dataset, n_rows: int | None) -> Iterator[Finding]:
-    rows = problem.rows
+def _left_out(dataset: Dataset, n_rows: int | None) -> Iterator[Finding]:
+    rows = dataset.rows
     before = n_rows if n_rows is not None else int(rows[-1]) + 1
     if gone := before - len(rows):
         were = "row was" if gone == 1 else "rows were"
@@ -179,8 +183,8 @@ def _left_out(problem: Dataset, n_rows: int | None) -> Iterator[Finding]:
         )
 
 
-def _few_samples(problem: Dataset) -> Iterator[Finding]:
-    n_samples, n_columns = len(problem.rows), len(problem.table)
+def _few_samples(dataset: Dataset) -> Iterator[Finding]:
+    n_samples, n_columns = len(dataset.rows), len(dataset.table)
     if n_samples < FEW_SAMPLES:
         yield Finding(
             "few samples",
@@ -212,12 +216,12 @@ def _small_classes(target: Sequence[Column]) -> Iterator[Finding]:
             )
             more = f" and {len(small) - MOST_NAMED} more" * (len(small) > MOST_NAMED)
             have, them = ("class has", "it") if len(small) == 1 else ("classes have", "them")
-            amounts = " If these are amounts, state the kind ordinal." * (column.labels is None)
+            amounts = " If these are amounts, state the type ordinal." * (column.labels is None)
             yield Finding(
                 "small classes",
                 (column.name,),
-                f"{len(small)} {have} fewer than {SMALL_CLASS} samples: {named}{more}. What tells "
-                f"{them} from others will hardly be found; join or leave out such classes."
+                f"{len(small)} {have} fewer than {SMALL_CLASS} samples: {named}{more}. Features "
+                f"that distinguish {them} are hard to detect; merge or drop such classes."
                 f"{amounts}",
             )
 
@@ -229,7 +233,7 @@ def _label(column: Column, row: int) -> str:
     return f"{value:g}" if column.labels is None else shown(column.labels[int(value)])
 
 
-# --------------------------------------------------------------------- columns that say too little
+# ---------------------------------------------------------------------------- uninformative columns
 
 
 def _skipped(table: Table) -> Iterator[Finding]:
@@ -239,34 +243,33 @@ def _skipped(table: Table) -> Iterator[Finding]:
     for why, names in whys.items():
         one = len(names) == 1
         are = f"{len(names)} column{' is' if one else 's are'}"
-        they = "it tells" if one else "they tell"
         said = {
-            "constant": f"{are} constant, so that {they} nothing.",
-            "identifier": f"{are} an identifier: nearly every row has its own text. State "
-            "the kind nominal if these are labels.",
+            "constant": f"{are} constant, hence not informative.",
+            "identifier": f"{are} an identifier: nearly every row has a different text. State "
+            "the type nominal if these are labels.",
         }
         yield Finding("skipped columns", tuple(names), said.get(why, f"{are} skipped: {why}."))
 
 
-def _copies(table: Table, copies: Mapping[int, int]) -> Iterator[Finding]:
+def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
     groups: dict[int, list[int]] = {}
-    for copy, original in copies.items():
+    for copy, original in duplicates.items():
         groups.setdefault(original, []).append(copy)
     for original, others in list(groups.items())[:MOST_GROUPS]:
         names = tuple(table.names[i] for i in (original, *others))
         yield Finding(
             "copies",
             names,
-            "These columns say the same in other units or other words. Only the first takes part "
-            "in a selection.",
+            "These columns are equal up to units or labels. Only the first is a candidate of a "
+            "selection.",
         )
     yield from _more_groups("copies", len(groups) - MOST_GROUPS)
 
 
-def _many_levels(table: Table, copies: Mapping[int, int]) -> Iterator[Finding]:
+def _many_levels(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
     names = [
         table.names[i]
-        for i in _usable(table, copies)
+        for i in _usable(table, duplicates)
         if table.columns[i].feature_type == "nominal"
         and table.columns[i].levels() * SAMPLES_PER_LEVEL > table.n_samples
     ]
@@ -288,11 +291,11 @@ def _kept_gaps(columns: Sequence[Column]) -> Iterator[Finding]:
             "missing values",
             tuple(names),
             f"{one} missing values, which count as a level of their own. That a value is missing "
-            "may itself tell something.",
+            "may be informative.",
         )
 
 
-# ---------------------------------------------------------------------- columns that say too much
+# -------------------------------------------------------------------- leakage, order and ties
 
 
 def _row_numbers(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
@@ -361,11 +364,11 @@ def _tied_share(values: FloatArray) -> float:
     return float(lengths[lengths >= TIED_SAMPLES].sum() / len(ordered))
 
 
-def _giveaways(problem: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
-    """Find columns that name the target in other words: mostly a result of it, not a cause."""
-    if len(problem.target) != 1:
+def _giveaways(dataset: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
+    """Find columns that determine the target: mostly a result of it, not a cause."""
+    if len(dataset.target) != 1:
         return
-    table, (target,) = problem.table, problem.target.columns
+    table, (target,) = dataset.table, dataset.target.columns
     names: list[str] = []
     if _is_number(target):
         rows = some_rows(table.n_samples, RANK_ROWS)
@@ -376,19 +379,19 @@ def _giveaways(problem: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
             names += [column.name for column, is_one in zip(part, strong, strict=True) if is_one]
     else:
         goal_codes = target.codes()
-        names = [c.name for c in table.columns if c.is_discrete and _tells_all(c, goal_codes)]
+        names = [c.name for c in table.columns if c.is_discrete and _determines(c, goal_codes)]
     if names:
         one = len(names) == 1
         yield Finding(
             "gives the target away",
             tuple(names),
-            f"{'This column tells' if one else 'Each of these columns tells'} the target almost "
-            f"exactly. Make sure that {'it is' if one else 'they are'} known before the target "
+            f"{'This column determines' if one else 'Each of these columns determines'} the target "
+            f"almost exactly. Check that {'it is' if one else 'they are'} known before the target "
             "is, and not made from it.",
         )
 
 
-def _tells_all(column: Column, target: IntArray) -> bool:
+def _determines(column: Column, target: IntArray) -> bool:
     """Return whether every level, met often enough on average, goes with one class only."""
     codes = column.codes()
     n_levels = int(codes.max()) + 1
@@ -417,7 +420,7 @@ def _near_duplicates(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
             "near-duplicates",
             names,
             f"These {len(names)} columns are nearly the same (rank correlation beyond "
-            f"{NEAR_DUPLICATE:g}). Which one is selected is nearly chance; {others} mostly "
+            f"{NEAR_DUPLICATE:g}). Which one is selected is nearly random; {others} mostly "
             "redundant.",
         )
     yield from _more_groups("near-duplicates", len(groups) - MOST_GROUPS)

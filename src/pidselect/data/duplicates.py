@@ -1,27 +1,41 @@
-"""Copies: columns that say the same in other units or other words.
+"""Duplicate columns, equal up to an affine map or a relabelling, and near-duplicates by rank.
 
-Comparing all pairs would take p² n steps. Instead every column gets a number that copies share,
-and only columns whose numbers agree are compared: about p n + p log p steps.
+Comparing all pairs of p columns takes p² n steps. Instead each column gets a number that duplicates
+share, and only columns with equal numbers are compared: about p n + p log p steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import rankdata
 
-from .column import Column, FloatArray
+from .column import Column, FloatArray, IntArray
 from .table import Table
 
-FIRST_SAMPLES = 2**10  # enough to tell columns apart that are no copies
+FIRST_SAMPLES = 2**10  # enough to distinguish most columns
 
-TOLERANCE = 1e-10  # the largest difference of copies, in standard deviations
+TOLERANCE = 1e-10  # the largest difference of duplicates, in standard deviations
 ROUNDING = 8 * np.finfo(np.float64).eps  # what a few operations lose, relative to the largest value
-# A column far from zero loses digits to its offset. Beyond this loss copies cannot be told from
-# columns that differ by a little noise, and only identical ones are reported.
+# A column far from zero loses digits to its offset. Beyond this loss duplicates cannot be
+# distinguished from columns with a little noise, and only identical ones are reported.
 LARGEST_TOLERANCE = 1e-7
+
+#: The absolute rank correlation of near-duplicates.
+NEAR_DUPLICATE = 0.99
+
+#: Rows of which ranks are correlated: with 2000, correlations of 0.99 and 0.985 are distinguished.
+#: Of more rows a fixed random sample is used.
+RANK_ROWS = 2_000
+
+#: Columns of a block of the correlation matrix.
+BLOCK = 1_000
 
 
 def find_duplicates(
@@ -30,39 +44,39 @@ def find_duplicates(
     without: Collection[int] = (),
     by_rank: bool = False,
 ) -> dict[int, int]:
-    """Return which columns are copies of which others.
+    """Return which columns duplicate which others.
 
-    Numbers (continuous, ordinal) are copies if they are equal up to an affine map of either
+    Numbers (continuous, ordinal) are duplicates if they are equal up to an affine map of either
     sign, discrete columns (ordinal, nominal) also if they are equal up to a renaming of their
-    levels. Missing values must be in the same places. Skipped columns take no part.
+    levels. Missing values must be in the same places. Skipped columns are excluded.
 
     Parameters
     ----------
     table : Table
         The columns.
     prefer : collection of int
-        Columns that stand for their copies even if they do not come first.
+        Columns that represent their duplicates even if they are not the first.
     without : collection of int
-        Columns that take no part, as skipped ones do not.
+        Columns that are excluded, too.
     by_rank : bool
-        Whether numbers are copies already if a strictly monotone map takes one to the other.
+        Whether numbers are duplicates if a strictly monotone map takes one to the other.
 
     Returns
     -------
     dict of int to int
-        From a copy's index to that of the column that stands for it: the first preferred
-        one among its copies, or else the first.
+        From the index of a duplicate to that of the column that represents it: the first
+        preferred one of the group, or else the first.
 
     Examples
     --------
     >>> inch = np.array([60.5, 71.25, 66.0, 63.75])
     >>> table = Table.read(np.column_stack([inch, [0, 1, 1, 0], 2.54 * inch, [7, 3, 3, 7]]))
-    >>> find_copies(table)
+    >>> find_duplicates(table)
     {2: 0, 3: 1}
-    >>> find_copies(table, prefer=[2])
+    >>> find_duplicates(table, prefer=[2])
     {0: 2, 3: 1}
     >>> growth = Table.read(np.column_stack([inch, np.exp(-inch)]))
-    >>> find_copies(growth), find_copies(growth, by_rank=True)
+    >>> find_duplicates(growth), find_duplicates(growth, by_rank=True)
     ({}, {1: 0})
     """
     aside = {*table.skipped, *without}
@@ -93,8 +107,7 @@ def _alike_at_first(
 ) -> Iterator[int]:
     """Yield the columns whose first samples have the same digest as those of another one.
 
-    Columns that differ there are no copies, whatever comes later. That saves going through, and
-    sorting, nearly all of a table with many samples.
+    Columns that differ there are no duplicates, so that most columns are not sorted as a whole.
     """
     first = np.arange(min(FIRST_SAMPLES, table.n_samples))
     alike: dict[tuple[bool, bytes], list[int]] = {}
@@ -123,7 +136,7 @@ def _monotone(table: Table, used: list[int]) -> Iterator[tuple[int, int]]:
     """Yield pairs of numeric columns of the same ranks, counted from either end."""
     seen: dict[bytes, int] = {}
     numbers = [index for index in used if table.columns[index].feature_type != "nominal"]
-    # A column may be continuous and its image ordinal, so one kind stands for both.
+    # A column may be continuous and its image ordinal, so one type represents both.
     plain = Table(tuple(replace(column, feature_type="continuous") for column in table.columns))
     for index in _alike_at_first(plain, numbers, _rank_fingerprint):
         yield seen.setdefault(_rank_fingerprint(table.columns[index]), index), index
@@ -139,7 +152,7 @@ def _rank_fingerprint(column: Column) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class _Shadow:
-    """A column's projection on a fixed direction, equal for affine copies up to `tolerance`."""
+    """A column's projection on a fixed direction, equal for affine duplicates up to `tolerance`."""
 
     index: int
     projection: float
@@ -149,7 +162,7 @@ class _Shadow:
 def _affine(table: Table, used: list[int]) -> Iterator[tuple[int, int]]:
     """Yield pairs of numeric columns that are equal up to an affine map.
 
-    An ordinal column takes part as well: its copy in another unit may count as continuous, as
+    Ordinal columns are included: the duplicate in another unit may be continuous, as
     whole inches and their centimetres do.
     """
     weights = np.random.default_rng(0).normal(size=table.n_samples)
@@ -207,3 +220,67 @@ def _are_copies(table: Table, one: _Shadow, other: _Shadow) -> bool:
     a, b = a[known], b[known]
     sign = 1.0 if a @ b >= 0 else -1.0
     return bool(np.abs(a - sign * b).max() <= tolerance)
+
+
+def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
+    """Return groups of columns whose ranks are nearly the same, counted from either end.
+
+    Parameters
+    ----------
+    table : Table
+    numbers : sequence of int
+        The columns to compare, all of them numbers.
+
+    Returns
+    -------
+    list of list of int
+        In order. Two columns of a group may be alike only by way of a third.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(3, 500))
+    >>> table = Table.read(np.column_stack([x[0], x[1], np.exp(x[0] + x[2] / 100)]))
+    >>> near_duplicates(table, [0, 1, 2])
+    [[0, 2]]
+    """
+    rows = some_rows(table.n_samples, RANK_ROWS)
+    starts = range(0, len(numbers), BLOCK)
+    blocks = [[table.columns[i] for i in numbers[start : start + BLOCK]] for start in starts]
+    ranks = [ranks_of(block, rows) for block in blocks]
+    pairs = [
+        np.array([one, other]) + np.argwhere(np.abs(left.T @ right) > NEAR_DUPLICATE)
+        for one, left in zip(starts, ranks, strict=True)
+        for other, right in zip(starts, ranks, strict=True)
+        if one <= other
+    ]
+    ends = np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
+    shape = (len(numbers), len(numbers))
+    graph = coo_array((np.ones(len(ends), dtype=bool), ends.T), shape=shape)
+    _, labels = connected_components(graph, directed=False)
+    groups: dict[int, list[int]] = {}
+    for index, label in zip(numbers, labels.tolist(), strict=True):
+        groups.setdefault(label, []).append(index)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def ranks_of(columns: Sequence[Column], rows: IntArray) -> NDArray[np.float32]:
+    """Return ranks of mean 0 and length 1, one column each; gaps are in the middle."""
+    ranks = np.zeros((len(rows), len(columns)), dtype=np.float32)
+    for place, column in enumerate(columns):
+        values = column.values[rows]
+        known = ~np.isnan(values)
+        if not known.any():
+            continue
+        order = rankdata(values[known])
+        order -= order.mean()
+        length = np.sqrt((order**2).sum())
+        if length:
+            ranks[known, place] = order / length
+    return ranks
+
+
+def some_rows(n_samples: int, most: int) -> IntArray:
+    """Return all rows, or a fixed random sample of them, in order."""
+    if n_samples <= most:
+        return np.arange(n_samples)
+    return np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))

@@ -1,4 +1,4 @@
-"""Kinds: what a column's values mean, inferred by stated thresholds or stated by the caller."""
+"""Feature types: continuous, ordinal or nominal, inferred by thresholds or stated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .column import FEATURE_TYPES, Column, FeatureType, FloatArray
 from .messages import check_choice, did_you_mean
-from .raw import RawColumn
+from .raw_column import RawColumn
 
 FeatureTypes = Mapping[str, FeatureType] | Sequence[FeatureType]
 
@@ -42,7 +42,7 @@ def count_levels(values: FloatArray) -> int:
 
 
 def infer_feature_type(raw: RawColumn) -> FeatureType:
-    """Return a column's kind as its values suggest it.
+    """Return the feature type that the values of a column suggest.
 
     Texts, bools and unordered categories are nominal, ordered categories ordinal, times
     continuous. Numbers are ordinal if they have few levels for the number of samples (at most
@@ -51,9 +51,9 @@ def infer_feature_type(raw: RawColumn) -> FeatureType:
 
     Examples
     --------
-    >>> infer_kind(Raw("children", "number", np.array([0.0, 2.0, 1.0, 0.0, 2.0, 1.0])))
+    >>> infer_feature_type(RawColumn("children", "number", np.array([0.0, 2, 1, 0, 2, 1])))
     'ordinal'
-    >>> infer_kind(Raw("height", "number", np.array([1.6, 1.8, 1.7, 1.6, 1.8, 1.7])))
+    >>> infer_feature_type(RawColumn("height", "number", np.array([1.6, 1.8, 1.7, 1.6, 1.8, 1.7])))
     'continuous'
     """
     match raw.form:
@@ -84,11 +84,11 @@ def has_at_most(values: FloatArray, n_levels: float) -> bool:
 
 
 def identifier(raw: RawColumn) -> str | None:
-    """Return in words why a column only names its rows, or None if it does not.
+    """Return why a column is an identifier of the rows, or None if it is none.
 
     Examples
     --------
-    >>> identifier(Raw("id", "text", np.arange(5.0), ("a", "b", "c", "d", "e")))
+    >>> identifier(RawColumn("id", "text", np.arange(5.0), ("a", "b", "c", "d", "e")))
     'identifier: 5 different texts in 5 rows'
     """
     if raw.form not in ("text", "category"):
@@ -101,11 +101,11 @@ def identifier(raw: RawColumn) -> str | None:
 
 
 def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
-    """Return the column with its stated kind, or the inferred one.
+    """Return the column with its stated feature type, or the inferred one.
 
     Examples
     --------
-    >>> to_column(Raw("city", "text", np.array([0.0, 1.0]), ("Rome", "Oslo")), "continuous")
+    >>> to_column(RawColumn("city", "text", np.array([0.0, 1.0]), ("Rome", "Oslo")), "continuous")
     Traceback (most recent call last):
     ...
     ValueError: column 'city' cannot be continuous, as it holds texts ('Rome' in row 0); turn
@@ -129,7 +129,7 @@ def to_target(raw: RawColumn, stated: FeatureType | None = None) -> Column:
 
     Examples
     --------
-    >>> to_target(Raw("digit", "number", np.array([0.0, 7.0, 7.0, 0.0]))).kind
+    >>> to_target(RawColumn("digit", "number", np.array([0.0, 7.0, 7.0, 0.0]))).feature_type
     'nominal'
     """
     if stated is None and (reason := identifier(raw)):
@@ -145,18 +145,18 @@ def to_target(raw: RawColumn, stated: FeatureType | None = None) -> Column:
 def stated_feature_types(
     feature_types: FeatureTypes | None, names: Sequence[str]
 ) -> tuple[FeatureType | None, ...]:
-    """Return the kind stated for each column, None where it is to be inferred.
+    """Return the type stated for each column, None where it is to be inferred.
 
     Parameters
     ----------
-    kinds : mapping of name to kind, or sequence of one kind per column, optional
+    feature_types : mapping of name to feature type, or sequence of one per column, optional
         The key "target" is left to `stated_target_type`, unless a column is called so.
     names : sequence of str
         The columns' names.
 
     Examples
     --------
-    >>> stated_kinds({"b": "nominal"}, ["a", "b"])
+    >>> stated_feature_types({"b": "nominal"}, ["a", "b"])
     (None, 'nominal')
     """
     if feature_types is None:
@@ -165,12 +165,14 @@ def stated_feature_types(
         stated = {str(name): feature_type for name, feature_type in feature_types.items()}
         for name, feature_type in stated.items():
             if name not in names and name != TARGET:
-                raise ValueError(f"kinds names no column {name!r}{did_you_mean(name, names)}")
-            check_choice(feature_type, FEATURE_TYPES, f"kinds[{name!r}]")
+                raise ValueError(
+                    f"feature_types names no column {name!r}{did_you_mean(name, names)}"
+                )
+            check_choice(feature_type, FEATURE_TYPES, f"feature_types[{name!r}]")
         return tuple(stated.get(name) for name in names)
     if isinstance(feature_types, str) or not hasattr(feature_types, "__len__"):
         raise TypeError(
-            f"kinds must map names to kinds or list one kind per column, got {feature_types!r}; "
+            f"feature_types must map names to types or list one per column, got {feature_types!r}; "
             "for example feature_types={'x0': 'nominal'}"
         )
     if len(feature_types) != len(names):
@@ -179,21 +181,21 @@ def stated_feature_types(
             "per column, or use a mapping for some of them: feature_types={'x0': 'nominal'}"
         )
     for name, feature_type in zip(names, feature_types, strict=True):
-        check_choice(feature_type, FEATURE_TYPES, f"kinds for column {name!r}")
+        check_choice(feature_type, FEATURE_TYPES, f"feature_types for column {name!r}")
     return tuple(feature_types)
 
 
 def stated_target_type(
     feature_types: FeatureTypes | None, names: Sequence[str]
 ) -> FeatureType | None:
-    """Return the kind stated for the target by the key "target", if it is not a feature's name.
+    """Return the type stated for the target by the key "target", if it is no feature's name.
 
     Examples
     --------
-    >>> stated_target_kind({"target": "continuous"}, ["a", "b"])
+    >>> stated_target_type({"target": "continuous"}, ["a", "b"])
     'continuous'
     """
     if not isinstance(feature_types, Mapping) or TARGET in names or TARGET not in feature_types:
         return None
-    check_choice(feature_types[TARGET], FEATURE_TYPES, "kinds['target']")
+    check_choice(feature_types[TARGET], FEATURE_TYPES, "feature_types['target']")
     return feature_types[TARGET]

@@ -28,9 +28,9 @@ import numpy as np
 
 from .atomic_write import atomic_write
 from .column_store import ColumnStore
-from .frames import column_names, keep, read_columns, unique_names
+from .input import column_names, keep, read_columns, unique_names
 from .messages import quoted
-from .raw import RawColumn, from_series
+from .raw_column import RawColumn, from_series
 from .text_io import (
     BLOCK_BYTES,
     DELIMITED,

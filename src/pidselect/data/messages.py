@@ -73,7 +73,7 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as people say it.
+    """Return a duration in a readable unit.
 
     Examples
     --------

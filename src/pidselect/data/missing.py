@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from .column import IntArray
-from .frames import read_gaps
+from .input import read_gaps
 from .messages import check_choice
-from .raw import RawColumn
+from .raw_column import RawColumn
 
 Missing = Literal["error", "drop", "category"]
 POLICIES: tuple[Missing, ...] = get_args(Missing)
@@ -23,23 +23,22 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
 
     Parameters
     ----------
-    inputs : mapping of str to sequence of Raw
+    inputs : mapping of str to sequence of RawColumn
         What the caller passed, by the name of the argument ("X", "y"), all of one length.
     missing : {"error", "drop", "category"}
         Refuse missing values, leave out the rows that have any, or keep them as a level.
 
     Examples
     --------
-    >>> a = Raw("a", "number", np.array([1.0, np.nan, 3.0]))
+    >>> a = RawColumn("a", "number", np.array([1.0, np.nan, 3.0]))
     >>> kept_rows({"X": [a]}, "drop")
     array([0, 2])
     >>> kept_rows({"X": [a]})
     Traceback (most recent call last):
     ...
-    ValueError: Input X contains NaN: 'a' (1 missing). Either fill in the missing values first
-    (for example with sklearn.impute.SimpleImputer), or use missing='drop' (--missing drop) to
-    leave out the rows that have any, or missing='category' (--missing category) to treat them as
-    a level of their own.
+    ValueError: Input X contains NaN: 'a' (1 missing). Either impute the missing values (for example
+    with sklearn.impute.SimpleImputer), or use missing='drop' to drop the rows that have any, or
+    missing='category' to treat them as a separate level.
     """
     check_choice(missing, POLICIES, "missing")
     for argument, raws in inputs.items():
@@ -52,10 +51,9 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     found = " ".join(_sentence(argument, counts) for argument, counts in gaps.items())
     if missing == "error":
         raise ValueError(
-            f"{found} Either fill in the missing values first (for example with "
-            "sklearn.impute.SimpleImputer), or use missing='drop' (--missing drop) to leave out "
-            "the rows that have any, or missing='category' (--missing category) to treat them as "
-            "a level of their own."
+            f"{found} Either impute the missing values (for example with "
+            "sklearn.impute.SimpleImputer), or use missing='drop' to drop the rows that have any, "
+            "or missing='category' to treat them as a separate level."
         )
     complete = np.ones(len(everything), dtype=bool)
     for raw in columns:

@@ -1,4 +1,4 @@
-"""Table: what every other room sees of the caller's X."""
+"""Table and Dataset: features, and features with a target, as the other packages read them."""
 
 from __future__ import annotations
 
@@ -11,30 +11,38 @@ import numpy as np
 
 from .column import Block, Columns, FeatureType, IntArray, is_constant
 from .column_store import ColumnStore
-from .feature_types import FeatureTypes, identifier, stated_feature_types, to_column
-from .frames import keep, read_columns
+from .feature_types import (
+    TARGET,
+    FeatureTypes,
+    identifier,
+    infer_feature_type,
+    stated_feature_types,
+    stated_target_type,
+    to_column,
+    to_target,
+)
+from .input import keep, read_columns, read_vectors
 from .io import read_file
 from .messages import did_you_mean, warn_caller
-from .missing import Missing, kept_rows
-from .raw import RawColumn
+from .missing import Missing, check_no_gaps, kept_rows
+from .raw_column import RawColumn
 from .text_io import ColumnChoice, TextFormat
 
-MEMORY_OF_A_FILE = 2**28  # what the columns of a file take before they go to temporary files
+MEMORY_OF_A_FILE = 2**28  # bytes of the columns of a file in memory; others go to temporary files
 
-SHOWN_COLUMNS = 20  # a wide table prints its first columns, and the number of the others
+SHOWN_COLUMNS = 20  # columns that are printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table(Columns):
-    """Named columns of one length, each with its kind.
+    """Named columns of one length, each with its feature type.
 
     Parameters
     ----------
     columns : tuple of Column
-        All columns, in their order in the input.
+        In the order of the input.
     skipped : mapping of int to str
-        The columns that cannot tell anything, by index, and why: they are constant or only
-        identify the row.
+        Columns that cannot be informative, by index, with the reason: constant, or identifier.
 
     Examples
     --------
@@ -65,23 +73,22 @@ class Table(Columns):
         Parameters
         ----------
         X : dataframe, 2-D array or list of rows
-            The columns of arrays and lists are called x0, x1, ...
-        kinds : mapping of name to kind, or sequence of one kind per column, optional
-            "continuous", "ordinal" or "nominal" where the inferred kind is not wanted. The key
-            "target" is of no effect here, unless a column is called so.
+            Also a lazy frame, or an object with the Arrow PyCapsule interface. Columns of arrays
+            and lists are named x0, x1, ...
+        feature_types : mapping of name to feature type, or sequence of one per column, optional
+            "continuous", "ordinal" or "nominal", instead of the inferred type.
         missing : {"error", "drop", "category"}
-            Refuse missing values, leave out the rows that have any, or keep them as a level.
+            Refuse missing values, drop the rows that have any, or keep them as a level.
 
         Returns
         -------
         Table
-            Its values are copies: writing to them does not change X.
+            With copies of the values of X.
 
         Warns
         -----
         UserWarning
-            Where texts are skipped because nearly every row has its own, or where integers are
-            too large to be told apart in float64.
+            If identifiers are skipped, or integers become equal as float64.
         """
         raws = read_columns(X)
         rows = kept_rows({"X": raws}, missing)
@@ -99,43 +106,36 @@ class Table(Columns):
         without: str | Iterable[str] = (),
         text: TextFormat | None = None,
     ) -> Table:
-        r"""Read a file that may be larger than memory: a CSV, JSON lines, Parquet, Arrow or NumPy.
+        r"""Read a file that may be larger than memory: CSV, JSON lines, Parquet, Arrow or NumPy.
 
-        Of a text, only a block is in memory at a time, and the different texts of columns that
-        hold texts. What a column holds is told from all of its values:
-
-        - numbers: as Python writes them, blanks around them are fine. ``1_000`` is a text; ``007``
-          is the number 7, as for pandas: feature_types={"zip": "nominal"} reads labels.
-        - truth values: ``true`` and ``false``, also in capital letters.
-        - times: ISO dates, with or without a time (UTC unless it says otherwise), or times of day.
-        - texts: everything else, as it is written, also numbers with words among them.
+        The form of a text column is determined by all of its values: numbers as Python writes
+        them, booleans (``true``, ``False``), ISO dates and times (UTC unless a zone is written),
+        times of day, else texts. Reading needs pyarrow.
 
         Parameters
         ----------
         path : str or path
-            A file of delimited fields (.csv, .tsv, .txt) with the columns' names in its first
-            line, or of JSON lines (.jsonl, .ndjson), and each packed by gzip (.csv.gz); a Parquet
-            file (.parquet), an Arrow or Feather file (.arrow, .feather, .ipc), or an array saved
-            by NumPy (.npy). Names have no blanks around them; a column without a name is called
-            "column 1" if it is the first, and so on.
-        kinds, missing
+            Delimited fields with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson), each
+            also compressed (.csv.gz); Parquet (.parquet), Arrow or Feather (.arrow, .feather,
+            .ipc, streams .arrows), a 2-D array (.npy); "-" is standard input. Names are stripped
+            of blanks; an empty name in the first column becomes "column 1", and so on.
+        feature_types, missing
             See `read`.
         max_memory : int
-            The bytes that columns take in memory. Those for which there is no room lie in
-            temporary files (see the environment variable ``TMPDIR``), from which the system reads
-            what is needed; they are gone with the table.
+            Bytes of the columns in memory. Others are in temporary files (see the environment
+            variable ``TMPDIR``), which are deleted with the table.
         columns : str or iterable of str, optional
-            Only the columns of these names, in the order of the file. The others are not parsed.
+            Only these columns, in the order of the file.
         without : str or iterable of str
-            All columns but those of these names.
+            All columns but these.
         text : TextFormat, optional
-            The delimiter, the encoding, the decimal mark and the words for missing values of a
-            text file, where they are not found out or are not the usual ones.
+            Delimiter, encoding, decimal mark and missing values of a text file, where they are
+            not detected or not the usual ones.
 
-        Returns
-        -------
-        Table
-            With `split` it comes apart into features and target; `PIDSelector` takes both.
+        Raises
+        ------
+        FileError
+            A ValueError that names the file, the line of a text, and the remedy.
 
         Examples
         --------
@@ -155,7 +155,7 @@ class Table(Columns):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of samples and of columns."""
+        """Number of samples and of columns."""
         return self.n_samples, len(self)
 
     def split(self, target: str | int | Sequence[str | int]) -> tuple[Table, Table]:
@@ -185,7 +185,7 @@ class Table(Columns):
         return Table(tuple(self.columns[index] for index in indices), skipped)
 
     def stored_in(self, store: ColumnStore | None) -> Table:
-        """Return the table with a place where what is made of its columns is kept."""
+        """Return the table with a store for arrays derived from its columns."""
         columns = tuple(replace(column, store=store) for column in self.columns)
         return Table(columns, self.skipped)
 
@@ -206,7 +206,7 @@ class Table(Columns):
         ----------
         rows : array of int64
         reason : str
-            Why columns are skipped that were not constant before.
+            The reason for skipping columns that were not constant before.
 
         Examples
         --------
@@ -262,20 +262,14 @@ class Table(Columns):
 def take_rows(
     raws: Sequence[RawColumn], rows: IntArray, store: ColumnStore | None = None
 ) -> tuple[RawColumn, ...]:
-    """Return the columns restricted to `rows`, the same ones if that is all.
-
-    Examples
-    --------
-    >>> [raw.values for raw in take_rows([Raw("a", "number", np.arange(3.0))], np.array([2]))]
-    [array([2.])]
-    """
+    """Return the columns restricted to `rows`."""
     if all(len(rows) == len(raw.values) for raw in raws):
         return tuple(raws)
     return tuple(keep(raw.take(rows), store) for raw in raws)
 
 
 def feature_types_over(X: Any, feature_types: FeatureTypes | None) -> FeatureTypes | None:
-    """Return the stated kinds, with those of the columns themselves where X is a table."""
+    """Return the stated feature types; if X is a table, those of its columns by default."""
     if not isinstance(X, Table):
         return feature_types
     own: dict[str, FeatureType] = dict(zip(X.names, X.feature_types, strict=True))
@@ -310,15 +304,7 @@ def build_table(
     feature_types: FeatureTypes | None = None,
     skipped: Mapping[int, str] | None = None,
 ) -> Table:
-    """Return the table of raw columns, sorting out those that cannot tell anything.
-
-    Parameters
-    ----------
-    raws : sequence of Raw
-    kinds : Kinds, optional
-    skipped : mapping of int to str, optional
-        Columns that were sorted out before.
-    """
+    """Return the table of raw columns; skip constants, identifiers, and those skipped before."""
     stated = stated_feature_types(feature_types, [raw.name for raw in raws])
     columns = tuple(map(to_column, raws, stated))
     constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw.values)}
@@ -331,3 +317,132 @@ def build_table(
         named = {columns[i].name: reason for i, reason in identifiers.items()}
         warn_caller(IdentifierWarning(named))
     return Table(columns, dict(sorted({**(skipped or {}), **constant, **identifiers}.items())))
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Features and target; `rows` are the rows of the input, all unless ``missing="drop"``."""
+
+    table: Table
+    target: Block
+    rows: IntArray
+
+
+def read_dataset(
+    X: Any,
+    y: Any,
+    *,
+    feature_types: FeatureTypes | None = None,
+    missing: Missing = "error",
+    store: ColumnStore | None = None,
+) -> Dataset:
+    """Read features and target together.
+
+    Parameters
+    ----------
+    X : dataframe, 2-D array, list of rows or Table
+        The features, see `Table.read`. The feature types of a table stay unless others are stated.
+    y : list, array, series or dataframe
+        The target; several columns are one joint target. Without a name it is called "target". At
+        most 20 levels are class labels.
+    feature_types : mapping of name to feature type, or sequence of one per feature, optional
+        The key "target" states the type of the target, unless a feature is called so.
+    missing : {"error", "drop", "category"}
+        Refuse missing values, drop the rows that have any, or keep them as a level.
+    store : ColumnStore, optional
+        For copies of the columns and arrays derived from them.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> dataset = read_dataset(
+    ...     [[1.5], [2.5], [None], [0.5], [0.1]], ["a", "a", "a", "b", "b"], missing="drop"
+    ... )
+    >>> dataset.rows, dataset.target.columns[0].labels
+    (array([0, 1, 3, 4]), ('a', 'b'))
+    """
+    if y is None:
+        raise ValueError("this feature selection requires y to be passed, but the target y is None")
+    raws, targets = read_columns(X, store), read_vectors(y, TARGET)
+    n_rows, n_targets = len(raws[0].values), len(targets[0].values)
+    if n_rows != n_targets:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"X has {n_rows}, y has {n_targets}. Give y one value per row of X"
+        )
+    rows = kept_rows({"X": raws, "y": targets}, missing)
+    raws, targets = take_rows(raws, rows, store), take_rows(targets, rows)
+    if all(is_constant(raw.values) for raw in targets):
+        values = ", ".join(f"{raw.shown(0)} in {raw.name!r}" for raw in targets)
+        raise ValueError(
+            f"the target is constant: one class or value only ({values}) in {len(rows)} "
+            f"sample{'s' * (len(rows) != 1)}; pass a target that varies"
+        )
+    stated = stated_target_type(feature_types, [raw.name for raw in raws])
+    pairs = zip(targets, _target_types(y, targets, stated), strict=True)
+    target = Block(
+        tuple(replace(to_target(raw, feature_type), store=store) for raw, feature_type in pairs)
+    )
+    table = build_table(
+        raws, feature_types_over(X, feature_types), X.skipped if isinstance(X, Table) else {}
+    )
+    return Dataset(table.stored_in(store), target, rows)
+
+
+def _target_types(
+    y: Any, targets: Sequence[RawColumn], stated: FeatureType | None
+) -> tuple[FeatureType | None, ...]:
+    """Return the stated type of each target; of a table, that which differs from the inferred."""
+    if stated is not None or not isinstance(y, Table):
+        return (stated,) * len(targets)
+    pairs = zip(targets, y.feature_types, strict=True)
+    return tuple(
+        feature_type if feature_type != infer_feature_type(raw) else None
+        for raw, feature_type in pairs
+    )
+
+
+def read_block(
+    values: Any, name: str, *, feature_types: FeatureTypes | None = None, target: bool = False
+) -> Block:
+    """Read one variable of one or several columns, which must not have missing values.
+
+    Parameters
+    ----------
+    values : list, array, series or dataframe
+        Of one or two dimensions.
+    name : str
+        The name of a column without one; several are called ``name[0]``, ``name[1]``, ...
+    feature_types : mapping of name to feature type, or sequence of one per column, optional
+        For a target also by the key "target".
+    target : bool
+        Whether few levels are class labels and an identifier is an error.
+
+    Returns
+    -------
+    Block
+
+    Examples
+    --------
+    >>> block = read_block([[0.1, 1], [0.7, 0], [0.4, 1], [0.9, 0]], "x")
+    >>> block.names, block.feature_types
+    (('x[0]', 'x[1]'), ('continuous', 'ordinal'))
+    """
+    raws = read_vectors(values, name)
+    check_no_gaps(name, raws)
+    names = [raw.name for raw in raws]
+    stated = stated_feature_types(feature_types, names)
+    if not target:
+        return Block(tuple(map(to_column, raws, stated)))
+    common = (
+        stated_target_type(feature_types, names) if isinstance(feature_types, Mapping) else None
+    )
+    return Block(
+        tuple(
+            to_target(raw, feature_type or common)
+            for raw, feature_type in zip(raws, stated, strict=True)
+        )
+    )

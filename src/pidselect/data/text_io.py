@@ -21,9 +21,9 @@ import numpy as np
 
 from .column import FloatArray
 from .column_store import ColumnStore
-from .frames import keep
+from .input import keep
 from .messages import did_you_mean, quoted, warn_caller
-from .raw import BOOLS, EXACT_INTEGERS, RawColumn, from_objects
+from .raw_column import BOOLS, EXACT_INTEGERS, RawColumn, from_objects
 
 DELIMITED = (".csv", ".tsv", ".txt")
 JSON_LINES = (".jsonl", ".ndjson")

@@ -24,9 +24,9 @@ from pidselect.data import (
     warn_caller,
 )
 from pidselect.data.feature_types import to_column, to_target
-from pidselect.data.frames import library_of, read_vectors
+from pidselect.data.input import library_of, read_vectors
 from pidselect.data.messages import did_you_mean
-from pidselect.data.raw import RawColumn
+from pidselect.data.raw_column import RawColumn
 from pidselect.decomposition.binning import BINNINGS, Binning
 from pidselect.decomposition.inference import InferenceSettings, infer_atoms, n_decompositions
 from pidselect.decomposition.measures import MEASURES, to_decomposition

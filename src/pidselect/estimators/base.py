@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.data.raw import BOOLS
+from pidselect.data.raw_column import BOOLS
 
 #: Default limit on the memory of a bound estimator, in bytes.
 MAX_MEMORY = 2**30

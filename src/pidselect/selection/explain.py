@@ -23,7 +23,7 @@ from pidselect.data import (
     read_dataset,
 )
 from pidselect.data.feature_types import TARGET
-from pidselect.data.frames import column_names
+from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.result import Explanation, Role

@@ -35,7 +35,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from pidselect.data import Block, IntArray, collect, frame_library, make_frame
 from pidselect.data.feature_types import TARGET, to_target
-from pidselect.data.frames import read_columns, read_vectors, select_rows
+from pidselect.data.input import read_columns, read_vectors, select_rows
 from pidselect.data.messages import align, shown, to_plain
 from pidselect.notebook import stability_html
 from pidselect.selection.callbacks import active_callbacks, use_callback

@@ -1,6 +1,6 @@
 """One column of anything -> float64 values: numbers, seconds, or codes into labels.
 
-What the values *mean* (their kind) is not decided here, see `kinds`.
+The feature type is inferred elsewhere, see `feature_types`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """A column as the caller's table holds it, in numbers, before its kind is decided.
+    """A column as the caller's table holds it, in numbers, without a feature type.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class RawColumn:
         return self.values[~missing] if missing.any() else self.values
 
     def shown(self, row: int) -> str:
-        """Return the value in a row in the caller's words, for messages."""
+        """Return the value in a row as in the input, for messages."""
         value = self.values[row]
         if np.isnan(value):
             return "nan"
@@ -211,7 +211,7 @@ def from_labels(
 
 
 def _from_categories(name: str, series: nw.Series[Any]) -> RawColumn:
-    """Read a categorical; pandas and pyarrow can say that its order has a meaning."""
+    """Read a categorical; those of pandas and pyarrow may be ordered."""
     values, missing = series.to_list(), series.is_null().to_numpy().astype(bool)
     native = series.to_native()
     if isinstance(series.dtype, nw.Enum):
@@ -239,8 +239,8 @@ def _exact_floats(
 def _warn_merged(name: str, before: int, after: int) -> None:
     if after < before:
         warn_caller(
-            f"column {name!r}: {before} different values become {after} as float64, which tells "
-            "integers apart only up to 2**53; subtract an offset first, or pass them as text"
+            f"column {name!r}: {before} different values become {after} as float64, which holds "
+            "all integers only up to 2**53; subtract an offset first, or pass them as text"
         )
 
 
@@ -249,7 +249,7 @@ def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
     missing = np.isnat(times)
     if np.datetime_data(times.dtype)[0] in ("Y", "M", "generic"):  # of no fixed length
         times = times.astype(f"{times.dtype.kind}8[s]")
-    unit: Any  # numpy's own stubs know only literal units
+    unit: Any  # NumPy's stubs accept only literal units
     unit, count = np.datetime_data(times.dtype)
     length = float(np.timedelta64(count, unit) / np.timedelta64(1, "s"))
     ticks = times.astype(np.int64)

@@ -16,7 +16,7 @@ from pidselect import PIDSelector, Table
 from pidselect.data import Block, Column, ColumnStore, read_dataset
 from pidselect.data.column import renumbered, to_codes
 from pidselect.data.feature_types import count_levels, has_at_most
-from pidselect.data.frames import read_columns, select_columns, select_rows
+from pidselect.data.input import read_columns, select_columns, select_rows
 
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
@@ -78,7 +78,7 @@ def test_a_saved_array_is_read_as_the_array(tmp_path, order):
 
 
 def test_columns_of_a_matrix_come_a_few_at_a_time(monkeypatch):
-    monkeypatch.setattr("pidselect.data.frames.TOGETHER_BYTES", 2 * 8 * 50)
+    monkeypatch.setattr("pidselect.data.input.TOGETHER_BYTES", 2 * 8 * 50)
     X = np.random.default_rng(0).normal(size=(50, 7))
     found = read_columns(X)
     assert [raw.name for raw in found] == [f"x{i}" for i in range(7)]

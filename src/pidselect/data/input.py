@@ -1,4 +1,4 @@
-"""Any two-dimensional input -> named raw columns, and back to a table of the same type."""
+"""Dataframes, arrays and lists as raw columns, and selected columns in the type of the input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from scipy import sparse
 from .column import Column, Columns
 from .column_store import ColumnStore
 from .messages import quoted
-from .raw import BOOLS, Form, RawColumn, from_array, from_series, gaps_of_array, gaps_of_series
+from .raw_column import (
+    BOOLS,
+    Form,
+    RawColumn,
+    from_array,
+    from_series,
+    gaps_of_array,
+    gaps_of_series,
+)
 
 #: Columns of a matrix that lies by rows are taken out together, in so many bytes. On a disk, one
 #: by one, each of them would take as long to read as all.
@@ -164,7 +172,7 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
     if not is_frame(X):
         return to_matrix(X)[:, chosen]
     frame = _frame(X)
-    # An empty list does not say whether it lists names or positions.
+    # An empty list may be one of names or of positions.
     selected = frame[:, chosen] if chosen else frame.drop(frame.columns)
     return selected if isinstance(X, nw.DataFrame) else selected.to_native()
 
@@ -193,7 +201,7 @@ def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> 
 
 
 def to_matrix(X: Any) -> NDArray[Any]:
-    """Return what is no dataframe as a two-dimensional array, or say how to get there.
+    """Return an array or a list of rows as a two-dimensional array.
 
     Examples
     --------
@@ -244,7 +252,7 @@ def library_of(*values: object) -> str | None:
     return None
 
 
-#: The types of columns that are made here.
+#: The types of columns of `make_frame`.
 DTYPES = {bool: nw.Boolean, float: nw.Float64, int: nw.Int64, str: nw.String}
 
 
@@ -260,7 +268,7 @@ def make_frame(
     columns : mapping of str to sequence
     library : str, optional
     types : mapping of str to {bool, float, int, str}, optional
-        Of all columns, as nobody could tell them from values of which all are None, or from none.
+        Of all columns, as they cannot be inferred where all values are None.
 
     Examples
     --------
@@ -320,7 +328,7 @@ def _read(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
 
 
 def _as_read(column: Column) -> RawColumn:
-    """Return a column as it was before its kind was decided, which is then to be stated."""
+    """Return a column without its feature type, which is then to be stated."""
     form: Form = "number"
     if column.labels == BOOLS:
         form = "bool"

@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pidselect.data.frames import read_vectors
+from pidselect.data.input import read_vectors
 
 DAY = 86400.0
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pidselect import PIDSelector, decompose
 from pidselect.data import Table, is_frame, select_columns
-from pidselect.data.frames import read_columns, read_vectors, select_rows
+from pidselect.data.input import read_columns, read_vectors, select_rows
 
 COLUMNS = {"b": [3, 1, 3, 2], "a": [0.5, 1.5, 2.5, 0.25], "c": ["u", "v", "u", "v"]}
 FRAMES = {
