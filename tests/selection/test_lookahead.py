@@ -15,7 +15,7 @@ from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Copula, Discrete
 from pidselect.selection.backward import backward
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.lookahead import Lookahead, look_ahead, screen_tuples
+from pidselect.selection.lookahead import JointSearch, Lookahead, screen_tuples
 from pidselect.selection.pool import Feature
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic, permutations
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
@@ -282,7 +282,7 @@ def test_a_close_call_is_noted_beside_what_was_searched():
         X, y = parity(2, n=60, seed=seed, n_columns=4)
         wrong = np.random.default_rng(seed).random(60) < 0.25
         context = context_for(np.where(wrong, 1 - y, y), n_permutations=99, alpha=0.1)
-        _, (step, *_) = look_ahead(context, (), features_of(X), Lookahead(2), inf)
+        _, (step, *_) = JointSearch(context, (), features_of(X), Lookahead(2), inf).run()
         reached, error = round(100 * step.p_value) - 1, sqrt(step.p_value * (1 - step.p_value) / 99)
         is_close = reached > 0 and abs(step.p_value - 0.05) <= 2 * error
         assert step.note == "all 6 pairs searched"
@@ -336,7 +336,7 @@ def leaning(seed, n=400, n_columns=12):
 def test_beyond_the_budget_the_strongest_are_searched(seed):
     X, y = leaning(seed)
     context = context_for(y, n_permutations=99, alpha=0.05, shared_permutations=True)
-    found, steps = look_ahead(context, (), features_of(X), Lookahead(2, max_tuples=30), inf)
+    found, steps = JointSearch(context, (), features_of(X), Lookahead(2, max_tuples=30), inf).run()
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert len(steps[0].candidates) == comb(8, 2) <= 30
     assert steps[0].note.startswith("28 of 66 pairs searched, those of the strongest single")
@@ -361,11 +361,11 @@ def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed):
     context = context_for(y, n_permutations=99, alpha=0.05, shared_permutations=True)
     strongest = screen_tuples(context, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
     assert any(wide in pair for pair in strongest)
-    found, steps = look_ahead(context, (), candidates, few_pairs, room)
+    found, steps = JointSearch(context, (), candidates, few_pairs, room).run()
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert not any("wide" in name for name in steps[0].candidates)
     assert steps[0].note.startswith("28 of 78 pairs searched")
-    assert look_ahead(context, (), candidates, few_pairs, 1) == ([], [])
+    assert JointSearch(context, (), candidates, few_pairs, 1).run() == ([], [])
 
 
 def test_a_selection_keeps_to_the_largest_number_of_tuples():
@@ -422,9 +422,9 @@ def test_all_tuples_within_the_budget_are_rearranged_alike():
     """A feature has the same surrogate in each of its pairs, whatever `shared` says."""
     X, y = parity(2)
     found = [
-        look_ahead(
+        JointSearch(
             context_for(y, shared_permutations=shared), (), features_of(X), Lookahead(2), inf
-        )
+        ).run()
         for shared in (True, False)
     ]
     assert found[0][1] == found[1][1]
@@ -471,7 +471,7 @@ def test_each_start_is_bound_once(monkeypatch):
         return bind(self, features, *args, **settings)
 
     monkeypatch.setattr(SelectionContext, "bind", counted)
-    _, steps = look_ahead(context, (), features_of(X), Lookahead(1, 4), inf)
+    _, steps = JointSearch(context, (), features_of(X), Lookahead(1, 4), inf).run()
     assert [step.accepted for step in steps] == [False]
     assert len(given) == len(set(given)) == int(steps[0].note.split()[0])
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature
+from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, Statistic, evaluate_weakest
@@ -24,8 +22,8 @@ STATISTICS: dict[str, Statistic] = {
 
 def backward(
     context: SelectionContext,
-    fixed: Sequence[Feature],
-    selected: Sequence[Feature],
+    fixed: Features,
+    selected: Features,
     statistic: Statistic,
     phase: Phase = "backward",
 ) -> tuple[list[Feature], list[Step], PermutationTestResult | None]:
@@ -33,14 +31,8 @@ def backward(
 
     The feature with the smallest :math:`I(f; y | S \setminus f)` is tested, and removed if
     p > alpha; the first that is significant ends the elimination. As one feature is removed at a
-    time, one of two redundant features remains.
-
-    Returns
-    -------
-    remaining : list of Feature, in the order of inclusion
-    steps : list of Step
-    result : PermutationTestResult or None
-        Of the remaining features, if there are any.
+    time, one of two redundant features remains. Returns the remaining features, the steps, and the
+    test result of the remaining features, if there are any.
     """
     remaining = list(selected)
     steps: list[Step] = []
@@ -59,8 +51,8 @@ def backward(
 
 def cmi_given_others(
     context: SelectionContext,
-    fixed: Sequence[Feature],
-    features: Sequence[Feature],
+    fixed: Features,
+    features: Features,
     stream_key: tuple[int, ...],
 ) -> ConditionalMI:
     """Return the conditional mutual information of each feature given all others."""

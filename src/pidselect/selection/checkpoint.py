@@ -65,10 +65,6 @@ class CheckpointFile:
     The checksum detects a truncated or modified file, the identifier of the last write detects that
     another process has written in the meantime.
 
-    Parameters
-    ----------
-    path : Path
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -196,14 +192,8 @@ def _remove_stale(folder: Path) -> None:
 class SavedState:
     """The values of a fit so far.
 
-    Parameters
-    ----------
-    entries : tuple of dict
-        Finished tests, and scores computed between tests, in order.
-    partial : tuple of PartialScores
-        Those of the next entry.
-    is_finished : bool
-        Whether the fit is finished.
+    `entries` are finished tests and scores computed between tests, in order; `partial` are the
+    scores of the next entry.
     """
 
     entries: tuple[Mapping[str, Any], ...] = ()
@@ -354,13 +344,7 @@ class Journal:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A checkpoint file and its content at the start of the fit.
-
-    Parameters
-    ----------
-    file : CheckpointFile
-    stored : mapping, optional
-    """
+    """A checkpoint file and its content at the start of the fit."""
 
     file: CheckpointFile
     stored: Mapping[str, Any] | None
@@ -383,11 +367,7 @@ class Checkpoint:
         return to_seed(random_state)
 
     def journal(
-        self,
-        selector: PIDSelector,
-        dataset: Dataset,
-        pool: FeaturePool,
-        context: SelectionContext,
+        self, selector: PIDSelector, dataset: Dataset, pool: FeaturePool, context: SelectionContext
     ) -> Journal:
         """Return the log of the fit; refuse that of another one."""
         identity = {

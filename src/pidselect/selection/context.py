@@ -120,10 +120,6 @@ class SelectionContext:
             return None
         return NullStandardizer.from_pilot(pilot, [named.chi2_null for named in self.estimators])
 
-    def at_level(self, alpha: float) -> SelectionContext:
-        """Return the same context with another significance level."""
-        return replace(self, alpha=alpha)
-
     def detached(self) -> SelectionContext:
         """Return the context without callbacks and journal, which belong to this process."""
         return replace(self, callbacks=None, journal=None)
@@ -139,13 +135,8 @@ class SelectionContext:
     ) -> BoundScorers:
         """Bind estimators and surrogate schemes to the target and a conditioning set.
 
-        Parameters
-        ----------
-        given : sequence of Feature
-        schemes : sequence of str, optional
-            Those of `schemes(given)` by default.
-        n_concurrent : int
-            How many are bound at the same time, each with an equal part of the memory.
+        `n_concurrent` is how many are bound at the same time, each with an equal part of the
+        memory; schemes are those of `schemes(given)` by default.
         """
         block = Block(tuple(column for feature in given for column in feature.block.columns))
         memory = max(1, self.max_memory // (n_concurrent * len(self.estimators)))
@@ -187,12 +178,7 @@ class SelectionContext:
     def split(self, permutations: range, n_parts: int, n_candidates: int = 1) -> list[range]:
         """Split the permutations of each of several parts of the work into tasks.
 
-        Parameters
-        ----------
-        permutations : range
-        n_parts : int
-        n_candidates : int
-            The number of candidates of a task; tasks of many are shorter if progress is reported.
+        If progress is reported, tasks of many candidates have fewer permutations.
         """
         n_samples = self.target.n_samples
         if self.device != "cpu":
@@ -226,9 +212,7 @@ class BoundScorers:
     ) -> FloatArray:
         """Score blocks that are permuted alike.
 
-        Returns
-        -------
-        array, shape (n_schemes, n_blocks, n_estimators, n_permutations), in nats
+        Returns values in nats, shape (n_schemes, n_blocks, n_estimators, n_permutations).
         """
         shape = (len(self.shuffles), len(blocks), len(self.scorers), len(permutations))
         values = np.empty(shape)

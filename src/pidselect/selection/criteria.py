@@ -6,7 +6,6 @@ a class with the attributes of `Criterion` and add it to `CRITERIA`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Protocol
@@ -23,7 +22,7 @@ from pidselect.selection.pairwise_criteria import (
     MRMR,
     UniqueInContext,
 )
-from pidselect.selection.pool import Feature
+from pidselect.selection.pool import Features
 from pidselect.selection.scoring import CandidateScores, SubsetIntersection, cmi_given
 
 
@@ -33,34 +32,27 @@ class Criterion(Protocol):
     @property
     def is_cmi(self) -> bool:
         """Whether it is the conditional mutual information, which all other phases test."""
-        ...
 
     @property
     def prunes(self) -> bool:
         """Whether backward elimination follows; not if the criterion subtracts redundancy."""
-        ...
 
     @property
     def takes_portfolio(self) -> bool:
         """Whether values may be standardised by the null distribution, as for a portfolio."""
-        ...
 
-    def conditioning_set(
-        self, fixed: Sequence[Feature], selected: Sequence[Feature]
-    ) -> Sequence[Feature]:
+    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return the features that values depend on, besides the candidate."""
-        ...
 
     def candidate_scores(
         self,
         context: SelectionContext,
-        candidates: Sequence[Feature],
-        fixed: Sequence[Feature],
-        selected: Sequence[Feature],
+        candidates: Features,
+        fixed: Features,
+        selected: Features,
         stream_key: tuple[int, ...],
     ) -> CandidateScores:
         """Return the values of the candidates given fixed and selected features."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -80,18 +72,16 @@ class Conditional:
     prunes: bool = True
     takes_portfolio: bool = True
 
-    def conditioning_set(
-        self, fixed: Sequence[Feature], selected: Sequence[Feature]
-    ) -> Sequence[Feature]:
+    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return all of them."""
         return [*fixed, *selected]
 
     def candidate_scores(
         self,
         context: SelectionContext,
-        candidates: Sequence[Feature],
-        fixed: Sequence[Feature],
-        selected: Sequence[Feature],
+        candidates: Features,
+        fixed: Features,
+        selected: Features,
         stream_key: tuple[int, ...],
     ) -> CandidateScores:
         """Return the values given all selected features, or given every subset of limited size."""
@@ -116,18 +106,16 @@ class Unconditional:
     prunes: bool = True
     takes_portfolio: bool = True
 
-    def conditioning_set(
-        self, fixed: Sequence[Feature], selected: Sequence[Feature]
-    ) -> Sequence[Feature]:
+    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return the empty set."""
         return ()
 
     def candidate_scores(
         self,
         context: SelectionContext,
-        candidates: Sequence[Feature],
-        fixed: Sequence[Feature],
-        selected: Sequence[Feature],
+        candidates: Features,
+        fixed: Features,
+        selected: Features,
         stream_key: tuple[int, ...],
     ) -> CandidateScores:
         """Return the marginal mutual information of the candidates."""

@@ -68,7 +68,7 @@ def run_tasks(
     function : callable
         Pure, and importable by its name in any process.
     common : object
-        What all tasks need. A cluster keeps it for the lifetime of this object.
+        What all tasks need; a cluster keeps it for the lifetime of this object.
     tasks : sequence of tuples
     n_jobs : int, optional
         As in joblib, whose context selects the backend; None means all workers of a cluster.
@@ -220,11 +220,6 @@ def _timeout(backend: Any) -> float:
     return float(backend.wait_for_workers_timeout or WORKER_TIMEOUT)
 
 
-def _count_on_dask(backend: Any, n_jobs: int | None) -> int:
-    """Return the number of threads of the cluster: joblib always uses all of them."""
-    return int(backend.effective_n_jobs(n_jobs))
-
-
 def _is_dask_worker() -> bool:
     from distributed import get_worker
 
@@ -307,16 +302,10 @@ def _remote_task() -> Any:
 
 @dataclass(frozen=True)
 class Cluster:
-    """How to use one type of cluster.
+    """How to use one type of cluster, given joblib's backend.
 
-    Parameters
-    ----------
-    run : callable
-        (joblib's backend, function, common, tasks, n_jobs) -> iterator of results.
-    count : callable
-        (joblib's backend, n_jobs) -> number of tasks that run at a time.
-    is_worker : callable
-        () -> whether the calling thread runs a task itself, which must not wait for workers.
+    `run` yields the results of tasks, `count` is the number of tasks that run at a time, and
+    `is_worker` is whether the calling thread runs a task itself, which must not wait for workers.
     """
 
     run: Callable[[Any, Function, Any, Tasks, int | None], Iterator[Any]]
@@ -326,7 +315,9 @@ class Cluster:
 
 #: Clusters by the class name of joblib's backend.
 CLUSTERS = {
-    "DaskDistributedBackend": Cluster(_run_on_dask, _count_on_dask, _is_dask_worker),
+    "DaskDistributedBackend": Cluster(
+        _run_on_dask, lambda backend, n_jobs: int(backend.effective_n_jobs(n_jobs)), _is_dask_worker
+    ),
     "RayBackend": Cluster(_run_on_ray, _count_on_ray, lambda: False),
 }
 

@@ -45,12 +45,8 @@ def select_features(
 ) -> tuple[list[Feature], list[Step], dict[str, float]]:
     """Run forward selection, backward elimination and the final test of all selected features.
 
-    Returns
-    -------
-    features : list of Feature, in the order of inclusion
-    steps : list of Step
-    final : dict of str to float
-        The final p-value of every feature; empty if nothing was tested.
+    Returns the features in the order of inclusion, the steps, and the final p-value of every
+    feature (none if nothing was tested).
     """
     features, steps = forward(context, pool.fixed, pool.candidates, plan)
     if context.n_permutations == 0 or not plan.criterion.prunes:
@@ -133,18 +129,7 @@ def make_context(
     groups: IntArray | None,
     seed: int,
 ) -> SelectionContext:
-    """Return the context of the selection.
-
-    Parameters
-    ----------
-    selector : PIDSelector
-    dataset : Dataset
-        The samples to use.
-    estimators : tuple of NamedEstimator
-    groups : array of int, optional
-        The group of every row passed to `fit`, of which the dataset may hold a part.
-    seed : int
-    """
+    """Return the context of the selection; `groups` are of all rows passed to `fit`."""
     schemes = to_schemes(selector.surrogates)
     if groups is not None:  # numbered again, without the rows left out
         groups = cast(IntArray, check_groups(groups[dataset.rows], len(dataset.rows)))
@@ -197,17 +182,7 @@ def empty_record(
     context: SelectionContext,
     library: str | None,
 ) -> Selection:
-    """Return the record of a fit without any steps.
-
-    Parameters
-    ----------
-    selector : PIDSelector
-    dataset : Dataset
-    pool : FeaturePool
-    context : SelectionContext
-    library : str, optional
-        The dataframe library of the caller.
-    """
+    """Return the record of a fit without any steps; `library` is the caller's for dataframes."""
     names = dataset.table.names
     return Selection(
         features=(),

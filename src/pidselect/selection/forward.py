@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.lookahead import Lookahead, can_look_ahead, look_ahead
-from pidselect.selection.pool import Feature, count_columns
+from pidselect.selection.lookahead import JointSearch, Lookahead
+from pidselect.selection.pool import Feature, Features, count_columns
 from pidselect.selection.result import Step
 from pidselect.selection.step_test import Statistic, evaluate_strongest
 from pidselect.significance import FORWARD, maximum_statistic
@@ -26,7 +25,7 @@ class SelectionPlan:
     lookahead : Lookahead
         What to search if no single candidate is significant.
     statistic : Statistic, optional
-        The statistic of backward elimination; None for no backward elimination.
+        That of backward elimination; None for no backward elimination.
     """
 
     criterion: Criterion
@@ -34,12 +33,12 @@ class SelectionPlan:
     lookahead: Lookahead = field(default_factory=Lookahead)
     statistic: Statistic | None = None
 
-    def eligible(self, candidates: Sequence[Feature], selected: Sequence[Feature]) -> list[Feature]:
+    def eligible(self, candidates: Features, selected: Features) -> list[Feature]:
         """Return the candidates that are not selected and fit within `max_features`."""
         remaining = self.remaining_columns(selected)
         return [c for c in candidates if c not in selected and len(c.columns) <= remaining]
 
-    def remaining_columns(self, selected: Sequence[Feature]) -> float:
+    def remaining_columns(self, selected: Features) -> float:
         """Return how many more columns may be selected."""
         most = float("inf") if self.max_features is None else self.max_features
         return most - count_columns(selected)
@@ -47,32 +46,20 @@ class SelectionPlan:
 
 def forward(
     context: SelectionContext,
-    fixed: Sequence[Feature],
-    candidates: Sequence[Feature],
+    fixed: Features,
+    candidates: Features,
     plan: SelectionPlan,
 ) -> tuple[list[Feature], list[Step]]:
     """Include features one by one, or several synergistic ones jointly.
 
     At each step the strongest candidate is tested against the maximum statistic over all
-    candidates, and is included if p <= alpha.
-
-    Parameters
-    ----------
-    context : SelectionContext
-    fixed : sequence of Feature
-        In the conditioning set from the start.
-    candidates : sequence of Feature
-    plan : SelectionPlan
-
-    Returns
-    -------
-    selected : list of Feature, in the order of inclusion
-    steps : list of Step
+    candidates, and is included if p <= alpha. Fixed features are in the conditioning set from the
+    start. Returns the selected features in the order of inclusion, and the steps.
     """
     selected: list[Feature] = []
     steps: list[Step] = []
     while remaining := plan.eligible(candidates, selected):
-        single = context.at_level(plan.lookahead.alpha_at(context.alpha, 1))
+        single = replace(context, alpha=plan.lookahead.alpha_at(context.alpha, 1))
         scores = plan.criterion.candidate_scores(
             single, remaining, fixed, selected, (FORWARD, len(steps))
         )
@@ -85,13 +72,13 @@ def forward(
             selected.append(remaining[strongest])
             continue
         n_columns = plan.remaining_columns(selected)
-        search = (context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
-        if plan.lookahead.n_levels > 1 and not can_look_ahead(*search):
+        search = JointSearch(context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
+        if plan.lookahead.n_levels > 1 and not search.is_possible():
             too_few = len(remaining) < 2
             reason = "too few candidates" if too_few else "max_features leaves no room for a tuple"
             step = replace(step, note=f"no look-ahead: {reason}")
         steps.append(context.report(step))
-        found, more = look_ahead(*search)
+        found, more = search.run()
         steps += more
         if not found:
             break

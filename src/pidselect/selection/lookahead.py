@@ -14,7 +14,6 @@ candidates of a permutation, not those of the observed data, make its tuples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -25,7 +24,13 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, count_columns, joint_name, merge_features
+from pidselect.selection.pool import (
+    Feature,
+    Features,
+    count_columns,
+    joint_name,
+    merge_features,
+)
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import (
     CandidateScores,
@@ -38,6 +43,9 @@ from pidselect.selection.step_test import PermutationTestResult, evaluate_strong
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic
 from pidselect.significance import permutations as random_permutations
 from pidselect.significance.standardize import NullStandardizer
+
+#: Candidates, each with a random subset of the others.
+Pairs = list[tuple[Feature, tuple[Feature, ...]]]
 
 
 @dataclass(frozen=True)
@@ -80,140 +88,148 @@ class Lookahead:
         return alpha / 2 ** min(level, self.n_levels - 1)
 
 
-def look_ahead(
-    context: SelectionContext,
-    given: Sequence[Feature],
-    candidates: Sequence[Feature],
-    lookahead: Lookahead,
-    max_columns: float,
-) -> tuple[list[Feature], list[Step]]:
-    """Search for features to include jointly.
+@dataclass(frozen=True, eq=False)
+class JointSearch:
+    """Search for features to include jointly: at most `max_columns` columns."""
 
-    Parameters
-    ----------
-    context : SelectionContext
-    given : sequence of Feature
-        The conditioning set: fixed and selected features.
-    candidates : sequence of Feature
-    lookahead : Lookahead
-    max_columns : float
-        The largest number of columns to include.
+    context: SelectionContext
+    given: Features
+    candidates: Features
+    lookahead: Lookahead
+    max_columns: float
 
-    Returns
-    -------
-    found : list of Feature
-    steps : list of Step
-    """
-    # All tuples are permuted alike: a feature has the same surrogate in each of its tuples.
-    context = replace(context, shared_permutations=True)
-    search = (given, candidates, lookahead, max_columns)
-    steps: list[Step] = []
-    for order in range(2, lookahead.order + 1):
-        level = context.at_level(lookahead.alpha_at(context.alpha, order))
-        if found := _search_tuples(level, *search, order, steps):
-            return _eliminate(level, given, found, steps), steps
-    if lookahead.n_random_starts:
-        level = context.at_level(lookahead.alpha_at(context.alpha, lookahead.n_levels))
-        if found := _search_starts(level, *search, steps):
-            return _eliminate(level, given, found, steps), steps
-    return [], steps
+    def run(self) -> tuple[list[Feature], list[Step]]:
+        """Test level by level; return the features to include, if any, and the steps."""
+        steps: list[Step] = []
+        for level in range(2, self.lookahead.n_levels + 1):
+            alpha = self.lookahead.alpha_at(self.context.alpha, level)
+            # All tuples are permuted alike: a feature has the same surrogate in each of its tuples.
+            context = replace(self.context, alpha=alpha, shared_permutations=True)
+            is_tuple = level <= self.lookahead.order
+            tested = self._test_tuples(context, level) if is_tuple else self._test_starts(context)
+            if tested is None:
+                continue
+            step, found = tested
+            steps.append(context.report(step))
+            if step.accepted:
+                remaining, more, _ = backward(
+                    context, self.given, found, maximum_statistic, "joint_backward"
+                )
+                return remaining, steps + more
+        return [], steps
 
-
-def can_look_ahead(
-    context: SelectionContext,
-    given: Sequence[Feature],
-    candidates: Sequence[Feature],
-    lookahead: Lookahead,
-    max_columns: float,
-) -> bool:
-    """Return whether `look_ahead` has anything to test, without computing any value."""
-    for order in range(2, lookahead.order + 1):
-        if comb(len(candidates), order) <= lookahead.max_tuples:
-            if _tuples_within(candidates, order, max_columns):
+    def is_possible(self) -> bool:
+        """Return whether there is anything to test, without computing any value."""
+        for order in range(2, self.lookahead.order + 1):
+            if not self._is_screened(order):
+                if self._tuples(order):
+                    return True
+            elif len(self._narrow_candidates(order)) >= order:
                 return True
-        elif len(_candidates_within(candidates, order, max_columns)) >= order:
-            return True
-    return bool(_random_starts(context, given, candidates, lookahead, max_columns)[1])
+        return bool(self._random_starts()[1])
 
+    def _is_screened(self, order: int) -> bool:
+        return comb(len(self.candidates), order) > self.lookahead.max_tuples
 
-def _eliminate(
-    context: SelectionContext, given: Sequence[Feature], found: Sequence[Feature], steps: list[Step]
-) -> list[Feature]:
-    """Remove features that are not significant given the others."""
-    remaining, more, _ = backward(context, given, found, maximum_statistic, "joint_backward")
-    steps += more
-    return remaining
+    def _tuples(self, order: int) -> list[tuple[Feature, ...]]:
+        """Return all tuples of at most `max_columns` columns."""
+        tuples = combinations(self.candidates, order)
+        return [features for features in tuples if count_columns(features) <= self.max_columns]
 
+    def _narrow_candidates(self, order: int) -> list[Feature]:
+        """Return the candidates of which any tuple has at most `max_columns` columns.
 
-def _to_step(
-    result: PermutationTestResult,
-    phase: Phase,
-    given: Sequence[Feature],
-    chosen: int,
-    jointly_included: Sequence[Feature],
-    note: str,
-) -> Step:
-    names = tuple(feature.name for feature in given)
-    step = result.to_step(phase, names, chosen, maximum_statistic)
-    return replace(step, jointly_included=tuple(f.name for f in jointly_included), note=note)
+        The others are excluded before the screening, which does not depend on the target.
+        """
+        return [c for c in self.candidates if order * len(c.columns) <= self.max_columns]
 
-
-# --- tuples -------------------------------------------------------------------------------------
-
-
-def _search_tuples(
-    context: SelectionContext,
-    given: Sequence[Feature],
-    candidates: Sequence[Feature],
-    lookahead: Lookahead,
-    max_columns: float,
-    order: int,
-    steps: list[Step],
-) -> list[Feature]:
-    """Test the joint information of all tuples, or of those of the strongest candidates."""
-    n_tuples = comb(len(candidates), order)
-    stream_key = (LOOKAHEAD, order, len(given))
-    name = {2: "pairs", 3: "triples"}.get(order, f"tuples of {order}")
-    scores: CandidateScores
-    if n_tuples <= lookahead.max_tuples:
-        tuples = _tuples_within(candidates, order, max_columns)
-        if not tuples:
-            return []
-        scores = cmi_given(context, [merge_features(t) for t in tuples], given, stream_key)
-        note = f"all {len(tuples)} {name} searched"
-        if len(tuples) < n_tuples:
-            note = f"{len(tuples)} of {n_tuples} {name} searched, the others exceed max_features"
-    else:
-        narrow = _candidates_within(candidates, order, max_columns)
-        if len(narrow) < order:
-            return []
-        scores = screen_tuples(context, given, narrow, order, stream_key, lookahead.max_tuples)
-        tuples = scores.tuples
-        note = (
-            f"{len(tuples)} of {n_tuples} {name} searched, those of the strongest single "
-            "candidates, screened anew in every permutation"
+    def _test_tuples(self, context: SelectionContext, order: int) -> tuple[Step, Features] | None:
+        """Test the joint information of all tuples, or of those of the strongest candidates."""
+        n_tuples, stream_key = (
+            comb(len(self.candidates), order),
+            (LOOKAHEAD, order, len(self.given)),
         )
-    strongest, result = evaluate_strongest(scores, "lookahead")
-    step = _to_step(result, "lookahead", given, strongest, tuples[strongest], note)
-    steps.append(context.report(step))
-    return list(tuples[strongest]) if step.accepted else []
+        name = {2: "pairs", 3: "triples"}.get(order, f"tuples of {order}")
+        scores: CandidateScores
+        if self._is_screened(order):
+            narrow, max_tuples = self._narrow_candidates(order), self.lookahead.max_tuples
+            if len(narrow) < order:
+                return None
+            scores = screen_tuples(context, self.given, narrow, order, stream_key, max_tuples)
+            tuples = scores.tuples
+            note = (
+                f"{len(tuples)} of {n_tuples} {name} searched, those of the strongest single "
+                "candidates, screened anew in every permutation"
+            )
+        else:
+            tuples = self._tuples(order)
+            if not tuples:
+                return None
+            candidates = [merge_features(features) for features in tuples]
+            scores = cmi_given(context, candidates, self.given, stream_key)
+            note = f"all {len(tuples)} {name} searched"
+            if len(tuples) < n_tuples:
+                note = f"{len(tuples)} of {n_tuples} {name} searched, others exceed max_features"
+        strongest, result = evaluate_strongest(scores, "lookahead")
+        found = tuples[strongest]
+        return self._to_step(result, "lookahead", strongest, found, note), found
+
+    def _test_starts(self, context: SelectionContext) -> tuple[Step, Features] | None:
+        """Test every candidate given each of several random subsets of the others."""
+        starts, pairs = self._random_starts()
+        if not pairs:
+            return None
+        scores = self._cmi_given_starts(context, pairs)
+        strongest, result = evaluate_strongest(scores, "random_starts")
+        candidate, start = pairs[strongest]
+        found = (candidate, *start)
+        note = f"{len(starts)} different random starts of {len(start)} features searched"
+        return self._to_step(result, "random_starts", strongest, found, note), found
+
+    def _random_starts(self) -> tuple[list[tuple[Feature, ...]], Pairs]:
+        """Return random subsets, and all pairs of a candidate and a subset within `max_columns`."""
+        size = min(self.lookahead.start_size, len(self.candidates) - 1)
+        if size < 1 or not self.lookahead.n_random_starts:
+            return [], []
+        stream_key = (self.context.seed, START, len(self.given), 0)
+        numbers = range(1, self.lookahead.n_random_starts + 1)
+        orders = random_permutations(stream_key, numbers, len(self.candidates))
+        subsets = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
+        starts = [tuple(self.candidates[place] for place in subset) for subset in subsets]
+        pairs = [(c, start) for start in starts for c in self.candidates if c not in start]
+        return starts, [(c, s) for c, s in pairs if count_columns([c, *s]) <= self.max_columns]
+
+    def _cmi_given_starts(self, context: SelectionContext, pairs: Pairs) -> ConditionalMI:
+        """Return the conditional mutual information of candidates, each subset being bound once."""
+        starts = dict.fromkeys(start for _, start in pairs)
+        scorers = {
+            start: LazyScorer(
+                partial(context.bind, [*self.given, *start], context.surrogates, len(starts))
+            )
+            for start in starts
+        }
+        return ConditionalMI(
+            context,
+            tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
+            context.surrogates,
+            tuple(scorers[start] for _, start in pairs),
+            (START, len(self.given), 1),
+        )
+
+    def _to_step(
+        self,
+        result: PermutationTestResult,
+        phase: Phase,
+        chosen: int,
+        found: Features,
+        note: str,
+    ) -> Step:
+        given = tuple(feature.name for feature in self.given)
+        step = result.to_step(phase, given, chosen, maximum_statistic)
+        return replace(step, jointly_included=tuple(f.name for f in found), note=note)
 
 
-def _tuples_within(
-    candidates: Sequence[Feature], order: int, max_columns: float
-) -> list[tuple[Feature, ...]]:
-    """Return all tuples of at most `max_columns` columns."""
-    return [t for t in combinations(candidates, order) if count_columns(t) <= max_columns]
-
-
-def _candidates_within(
-    candidates: Sequence[Feature], order: int, max_columns: float
-) -> list[Feature]:
-    """Return the candidates of which any tuple has at most `max_columns` columns.
-
-    The others are excluded before the screening, which does not depend on the target.
-    """
-    return [c for c in candidates if order * len(c.columns) <= max_columns]
+# --- screening ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,20 +237,8 @@ class ScreenedTuples:
     """Joint information of the tuples of the strongest candidates, screened in every permutation.
 
     A candidate of these scores is a combination of ranks, such as the first and the third; the
-    tuple of features at these ranks differs between permutations.
-
-    Parameters
-    ----------
-    singles : ConditionalMI
-        Of the candidates one by one.
-    standardizer : NullStandardizer or None
-        Of their values.
-    order : int
-        The size of a tuple.
-    n_strongest : int
-        How many of the strongest candidates make tuples.
-    tuples : list of tuples of Feature
-        Those of the observed data.
+    tuple of features at these ranks differs between permutations. `singles` scores the candidates
+    one by one, `tuples` are those of the observed data.
     """
 
     singles: ConditionalMI
@@ -267,17 +271,13 @@ class ScreenedTuples:
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_tuples, n_estimators, n_permutations)."""
         strongest = self.strongest(self.singles.score(permutations))
-        n_estimators = len(self.context.estimators)
-        shape = (len(self.schemes), len(self.tuples), n_estimators, len(permutations))
         tasks = [(some,) for some in self.context.split(permutations, 1, len(self.tuples))]
-        common = partial(self.for_workers, strongest, permutations)
         return compute_missing(
-            self.context, shape, tasks, permutations, RankedTuples.score_task, common
+            self,
+            tasks,
+            permutations,
+            lambda: RankedTuples(self.singles.for_workers, strongest, permutations, self.order),
         )
-
-    def for_workers(self, strongest: IntArray, permutations: range) -> RankedTuples:
-        """Return the scoring of tuples of known ranks, without what belongs to this process."""
-        return RankedTuples(self.singles.for_workers, strongest, permutations, self.order)
 
     def strongest(self, values: FloatArray) -> IntArray:
         """Return the indices of the strongest candidates in each permutation, strongest first."""
@@ -298,14 +298,8 @@ class ScreenedTuples:
 class RankedTuples:
     """Tuples that differ between permutations.
 
-    Parameters
-    ----------
-    singles : ConditionalMI
-    strongest : array of int64, shape (n_tests, n_strongest, n_permutations)
-        The indices of its strongest candidates in each permutation.
-    permutations : range
-    order : int
-        The size of a tuple.
+    `strongest` holds the indices of the strongest candidates in each permutation, shape (n_tests,
+    n_strongest, n_permutations).
     """
 
     singles: ConditionalMI
@@ -337,8 +331,8 @@ class RankedTuples:
 
 def screen_tuples(
     context: SelectionContext,
-    given: Sequence[Feature],
-    candidates: Sequence[Feature],
+    given: Features,
+    candidates: Features,
     order: int,
     stream_key: tuple[int, ...],
     max_tuples: int,
@@ -358,69 +352,3 @@ def screen_tuples(
         for ranks in combinations(range(n_strongest), order)
     ]
     return replace(scores, tuples=tuples)
-
-
-# --- random starts ------------------------------------------------------------------------------
-
-
-def _search_starts(
-    context: SelectionContext,
-    given: Sequence[Feature],
-    candidates: Sequence[Feature],
-    lookahead: Lookahead,
-    max_columns: float,
-    steps: list[Step],
-) -> list[Feature]:
-    """Test every candidate given each of several random subsets of the others."""
-    starts, pairs = _random_starts(context, given, candidates, lookahead, max_columns)
-    if not pairs:
-        return []
-    scores = _cmi_given_starts(context, given, pairs, (START, len(given), 1))
-    strongest, result = evaluate_strongest(scores, "random_starts")
-    candidate, start = pairs[strongest]
-    found = [candidate, *start]
-    note = f"{len(starts)} different random starts of {len(start)} features searched"
-    step = _to_step(result, "random_starts", given, strongest, found, note)
-    steps.append(context.report(step))
-    return found if step.accepted else []
-
-
-def _random_starts(
-    context: SelectionContext,
-    given: Sequence[Feature],
-    candidates: Sequence[Feature],
-    lookahead: Lookahead,
-    max_columns: float,
-) -> tuple[list[list[Feature]], list[tuple[Feature, list[Feature]]]]:
-    """Return random subsets, and all pairs of a candidate and a subset within `max_columns`."""
-    size = min(lookahead.start_size, len(candidates) - 1)
-    if size < 1 or not lookahead.n_random_starts:
-        return [], []
-    stream_key = (context.seed, START, len(given), 0)
-    numbers = range(1, lookahead.n_random_starts + 1)
-    orders = random_permutations(stream_key, numbers, len(candidates))
-    subsets = sorted({tuple(sorted(order[:size].tolist())) for order in orders})
-    starts = [[candidates[place] for place in subset] for subset in subsets]
-    pairs = [(c, start) for start in starts for c in candidates if c not in start]
-    return starts, [(c, start) for c, start in pairs if count_columns([c, *start]) <= max_columns]
-
-
-def _cmi_given_starts(
-    context: SelectionContext,
-    given: Sequence[Feature],
-    pairs: Sequence[tuple[Feature, Sequence[Feature]]],
-    stream_key: tuple[int, ...],
-) -> ConditionalMI:
-    """Return the conditional mutual information of candidates, each subset being bound once."""
-    starts = {id(start): start for _, start in pairs}
-    scorers = {
-        key: LazyScorer(partial(context.bind, [*given, *start], context.surrogates, len(starts)))
-        for key, start in starts.items()
-    }
-    return ConditionalMI(
-        context,
-        tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
-        context.surrogates,
-        tuple(scorers[id(start)] for _, start in pairs),
-        stream_key,
-    )

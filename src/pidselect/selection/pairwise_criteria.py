@@ -26,7 +26,7 @@ the origin of each criterion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Real
@@ -39,7 +39,7 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Discrete, Estimator
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature
+from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import LazyScorer, compute_missing
 
 # --- terms --------------------------------------------------------------------------------------
@@ -47,16 +47,7 @@ from pidselect.selection.scoring import LazyScorer, compute_missing
 
 @dataclass(frozen=True, eq=False)
 class FixedTerms:
-    """Terms that no permutation of the target changes, computed at the first use.
-
-    Parameters
-    ----------
-    target : Block
-    candidates, selected : tuple of Block
-    estimator : Estimator
-    max_memory : int
-        In bytes, of a bound estimator.
-    """
+    """Terms that no permutation of the target changes, computed at the first use."""
 
     target: Block
     candidates: tuple[Block, ...]
@@ -94,11 +85,7 @@ class FixedTerms:
 class MITerms:
     """The terms of a criterion in nats, for several permutations, computed at the first use.
 
-    Parameters
-    ----------
-    fixed : FixedTerms
-    mi : callable
-        Block x -> I(x; y) in each permutation, shape (n_permutations,).
+    `mi` returns I(x; y) of a block x in each permutation, shape (n_permutations,).
     """
 
     fixed: FixedTerms
@@ -160,18 +147,8 @@ def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
 class PairwiseScores:
     """Values of candidates by a formula of terms, for the observed and the permuted target.
 
-    Parameters
-    ----------
-    context : SelectionContext
-        With a single estimator.
-    candidates, selected : tuple of Feature
-    schemes : tuple of str
-    scorer : LazyScorer
-        Bound to the target and an empty conditioning set.
-    stream_key : tuple of int
-        The key of the random stream: the phase and the step.
-    formula : callable
-        MITerms -> values in nats, shape (n_candidates, n_permutations).
+    The scorer is bound to the target and an empty conditioning set; `formula` returns values in
+    nats, shape (n_candidates, n_permutations).
     """
 
     context: SelectionContext
@@ -196,15 +173,7 @@ class PairwiseScores:
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
         tasks = [(some,) for some in self.context.split(permutations, 1)]
-        shape = (len(self.schemes), len(self.candidates), 1, len(permutations))
-        return compute_missing(
-            self.context,
-            shape,
-            tasks,
-            permutations,
-            PairwiseScores.score_task,
-            lambda: self.for_workers,
-        )
+        return compute_missing(self, tasks, permutations, lambda: self.for_workers)
 
     @cached_property
     def for_workers(self) -> PairwiseScores:
@@ -238,33 +207,22 @@ class Pairwise(BaseEstimator):
     takes_portfolio: ClassVar[bool] = False
 
     def evaluate(self, terms: MITerms) -> FloatArray:
-        """Return J(c) given at least one selected feature.
-
-        Parameters
-        ----------
-        terms : MITerms
-
-        Returns
-        -------
-        array, shape (n_candidates, n_permutations), in nats
-        """
+        """Return J(c) in nats given some selected feature, shape (n_candidates, n_permutations)."""
         raise NotImplementedError(f"{type(self).__name__} does not implement evaluate().")
 
-    def check(self, context: SelectionContext, features: Sequence[Feature]) -> None:
+    def check(self, context: SelectionContext, features: Features) -> None:
         """Refuse data, estimators or parameters that the criterion is not defined for."""
 
-    def conditioning_set(
-        self, fixed: Sequence[Feature], selected: Sequence[Feature]
-    ) -> Sequence[Feature]:
+    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return all of them."""
         return [*fixed, *selected]
 
     def candidate_scores(
         self,
         context: SelectionContext,
-        candidates: Sequence[Feature],
-        fixed: Sequence[Feature],
-        selected: Sequence[Feature],
+        candidates: Features,
+        fixed: Features,
+        selected: Features,
         stream_key: tuple[int, ...],
     ) -> PairwiseScores:
         """Return the values of the candidates; fixed features count as selected."""
@@ -302,7 +260,7 @@ class Linear(Pairwise):
         """Return beta and gamma for this number of selected features."""
         raise NotImplementedError(f"{type(self).__name__} does not implement weights().")
 
-    def check(self, context: SelectionContext, features: Sequence[Feature]) -> None:
+    def check(self, context: SelectionContext, features: Features) -> None:
         """Refuse weights that are no finite numbers."""
         for name, weight in self.get_params().items():
             is_number = isinstance(weight, Real) and not isinstance(weight, bool)
@@ -451,7 +409,7 @@ class DISR(Pairwise):
     selected features, values are ratios, not bits.
     """
 
-    def check(self, context: SelectionContext, features: Sequence[Feature]) -> None:
+    def check(self, context: SelectionContext, features: Features) -> None:
         """Refuse continuous columns, and estimators without entropies."""
         blocks = [context.target, *(feature.block for feature in features)]
         for column in (column for block in blocks for column in block.columns):

@@ -36,7 +36,11 @@ class Feature:
         return Feature(self.name, self.columns, self.block.take(rows))
 
 
-def merge_features(features: Sequence[Feature]) -> Feature:
+#: Several features, in order.
+Features = Sequence[Feature]
+
+
+def merge_features(features: Features) -> Feature:
     """Return several features as one, for their joint information."""
     return Feature(
         name=joint_name(features),
@@ -45,7 +49,7 @@ def merge_features(features: Sequence[Feature]) -> Feature:
     )
 
 
-def joint_name(features: Sequence[Feature]) -> str:
+def joint_name(features: Features) -> str:
     """Return the name of several features, such as "width & height"."""
     return " & ".join(feature.name for feature in features)
 
@@ -97,18 +101,9 @@ def build_pool(
     """Sort the columns of a table into fixed features, candidates and duplicates.
 
     Constant columns, identifiers and duplicates of other columns are no candidates. The columns of
-    feature groups are not searched for duplicates. All of this is decided on the whole table; a
-    column that is constant in the rows used is no candidate either.
-
-    Parameters
-    ----------
-    table : Table
-    fixed_features, groups
-        `fixed_features` and `feature_groups` of `PIDSelector`.
-    rows : array of int, optional
-        The rows used, if not all.
-    by_rank : bool
-        Whether columns of equal ranks are duplicates, too.
+    feature groups are not searched for duplicates. With `by_rank`, columns of equal ranks are
+    duplicates, too. All of this is decided on the whole table; a column that is constant in the
+    `rows` used is no candidate either.
     """
     fixed = () if fixed_features is None else _indices(table, fixed_features, "fixed_features")
     grouped = {} if groups is None else read_groups(table, groups)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pidselect.data import FloatArray
 from pidselect.selection.context import BoundScorers, SelectionContext
 from pidselect.selection.executor import TASKS_PER_WORKER, count_workers, discard
-from pidselect.selection.pool import Feature
+from pidselect.selection.pool import Feature, Features
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
 N_CONCURRENT = 4
@@ -43,34 +43,24 @@ class CandidateScores(Protocol):
     @property
     def context(self) -> SelectionContext:
         """The context of the selection."""
-        ...
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
         """The candidates, in the order of their values."""
-        ...
 
     @property
     def schemes(self) -> tuple[str, ...]:
         """The surrogate scheme of each test; all tests must reject."""
-        ...
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-        ...
 
 
 # --- conditional mutual information -------------------------------------------------------------
 
 
 class LazyScorer:
-    """Estimators that are bound at the first use: never, if all values are known.
-
-    Parameters
-    ----------
-    bind : callable
-        Returns the bound estimators.
-    """
+    """Estimators that are bound at the first use: never, if all values are known."""
 
     def __init__(self, bind: Callable[[], BoundScorers]) -> None:
         self._bind = bind
@@ -106,9 +96,6 @@ class ConditionalMI:
 
     Parameters
     ----------
-    context : SelectionContext
-    candidates : tuple of Feature
-    schemes : tuple of str
     scorers : tuple of LazyScorer
         One for all candidates, or one for each.
     stream_key : tuple of int
@@ -136,20 +123,7 @@ class ConditionalMI:
         else:
             ranges = self.context.split(permutations, n_candidates)
             tasks = [([place], some) for place in range(n_candidates) for some in ranges]
-        shape = (
-            len(self.schemes),
-            n_candidates,
-            len(self.context.estimators),
-            len(permutations),
-        )
-        return compute_missing(
-            self.context,
-            shape,
-            tasks,
-            permutations,
-            ConditionalMI.score_task,
-            lambda: self.for_workers,
-        )
+        return compute_missing(self, tasks, permutations, lambda: self.for_workers)
 
     def _part(self, places: slice) -> ConditionalMI:
         """Return the scores of some candidates, whose bound scorers are released with it."""
@@ -178,14 +152,7 @@ class ConditionalMI:
 
 @dataclass(frozen=True, eq=False)
 class SubsetIntersection:
-    """The same candidates with several conditioning sets: the tests of all of them must reject.
-
-    Parameters
-    ----------
-    scores : tuple of CandidateScores
-        One for each conditioning set.
-    conditioning_sets : tuple of tuples of str
-    """
+    """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
     scores: tuple[CandidateScores, ...]
     conditioning_sets: tuple[tuple[str, ...], ...]
@@ -218,8 +185,8 @@ class SubsetIntersection:
 
 def cmi_given(
     context: SelectionContext,
-    candidates: Sequence[Feature],
-    given: Sequence[Feature],
+    candidates: Features,
+    given: Features,
     stream_key: tuple[int, ...],
     n_concurrent: int = 1,
 ) -> ConditionalMI:
@@ -230,8 +197,8 @@ def cmi_given(
 
 def cmi_given_each(
     context: SelectionContext,
-    candidates: Sequence[Feature],
-    given: Sequence[Sequence[Feature]],
+    candidates: Features,
+    given: Sequence[Features],
     stream_key: tuple[int, ...],
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates, each with its conditioning set."""
@@ -273,29 +240,20 @@ def make_tasks(context: SelectionContext, n_candidates: int, permutations: range
 
 
 def compute_missing(
-    context: SelectionContext,
-    shape: tuple[int, ...],
+    candidate_scores: CandidateScores,
     tasks: Sequence[Task],
     permutations: range,
-    function: Callable[..., FloatArray],
-    common: Callable[[], Any],
+    for_workers: Callable[[], Any],
 ) -> FloatArray:
     """Return the values of all tasks; those that the checkpoint holds are not computed again.
 
-    Parameters
-    ----------
-    context : SelectionContext
-    shape : tuple of int
-        (n_tests, n_candidates, n_estimators, n_permutations)
-    tasks : sequence of Task
-    permutations : range
-        All of them.
-    function : callable
-        ``function(common(), *task)`` returns the values of a task.
-    common : callable
-        Returns what all tasks need; not called if nothing is missing.
+    `for_workers` returns what workers receive, an object with ``score_task(*task)``; it is not
+    called if no value is missing.
     """
+    context = candidate_scores.context
     journal, callbacks = context.journal, context.callbacks
+    n_tests, n_candidates = len(candidate_scores.schemes), len(candidate_scores.candidates)
+    shape = (n_tests, n_candidates, len(context.estimators), len(permutations))
     scores = (
         PartialScores.empty(shape, permutations)
         if journal is None
@@ -306,7 +264,7 @@ def compute_missing(
         callbacks.on_progress(scores.values.size - sum(scores.size(*task) for task in missing))
     if not missing:
         return scores.values
-    results = context.run(function, common(), missing)
+    results = context.run(_score_task, for_workers(), missing)
     try:
         for task, values in zip(missing, results, strict=True):
             scores.put(values, *task)
@@ -318,6 +276,10 @@ def compute_missing(
         discard(results)
         raise
     return scores.values
+
+
+def _score_task(scorer: Any, *task: Any) -> FloatArray:
+    return np.asarray(scorer.score_task(*task))
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,11 +137,7 @@ def evaluate_strongest(
 ) -> tuple[int, PermutationTestResult]:
     """Test the candidate with the largest value against the maximum statistic.
 
-    Returns
-    -------
-    strongest : int
-        Its index.
-    result : PermutationTestResult
+    Returns its index and the result.
     """
     return run_or_resume(scores, stage, first_largest, maximum_statistic)
 
