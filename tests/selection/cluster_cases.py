@@ -1,4 +1,4 @@
-"""What must hold on every cluster: the same record, everything sent once, no end by a death."""
+"""What holds on every cluster: the same record, data sent once, recovery from killed workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mortal import DiscreteSample, Failing, Mortal, deaths, notes, within
+from mortal import Counting, Failing, Mortal, deaths, notes, within
 from recording_callbacks import Recorder
 from systems import PAPER, gates, n_computed, numbers, quick, season
 
@@ -15,10 +15,10 @@ from pidselect.selection.callbacks import use_callback
 
 SETTINGS = {
     "defaults": (numbers, {}),
-    "draws as they are needed": (numbers, {"n_permutations": "auto"}),
+    "sequential": (numbers, {"n_permutations": "auto"}),
     "independent permutations": (numbers, PAPER),
     "bits": (gates, {}),
-    "ratings": (gates, {"criterion": "jmi", "estimator": "discrete"}),
+    "pairwise": (gates, {"criterion": "jmi", "estimator": "discrete"}),
     "pairs": (gates, {"lookahead": 2, "n_permutations": 79}),
 }
 
@@ -29,7 +29,7 @@ def mixed_table():
 
 
 def same_record(context):
-    """The same to the bit as without workers, whatever the scores."""
+    """The same to the bit as without workers, for all types of scores."""
     for name, (system, settings) in {**SETTINGS, "mixed": (mixed_table, {})}.items():
         data = system()
         expected = quick(n_jobs=1, **settings).fit(*data).selection_
@@ -46,7 +46,7 @@ def sent_once(context, folder, n_permutations):
 
     def fit():
         with context():
-            return quick(estimator=DiscreteSample(str(folder)), n_permutations=n_permutations).fit(
+            return quick(estimator=Counting(str(folder)), n_permutations=n_permutations).fit(
                 *numbers()
             )
 
@@ -62,8 +62,8 @@ def sent_once(context, folder, n_permutations):
     assert len({process for _, process in used}) == 2
 
 
-def progress_is_told(context):
-    """As results come in, one by one."""
+def progress_is_reported(context):
+    """Result by result."""
     recorder = Recorder()
 
     def fit():
@@ -118,7 +118,7 @@ def ends_clearly(context, folder):
 
 def one_job_is_done_here(context, folder):
     with context():
-        quick(estimator=DiscreteSample(str(folder)), n_jobs=1).fit(*numbers())
+        quick(estimator=Counting(str(folder)), n_jobs=1).fit(*numbers())
     assert {process for _, process in notes(folder, "used")} == {os.getpid()}
 
 

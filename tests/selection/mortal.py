@@ -1,6 +1,6 @@
-"""Estimators that tell on the processes they run in, or end them; and a limit to waiting.
+"""Estimators that record or kill the processes they run in, and a time limit.
 
-They are known by name to every process that can import this module, as those of users must be.
+Every process can import them by name, as those of users.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PATIENCE = 90.0
 
 
 def within(function, seconds=PATIENCE):
-    """Return what a function returns, raise what it raises, and do not wait for ever."""
+    """Call a function with a time limit."""
     outcome = []
 
     def work():
@@ -40,7 +40,7 @@ def within(function, seconds=PATIENCE):
     return value
 
 
-class DiscreteSample(BaseEstimator):
+class Counting(BaseEstimator):
     """The Gaussian estimator, whose scorers note in a folder where they are packed and unpacked.
 
     Parameters
@@ -128,7 +128,7 @@ class MortalScorer:
 
 
 def take(path):
-    """Say whether nobody was here before."""
+    """Return whether the file was created by this call."""
     try:
         path.touch(exist_ok=False)
     except FileExistsError:

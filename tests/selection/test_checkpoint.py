@@ -1,4 +1,4 @@
-"""A fit that is killed, at whatever moment, goes on and ends as if nothing had happened."""
+"""A fit that is killed at any moment is resumed and gives the same result."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from pidselect.selection.lookahead import Lookahead
 GATES, NUMBERS, XOR = gates(), numbers(60), xor()
 GROUPS = np.repeat(np.arange(40), 5)
 
-#: Every phase and every kind of scores: settings, data, and what else `fit` is given.
-WAYS = {
+#: Every phase and type of scores: settings, data, and other arguments of `fit`.
+CASES = {
     "portfolio": ({}, NUMBERS, {}),
-    "each by itself": (PAPER, NUMBERS, {}),
-    "tests that stop early": ({"n_permutations": "auto"}, GATES, {}),
+    "independent permutations": (PAPER, NUMBERS, {}),
+    "sequential": ({"n_permutations": "auto"}, GATES, {}),
     "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
     "pairs": ({"lookahead": 2, "alpha": 0.1}, XOR, {}),
     "random starts": ({"n_random_starts": 3, "alpha": 0.1, "estimator": "discrete"}, XOR, {}),
     "subsets": ({"max_conditioning": 1, "estimator": "discrete"}, GATES, {}),
     "jmi": ({"criterion": "jmi"}, GATES, {}),
-    "jmi, stopping early": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
+    "jmi, sequential": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
     "final p-values": ({"backward": None}, GATES, {}),
-    "kept and grouped": ({"fixed_features": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
+    "fixed and grouped": ({"fixed_features": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
     "groups of rows": ({"surrogates": ("global", "blocks")}, GATES, {"groups": GROUPS}),
     "some samples": ({"max_samples": 120, "backward": "maximum"}, GATES, {}),
 }
 
 
 class Interrupted(BaseException):
-    """What comes from outside of a fit."""
+    """Raised from outside of a fit."""
 
 
 def interrupt(monkeypatch, after):
-    """Break off once so many tasks are done."""
+    """Interrupt after so many tasks."""
     left = iter(range(after - 1, -1, -1))
 
     def write_if_due(journal):
@@ -63,14 +63,14 @@ def interrupt(monkeypatch, after):
 
 
 def fit_with_interruptions(monkeypatch, path, arguments, data, more, jobs=(1,), after=1):
-    """Fit until it comes to an end; return the selector and how often it was interrupted."""
+    """Fit until it is finished; return the selector and the number of interruptions."""
     for n_interrupted in range(500):
         selector = quick(**arguments, checkpoint=path, n_jobs=jobs[n_interrupted % len(jobs)])
         with monkeypatch.context() as patched:
             interrupt(patched, after)
             with suppress(Interrupted):
                 return selector.fit(*data, **more), n_interrupted
-    raise AssertionError("it never comes to an end")
+    raise AssertionError("the fit is never finished")
 
 
 def assert_identical(first, second):
@@ -78,9 +78,9 @@ def assert_identical(first, second):
     np.testing.assert_array_equal(first.selected_, second.selected_)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_interrupted_after_every_task(way, tmp_path, monkeypatch):
-    arguments, data, more = WAYS[way]
+@pytest.mark.parametrize("case", CASES)
+def test_interrupted_after_every_task(case, tmp_path, monkeypatch):
+    arguments, data, more = CASES[case]
     whole = quick(**arguments).fit(*data, **more)
     path = tmp_path / "fit.json"
     selector, n = fit_with_interruptions(monkeypatch, path, arguments, data, more, after=2)
@@ -105,10 +105,10 @@ def test_interrupted_while_tuples_are_screened(order, tmp_path, monkeypatch):
     assert n > 5
 
 
-@pytest.mark.parametrize("way", ["portfolio", "each by itself", "jmi"])
-def test_another_number_of_jobs_goes_on(way, tmp_path, monkeypatch):
-    """Tasks are cut otherwise then: what does not fit is done again."""
-    arguments, data, more = WAYS[way]
+@pytest.mark.parametrize("case", ["portfolio", "independent permutations", "jmi"])
+def test_resume_with_another_number_of_jobs(case, tmp_path, monkeypatch):
+    """The split into tasks differs: tasks that are known in part are run again."""
+    arguments, data, more = CASES[case]
     found, _ = fit_with_interruptions(
         monkeypatch, tmp_path / "fit.json", arguments, data, more, jobs=(1, 2, 5)
     )
@@ -130,8 +130,8 @@ def test_nothing_is_computed_twice(tmp_path, monkeypatch):
     assert n == n_tasks
 
 
-def test_what_is_finished_comes_back_at_once(tmp_path, monkeypatch):
-    """Nothing is bound, drawn or announced, and nothing is written."""
+def test_a_finished_fit_computes_nothing(tmp_path, monkeypatch):
+    """Nothing is bound or computed, and nothing is written."""
     path = tmp_path / "fit.json"
     whole = quick(checkpoint=path).fit(*GATES)
     before = path.read_bytes()
@@ -141,17 +141,17 @@ def test_what_is_finished_comes_back_at_once(tmp_path, monkeypatch):
     assert path.read_bytes() == before
 
 
-def test_what_is_known_is_written_in_time(tmp_path, monkeypatch):
-    """After each step, and within one when the time has come."""
+def test_the_file_is_written_in_time(tmp_path, monkeypatch):
+    """After each step, and within a step after the interval."""
     path = tmp_path / "fit.json"
     written = []
     write = CheckpointFile.write
 
-    def watched(file, record):
+    def recording(file, record):
         written.append(record)
         write(file, record)
 
-    monkeypatch.setattr(CheckpointFile, "write", watched)
+    monkeypatch.setattr(CheckpointFile, "write", recording)
     selector = quick(checkpoint=path).fit(*GATES)
     n_steps = len(selector.selection_.steps)
     assert len(written) == 1 + n_steps + 1  # first of all, after each step, and at the end
@@ -166,8 +166,8 @@ def test_what_is_known_is_written_in_time(tmp_path, monkeypatch):
     assert sum(bool(record["partial"]) for record in written) > n_steps
 
 
-def test_what_is_written_costs_a_small_part_of_the_time(tmp_path, monkeypatch):
-    """The slower it is to write, the less often it is done."""
+def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
+    """The slower a write is, the less often the file is written."""
     now = iter(np.arange(0.0, 1e6, 10.0))  # every look at the clock takes ten seconds
     monkeypatch.setattr(checkpoint.time, "monotonic", lambda: next(now))
     written = []
@@ -178,29 +178,29 @@ def test_what_is_written_costs_a_small_part_of_the_time(tmp_path, monkeypatch):
     assert len(written) == 5  # after 60 s, then every 20 times 10 s
 
 
-def test_large_steps_are_kept_in_part(tmp_path, monkeypatch):
+def test_large_steps_are_saved_in_part(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "Journal", partial(Journal, max_bytes=3000))
-    arguments, data, more = WAYS["tests that stop early"]
+    arguments, data, more = CASES["sequential"]
     whole = quick(**arguments).fit(*data, **more)
     path = tmp_path / "fit.json"
     found, _ = fit_with_interruptions(monkeypatch, path, arguments, data, more, after=30)
     assert_identical(found, whole)
 
 
-def test_old_surrogates_are_not_kept(tmp_path):
-    """Each page is as small as what its step says; only the last one has all draws."""
+def test_former_surrogates_are_not_kept(tmp_path):
+    """Only the last entry has the surrogates of all candidates."""
     path = tmp_path / "fit.json"
     X, y = NUMBERS
     X = np.column_stack([X, noise(60, n_columns=40)[0]])
     quick(checkpoint=path).fit(X, y)
     pages = json.loads(path.read_text())["record"]["entries"]
     assert ["surrogates" in page for page in pages] == [*[False] * (len(pages) - 1), True]
-    n_values = 2 * 44 * 39  # of tests, candidates and draws of a step forward
+    n_values = 2 * 44 * 39  # of tests, candidates and permutations of a forward step
     assert max(len(json.dumps(page)) for page in pages) < 8 * n_values / 3
 
 
 def test_a_fresh_seed_is_kept(tmp_path):
-    """Without random_state, the seed drawn at first is used again."""
+    """Without random_state, the first seed is used again."""
     path = tmp_path / "fit.json"
     first = quick(random_state=None, checkpoint=path).fit(*GATES)
     again = quick(random_state=None, checkpoint=path).fit(*GATES)
@@ -225,7 +225,7 @@ def _press_keys(journal):
 
 
 def fill_disk(monkeypatch, broken):
-    """Let a call of the system fail as it does where no room is left."""
+    """Let a system call fail as on a full disk."""
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -235,7 +235,7 @@ def fill_disk(monkeypatch, broken):
 
 @pytest.mark.parametrize("broken", ["fsync", "replace"])
 def test_a_full_disk(broken, tmp_path, monkeypatch):
-    """The fit ends with an error, what was written before is whole, and it goes on from there."""
+    """The fit raises, the former file is intact, and the fit is resumed from it."""
     path = tmp_path / "fit.json"
     with monkeypatch.context() as patched:
         fill_disk(patched, broken)
@@ -259,7 +259,7 @@ def test_a_full_disk(broken, tmp_path, monkeypatch):
 
 
 def test_two_fits_do_not_share_a_path(tmp_path, monkeypatch):
-    """The one that finds that the other has written ends, and nothing of the other's is lost."""
+    """The fit that finds the other's file raises, and the file is left intact."""
     path = tmp_path / "fit.json"
     finish = Journal.add_result
 
@@ -279,19 +279,19 @@ def test_two_fits_do_not_share_a_path(tmp_path, monkeypatch):
         quick(checkpoint=path).fit(*XOR)
 
 
-def test_links_and_folders_that_change(tmp_path, monkeypatch):
-    """A link stays a link, and a path is the one it was when the fit began."""
+def test_links_and_working_directories(tmp_path, monkeypatch):
+    """A link is preserved, and the path does not depend on later working directories."""
     (tmp_path / "far").mkdir()
     (tmp_path / "near.json").symlink_to(tmp_path / "far" / "fit.json")
     monkeypatch.chdir(tmp_path)
     finish = Journal.add_result
 
-    def wander(journal, *result):
+    def change_folder(journal, *result):
         os.chdir("/")
         finish(journal, *result)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Journal, "add_result", wander)
+        patched.setattr(Journal, "add_result", change_folder)
         whole = quick(checkpoint="near.json").fit(*GATES)
     assert (tmp_path / "near.json").is_symlink()
     assert_identical(quick(checkpoint=tmp_path / "far" / "fit.json").fit(*GATES), whole)
@@ -308,7 +308,7 @@ def test_hostile_names(tmp_path, monkeypatch):
     assert_identical(found, quick(**arguments).fit(frame, y))
 
 
-def test_values_that_are_no_numbers(tmp_path, monkeypatch):
+def test_infinite_values(tmp_path, monkeypatch):
     """A Gaussian estimate is infinite where y is a function of the features."""
     X, _ = NUMBERS
     arguments, data = {"estimator": "gaussian", "surrogates": "global"}, (X, X[:, 0] + X[:, 1])
@@ -319,7 +319,7 @@ def test_values_that_are_no_numbers(tmp_path, monkeypatch):
 
 
 def test_copies_of_a_selector(tmp_path):
-    """Stability leaves the checkpoint out; a search over many fits is refused, not mixed up."""
+    """Stability ignores the checkpoint; a search over many fits is refused."""
     path = tmp_path / "fit.json"
     X, y = GATES
     selector = quick(checkpoint=path).fit(X, y)
@@ -334,7 +334,7 @@ def test_copies_of_a_selector(tmp_path):
         search.fit(X, y)
 
 
-MURDERER = """
+KILLED = """
 import os, signal, sys
 from functools import partial
 from pidselect.selection import checkpoint
@@ -368,13 +368,13 @@ for moment in sys.argv[2:]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_killed_again_and_again(tmp_path):
-    """In a task, before it is brought to disk what is written, or moved to its place, or after."""
+    """In a task, and before, during and after the replacement of the file."""
     path = tmp_path / "fit.json"
     places = ["fsync", "write_if_due", "replace", "open"] * 2
     moments = np.random.default_rng(0).integers(2, 6, len(places))
     here = Path(__file__).parent
     done = subprocess.run(
-        [sys.executable, "-c", MURDERER, path]
+        [sys.executable, "-c", KILLED, path]
         + [f"{place}:{number}" for place, number in zip(places, moments, strict=True)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])},
         capture_output=True,

@@ -1,4 +1,4 @@
-"""A checkpoint of other data or settings, or none at all, is refused and left as it is."""
+"""A checkpoint of other data or settings, or any other file, is refused and left unchanged."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def test_another_version_is_refused(finished, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("spoil", ["empty", "half", "pickle", "number", "nested", "text", "digit"])
-def test_what_is_no_checkpoint_is_left_alone(spoil, finished, tmp_path):
+def test_other_files_are_left_unchanged(spoil, finished, tmp_path):
     content = finished[1]
-    spoilt = {
+    content_now = {
         "empty": b"",
         "half": content[: len(content) // 2],
         "pickle": b"\x80\x04cos\nsystem\n(S'exit 1'\ntR.",
@@ -114,10 +114,10 @@ def test_what_is_no_checkpoint_is_left_alone(spoil, finished, tmp_path):
         "digit": content.replace(b'"seed": 0', b'"seed": 1'),
     }[spoil]
     path = tmp_path / "notes.json"
-    path.write_bytes(spoilt)
+    path.write_bytes(content_now)
     with pytest.raises(ValueError, match=r"notes\.json"):
         quick(checkpoint=path).fit(*GATES)
-    assert path.read_bytes() == spoilt
+    assert path.read_bytes() == content_now
 
 
 def test_places_where_no_file_can_be(tmp_path):
@@ -130,8 +130,8 @@ def test_places_where_no_file_can_be(tmp_path):
             quick(checkpoint=no_path).fit(*GATES)
 
 
-def test_a_group_named_after_its_first_column_is_told_from_another(tmp_path):
-    """Its name says nothing about which columns are in it."""
+def test_groups_of_equal_names_and_other_columns_are_refused(tmp_path):
+    """The name does not identify the columns."""
     path = tmp_path / "fit.json"
     X, y = GATES
     quick(checkpoint=path, feature_groups={"x0": ["x0", "x1"]}).fit(X, y)
@@ -140,7 +140,7 @@ def test_a_group_named_after_its_first_column_is_told_from_another(tmp_path):
 
 
 @pytest.mark.parametrize(("one", "other"), [(Fraction(5), Fraction(0)), (0.5, 0.25)])
-def test_parameters_of_any_sort_are_told_apart(tmp_path, one, other):
+def test_other_parameters_of_a_criterion_are_refused(tmp_path, one, other):
     path = tmp_path / "fit.json"
     X, y = GATES
     quick(checkpoint=path, criterion=LinearCriterion(beta=one)).fit(X, y)

@@ -69,7 +69,7 @@ def test_sent_once(context, tmp_path, n_permutations):
 
 
 def test_progress(context):
-    cluster_cases.progress_is_told(context)
+    cluster_cases.progress_is_reported(context)
 
 
 def test_errors_pass(context):
@@ -81,7 +81,7 @@ def test_one_job_is_done_here(context, tmp_path):
 
 
 def test_fits_within_tasks(context):
-    """Subsamples are given to workers; a worker does not wait for others to do its own work."""
+    """Subsamples run on workers, which do not wait for others."""
     X, y = numbers()
     settings = {"n_subsamples": 4, "random_state": 0}
     expected = stability(quick(estimator="gaussian"), X, y, **settings)
@@ -102,7 +102,7 @@ def test_all_workers_killed(context, tmp_path):
 
 
 def test_the_only_worker_killed(tmp_path, caplog):
-    """What was sent is gone with it, and sent again to the one that takes its place."""
+    """What was sent is lost with it, and sent again to the worker that replaces it."""
     with start(n_workers=1) as client:
         cluster_cases.survives_a_death(
             lambda: joblib.parallel_config(backend="dask", client=client), tmp_path
@@ -111,12 +111,12 @@ def test_the_only_worker_killed(tmp_path, caplog):
 
 
 def test_no_worker_left(tmp_path):
-    """Where no worker takes the place of one that was killed, nobody waits for it."""
+    """If no worker replaces one that was killed, the fit raises."""
     paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     with start(n_workers=0) as client:
         options = "--no-nanny --nthreads 1 --host 127.0.0.1 --dashboard-address 127.0.0.1:0"
         command = ["-m", "distributed.cli.dask_worker", client.scheduler.address, *options.split()]
-        worker = subprocess.Popen(  # on its own, with nobody who starts another
+        worker = subprocess.Popen(  # without a process that restarts it
             [sys.executable, *command],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""With a limit on what is given at a time, a candidate must add something to every subset."""
+"""With max_conditioning, a candidate must be significant given every subset of that size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sums(n=80, seed=0):
 
 
 def key(n=600, seed=0):
-    """y is x0, or x1, or the parity of x0, x1 and x2: x2 tells something given both, not one."""
+    """y is x0, or x1, or the parity of x0, x1 and x2: x2 is informative given both, not one."""
     rng = np.random.default_rng(seed)
     X, which = rng.integers(0, 2, (n, 4)), rng.integers(0, 3, n)
     return X, np.choose(which, [X[:, 0], X[:, 1], X[:, :3].sum(axis=1) % 2])
@@ -82,7 +82,7 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
         assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
 
 
-def test_what_is_given_on_record_is_the_subset_that_decided():
+def test_the_recorded_conditioning_set_is_the_subset_that_decided():
     """The noisy copy of x0 fails where x0 is given, be x1 and x2 selected as well."""
     X, y = sums(n=200)
     selector = quick(estimator="gaussian", max_conditioning=1, surrogates="global")
@@ -97,14 +97,14 @@ def test_what_is_given_on_record_is_the_subset_that_decided():
 
 
 def test_a_copy_of_one_selected_feature_is_not_taken():
-    """As with CMIM: what one selected feature tells already counts for nothing."""
+    """As with CMIM: redundant with one selected feature is enough."""
     for seed in range(3):
         selector = quick(estimator="gaussian", max_conditioning=1).fit(*sums(seed=seed))
         assert sorted(chosen(selector)) == ["x0", "x1", "x2"]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_tells_something_given_two_needs_both_given(seed):
+def test_a_synergy_of_three_needs_two_given(seed):
     X, y = key(seed=seed)
     found = {m: chosen(quick(max_conditioning=m, backward=None).fit(X, y)) for m in (1, 2, None)}
     assert sorted(found[1]) == ["x0", "x1"]
@@ -125,8 +125,8 @@ def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
         assert limited.selection_.settings["max_conditioning"] == most
 
 
-def test_kept_features_are_always_given():
-    """The limit is on selected ones: with x0 and x1 kept, x2 is found with any limit."""
+def test_fixed_features_are_always_given():
+    """The limit is on selected ones: with x0 and x1 fixed, x2 is found with any limit."""
     X, y = key()
     selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
     assert chosen(selector) == ["x2"]

@@ -1,4 +1,4 @@
-"""Every selected feature has a p-value beside all others, by the sequential maximum statistic."""
+"""Final p-values of selected features given all others, by the step-down maximum statistic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sums(n=60, seed=0):
 
 
 def result_of(observed, surrogates, **settings):
-    """Return result with these values, about features that nobody looks at."""
+    """Return a test result with these values."""
     block = Block((Column("x", "ordinal", np.arange(6.0) % 2),))
     features = tuple(Feature(f"x{j}", (j,), block) for j in range(observed.shape[1]))
     context = SelectionContext(block, (NamedEstimator("discrete", Discrete()),), **settings)
@@ -42,8 +42,8 @@ def result_of(observed, surrogates, **settings):
 def contests_of(observed, surrogates):
     return {
         test: {
-            f"x{j}": naive_selection.Scored(observed[test, j], list(drawn), 0.0, "")
-            for j, drawn in enumerate(surrogates[test])
+            f"x{j}": naive_selection.Scored(observed[test, j], list(values), 0.0, "")
+            for j, values in enumerate(surrogates[test])
         }
         for test in range(len(observed))
     }
@@ -87,7 +87,7 @@ def test_between_its_own_and_the_maximum_over_all(seed, n_features, n_permutatio
 
 
 def test_the_error_over_all_features_is_at_most_alpha():
-    """With correlated surrogates, too: in 400 sets without information, 3 deviations of room."""
+    """With correlated surrogates, too: 400 uninformative sets, within 3 standard errors."""
     rng = np.random.default_rng(0)
     rejected = 0
     for _ in range(400):
@@ -144,15 +144,15 @@ def test_every_selected_feature_has_one(system, backward, n_permutations):
 
 
 def looks(n=300, seed=0):
-    """y is x0 and a coin; x1 is a coarse look at x0, so that it adds nothing; x2 is a coin."""
+    """y is x0 and a random bit; x1 is x0 rounded, so that it adds nothing; x2 is random."""
     rng = np.random.default_rng(seed)
     fine, coins = rng.integers(0, 4, n), rng.integers(0, 2, (2, n))
     return np.column_stack([fine, fine // 2, coins[0]]), fine + coins[1]
 
 
 @pytest.mark.parametrize("estimator", ["discrete", ("discrete",)], ids=str)
-def test_tests_that_end_early_leave_the_strong_one_its_due(estimator):
-    """Draws that end as soon as the weakest has given up are too few for the strongest."""
+def test_sequential_tests_have_enough_permutations_for_the_strongest(estimator):
+    """Permutations that suffice for the weakest are too few for the strongest."""
     selector = quick(estimator=estimator, criterion="mi", backward=None, n_permutations="auto").fit(
         *looks()
     )
@@ -163,7 +163,7 @@ def test_tests_that_end_early_leave_the_strong_one_its_due(estimator):
 
 @pytest.mark.parametrize("backward", ["minimum", "maximum", None])
 @pytest.mark.parametrize("system", [looks, numbers])
-def test_tests_that_end_early_have_those_of_a_fixed_number(system, backward):
+def test_sequential_tests_have_those_of_a_fixed_number(system, backward):
     settings = {"alpha": 0.1, "estimator": ("copula",), "criterion": "mi"}
     X, y = system()
     early = quick(**settings, backward=backward, n_permutations="auto").fit(X, y).selection_
@@ -194,7 +194,7 @@ def test_without_features_there_is_none():
     assert selector.selection_.p_values == {}
 
 
-def test_kept_features_have_none():
+def test_fixed_features_have_none():
     X, y = numbers()
     record = quick(fixed_features=[0]).fit(X, y).selection_
     assert record.fixed_features == ("x0",)

@@ -1,4 +1,4 @@
-"""Forward selection and backward elimination take the steps of their slow twins."""
+"""Forward selection and backward elimination equal their naive twins."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ESTIMATORS = [
 ]
 
 
-# --- systems and their pieces -------------------------------------------------------------------
+# --- systems and their pieces --------------------------------------------------------------------
 
 
 def gates(seed, n=150):
@@ -64,7 +64,7 @@ def column(name, values, discrete):
 def prepared(x, y, estimator, discrete, **settings):
     context = SelectionContext(
         Block((column("y", y[:, 0], discrete),)),
-        (NamedEstimator("told", estimator),),
+        (NamedEstimator("estimator", estimator),),
         **{"alpha": ALPHA, "n_permutations": DRAWS, "seed": SEED, **settings},
     )
     features = [
@@ -86,7 +86,7 @@ def included(steps):
     return [step.chosen for step in steps if step.accepted]
 
 
-# --- against the twin ---------------------------------------------------------------------------
+# --- against the twin ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
@@ -140,13 +140,13 @@ def test_shared_permutations():
     assert_same(steps, naive.backward(x, y, range(4), naive.discrete, order, ALPHA, DRAWS))
 
 
-def test_kept_features_are_conditioned_on_and_never_tested():
+def test_fixed_features_are_conditioned_on_and_never_tested():
     x, y = gates(4)
     context, features = prepared(x, y, Discrete(), True)
-    kept = x[:, [5]]
+    fixed = x[:, [5]]
 
     def score(x, y, s):
-        return naive.discrete(x, y, np.hstack([kept, s]))
+        return naive.discrete(x, y, np.hstack([fixed, s]))
 
     order = partial(permute, len(x))
     selected, steps = forward(context, features[5:], features[:5], CONDITIONAL)
@@ -166,7 +166,7 @@ def test_the_most_features():
         assert first == steps[:most]
 
 
-def test_nothing_left_is_no_evidence():
+def test_no_result_if_nothing_remains():
     x, y = gates(4)
     context, features = prepared(x, y, Discrete(), True)
     remaining, steps, result = backward(context, (), features[4:5], STATISTICS["minimum"])
@@ -174,8 +174,8 @@ def test_nothing_left_is_no_evidence():
     assert backward(context, (), (), STATISTICS["minimum"]) == ([], [], None)
 
 
-class Told:
-    """An estimator that is told what each feature is worth as observed; a surrogate is worth 0."""
+class GivenValues:
+    """An estimator with given values of the observed features, and 0 for every surrogate."""
 
     def __init__(self, **worth):
         self.worth = worth
@@ -191,13 +191,13 @@ class Told:
 def test_near_ties_go_to_the_first():
     """0.1 + 0.2 is a little more than 0.3: rounding, which must not decide."""
     x, y = gates(0)
-    context, features = prepared(x[:, :2], y, Told(x0=0.3, x1=0.1 + 0.2), True)
+    context, features = prepared(x[:, :2], y, GivenValues(x0=0.3, x1=0.1 + 0.2), True)
     assert forward(context, (), features, CONDITIONAL)[1][0].chosen == "x0"
-    context, features = prepared(x[:, :2], y, Told(x0=0.1 + 0.2, x1=0.3), True)
+    context, features = prepared(x[:, :2], y, GivenValues(x0=0.1 + 0.2, x1=0.3), True)
     assert backward(context, (), features, STATISTICS["minimum"])[1][0].chosen == "x0"
 
 
-# --- nothing else shows in the answer -----------------------------------------------------------
+# --- what results do not depend on ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
@@ -217,7 +217,7 @@ def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete):
 
 
 def test_order_of_candidates_does_not_matter():
-    """Draws belong to columns, not to places in a list."""
+    """Random streams belong to columns, not to positions."""
     x, y = numbers(7)
     context, features = prepared(x, y, KSG(), False)
     selected, steps = forward(context, (), features, CONDITIONAL)
@@ -239,7 +239,7 @@ def test_the_seed_matters():
     assert len(lines) == 5
 
 
-# --- the twin itself ----------------------------------------------------------------------------
+# --- the twin itself -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -1,4 +1,4 @@
-"""What tells something only together is found together, and each must then stand alone."""
+"""Look-ahead: synergistic features are included jointly, and each must remain significant."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parity(order, **settings):
 
 
 def wary(**settings):
-    """Return a quick selector with draws enough for a share of alpha."""
+    """Return a quick selector with enough permutations for a part of alpha."""
     return quick(**{"n_permutations": 99, "estimator": ("discrete",), **settings})
 
 
@@ -63,7 +63,7 @@ def context_for(y, *estimators, feature_type="ordinal", **settings):
     )
 
 
-# --- pairs, triples and more --------------------------------------------------------------------
+# --- pairs, triples and more ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", ["discrete", ("discrete",)], ids=str)
@@ -90,7 +90,7 @@ def test_xor_is_found_with_pairs(seed, estimator):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_xor_is_not_found_without_and_the_warning_says_how(seed):
+def test_xor_is_not_found_without_lookahead_and_the_warning_names_it(seed):
     record, said = fit_to_nothing(*parity(2, seed=seed))
     assert phases(record) == ["forward"]
     assert "lookahead=2" in said
@@ -111,7 +111,7 @@ def test_parity_of_three_needs_triples(seed):
     assert "lookahead=3" in said
 
 
-def test_parity_of_five_is_beyond_triples_and_says_so():
+def test_parity_of_five_needs_larger_tuples():
     record, said = fit_to_nothing(*parity(5, n_columns=7), lookahead=3)
     assert phases(record) == ["forward", "lookahead", "lookahead"]
     assert "All 35 triples searched" in said
@@ -134,8 +134,8 @@ def test_pairs_are_searched_beside_what_is_selected():
     assert selector.selection_.inclusion_step("x1").conditioning_set == ("x0",)
 
 
-def test_numbers_that_tell_only_together():
-    """Which of two diagonals a point lies on: its coordinates tell it only together."""
+def test_continuous_synergy():
+    """Which of two diagonals a point lies on: its coordinates are synergistic."""
     rng = np.random.default_rng(0)
     X, up = rng.normal(size=(150, 4)), rng.integers(0, 2, 150)
     X[:, 1] = np.where(up, X[:, 0], -X[:, 0]) + 0.3 * X[:, 1]
@@ -143,7 +143,7 @@ def test_numbers_that_tell_only_together():
     assert sorted(chosen(selector)) == ["x0", "x1"]
 
 
-# --- against the twin ---------------------------------------------------------------------------
+# --- against the twin ----------------------------------------------------------------------------
 
 
 def assert_equal_to_twin(step, contests, rules):
@@ -162,7 +162,7 @@ def assert_equal_to_twin(step, contests, rules):
 )
 @pytest.mark.parametrize("known", [(), (0,)])
 def test_pairs_equal_the_twin(estimator, n_pilot, known):
-    """All pairs are rearranged alike, each as a whole."""
+    """All pairs are permuted alike."""
     X, y = parity(3, n=80, n_columns=5)
     selector = quick(
         estimator=estimator, lookahead=2, fixed_features=known, surrogates=("global", "local")
@@ -189,7 +189,7 @@ def test_pairs_equal_the_twin(estimator, n_pilot, known):
     ("estimator", "n_pilot"), [("discrete", 0), (("discrete",), PILOT_PERMUTATIONS)]
 )
 def test_starts_equal_the_twin(estimator, n_pilot):
-    """Each candidate is tested given a start; both schemes are asked, as something is given."""
+    """Each candidate is tested given a start, by both schemes, as no start is empty."""
     X, y = parity(2, n=80, n_columns=5)
     selector = quick(estimator=estimator, n_random_starts=6, surrogates=("global", "local")).fit(
         X, y
@@ -197,8 +197,8 @@ def test_starts_equal_the_twin(estimator, n_pilot):
     step = next(s for s in selector.selection_.steps if s.phase == "random_starts")
     rules = naive_selection.Rules(("discrete",), 39, n_pilot, alpha=0.025)
     # Subsets have a random stream of their own.
-    drawn = permutations((0, START, 0, 0), range(1, 7), 5)
-    starts = {" & ".join(f"x{c}" for c in sorted(order[:3])) for order in drawn}
+    orders = permutations((0, START, 0, 0), range(1, 7), 5)
+    starts = {" & ".join(f"x{c}" for c in sorted(order[:3])) for order in orders}
     assert {name.split(" given ")[1] for name in step.candidates} == starts
     contests = {}
     for scheme in ("global", "local"):
@@ -212,7 +212,7 @@ def test_starts_equal_the_twin(estimator, n_pilot):
     assert_equal_to_twin(step, contests, rules)
 
 
-# --- elimination of features that were included jointly -----------------------------------------
+# --- elimination of features that were included jointly ------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -238,7 +238,7 @@ def test_features_that_add_nothing_are_all_removed():
     assert [step.accepted for step in steps] == [False, False]
 
 
-# --- levels -------------------------------------------------------------------------------------
+# --- levels --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_random_starts", [0, 5])
@@ -250,7 +250,7 @@ def test_shares_of_alpha_sum_to_alpha(order, n_random_starts):
     assert sorted(shares, reverse=True) == shares
 
 
-def test_each_level_is_tested_at_its_share():
+def test_each_level_has_its_part_of_alpha():
     X, y = parity(5, n_columns=7)
     record, _ = fit_to_nothing(X, y, lookahead=3, n_random_starts=4, alpha=0.08)
     assert phases(record) == ["forward", "lookahead", "lookahead", "random_starts"]
@@ -259,13 +259,13 @@ def test_each_level_is_tested_at_its_share():
     assert plain.steps[0].alpha == 0.08
 
 
-def test_too_few_draws_for_a_share_are_refused():
+def test_too_few_permutations_for_a_level_are_refused():
     with pytest.raises(ValueError, match=r"alpha=0\.05.*3 tests.*alpha=0\.0125"):
         wary(lookahead=3, n_permutations=39).fit(*parity(2))
 
 
 @pytest.mark.parametrize(("seed", "n_random_starts"), [(1, 0), (2, 0), (1, 10)])
-def test_what_no_draw_reached_is_no_close_call(seed, n_random_starts):
+def test_the_smallest_p_value_is_no_close_call(seed, n_random_starts):
     """p is 1/201 at 0.025, as small as it can be."""
     settings = {"n_random_starts": n_random_starts} if n_random_starts else {"lookahead": 2}
     record = wary(n_permutations=200, **settings).fit(*parity(2, seed=seed)).selection_
@@ -291,24 +291,24 @@ def test_a_close_call_is_noted_beside_what_was_searched():
     assert seen == {False, True}
 
 
-# --- room ---------------------------------------------------------------------------------------
+# --- max_features --------------------------------------------------------------------------------
 
 
-def test_a_pair_does_not_fit_into_room_for_one():
+def test_a_pair_exceeds_max_features():
     X, y = parity(2)
     record, _ = fit_to_nothing(X, y, lookahead=2, max_features=1)
     assert phases(record) == ["forward"]
     assert "max_features" in record.steps[0].note
-    kept = wary(lookahead=2, max_features=2, fixed_features=[5]).fit(X, y)
-    assert chosen(kept) == []
+    fixed = wary(lookahead=2, max_features=2, fixed_features=[5]).fit(X, y)
+    assert chosen(fixed) == []
     one, _ = fit_to_nothing(X[:, :1], y, lookahead=2)
     assert "too few candidates" in one.steps[0].note
     assert chosen(wary(lookahead=2, max_features=3, fixed_features=[5]).fit(X, y)) == ["x0", "x1"]
     assert chosen(wary(lookahead=2, max_features=2).fit(X, y)) == ["x0", "x1"]
 
 
-def test_groups_are_members_of_tuples():
-    """x0 and x1 go together: with x2 they are a pair of features, and three columns."""
+def test_feature_groups_in_tuples():
+    """x0 and x1 are a group: with x2 they are a pair of features and three columns."""
     X, y = parity(3)
     groups = {"both": [0, 1]}
     selector = wary(lookahead=2, feature_groups=groups).fit(X, y)
@@ -321,7 +321,7 @@ def test_groups_are_members_of_tuples():
     assert record.steps[1].note.startswith("6 of 10 pairs searched")
 
 
-# --- the budget ---------------------------------------------------------------------------------
+# --- the budget ----------------------------------------------------------------------------------
 
 
 def leaning(seed, n=400, n_columns=12):
@@ -345,7 +345,7 @@ def test_beyond_the_budget_the_strongest_are_searched(seed):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed):
-    """Four columns as one feature look strong in bits, but leave no room for another."""
+    """Four columns as one feature have many bits, but exceed max_columns with any other."""
     X, y = leaning(seed)
     wide = Feature(
         "wide",
@@ -357,11 +357,11 @@ def test_beyond_the_budget_what_is_too_wide_does_not_end_the_search(seed):
             )
         ),
     )
-    candidates, room, few_pairs = [wide, *features_of(X)], 2, Lookahead(2, max_tuples=30)
+    candidates, max_columns, few_pairs = [wide, *features_of(X)], 2, Lookahead(2, max_tuples=30)
     context = context_for(y, n_permutations=99, alpha=0.05, shared_permutations=True)
     strongest = screen_tuples(context, (), candidates, 2, (LOOKAHEAD, 2, 0), 30).tuples
     assert any(wide in pair for pair in strongest)
-    found, steps = JointSearch(context, (), candidates, few_pairs, room).run()
+    found, steps = JointSearch(context, (), candidates, few_pairs, max_columns).run()
     assert sorted(feature.name for feature in found) == ["x3", "x7"]
     assert not any("wide" in name for name in steps[0].candidates)
     assert steps[0].note.startswith("28 of 78 pairs searched")
@@ -376,7 +376,7 @@ def test_a_selection_keeps_to_the_largest_number_of_tuples():
 
 
 @pytest.mark.parametrize("portfolio", [False, True])
-def test_the_screen_is_repeated_in_every_draw(portfolio):
+def test_screening_is_repeated_in_every_permutation(portfolio):
     X, y = bits(60, seed=1), bits(60, seed=2)[:, 0]
     context = context_for(y, shared_permutations=True, is_portfolio=portfolio, seed=3)
     stream_key = (LOOKAHEAD, 2, 0)
@@ -387,7 +387,7 @@ def test_the_screen_is_repeated_in_every_draw(portfolio):
     found = scores.score(range(71))
     assert found.shape == (1, 6, 1, 71)
     np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12)
-    parts = [scores.score(draws) for draws in (range(1), range(1, 17), range(17, 71))]
+    parts = [scores.score(some) for some in (range(1), range(1, 17), range(17, 71))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=-1), found)
     tuples = [tuple(feature.name for feature in pair) for pair in scores.tuples]
     assert len(set(tuples)) == 6
@@ -418,7 +418,7 @@ def test_in_the_data_as_observed_places_are_the_tuples_on_record(order):
         np.testing.assert_allclose(found[:, place], bound.score(candidate.block, rows), atol=1e-12)
 
 
-def test_all_tuples_within_the_budget_are_rearranged_alike():
+def test_all_tuples_are_permuted_alike():
     """A feature has the same surrogate in each of its pairs, whatever `shared` says."""
     X, y = parity(2)
     found = [
@@ -430,7 +430,7 @@ def test_all_tuples_within_the_budget_are_rearranged_alike():
     assert found[0][1] == found[1][1]
 
 
-# --- random starts ------------------------------------------------------------------------------
+# --- random starts -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -449,7 +449,7 @@ def test_random_starts_find_xor_among_few(seed):
     assert [step.alpha for step in record.steps[:2]] == [0.025, 0.025]
 
 
-def test_starts_are_as_large_as_there_is_room_for():
+def test_starts_are_limited_by_candidates_and_max_features():
     X, y = parity(2, n_columns=3)
     selector = wary(n_random_starts=10).fit(X, y)
     assert sorted(chosen(selector)) == ["x0", "x1"]
@@ -461,7 +461,7 @@ def test_starts_are_as_large_as_there_is_room_for():
 
 
 def test_each_start_is_bound_once(monkeypatch):
-    """Binding sorts neighbours, which takes long: candidates beside one start share it."""
+    """Binding is slow: candidates with the same start share it."""
     X, y = parity(5)
     context, given = context_for(y, n_permutations=39), []
     bind = SelectionContext.bind

@@ -1,4 +1,4 @@
-"""Where ranks are all that counts, no strictly monotone map of any column changes the selection."""
+"""Rank estimators: no strictly monotone map of any column changes the selection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ESTIMATORS = pytest.mark.parametrize(
         {"estimator": "ksg-rank", "shared_permutations": False},
         {"estimator": "mixed-rank", "surrogates": "local"},
     ],
-    ids=["defaults", "auto draws", "ksg-rank", "copula", "independent draws", "mixed-rank"],
+    ids=["defaults", "sequential", "ksg-rank", "copula", "independent permutations", "mixed-rank"],
 )
 
 
@@ -70,7 +70,7 @@ def test_numbers_among_labels_may_be_mapped_too(wind, target, factor):
 
 
 def test_where_distances_count_a_map_does_change_values():
-    """Or the tests above would prove nothing."""
+    """Otherwise the tests above would be void."""
     X, y = numbers()
     plain, image = (
         quick(estimator="ksg").fit(values, y).selection_.steps[0] for values in (X, X**3)

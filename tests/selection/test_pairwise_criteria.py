@@ -1,4 +1,4 @@
-"""Criteria of pairs do what their definitions say, and stop where nothing is left to tell."""
+"""Pairwise criteria equal their definitions, and their tests stop a selection."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ALL = [
 ]
 
 
-# --- systems and their pieces -------------------------------------------------------------------
+# --- systems and their pieces --------------------------------------------------------------------
 
 
 def levels(seed=0, n=90):
@@ -72,7 +72,7 @@ def context_for(y, feature_type="nominal", estimators=COUNTING, **others):
     return SelectionContext(target, members, seed=SEED, **others)
 
 
-def evaluate(criterion, x, y, n_selected, draws=range(1), feature_type="nominal", **others):
+def evaluate(criterion, x, y, n_selected, permutations=range(1), feature_type="nominal", **others):
     """Rate all columns but the first ones, which are selected: shape (n_candidates, n_draws)."""
     known = features(x, feature_type)
     scores = criterion.candidate_scores(
@@ -82,7 +82,7 @@ def evaluate(criterion, x, y, n_selected, draws=range(1), feature_type="nominal"
         known[:n_selected],
         STREAM_KEY,
     )
-    return scores.score(draws)[0, :, 0]
+    return scores.score(permutations)[0, :, 0]
 
 
 def exact(y, *tables):
@@ -90,7 +90,7 @@ def exact(y, *tables):
     return np.array(tables).T, np.array(y)
 
 
-# --- the twin -----------------------------------------------------------------------------------
+# --- the twin ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_selected", [0, 1, 2, 4])
@@ -98,11 +98,15 @@ def exact(y, *tables):
 def test_same_as_the_twin(criterion, twin, n_selected):
     x, y = levels()
     expected = np.empty((x.shape[1] - n_selected, 4))
-    for draw in range(4):
-        rows = naive.permutation((SEED, *STREAM_KEY, draw), len(y)) if draw else range(len(y))
+    for permutation in range(4):
+        rows = (
+            naive.permutation((SEED, *STREAM_KEY, permutation), len(y))
+            if permutation
+            else range(len(y))
+        )
         columns = [column.tolist() for column in x[list(rows)].T]
         for place, c in enumerate(columns[n_selected:]):
-            expected[place, draw] = twin(c, columns[:n_selected], y.tolist())
+            expected[place, permutation] = twin(c, columns[:n_selected], y.tolist())
     np.testing.assert_allclose(
         evaluate(criterion, x, y, n_selected, range(4)), expected, atol=1e-10
     )
@@ -112,7 +116,7 @@ def test_same_as_the_twin(criterion, twin, n_selected):
 def test_no_cut_of_draws_or_number_of_workers_shows(name):
     x, y = levels()
     whole = evaluate(CRITERIA[name], x, y, 2, range(40))
-    parts = [evaluate(CRITERIA[name], x, y, 2, draws) for draws in (range(7), range(7, 40))]
+    parts = [evaluate(CRITERIA[name], x, y, 2, some) for some in (range(7), range(7, 40))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=-1), whole)
     np.testing.assert_array_equal(evaluate(CRITERIA[name], x, y, 2, range(40), n_jobs=2), whole)
 
@@ -124,7 +128,7 @@ def test_progress_hears_of_every_value():
     assert sum(recorder.all("progress")) == 4 * 40
 
 
-# --- identities ---------------------------------------------------------------------------------
+# --- identities ----------------------------------------------------------------------------------
 
 
 def test_jmi_in_its_usual_form():
@@ -223,23 +227,23 @@ def test_a_group_is_one_variable():
         )
 
 
-# --- unique information in context --------------------------------------------------------------
+# --- unique information in context ---------------------------------------------------------------
 
 TABLE = st.lists(st.integers(0, 3), min_size=9, max_size=9)
 
 
-@given(told=TABLE)
-def test_a_noisy_copy_has_nothing_to_add(told):
-    """c is a with errors that depend on nothing: 0, whatever a and b together tell."""
+@given(table=TABLE)
+def test_a_noisy_copy_has_nothing_to_add(table):
+    """c is a with independent errors: 0, whatever the synergy of a and b."""
     a, b, error = np.array(list(product(range(3), range(3), range(4)))).T
-    x, y = exact(np.array(told)[3 * a + b], a, b, (a + (error == 0)) % 3)
+    x, y = exact(np.array(table)[3 * a + b], a, b, (a + (error == 0)) % 3)
     assert evaluate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(0, abs=1e-12)
 
 
-@given(told=st.lists(st.integers(0, 3), min_size=12, max_size=12))
-def test_an_independent_candidate_is_not_overrated(told):
+@given(table=st.lists(st.integers(0, 3), min_size=12, max_size=12))
+def test_an_independent_candidate_is_not_overrated(table):
     a, b, c = np.array(list(product(range(3), range(2), range(2)))).T
-    x, y = exact(np.array(told)[4 * a + 2 * b + c], a, b, c)
+    x, y = exact(np.array(table)[4 * a + 2 * b + c], a, b, c)
     value = evaluate(UniqueInContext(), x, y, 2)[0, 0]
     context, known = context_for(y), features(x)
     cmi = cmi_given(context, known[2:], known[:2], STREAM_KEY).score(range(1)).item()
@@ -255,11 +259,11 @@ def test_beside_one_feature_it_is_cmi(seed):
 
 
 def test_common_causes_that_do_not_concern_the_target_cost_nothing():
-    """c and s have a bit in common, and each tells another one: mRMR calls that redundant."""
+    """c and s share a bit that is irrelevant for y: redundant by mRMR."""
     common, first, second = np.array(list(product(range(2), repeat=3))).T
     useless = np.zeros_like(common)
     x, y = exact(2 * first + second, 2 * common + first, useless, 2 * common + second)
-    x[:, 1] = common  # a second one selected, so that there is somebody to share with
+    x[:, 1] = common  # a second selected feature
     assert evaluate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(log(2))
     assert evaluate(CRITERIA["mrmr"], x, y, 2)[0, 0] == pytest.approx(0)
 
@@ -284,7 +288,7 @@ def test_toy_system():
     assert selector.selection_.features == ("x0", "x2")
 
 
-# --- the stop -----------------------------------------------------------------------------------
+# --- the stop ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", naive_pairwise_criteria.CRITERIA)
@@ -342,7 +346,7 @@ def test_schemes_that_permute_the_target():
     assert (values[0, ..., 1:] != values[1, ..., 1:]).any()
 
 
-# --- users --------------------------------------------------------------------------------------
+# --- users ---------------------------------------------------------------------------------------
 
 
 def test_an_object_with_parameters_is_a_parameter():

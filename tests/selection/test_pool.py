@@ -1,4 +1,4 @@
-"""Who takes part: kept columns, groups, copies, constants, identifiers, kinds and gaps."""
+"""Candidate pool: fixed features, groups, duplicates, constants, identifiers, missing values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def frame(X):
     return pd.DataFrame(X, columns=NAMES[: X.shape[1]])
 
 
-# --- keep ---------------------------------------------------------------------------------------
+# --- fixed features ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_fixed_by_name_or_position(fixed):
     assert selector.get_support().tolist() == [True, True, True, True, False]
 
 
-def test_several_kept_as_an_array():
+def test_several_fixed_as_an_array():
     X, y = gates()
     assert quick(fixed_features=np.array([3, 4])).fit(X, y).selection_.fixed_features == (
         "x3",
@@ -43,8 +43,8 @@ def test_several_kept_as_an_array():
     )
 
 
-def test_kept_columns_are_conditioned_on_and_never_tested():
-    """Given one input of an xor, the other one tells everything."""
+def test_fixed_columns_are_conditioned_on_and_never_tested():
+    """Given one input of an xor, the other one determines it."""
     X, y = xor()
     selector = quick(fixed_features=["x0"]).fit(X, y)
     assert selector.selected_.tolist() == [0, 1]
@@ -59,18 +59,18 @@ def test_kept_columns_are_conditioned_on_and_never_tested():
         assert step.conditioning_set[0] == "x0"
 
 
-def test_kept_noise_is_never_removed():
+def test_fixed_noise_is_never_removed():
     X, y = gates()
     selector = quick(fixed_features=["x3", "x4"], backward="maximum").fit(X, y)
     assert selector.selected_[:2].tolist() == [3, 4]
 
 
-def test_kept_alone_is_no_empty_selection():
+def test_fixed_features_alone_are_no_empty_selection():
     X, y = xor()
     assert quick(fixed_features=["x2"]).fit(X, y).selected_.tolist() == [2]
 
 
-def test_a_constant_can_be_kept():
+def test_a_constant_can_be_fixed():
     X, y = gates()
     X[:, 4] = 1
     selector = quick(fixed_features=["x4"]).fit(X, y)
@@ -78,20 +78,20 @@ def test_a_constant_can_be_kept():
     assert selector.selection_.skipped == {"x4": "constant"}
 
 
-def test_keeping_everything_leaves_nothing_to_do():
+def test_no_steps_if_all_columns_are_fixed():
     X, y = gates()
     selector = quick(fixed_features=range(5)).fit(X, y)
     assert selector.selected_.tolist() == [0, 1, 2, 3, 4]
     assert selector.selection_.steps == ()
 
 
-def test_kept_columns_count_among_the_most():
+def test_fixed_columns_count_towards_max_features():
     X, y = gates()
     assert quick(fixed_features=["x3"], max_features=2).fit(X, y).selected_.tolist() == [3, 2]
     assert quick(fixed_features=["x3"], max_features=1).fit(X, y).selected_.tolist() == [3]
 
 
-def test_more_kept_columns_than_the_most():
+def test_more_fixed_columns_than_max_features():
     X, y = gates()
     settings = {"fixed_features": ["x3", "x4", "x0"], "feature_groups": {"pair": ["x3", "x4"]}}
     with pytest.raises(ValueError, match=r"fixed_features.* 3 .*max_features=2.*max_features=3"):
@@ -99,7 +99,7 @@ def test_more_kept_columns_than_the_most():
     assert len(quick(max_features=3, **settings).fit(X, y).selected_) == 3
 
 
-def test_a_kept_column_stands_for_its_copies():
+def test_a_fixed_column_represents_its_duplicates():
     X, y = gates()
     X[:, 4] = 1 - X[:, 2]
     selector = quick(fixed_features=["x4"]).fit(X, y)
@@ -107,7 +107,7 @@ def test_a_kept_column_stands_for_its_copies():
     assert selector.selection_.duplicates == {"x2": "x4"}
 
 
-def test_two_copies_can_both_be_kept():
+def test_two_duplicates_can_both_be_fixed():
     X, y = gates()
     X[:, 4] = X[:, 2]
     selector = quick(fixed_features=["x2", "x4"]).fit(X, y)
@@ -115,7 +115,7 @@ def test_two_copies_can_both_be_kept():
     assert selector.selection_.duplicates == {}
 
 
-# --- groups -------------------------------------------------------------------------------------
+# --- groups --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_group_too_wide_is_passed_over():
     assert all("wide" not in step.candidates for step in selector.selection_.steps)
 
 
-def test_a_group_is_kept_whole():
+def test_a_group_is_fixed_as_a_whole():
     X, y = gates()
     selector = quick(feature_groups={"pair": ["x3", "x4"]}, fixed_features=["x4", "x3"]).fit(X, y)
     assert selector.selection_.fixed_features == ("pair",)
@@ -206,7 +206,7 @@ def test_groups_of_like_names_are_not_mixed_up():
         ({"x4": [0, 1]}, "'x4'"),
     ],
 )
-def test_groups_that_cannot_be_told_apart_are_refused(groups, names):
+def test_ambiguous_groups_are_refused(groups, names):
     with pytest.raises(ValueError, match=names):
         quick(feature_groups=groups).fit(*gates())
 
@@ -252,7 +252,7 @@ def test_an_unknown_column_is_named_with_its_parameter(parameter, column, error,
         )
 
 
-# --- copies, constants, identifiers -------------------------------------------------------------
+# --- copies, constants, identifiers --------------------------------------------------------------
 
 
 def test_copies_are_merged_and_reported():
@@ -332,17 +332,17 @@ def test_identifiers_do_not_change_the_estimator():
 
 
 @pytest.mark.filterwarnings("ignore:skipped columns:UserWarning")
-def test_an_identifier_cannot_be_kept():
+def test_an_identifier_cannot_be_fixed():
     columns, y = season()
     columns["id"] = [f"ship {i}" for i in range(len(y))]
     with pytest.raises(ValueError, match=r"fixed_features.*'id'.*feature_types=\{'id'"):
         quick(fixed_features=["id"]).fit(pd.DataFrame(columns), y)
 
 
-# --- kinds --------------------------------------------------------------------------------------
+# --- feature types -------------------------------------------------------------------------------
 
 
-def test_stated_kinds():
+def test_stated_feature_types():
     columns, y = season()
     table = pd.DataFrame(columns)
     stated = {"boats": "continuous", "target": "continuous"}
@@ -351,8 +351,8 @@ def test_stated_kinds():
     assert list(quick(feature_types=everything).fit(table, y).feature_types_.values()) == everything
 
 
-def test_the_kind_of_the_target():
-    """Few levels are classes, unless the caller knows better."""
+def test_the_feature_type_of_the_target():
+    """Few levels are classes, unless stated otherwise."""
     X, _ = numbers()
     y = np.round(X[:, 0])
     assert type(quick().fit(X, y).estimator_[0]).__name__ == "Mixed"
@@ -362,7 +362,7 @@ def test_the_kind_of_the_target():
     )
 
 
-# --- missing values -----------------------------------------------------------------------------
+# --- missing values ------------------------------------------------------------------------------
 
 
 def with_gaps(seed=0):
@@ -391,7 +391,7 @@ def test_missing_values_as_a_level():
     np.testing.assert_array_equal(selector.transform(X), X[:, selector.get_support()])
 
 
-def test_a_missing_value_may_tell_something():
+def test_missingness_may_be_informative():
     X, _ = numbers()
     y = (np.arange(len(X)) % 3 == 0).astype(int)
     X[y == 1, 2] = np.nan

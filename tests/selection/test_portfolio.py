@@ -1,4 +1,4 @@
-"""Of several estimators the one whose value is most unlike chance counts."""
+"""Portfolios: of several estimators the one with the most significant value counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sums(n=60, seed=0):
 
 
 def labels(seed, n=900):
-    """x0 is noise of 300 levels; x1 is a bit that y goes along with in two thirds of the rows."""
+    """x0 is noise of 300 levels; x1 is a bit that equals y in two thirds of the rows."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.integers(0, 300, n), rng.integers(0, 2, n)])
     return X, np.where(rng.random(n) < 2 / 3, X[:, 1], 1 - X[:, 1])
@@ -43,7 +43,7 @@ def slope(seed, n=120):
     return X, 0.45 * X[:, 1] + rng.normal(size=n)
 
 
-# --- against the twin ---------------------------------------------------------------------------
+# --- against the twin ----------------------------------------------------------------------------
 
 
 def twin_step(X, y, known, shared, n_step, rules):
@@ -89,7 +89,7 @@ def test_forward_steps_equal_the_twin(estimator, shared):
 
 
 @pytest.mark.parametrize("system", [sums, noise])
-def test_the_order_of_members_does_not_matter(system):
+def test_the_order_of_estimators_does_not_matter(system):
     found = []
     for estimator in (BOTH, BOTH[::-1]):
         selector = quick(estimator=estimator, backward=None)
@@ -103,7 +103,7 @@ def test_the_order_of_members_does_not_matter(system):
     assert found[0].p_values == found[1].p_values
 
 
-# --- unlike columns -----------------------------------------------------------------------------
+# --- unlike columns ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -113,7 +113,7 @@ def test_a_label_of_many_levels_does_not_block_a_good_bit(seed):
     selector = quick(estimator=("discrete",), feature_types=feature_types).fit(X, y)
     assert chosen(selector) == ["x1"]
     step = selector.selection_.steps[0]
-    assert step.values[0] > step.values[1]  # bits of chance
+    assert step.values[0] > step.values[1]  # bias
     assert step.scores[0] < 4 < step.scores[1]
     assert (step.chosen, step.estimator, step.unit) == ("x1", "discrete", "sd")
     with pytest.warns(UserWarning, match="'x0'"):
@@ -122,20 +122,20 @@ def test_a_label_of_many_levels_does_not_block_a_good_bit(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_both_are_found_beside_each_other(seed):
-    """A column of many levels that does tell something is not punished for them either."""
+    """An informative column of many levels is not penalised for them."""
     X, y = labels(seed)
-    told = 10 * y + np.random.default_rng(seed).integers(0, 10, len(y))
-    wide = np.where(np.random.default_rng(seed).random(len(y)) < 0.8, told, X[:, 0] % 20)
+    informative = 10 * y + np.random.default_rng(seed).integers(0, 10, len(y))
+    wide = np.where(np.random.default_rng(seed).random(len(y)) < 0.8, informative, X[:, 0] % 20)
     selector = quick(estimator=("discrete",), feature_types={"x0": "nominal"})
     selector.fit(np.column_stack([wide, X[:, 1]]), y)
     assert chosen(selector) == ["x0", "x1"]
 
 
-# --- each member carries what the other does not see --------------------------------------------
+# --- complementary estimators --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_hump_is_carried_by_neighbours(seed):
+def test_a_hump_is_found_by_neighbours(seed):
     X, y = hump(seed)
     selector = quick(estimator=BOTH).fit(X, y)
     assert chosen(selector) == ["x1"]
@@ -147,7 +147,7 @@ def test_a_hump_is_carried_by_neighbours(seed):
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
-def test_a_weak_slope_is_carried_by_the_copula(seed):
+def test_a_weak_slope_is_found_by_the_copula(seed):
     X, y = slope(seed)
     selector = quick(estimator=BOTH).fit(X, y)
     assert chosen(selector) == ["x1"]
@@ -160,7 +160,7 @@ def test_a_weak_slope_is_carried_by_the_copula(seed):
         alone.fit(X, y)
 
 
-def test_the_record_names_the_members():
+def test_the_record_names_the_estimators():
     X, y = sums()
     selector = quick(estimator=("copula", KSG(k=3))).fit(X, y)
     assert selector.selection_.settings["estimator"] == {"copula": "Copula()", "KSG": "KSG(k=3)"}
@@ -182,7 +182,7 @@ def test_one_estimator_in_a_tuple_is_standardised_and_alone_is_not():
     assert alone.settings["n_pilot"] == 0
 
 
-# --- bad tuples ---------------------------------------------------------------------------------
+# --- bad tuples ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def context():
     from ray.util.joblib import register_ray
 
     register_ray()
-    patch = pytest.MonkeyPatch()  # workers get to know estimators that are defined beside tests
+    patch = pytest.MonkeyPatch()  # workers import estimators that tests define
     patch.setenv("PYTHONPATH", os.pathsep.join([FOLDER, os.environ.get("PYTHONPATH", "")]))
     ray.init(
         num_cpus=2,
@@ -50,7 +50,7 @@ def test_sent_once(context, tmp_path, n_permutations):
 
 
 def test_progress(context):
-    cluster_cases.progress_is_told(context)
+    cluster_cases.progress_is_reported(context)
 
 
 def test_errors_pass(context):
@@ -80,8 +80,8 @@ def test_more_tasks_than_jobs(context):
         assert list(run_tasks(add, Number(3), tasks, None)) == [3, 4, 5, 6, 7, 8, 9]
 
 
-def test_joblib_itself_stays_whole(context):
-    """Its backend for Ray would put Ray's pool in the place of that of processes."""
+def test_joblib_is_not_modified(context):
+    """Its backend for Ray would replace the process pool."""
     before = joblib.pool.PicklingPool.__bases__
     with context():
         quick().fit(*gates())

@@ -1,4 +1,4 @@
-"""Groups of rows: surrogates rearrange samples within them, or exchange them whole."""
+"""Groups of rows: surrogates permute samples within them, or whole groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:No feature was selected:UserWarn
 
 
 def persons(n_persons=20, n_rows=10, seed=0):
-    """x0 and y differ from person to person, else they are unrelated; x1 tells about y itself."""
+    """x0 and y differ from person to person, else they are unrelated; x1 is informative about y."""
     rng = np.random.default_rng(seed)
     who = np.repeat(np.arange(n_persons), n_rows)
     level = 3 * rng.normal(size=n_persons)[who]
@@ -37,7 +37,7 @@ def traits(n_persons=20, n_rows=10, seed=0):
     return X, y, who
 
 
-# --- what groups are for ------------------------------------------------------------------------
+# --- what groups are for -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -58,13 +58,13 @@ def test_traits_of_persons_are_tested_by_whole_persons(seed):
 
 
 def test_rows_in_any_order():
-    """A group need not be in one piece; but draws go by rows, so that they are others."""
+    """A group need not be contiguous; permutations depend on the order of rows."""
     X, y, who = persons()
     order = np.random.default_rng(0).permutation(len(y))
     assert chosen(quick().fit(X[order], y[order], who[order])) == ["x1"]
 
 
-# --- how they are given -------------------------------------------------------------------------
+# --- how they are given --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -169,16 +169,16 @@ def test_a_target_that_is_the_same_in_all_rows_of_a_group(surrogates):
     varies = level.copy()
     varies[0] += 1.0
     assert selector.fit(X, varies, who).selection_.settings["n_groups"] == 20
-    whole = quick(surrogates="blocks", estimator="gaussian")
-    assert whole.fit(X, level, who).selection_.settings["n_groups"] == 20
+    blocks = quick(surrogates="blocks", estimator="gaussian")
+    assert blocks.fit(X, level, who).selection_.settings["n_groups"] == 20
 
 
-# --- a part of the rows -------------------------------------------------------------------------
+# --- a part of the rows --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mixed_up", [False, True])
 def test_rows_that_are_dropped_leave_their_groups(mixed_up):
-    """As if they had never been there, also if another group then comes first."""
+    """As if they had not been passed, also if the first group changes."""
     X, y, who = persons()
     if mixed_up:
         order = np.random.default_rng(0).permutation(len(y))
@@ -211,11 +211,11 @@ def test_a_part_of_the_samples_keeps_its_groups(monkeypatch):
     gaps[::9, 2] = np.nan
     seen = []
 
-    def watched(context, *rest):
+    def recording(context, *rest):
         seen.append(context)
         return forward(context, *rest)
 
-    monkeypatch.setattr("pidselect.selection.fit.forward", watched)
+    monkeypatch.setattr("pidselect.selection.fit.forward", recording)
     quick(missing="drop", max_samples=120).fit(gaps, y, who)
     group_of = dict(zip(y.tolist(), who.tolist(), strict=True))
     values = seen[0].target.columns[0].values
@@ -224,7 +224,7 @@ def test_a_part_of_the_samples_keeps_its_groups(monkeypatch):
     assert len(pairs) == len({who for who, _ in pairs}) == len({group for _, group in pairs})
 
 
-# --- as scikit-learn passes them ----------------------------------------------------------------
+# --- as scikit-learn passes them -----------------------------------------------------------------
 
 
 def test_fit_transform():

@@ -1,4 +1,4 @@
-"""The same seed gives the same record, to the bit, however the work is cut and spread."""
+"""Step tests: equal to the bit for any split of the work, and decided as defined."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ SYSTEMS = {
     "defaults, feature groups": (numbers, {"feature_groups": [[0, 2]]}),
     "defaults, but independent": (numbers, {"shared_permutations": False}),
     "defaults, stricter": (numbers, {"backward": "maximum", "max_conditioning": 1}),
-    "auto draws": (numbers, {"n_permutations": "auto"}),
-    "auto draws, labels": (gates, {"n_permutations": "auto", "backward": None}),
+    "sequential": (numbers, {"n_permutations": "auto"}),
+    "sequential, labels": (gates, {"n_permutations": "auto", "backward": None}),
 }
 BITS = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
 systems = pytest.mark.parametrize("name", SYSTEMS)
@@ -138,17 +138,17 @@ def test_mixed_tables_too():
     assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
 
 
-# --- seeds --------------------------------------------------------------------------------------
+# --- seeds ---------------------------------------------------------------------------------------
 
 
-def test_other_seeds_give_other_draws():
+def test_other_seeds_give_other_permutations():
     for settings in ({}, PAPER):
         records = [record(numbers, settings, random_state=seed) for seed in range(6)]
         assert len({one.steps[0].critical_value for one in records}) == 6
 
 
 def test_the_seed_does_not_touch_what_was_observed():
-    """In a portfolio it has a say in whose value counts, but not in any value."""
+    """In a portfolio it may change which estimator counts, but no value."""
     values = {record(numbers, PAPER, random_state=seed).steps[0].values for seed in range(3)}
     assert len(values) == 1
     by_member = {}
@@ -185,15 +185,15 @@ def test_global_states_are_left_alone(random_state, max_samples):
     assert random.getstate() == plain
 
 
-def test_global_seeds_have_no_say():
+def test_global_seeds_do_not_matter():
     np.random.seed(1)  # noqa: NPY002
     first = record(numbers, {})
     np.random.seed(2)  # noqa: NPY002
     assert record(numbers, {}) == first
 
 
-def test_more_draws_begin_with_the_same():
-    """So that a p-value of 1/(1+n) can only come from the same draws and more."""
+def test_more_permutations_begin_with_the_same():
+    """The first permutations do not depend on how many follow."""
     scores = about_numbers(shared_permutations=False)
     few, many = (scores.score(range(1 + n)) for n in (20, 45))
     assert many.shape == (2, 3, 1, 46)
@@ -201,7 +201,7 @@ def test_more_draws_begin_with_the_same():
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_draws_are_the_same_in_any_company(shared):
+def test_permutations_do_not_depend_on_batches_or_candidates(shared):
     scores = about_numbers(shared_permutations=shared)
     everything = scores.score(range(40))
     np.testing.assert_array_equal(scores.score(range(17, 33)), everything[..., 17:33])
@@ -229,11 +229,11 @@ def continuous_features(**settings):
     return context, features
 
 
-# --- verdicts -----------------------------------------------------------------------------------
+# --- verdicts ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.25, 1 - 0.9, 1 - 0.8, 1 - 0.7, 3 * 0.1])
-def test_a_value_is_accepted_if_it_exceeds_the_null_line(alpha):
+def test_a_value_is_accepted_if_it_exceeds_the_critical_value(alpha):
     """Whatever rounding does to alpha: 1 - 0.8 is a little less than 0.2."""
     null = np.arange(19.0)
     for value in np.arange(-0.5, 19.5):
@@ -281,17 +281,17 @@ def test_each_candidate_has_the_largest_of_its_p_values():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 150), st.sampled_from([0.02, 0.05, 0.2]))
-def test_no_null_line_contradicts_the_verdict(seed, n_draws, alpha):
-    """Tests that end early are decided by the best moment of the game, which may be over."""
+def test_no_critical_value_contradicts_the_decision(seed, n_permutations, alpha):
+    """A sequential test is decided by the largest wealth so far, which may have decreased since."""
     rng = np.random.default_rng(seed)
-    surrogates = rng.normal(size=(2, 2, n_draws)).round(1)  # with ties
-    surrogates[..., 60:] += rng.choice([0.0, 2.0])  # what is won by then may be lost again
+    surrogates = rng.normal(size=(2, 2, n_permutations)).round(1)  # with ties
+    surrogates[..., 60:] += rng.choice([0.0, 2.0])  # a significant result may become insignificant
     step = judged(rng.normal(1.5, 1, (2, 2)).round(1), surrogates, alpha, early=True)
-    assert step.accepted == (n_draws == 0 or step.p_value <= alpha)
+    assert step.accepted == (n_permutations == 0 or step.p_value <= alpha)
     assert step.critical_value is None or step.accepted == (step.score > step.critical_value)
 
 
-def test_of_a_game_that_was_won_and_lost_again_there_is_no_null_line():
+def test_no_critical_value_if_earlier_permutations_decided():
     null = np.concatenate([np.zeros(39), np.full(20, 2.0)])
     won, after = (
         judged(np.ones((1, 1)), null[np.newaxis, np.newaxis, :n], early=True) for n in (39, 59)
@@ -300,12 +300,12 @@ def test_of_a_game_that_was_won_and_lost_again_there_is_no_null_line():
     assert (after.accepted, after.critical_value) == (True, None)
 
 
-# --- close calls --------------------------------------------------------------------------------
+# --- close calls ---------------------------------------------------------------------------------
 
 
-def is_close_call(n_reached, n_draws, alpha=0.05, **settings):
+def is_close_call(n_reached, n_permutations, alpha=0.05, **settings):
     """Return whether a value that so many surrogates reach is a close call."""
-    null = (np.arange(n_draws) < n_reached).astype(float)
+    null = (np.arange(n_permutations) < n_reached).astype(float)
     return judged(np.ones((1, 1)), null[np.newaxis, np.newaxis], alpha, **settings).close_call
 
 
@@ -319,13 +319,15 @@ def test_within_two_standard_errors_of_alpha_it_is_close(n_reached, is_close):
     assert is_close_call(n_reached, 199) == is_close
 
 
-@pytest.mark.parametrize(("n_draws", "alpha"), [(19, 0.05), (39, 0.05), (99, 0.025), (200, 0.025)])
-def test_what_no_draw_reached_is_never_close(n_draws, alpha):
-    """As small a p-value as there can be: more draws can hardly take it back."""
-    assert not is_close_call(0, n_draws, alpha)
-    assert is_close_call(1, n_draws, alpha) == (n_draws < 200)
+@pytest.mark.parametrize(
+    ("n_permutations", "alpha"), [(19, 0.05), (39, 0.05), (99, 0.025), (200, 0.025)]
+)
+def test_the_smallest_p_value_is_never_close(n_permutations, alpha):
+    """The smallest possible p-value."""
+    assert not is_close_call(0, n_permutations, alpha)
+    assert is_close_call(1, n_permutations, alpha) == (n_permutations < 200)
 
 
-def test_tests_that_end_early_or_never_began_are_not_close():
+def test_sequential_tests_and_no_test_are_not_close():
     assert not is_close_call(2, 59, early=True)
     assert not is_close_call(0, 0)

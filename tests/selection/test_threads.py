@@ -1,4 +1,4 @@
-"""Fits at the same time, and workers that are threads or processes of this machine."""
+"""Concurrent fits, and workers that are threads or processes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_kernels_compiled_at_the_same_time(tmp_path):
     assert done.stdout.strip() == "True"
 
 
-# --- who works ------------------------------------------------------------------------------------
+# --- workers -------------------------------------------------------------------------------------
 
 
 def test_number_of_workers():
@@ -151,13 +151,13 @@ def process_of(common, task):
 
 
 def test_no_process_is_forked():
-    """Forked beside threads, a process may wait for ever; loky's are started clean."""
+    """A process forked beside threads may deadlock."""
     with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
         names = list(run_tasks(process_of, None, [(0,), (1,)], None))
     assert all(name.startswith("Loky") for name in names)
 
 
-# --- processes ------------------------------------------------------------------------------------
+# --- processes -----------------------------------------------------------------------------------
 
 
 def processes():
@@ -173,8 +173,8 @@ def test_all_processes_killed(tmp_path):
     cluster_cases.ends_clearly(processes, tmp_path)
 
 
-def kind_of(common, task):
-    """Say whether a large array is on loan from a file, and whether one could write to it."""
+def flags_of(common, task):
+    """Return whether a large array is mapped from a file, and whether it is writeable."""
     return isinstance(common.values, np.memmap), common.values.flags.writeable
 
 
@@ -184,6 +184,6 @@ class Large:
 
 
 def test_large_arrays_are_shared():
-    """They go through memory that all processes see, as the kernels know them: not read-only."""
+    """In shared memory, and writeable as kernels expect."""
     with processes():
-        assert set(run_tasks(kind_of, Large(), [(0,), (1,)], None)) == {(True, True)}
+        assert set(run_tasks(flags_of, Large(), [(0,), (1,)], None)) == {(True, True)}
