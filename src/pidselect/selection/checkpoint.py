@@ -459,8 +459,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
-    kind = type(value)
-    return {"class": f"{kind.__module__}.{kind.__qualname__}", **plain(_parameters(value))}
+    cls = type(value)
+    return {"class": f"{cls.__module__}.{cls.__qualname__}", **plain(_parameters(value))}
 
 
 def _parameters(value: Any) -> dict[str, Any]:

@@ -149,7 +149,7 @@ class SelectionContext:
                 else named.estimator.bind(self.target, block, max_memory=memory)
                 for named in self.estimators
             ),
-            shuffles=tuple(self._bind_scheme(scheme, block) for scheme in chosen),
+            samplers=tuple(self._bind_scheme(scheme, block) for scheme in chosen),
         )
 
     def _bind_scheme(self, scheme: str, given: Block) -> PermutationSampler:
@@ -201,11 +201,11 @@ class BoundScorers:
     """
 
     scorers: tuple[Scorer, ...]
-    shuffles: tuple[PermutationSampler, ...]
+    samplers: tuple[PermutationSampler, ...]
 
     def rows(self, stream_key: tuple[int, ...], permutations: range) -> list[Any]:
         """Return the row orders of the permutations by each scheme."""
-        return [_rows(shuffle, stream_key, permutations) for shuffle in self.shuffles]
+        return [_rows(sampler, stream_key, permutations) for sampler in self.samplers]
 
     def score_all(
         self, blocks: Sequence[Block], stream_key: tuple[int, ...], permutations: range
@@ -214,14 +214,14 @@ class BoundScorers:
 
         Returns values in nats, shape (n_schemes, n_blocks, n_estimators, n_permutations).
         """
-        shape = (len(self.shuffles), len(blocks), len(self.scorers), len(permutations))
+        shape = (len(self.samplers), len(blocks), len(self.scorers), len(permutations))
         values = np.empty(shape)
         batch = max(1, ROW_BYTES // (4 * blocks[0].n_samples))
-        for scheme, shuffle in enumerate(self.shuffles):
-            size = len(permutations) if isinstance(shuffle, Permutations) else batch
+        for scheme, sampler in enumerate(self.samplers):
+            size = len(permutations) if isinstance(sampler, Permutations) else batch
             for start in range(0, len(permutations), size):
                 part = slice(start, start + size)
-                rows = _rows(shuffle, stream_key, permutations[part])
+                rows = _rows(sampler, stream_key, permutations[part])
                 for estimator, scorer in enumerate(self.scorers):
                     values[scheme, :, estimator, part] = _score_together(scorer, blocks, rows)
         return values
@@ -233,10 +233,10 @@ class BoundScorers:
         )
 
 
-def _rows(shuffle: PermutationSampler, stream_key: tuple[int, ...], permutations: range) -> Any:
-    if permutations.start > 0 or isinstance(shuffle, Permutations):
-        return shuffle(stream_key, permutations)
-    rows = shuffle(stream_key, range(1, permutations.stop))
+def _rows(sampler: PermutationSampler, stream_key: tuple[int, ...], permutations: range) -> Any:
+    if permutations.start > 0 or isinstance(sampler, Permutations):
+        return sampler(stream_key, permutations)
+    rows = sampler(stream_key, range(1, permutations.stop))
     observed = np.arange(rows.shape[1], dtype=np.int32)[np.newaxis]
     return np.concatenate([observed, rows])
 

@@ -75,7 +75,7 @@ def forward(
         search = JointSearch(context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
         if plan.lookahead.n_levels > 1 and not search.is_possible():
             too_few = len(remaining) < 2
-            reason = "too few candidates" if too_few else "max_features leaves no room for a tuple"
+            reason = "too few candidates" if too_few else "max_features is too small for a tuple"
             step = replace(step, note=f"no look-ahead: {reason}")
         steps.append(context.report(step))
         found, more = search.run()

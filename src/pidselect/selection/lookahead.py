@@ -159,7 +159,7 @@ class JointSearch:
             tuples = scores.tuples
             note = (
                 f"{len(tuples)} of {n_tuples} {name} searched, those of the strongest single "
-                "candidates, screened anew in every permutation"
+                "candidates, screened in every permutation"
             )
         else:
             tuples = self._tuples(order)
@@ -324,7 +324,7 @@ class RankedTuples:
             for places, cell in zip(tuples, cells, strict=True):
                 slot, permutation = np.divmod(cell, len(permutations))
                 block = merge_features([self.singles.candidates[place] for place in places]).block
-                only = replace(bound, shuffles=bound.shuffles[test : test + 1])
+                only = replace(bound, samplers=bound.samplers[test : test + 1])
                 values[test, slot, :, permutation] = only.score(block, [orders[permutation]])[0].T
         return values
 
