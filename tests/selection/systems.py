@@ -15,7 +15,7 @@ from pidselect.selection.pool import build_pool
 
 
 def quick(**settings):
-    """Return a selector with few draws and a fixed seed."""
+    """Return a selector with few permutations and a fixed seed."""
     return PIDSelector(**{"n_permutations": 39, "random_state": 0, **settings})
 
 
@@ -32,7 +32,7 @@ def select(selector, X, y, plan=None, **changes):
     return select_features(replace(context, **changes), pool, plan)
 
 
-#: The way of the paper: one estimator in bits, each candidate permuted on its own over all samples.
+#: The settings of the paper: one estimator, independent global permutations of each candidate.
 PAPER = {"estimator": "ksg", "surrogates": "global", "shared_permutations": False}
 
 
@@ -50,14 +50,14 @@ def numbers(n=100, seed=0):
 
 
 def xor(n=200, seed=0):
-    """y = x0 xor x1, each of which alone tells exactly nothing; x2 is noise."""
+    """y = x0 xor x1, each with zero marginal information; x2 is noise."""
     first, second = np.tile([0, 0, 1, 1], n // 4), np.tile([0, 1, 0, 1], n // 4)
     noise = np.random.default_rng(seed).integers(0, 2, n)
     return np.column_stack([first, second, noise]), first ^ second
 
 
 def noise(n=100, seed=0, n_columns=3):
-    """Nothing tells anything about y."""
+    """No column is informative about y."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, n_columns)), rng.normal(size=n)
 
@@ -81,9 +81,9 @@ def chosen(selector):
 
 
 def n_computed(selection):
-    """Return how many values a selection took: candidates, draws, members, tests of all steps.
+    """Return the number of computed values: candidates, permutations, estimators, tests.
 
-    Where tests end early, final p-values are a question of their own, of 10 / alpha draws.
+    After sequential tests, final p-values are a test of their own of 10 / alpha permutations.
     """
     settings = selection.settings
     n_members = len(settings["estimator"]) if isinstance(settings["estimator"], dict) else 1

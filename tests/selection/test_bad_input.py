@@ -79,7 +79,7 @@ CASES = {
     "blocks without groups": ({"surrogates": "blocks"}, X, Y, "groups=None: pass the group"),
     "several estimators": ({"estimator": ("ksg", "kgs")}, X, Y, "estimator='kgs'.*'ksg'"),
     "estimator twice": ({"estimator": ("ksg", KSG())}, X, Y, r"has KSG\(\) twice"),
-    "no estimators": ({"estimator": ()}, X, Y, r"estimator=\(\) names none"),
+    "no estimators": ({"estimator": ()}, X, Y, r"estimator=\(\)"),
     "auto among others": ({"estimator": ("auto", "ksg")}, X, Y, "cannot be one of several"),
     "missing": ({"missing": "dorp"}, X, Y, "missing='dorp'.*did you mean 'drop'"),
     "max_memory": ({"max_memory": "plenty"}, X, Y, "max_memory='plenty'.*1GiB"),

@@ -1,4 +1,4 @@
-"""A fit is told of as it goes, and changes by nothing; what is stopped leaves a record."""
+"""Callbacks observe a fit without changing it; an interrupted fit leaves a record."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SETTINGS = {
 
 
 def record_fit(system, settings, **more):
-    """Return what a callback is told of a fit, and the record."""
+    """Return a recorder of a fit, and the record of the selection."""
     recorder = Recorder()
     with use_callback(recorder):
         selection = quick(**settings, **more).fit(*system()).selection_
@@ -51,8 +51,8 @@ def record_fit(system, settings, **more):
 
 @pytest.mark.filterwarnings("ignore:No feature was selected")
 @pytest.mark.parametrize(("system", "settings"), SETTINGS.values(), ids=SETTINGS)
-def test_watched_or_not_the_result_is_the_same(system, settings):
-    """And the callback is told of every step as it stands in the record."""
+def test_callbacks_do_not_change_the_result(system, settings):
+    """And the callback receives every step of the record."""
     expected = quick(**settings).fit(*system()).selection_
     recorder, found = record_fit(system, settings)
     assert found == expected
@@ -64,7 +64,7 @@ def test_watched_or_not_the_result_is_the_same(system, settings):
 
 @pytest.mark.filterwarnings("ignore:No feature was selected")
 @pytest.mark.parametrize(("system", "settings"), SETTINGS.values(), ids=SETTINGS)
-def test_stages_say_what_is_to_come(system, settings):
+def test_stages_announce_steps_and_numbers_of_values(system, settings):
     recorder, found = record_fit(system, settings)
     for stage, count in recorder.stages:
         assert count == stage.n_values if stage.is_exact else 0 < count <= stage.n_values
@@ -82,7 +82,7 @@ def test_stages_say_what_is_to_come(system, settings):
     [{}, {"n_permutations": "auto"}, {"surrogates": "local"}, {"estimator": "gaussian"}],
     ids=["defaults", "auto", "local", "gaussian"],
 )
-def test_every_value_is_told_of(system, settings):
+def test_every_value_is_reported(system, settings):
     """All candidates of all steps, as observed and in all draws, by all estimators and schemes."""
     recorder, selection = record_fit(system, settings)
     assert sum(recorder.all("progress")) == n_computed(selection)
@@ -141,10 +141,10 @@ def test_no_cut_for_the_sake_of_callbacks_shows(monkeypatch):
         assert len(more.all("progress")) > len(recorder.all("progress"))
 
 
-# --- who is told ----------------------------------------------------------------------------------
+# --- which callback -----------------------------------------------------------------------------
 
 
-def test_the_innermost_callback_is_told():
+def test_the_innermost_callback_is_active():
     outer, inner = Recorder(), Recorder()
     with use_callback(outer):
         with use_callback(inner):
@@ -154,7 +154,7 @@ def test_the_innermost_callback_is_told():
     assert [stage for stage, _ in outer.stages] == [stage for stage, _ in inner.stages]
 
 
-def test_nobody_is_told_after_the_block():
+def test_no_callback_is_active_after_the_block():
     recorder = Recorder()
     with pytest.raises(ValueError, match="a bug"), use_callback(recorder):
         raise ValueError("a bug")
@@ -162,7 +162,7 @@ def test_nobody_is_told_after_the_block():
     assert recorder.calls == []
 
 
-def test_fits_at_the_same_time_are_told_apart():
+def test_concurrent_fits_are_reported_separately():
     def fit(seed):
         recorder = Recorder()
         with use_callback(recorder):
@@ -173,7 +173,7 @@ def test_fits_at_the_same_time_are_told_apart():
         assert list(threads.map(fit, range(4))) == [True] * 4
 
 
-def test_the_bar_and_a_callback_hear_the_same(capsys):
+def test_progress_bar_beside_a_callback(capsys):
     silent, expected = record_fit(gates, {})
     recorder, found = record_fit(gates, {}, verbose=1)
     assert (recorder.calls, found) == (silent.calls, expected)
@@ -184,7 +184,7 @@ def test_the_bar_and_a_callback_hear_the_same(capsys):
 
 @pytest.mark.parametrize("is_held_out", [False, True])
 @pytest.mark.parametrize("system", [gates, numbers])
-def test_an_explanation_is_watched_and_the_same(system, is_held_out):
+def test_explanations_are_reported_and_unchanged(system, is_held_out):
     X, y = system()
     half = len(y) // 2 if is_held_out else None
     fitted, recorder = quick().fit(X[:half], y[:half]), Recorder()
@@ -201,7 +201,7 @@ def test_an_explanation_is_watched_and_the_same(system, is_held_out):
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_selections_on_parts_are_watched_as_a_whole(n_jobs):
+def test_subsamples_are_reported_as_one_stage(n_jobs):
     X, y = gates()
     expected = stability(quick(), X, y, 4, random_state=0)
     recorder = Recorder()
@@ -211,7 +211,7 @@ def test_selections_on_parts_are_watched_as_a_whole(n_jobs):
     first, *rest = recorder.calls[:5]
     assert first == ("stage", Stage("stability", 1, X.shape[1], 4))
     assert rest == [("progress", 1)] * 4
-    assert recorder.calls[5][1].phase == "forward"  # the callback is told of what comes next
+    assert recorder.calls[5][1].phase == "forward"  # the callback is active again
 
 
 def test_ctrl_c_between_selections_on_parts():
@@ -225,7 +225,7 @@ def test_ctrl_c_between_selections_on_parts():
 
 
 def stop(system, settings, event, number, error=KeyboardInterrupt):
-    """Return what a callback is told of a fit that is interrupted."""
+    """Return the callback of a fit that it interrupts."""
     callback = Interrupting(event, number, error)
     with pytest.raises(error), use_callback(callback):
         quick(**settings).fit(*system())
@@ -262,7 +262,7 @@ def test_ctrl_c_leaves_what_is_known(event, number):
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("name", ["pairs", "random_starts"])
 def test_ctrl_c_while_looking_ahead(name, number):
-    """Features that came in together are in until they are removed."""
+    """Jointly included features are selected until they are removed."""
     system, settings = SETTINGS[name]
     whole = quick(**settings).fit(*system()).selection_
     number = min(number, len(whole.steps))
@@ -271,7 +271,7 @@ def test_ctrl_c_while_looking_ahead(name, number):
     assert len(partial.steps) == number
 
 
-def test_copies_and_skipped_columns_are_in_a_partial_record():
+def test_duplicates_and_skipped_columns_are_in_a_partial_record():
     X, y = gates()
     wide = np.column_stack([X, X[:, 0], np.ones(len(X))])
     whole = quick(fixed_features=[3]).fit(wide, y).selection_
@@ -292,7 +292,7 @@ def test_an_error_before_any_step_leaves_nothing():
 
 
 def test_ctrl_c_while_the_work_is_timed(monkeypatch, tmp_path):
-    """There is nothing to tell yet, but a record and a checkpoint to go on from."""
+    """There is an empty record, and a checkpoint to resume from."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -322,7 +322,7 @@ class Clumsy(Interrupting):
         raise OSError("no space left")
 
 
-def test_what_ended_the_fit_is_raised_even_if_the_callback_fails():
+def test_the_first_error_is_raised_even_if_the_callback_fails():
     with pytest.raises(KeyboardInterrupt) as caught, use_callback(Clumsy("step", 1)):
         quick().fit(*gates())
     (note,) = caught.value.__notes__
@@ -367,7 +367,7 @@ def test_partial_record():
     assert (partial.is_complete, known.is_complete) == (False, True)
 
 
-def test_what_was_removed_may_come_back():
+def test_removed_features_may_be_included_again():
     (step, *_) = quick().fit(*gates()).selection_.steps
     inn = replace(step, phase="lookahead", jointly_included=("a", "b"), accepted=True)
     out = replace(step, phase="joint_backward", chosen="b", accepted=False)
@@ -381,10 +381,10 @@ def test_what_was_removed_may_come_back():
 
 def test_steps_are_numbered_from_one():
     recorder = Recorder()
-    watch = CallbackList([recorder], Selection((), (), ()))
+    callbacks = CallbackList([recorder], Selection((), (), ()))
     (step, *_) = quick().fit(*gates()).selection_.steps
-    watch.on_stage("forward", 5, 200)
-    watch.on_step(step)
-    watch.on_stage("forward", 4, 160, is_exact=False)
+    callbacks.on_stage("forward", 5, 200)
+    callbacks.on_step(step)
+    callbacks.on_stage("forward", 4, 160, is_exact=False)
     expected = [Stage("forward", 1, 5, 200), Stage("forward", 2, 4, 160, is_exact=False)]
     assert recorder.all("stage") == expected

@@ -85,7 +85,7 @@ def to_n_permutations(n_permutations: object) -> int | None:
     if isinstance(n_permutations, str):
         if n_permutations != "auto":
             raise ValueError(
-                f"n_permutations={n_permutations!r} must be a whole number of at least 0, or "
+                f"n_permutations={n_permutations!r} must be an integer of at least 0, or "
                 "'auto' for a sequential test."
             )
         return None
@@ -133,7 +133,7 @@ def check_lookahead(selector: PIDSelector) -> Lookahead:
 
 
 def check_limit(value: object, parameter: str, at_least: int = 1) -> None:
-    """Raise unless the value is a whole number of at least `at_least`, or None for no limit."""
+    """Raise unless the value is an integer of at least `at_least`, or None for no limit."""
     if value is not None:
         check_count(value, parameter, at_least)
 
