@@ -297,15 +297,15 @@ def mix(z: int) -> int:
     return z ^ (z >> 31)
 
 
-def permutation(words: Sequence[int], n: int) -> list[int]:
-    """Return the permutation of 0..n-1 that belongs to the words (seed, ..., draw).
+def permutation(stream_key: Sequence[int], n: int) -> list[int]:
+    """Return the permutation of 0..n-1 of a stream key (seed, ..., number of the permutation).
 
-    The words are folded into one key; the t-th random number is mix(key + t * GOLDEN); Fisher and
+    Its entries are folded into one key; the t-th random number is mix(key + t * GOLDEN); Fisher and
     Yates's shuffle from the top takes number t as a fraction of 2^64 for its t-th swap.
     """
     key = 0
-    for word in words:
-        key = mix(((key ^ (word & MASK)) + GOLDEN) & MASK)
+    for entry in stream_key:
+        key = mix(((key ^ (entry & MASK)) + GOLDEN) & MASK)
     rows = list(range(n))
     for t, i in enumerate(range(n - 1, 0, -1), 1):
         j = (mix((key + t * GOLDEN) & MASK) * (i + 1)) >> 64

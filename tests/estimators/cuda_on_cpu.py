@@ -1,7 +1,4 @@
-"""A device that is none: the CUDA kernels compiled as plain C++ and run on the CPU, for tests.
-
-It is slow, but what the kernels compute, and how they are put to use, can be tested without a GPU.
-"""
+"""The CUDA kernels compiled as C++ and run on the CPU: slow, but tests need no GPU."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ ARGUMENTS = {
 
 
 def entry(name: str) -> str:
-    """Return a function that runs a kernel with arguments that are pointed at."""
+    """Return the source of a function that runs a kernel with pointers to its arguments."""
     arguments = ", ".join(
         f"*({kind} *)arguments[{place}]" for place, kind in enumerate(ARGUMENTS[name])
     )
@@ -45,11 +42,13 @@ def entry(name: str) -> str:
 
 @dataclass(eq=False)
 class CpuDevice:
-    """Runs kernels one thread after the other; its memory is the CPU's."""
+    """The interface of `Cuda`, with kernels run on the CPU one thread after the other."""
 
     folder: Path
     shared_bytes: int = 48 * 1024
     free: int = 2**30
+    threads: int = 64
+    max_uint16_samples: int = 2**16
     lock: RLock = field(default_factory=RLock)
     prepared: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
     libraries: dict[Any, Any] = field(default_factory=dict)
@@ -65,7 +64,7 @@ class CpuDevice:
         return np.zeros(shape, dtype)
 
     def empty(self, shape, dtype):
-        return np.full(shape, 77, dtype)  # what was there before must not matter
+        return np.full(shape, 77, dtype)  # results must not depend on it
 
     def get(self, array):
         return array.copy()

@@ -1,4 +1,4 @@
-"""Narrow numbers only filter: the quick kernel gives what exact distances give, to the unit."""
+"""The kernel for continuous columns gives the integer sums of the general kernel."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import typeof
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.knn import binding
 from pidselect.estimators.knn.binding import is_continuous
 from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, score_continuous
 from pidselect.estimators.knn.general import score_general
@@ -37,8 +35,8 @@ def column(values: np.ndarray) -> Column:
     return Column("x", "continuous", np.asarray(values, dtype=np.float64))
 
 
-def both(estimator, columns, rows, max_memory=2**30, places=np.uint16):
-    """Return the sums of weights by the quick kernel and by the one that is exact throughout."""
+def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
+    """Return the sums of weights by the kernel for continuous columns and by the general one."""
     x, y, *given = columns
     scorer = estimator.bind(
         Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
@@ -47,28 +45,27 @@ def both(estimator, columns, rows, max_memory=2**30, places=np.uint16):
     quick, exact = np.empty((2, len(rows)), dtype=np.int64)
     spaces, rule = scorer.bound.spaces, scorer.rule
     rows = np.take(rows, scorer.bound.order, axis=1)
-    score_continuous(candidate, rows, spaces, rule, quick, np.empty(0, dtype=places))
+    score_continuous(candidate, rows, spaces, rule, quick, np.empty(0, dtype=rank_type))
     score_general(candidate, rows, spaces, rule, exact)
     return quick, exact
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])
-def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns, monkeypatch):
-    rng, seen = np.random.default_rng(0), []
-    for name in ("score_general", "score_continuous"):
-        monkeypatch.setattr(binding, name, lambda candidate, rows, *_: seen.append(typeof(rows)))
+def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns):
+    rng, compiled = np.random.default_rng(0), []
     scorer = KSG().bind(Block((column(rng.normal(size=50)),)), Block())
     block = Block(tuple(column(values) for values in rng.normal(size=(n_columns, 50))))
     for n_rows in (1, 16):
         scorer.score(Batch(block, permutations((7,), range(n_rows), 50)))
-    assert len(seen) == 2
-    assert len(set(seen)) == 1
+        kernel = score_continuous if n_columns == 1 else score_general
+        compiled.append(list(kernel.signatures))
+    assert compiled[0] == compiled[1]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n_given", [0, 1, 2, 4])
 @pytest.mark.parametrize("estimator", [KSG(scale=None), Mixed(scale=None), KSG(k=1), KSG(k=7)])
-def test_narrow_numbers_leave_no_trace(shape, n_given, estimator):
+def test_continuous_kernel(shape, n_given, estimator):
     rng = np.random.default_rng(n_given)
     columns = [SHAPES[shape](rng, 300) for _ in range(2 + n_given)]
     rows = permutations((7,), range(1, 20), 300)
@@ -94,8 +91,8 @@ def test_limits_on_the_border_of_a_cell(n, offset, estimator):
     lists=st.integers(16, 60),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_short_lists_leave_no_trace(n, n_given, k, lists, seed):
-    """Beyond the end of a list neighbours are found along x and block by block."""
+def test_short_lists(n, n_given, k, lists, seed):
+    """Beyond the list radius neighbours are searched along x and by bounding boxes."""
     rng = np.random.default_rng(seed)
     columns = [rng.standard_t(2, size=n) for _ in range(2 + n_given)]
     rows = permutations((seed,), range(1, 18), n)
@@ -113,12 +110,12 @@ def test_short_lists_leave_no_trace(n, n_given, k, lists, seed):
         (np.arange(MAX_UINT16_SAMPLES + 1.0), True),
     ],
 )
-def test_only_what_narrow_numbers_can_hold_is_continuous(values, expected):
+def test_is_continuous(values, expected):
     assert is_continuous(Space(values[np.newaxis], np.array([np.inf]))) is expected
 
 
 @pytest.mark.parametrize("n_given", [0, 1, 3])
-def test_wider_places_give_the_same(n_given):
+def test_ranks_of_32_bits(n_given):
     rng = np.random.default_rng(n_given)
     columns = [rng.normal(size=300) for _ in range(2 + n_given)]
     rows = permutations((7,), range(1, 20), 300)
@@ -127,7 +124,7 @@ def test_wider_places_give_the_same(n_given):
 
 
 def test_many_samples():
-    """Beyond 65,535 samples places have no room in 16 bits."""
+    """Beyond 65,535 samples ranks have 32 bits."""
     x, y = np.random.default_rng(0).normal(size=(2, MAX_UINT16_SAMPLES + 30))
     columns = x, x + y
     rows = permutations((7,), range(1, 3), len(x))
@@ -147,7 +144,6 @@ def test_many_samples():
     seed=st.integers(0, 2**32 - 1),
 )
 def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
-    """Found block by block within a radius, or among all where many are equally far."""
     values = np.random.default_rng(seed).normal(size=(n_axes, n))
     values = values if digits is None else np.round(values, digits)
     values = np.ascontiguousarray(values[:, spatial_order(values)])
@@ -157,7 +153,7 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     listed = np.take_along_axis(apart, lists.sample.astype(np.int64), axis=1)
     np.testing.assert_array_equal(listed, lists.distance)
     np.fill_diagonal(apart, np.inf)
-    # Keys leave out the last digits: of samples equally far but for those, any may be listed.
+    # Keys omit the last digits: of samples that differ in those only, any may be listed.
     nearest = np.sort(apart, axis=1)[:, : min(length, n - 1)]
     np.testing.assert_allclose(lists.distance, nearest, rtol=1e-9)
     np.put_along_axis(apart, lists.sample.astype(np.int64), np.inf, axis=1)
@@ -171,8 +167,8 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     limit=st.integers(0, 60),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_a_ruler_tells_who_is_within_a_limit(values, unit, limit, seed):
-    """Whatever the cells: as comparing the rounded differences one by one does."""
+def test_grid_index(values, unit, limit, seed):
+    """Intervals are those of the rounded differences."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
     first, last = find_interval(build_grid(ascending), here, limit * unit)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cuda_on_cpu import COMPILER, CpuDevice
-from hypothesis import given as drawn_from
+from hypothesis import given as examples_of
 from hypothesis import settings
 from hypothesis import strategies as st
 
-import pidselect.estimators.cuda.scorer as module
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
-from pidselect.estimators.cuda import permutations as cuda_rows
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on
 from pidselect.selection import context
@@ -34,8 +33,7 @@ def compiled(tmp_path_factory):
 
 
 @pytest.fixture
-def device(compiled, monkeypatch):
-    monkeypatch.setattr(module, "THREADS", 64)
+def device(compiled):
     compiled.launched.clear()
     return compiled
 
@@ -53,12 +51,12 @@ def block(values, feature_type="continuous"):
     return Block(tuple(Column(f"c{i}", feature_type, c.copy()) for i, c in enumerate(values.T)))
 
 
-def question(n_samples, n_given, *, digits=None, seed=0):
-    """Return a target, what is given and a candidate, with ties if rounded."""
+def variables(n_samples, n_given, *, digits=None, seed=0):
+    """Return a target, a conditioning set and a candidate, with ties if rounded."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_samples, n_given + 1))
     y = X.sum(axis=1) + rng.normal(size=n_samples)
-    X[: n_samples // 20] *= 30.0  # some far out, whose neighbours are in no list
+    X[: n_samples // 20] *= 30.0  # outliers, whose neighbours are in no list
     if digits is not None:
         X, y = X.round(digits), y.round(digits)
     return block(y), block(X[:, :n_given]) if n_given else Block(), block(X[:, -1])
@@ -69,31 +67,31 @@ def some_rows(n_samples, n_rows=33):
     return np.concatenate([observed, permutations((3,), range(1, n_rows), n_samples)])
 
 
-def check_same(device, estimator, target, given, candidate, rows=None):
+def check_same(device, estimator, target, given, candidate, rows=None, **limits):
     rows = some_rows(target.n_samples) if rows is None else rows
     expected = estimator.bind(target, given).score(Batch(candidate, rows))
-    scorer = bind_on(device, estimator, target, given, MEMORY)
+    scorer = bind_on(device, estimator, target, given, MEMORY, **limits)
     assert isinstance(scorer, CudaScorer)
     np.testing.assert_array_equal(scorer.score(Batch(candidate, rows)), expected)
 
 
-# ------------------------------------------------------------------ draws
+# ------------------------------------------------------------------ permutations
 
 
 @pytest.mark.parametrize("n_samples", [1, 2, 33, 64, 300])
 @pytest.mark.parametrize("shared_bytes", [48 * 1024, 0])
-def test_draws_are_those_of_the_cpu(device, monkeypatch, n_samples, shared_bytes):
-    monkeypatch.setattr(device, "shared_bytes", shared_bytes)
-    words = (2**64 - 1, 1, 0, 17)
-    drawn = np.asarray(Permutations(device, n_samples)(words, range(0, 20)))
-    assert drawn.dtype == np.int32
-    np.testing.assert_array_equal(drawn[0], np.arange(n_samples))
-    np.testing.assert_array_equal(drawn[1:], permutations(words, range(1, 20), n_samples))
+def test_permutations_are_those_of_the_cpu(compiled, n_samples, shared_bytes):
+    device = replace(compiled, shared_bytes=shared_bytes)
+    key = (2**64 - 1, 1, 0, 17)
+    rows = np.asarray(Permutations(device, n_samples)(key, range(0, 20)))
+    assert rows.dtype == np.int32
+    np.testing.assert_array_equal(rows[0], np.arange(n_samples))
+    np.testing.assert_array_equal(rows[1:], permutations(key, range(1, 20), n_samples))
 
 
-def test_draws_do_not_depend_on_the_cut(device):
-    draw = Permutations(device, 50)
-    whole, part = draw((1,), range(0, 12)), draw((1,), range(7, 12))
+def test_permutations_do_not_depend_on_the_range(device):
+    sample = Permutations(device, 50)
+    whole, part = sample((1,), range(0, 12)), sample((1,), range(7, 12))
     np.testing.assert_array_equal(np.asarray(whole)[7:], part.on_cpu)
     np.testing.assert_array_equal(whole[[7, 3]], np.asarray(whole)[[7, 3]])
     assert len(part) == 5
@@ -107,55 +105,53 @@ def test_draws_do_not_depend_on_the_cut(device):
 @pytest.mark.parametrize("n_given", [0, 1, 2, 3])
 @pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=["ksg", "mixed"])
 def test_same_values_as_on_the_cpu(device, estimator, n_given, digits):
-    check_same(device, estimator, *question(70, n_given, digits=digits))
+    check_same(device, estimator, *variables(70, n_given, digits=digits))
 
 
-@drawn_from(
+@examples_of(
     st.integers(6, 50), st.integers(0, 3), st.sampled_from([None, 1, 0]), st.integers(0, 99)
 )
 @settings(max_examples=25)
 def test_same_values_whatever_the_data(compiled, n_samples, n_given, digits, seed):
-    check_same(compiled, KSG(), *question(n_samples, n_given, digits=digits, seed=seed))
+    check_same(compiled, KSG(), *variables(n_samples, n_given, digits=digits, seed=seed))
 
 
 @pytest.mark.parametrize("n_samples", [3, 32, 33, 65])
 def test_one_neighbour_of_few_samples(device, n_samples):
-    check_same(device, KSG(k=1), *question(n_samples, 2))
+    check_same(device, KSG(k=1), *variables(n_samples, 2))
 
 
-def test_lists_that_end_early(device, monkeypatch):
-    monkeypatch.setattr(module, "MAX_LIST", 8)
-    for digits in (None, 0):
-        for estimator in (KSG(), Mixed()):
-            check_same(device, estimator, *question(100, 2, digits=digits))
-            check_same(device, estimator, *question(100, 1, digits=digits))
+@pytest.mark.parametrize("digits", [None, 0])
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=["ksg", "mixed"])
+def test_lists_that_end_early(device, estimator, digits):
+    for n_given in (1, 2):
+        data = variables(100, n_given, digits=digits)
+        check_same(device, estimator, *data, list_bounds=(8, 8))
 
 
-def test_lists_as_short_as_memory_demands(device, monkeypatch):
-    monkeypatch.setattr(module, "MIN_LIST", 32)
-    monkeypatch.setattr(device, "free", 4 * 100 * 16 * module.NEIGHBOUR_BYTES)
-    check_same(device, KSG(), *question(100, 2))
+def test_lists_limited_by_memory(compiled):
+    device = replace(compiled, free=4 * 100 * 16 * 12)  # about 16 neighbours of 12 bytes each
+    check_same(device, KSG(), *variables(100, 2), list_bounds=(32, 4096))
 
 
-def test_many_columns_given(device):
-    check_same(device, KSG(), *question(60, 8))
+def test_large_conditioning_set(device):
+    check_same(device, KSG(), *variables(60, 8))
 
 
-def test_wide_places(device, monkeypatch):
-    monkeypatch.setattr(cuda_rows, "MAX_UINT16_SAMPLES", 10)
-    check_same(device, KSG(), *question(50, 2))
-    drawn = Permutations(device, 50)((1,), range(1, 9))
-    np.testing.assert_array_equal(drawn.on_cpu, permutations((1,), range(1, 9), 50))
+def test_indices_of_32_bits(compiled):
+    device = replace(compiled, max_uint16_samples=10)
+    check_same(device, KSG(), *variables(50, 2))
+    rows = Permutations(device, 50)((1,), range(1, 9))
+    np.testing.assert_array_equal(rows.on_cpu, permutations((1,), range(1, 9), 50))
 
 
-def test_rearrangements_in_parts(device, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_BYTES", 1)
-    check_same(device, KSG(), *question(50, 2), rows=some_rows(50, 70))
+def test_permutations_in_chunks(device):
+    check_same(device, KSG(), *variables(50, 2), rows=some_rows(50, 70), chunk_bytes=1)
     assert device.launched.count("score_columns") == 3
 
 
 def test_ranks(device):
-    target, given, candidate = question(70, 2)
+    target, given, candidate = variables(70, 2)
     check_same(device, KSG(scale="rank"), target, given, candidate)
 
 
@@ -176,14 +172,12 @@ def test_several_targets(device):
     check_same(device, KSG(), block(rng.normal(size=(60, 2))), Block(), block(rng.normal(size=60)))
 
 
-# ------------------------------------------------------------------ who does what
+# ------------------------------------------------------------------ estimators without a kernel
 
 
-@pytest.mark.parametrize(
-    "estimator", [KSG(algorithm=2), Copula(), KSG(k=module.MAX_NEIGHBOURS + 1)]
-)
-def test_what_has_no_kernel_stays_on_the_cpu(device, estimator):
-    target, given, candidate = question(60, 1)
+@pytest.mark.parametrize("estimator", [KSG(algorithm=2), Copula(), KSG(k=33)])
+def test_estimators_without_a_kernel_stay_on_the_cpu(device, estimator):
+    target, given, candidate = variables(60, 1)
     scorer = bind_on(device, estimator, target, given, MEMORY)
     assert not isinstance(scorer, CudaScorer)
     rows = some_rows(60)
@@ -192,39 +186,39 @@ def test_what_has_no_kernel_stays_on_the_cpu(device, estimator):
     assert not device.launched
 
 
-def test_levels_stay_on_the_cpu(device):
+def test_discrete_targets_stay_on_the_cpu(device):
     levels = block(np.arange(60) % 3, "nominal")
     for estimator in (Discrete(), Mixed()):
         assert not isinstance(bind_on(device, estimator, levels, Block(), MEMORY), CudaScorer)
 
 
 def test_several_columns_are_scored_on_the_cpu(device):
-    target, given, _ = question(60, 1)
+    target, given, _ = variables(60, 1)
     both = block(np.random.default_rng(8).normal(size=(60, 2)))
-    drawn = Permutations(device, 60)((1,), range(0, 5))
-    scored = bind_on(device, KSG(), target, given, MEMORY).score(Batch(both, drawn))
-    expected = KSG().bind(target, given).score(Batch(both, drawn.on_cpu))
+    rows = Permutations(device, 60)((1,), range(0, 5))
+    scored = bind_on(device, KSG(), target, given, MEMORY).score(Batch(both, rows))
+    expected = KSG().bind(target, given).score(Batch(both, rows.on_cpu))
     np.testing.assert_array_equal(scored, expected)
 
 
 def test_wrong_length(device):
-    target, given, _ = question(60, 1)
+    target, given, _ = variables(60, 1)
     scorer = bind_on(device, KSG(), target, given, MEMORY)
     with pytest.raises(ValueError, match=r"50.*60"):
-        scorer.score(Batch.observed(question(50, 0)[2]))
+        scorer.score(Batch.observed(variables(50, 0)[2]))
 
 
 @pytest.mark.parametrize(
     "how",
     [
         {"estimator": "ksg", "surrogates": "global", "shared_permutations": False},
-        {},  # a portfolio, of which one member stays on the CPU, and draws of both kinds
+        {},  # a portfolio: one estimator stays on the CPU
         {"n_jobs": 2, "n_permutations": "auto"},
     ],
 )
 def test_same_selection(device, monkeypatch, how):
-    for room in (context, checks):
-        monkeypatch.setattr(room, "cuda", lambda: device)
+    for module in (context, checks):
+        monkeypatch.setattr(module, "cuda", lambda: device)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=60)
@@ -275,17 +269,17 @@ def test_unknown_device():
         PIDSelector(device="gpu").fit(np.ones((9, 2)), np.ones(9))
 
 
-# ------------------------------------------------------------------ a real one
+# ------------------------------------------------------------------ on a GPU
 
 
 @pytest.mark.parametrize("n_given", [0, 1, 2, 6])
 @pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=["ksg", "mixed"])
 def test_on_a_gpu(gpu, estimator, n_given):
     for digits in (None, 1):
-        check_same(gpu, estimator, *question(2000, n_given, digits=digits))
+        check_same(gpu, estimator, *variables(2000, n_given, digits=digits))
 
 
 @pytest.mark.parametrize("n_samples", [1000, 70_000])
-def test_draws_on_a_gpu(gpu, n_samples):
-    drawn = Permutations(gpu, n_samples)((4, 2), range(1, 41))
-    np.testing.assert_array_equal(drawn.on_cpu, permutations((4, 2), range(1, 41), n_samples))
+def test_permutations_on_a_gpu(gpu, n_samples):
+    rows = Permutations(gpu, n_samples)((4, 2), range(1, 41))
+    np.testing.assert_array_equal(rows.on_cpu, permutations((4, 2), range(1, 41), n_samples))

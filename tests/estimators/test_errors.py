@@ -1,4 +1,4 @@
-"""Errors name what was found and the way out."""
+"""Errors name the column, the value and the remedy."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_order_of_columns_does_not_matter(estimator, sorts, seed, n):
 )
 @given(seed=seeds, n=sizes, value=st.sampled_from([0.0, 0.1, 3.0, -1e6]))
 @settings(max_examples=15)
-def test_a_constant_given_is_nothing_given(estimator, sort, seed, n, value):
+def test_constant_conditioning_set(estimator, sort, seed, n, value):
     x, y, _ = sample(seed, n, (1, 1, 0), (sort,)).blocks
     value = value if sort == "normal" else round(value)
     constant = block(np.full((n, 1), value), nominal=[0] if sort == "labels" else ())
@@ -101,7 +101,7 @@ def test_a_constant_given_is_nothing_given(estimator, sort, seed, n, value):
 @pytest.mark.parametrize("estimator", [Gaussian(), Copula(), Mixed()])
 @given(seed=seeds, n=sizes, value=st.sampled_from([0.0, 0.1, 3.0, -1e6]))
 @settings(max_examples=15)
-def test_a_constant_tells_nothing(estimator, seed, n, value):
+def test_constant_column_has_no_information(estimator, seed, n, value):
     _, y, s = sample(seed, n, (1, 1, 1), ("normal",)).blocks
     constant = block(np.full((n, 1), value))
     for target, known in ((y, NOTHING), (y, s), (y, constant), (constant, NOTHING)):
@@ -171,7 +171,7 @@ def test_ranks_survive_monotone_maps(estimator, name, seed, n, shape, place):
 @pytest.mark.parametrize("name", MONOTONE)
 @given(seed=seeds, n=sizes, k=st.integers(1, 5))
 @settings(max_examples=20)
-def test_a_function_of_the_given_tells_nothing_beyond_it(name, seed, n, k):
+def test_function_of_the_conditioning_set_adds_nothing(name, seed, n, k):
     """Where some samples' k-th neighbour in (y, S) ties with the one before, KSG counts fewer.
 
     Without S or y having ties, it takes equal ranks in both to make equal distances.
@@ -186,7 +186,7 @@ def test_a_function_of_the_given_tells_nothing_beyond_it(name, seed, n, k):
     assert information(KSG(k=k, scale="rank"), x, y, s) == close(excess.mean(), 1e-14)
 
 
-def test_a_function_of_the_given_tells_exactly_nothing():
+def test_function_of_the_conditioning_set_adds_exactly_nothing():
     data = sample(2, 500, (1, 1, 1), ("normal",))
     for shape in MONOTONE.values():
         x, y, s = map(block, (shape(data.s), data.y, data.s))
@@ -200,7 +200,7 @@ def measured(values) -> Block:
 
 
 @given(seeds, sizes, st.sampled_from(["normal", "tenths", "missing", "integers"]))
-def test_normal_scores_know_no_order_and_no_direction(seed, n, sort):
+def test_normal_scores_are_invariant_under_order_and_sign(seed, n, sort):
     values = sample(seed, n, (1, 1, 0), (sort,)).x[:, 0]
     scores = normal_scores(values)
     np.testing.assert_array_equal(normal_scores(-values), -scores)
@@ -212,7 +212,7 @@ def test_normal_scores_know_no_order_and_no_direction(seed, n, sort):
 @pytest.mark.parametrize("estimator", [Gaussian(), Copula()])
 @given(seed=seeds, n=sizes)
 @settings(max_examples=20)
-def test_two_labels_are_a_correlation(estimator, seed, n):
+def test_binary_label_is_a_point_biserial_correlation(estimator, seed, n):
     """-1/2 ln(1 - r^2), r the point-biserial correlation with what the estimator sees of x."""
     x = sample(seed, n, (1, 1, 0), ("normal",)).x
     side = x[:, 0] + np.random.default_rng(seed).normal(size=n) > x[0, 0]
@@ -226,7 +226,7 @@ def test_two_labels_are_a_correlation(estimator, seed, n):
 
 @given(seed=seeds, n=sizes)
 @settings(max_examples=20)
-def test_a_label_tells_the_variance_between_its_levels(seed, n):
+def test_information_of_a_label_is_the_variance_between_its_levels(seed, n):
     data = sample(seed, n, (1, 1, 0), ("normal",))
     codes = np.random.default_rng(seed).integers(0, 4, n)
     y = data.y[:, 0]
@@ -270,7 +270,7 @@ def test_labels_are_only_names(estimator, seed, n, shape):
 
 @given(seeds, sizes)
 @settings(max_examples=20)
-def test_a_copy_tells_its_entropy(seed, n):
+def test_information_of_a_copy_is_its_entropy(seed, n):
     x, _, _ = sample(seed, n, (1, 1, 0), ("integers",)).blocks
     share = np.bincount(x.columns[0].codes()) / n
     assert information(Discrete(), x, x) == close(-np.sum(share * np.log(share)))

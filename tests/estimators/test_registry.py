@@ -1,4 +1,4 @@
-"""Estimators by name, alone and in company."""
+"""Estimators by name, default estimators and portfolios."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def names(estimator, columns: Block) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(
-    ("columns", "alone", "together"),
+    ("columns", "single", "portfolio"),
     [
         (MEASURED, "ksg", ("ksg-rank", "copula")),
         (LABELS, "discrete", ("discrete",)),
@@ -48,11 +48,11 @@ def names(estimator, columns: Block) -> tuple[str, ...]:
         (LABELS + MANY, "mixed", ("mixed-rank", "copula")),
     ],
 )
-def test_auto_goes_by_the_columns(columns, alone, together):
-    assert repr(resolve("auto", columns)) == repr(ESTIMATORS[alone]())
+def test_default_estimators(columns, single, portfolio):
+    assert repr(resolve("auto", columns)) == repr(ESTIMATORS[single]())
     members = resolve_portfolio("auto", columns)
-    assert [name for name, _ in members] == list(together)
-    assert [repr(one) for _, one in members] == [repr(ESTIMATORS[name]()) for name in together]
+    assert [name for name, _ in members] == list(portfolio)
+    assert [repr(one) for _, one in members] == [repr(ESTIMATORS[name]()) for name in portfolio]
 
 
 def test_members_have_names_of_their_own():
@@ -100,13 +100,13 @@ def test_what_cannot_be_a_portfolio(estimator, error, message):
         resolve_portfolio(estimator, MEASURED)
 
 
-def test_which_estimates_have_a_long_tail():
+def test_chi2_null():
     skewed = {type(one): one.chi2_null for one in (make() for make in ESTIMATORS.values())}
     assert skewed == {KSG: False, Mixed: False, Discrete: True, Gaussian: True, Copula: True}
 
 
 @pytest.mark.parametrize("estimator", [Discrete(), Gaussian(), Copula()])
-def test_a_long_tail_is_that_of_a_chi_square(estimator):
+def test_null_distribution_is_chi_square(estimator):
     """Mean of 2 N times the estimate of nothing: (3 - 1)(3 - 1), the degrees of freedom."""
     x, y = RNG.integers(0, 3, (2, 200, 1))
     rows = np.stack([RNG.permutation(200) for _ in range(500)]).astype(np.int32)

@@ -12,10 +12,10 @@ from pidselect.data import Block
 
 
 def numbers(stream_key: Sequence[int]) -> Iterator[int]:
-    """Fold the words into one key; the t-th number is mix(key + t * GOLDEN), of 64 bits."""
+    """Fold the entries into one key; the t-th number is mix(key + t * GOLDEN), of 64 bits."""
     key = 0
-    for word in stream_key:
-        key = naive.mix(((key ^ word) + naive.GOLDEN) & naive.MASK)
+    for entry in stream_key:
+        key = naive.mix(((key ^ entry) + naive.GOLDEN) & naive.MASK)
     while True:
         key = (key + naive.GOLDEN) & naive.MASK
         yield naive.mix(key)
@@ -81,7 +81,7 @@ def local(stream_key: Sequence[int], neighbours: Sequence[Sequence[int]]) -> lis
 
 
 def squared_distances(given: Block, n: int) -> np.ndarray:
-    """Return (2 n distance)^2 for all pairs of samples, which are whole numbers."""
+    """Return (2 n distance)^2 for all pairs of samples, which are integers."""
     squared = np.zeros((n, n))
     for column in given.columns:
         values = column.values

@@ -1,4 +1,4 @@
-"""Betting against chance is a fair game, and may be left at any time."""
+"""Betting against the null hypothesis is a fair game that may be stopped at any time."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from pidselect.significance.sequential import (
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 alphas = st.sampled_from([0.01, 0.025, 0.05, 0.1, 0.2])
-draws = st.lists(st.integers(0, 9), min_size=1, max_size=80).map(lambda v: np.array(v, float))
-verdicts_of = pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+nulls = st.lists(st.integers(0, 9), min_size=1, max_size=80).map(lambda v: np.array(v, float))
+some_alphas = pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 
 
 def twin(reached: np.ndarray, alpha: float) -> list[float]:
-    """P(Bin(t + 1, c) > L) / c after each draw, from the binomial distribution itself."""
+    """P(Bin(t + 1, c) > L) / c after each permutation, from the binomial distribution."""
     bet = BET_SHARE * alpha
     so_far = [sum(reached[:t]) for t in range(1, len(reached) + 1)]
     return [binom.sf(L, t + 1, bet) / bet for t, L in enumerate(so_far, start=1)]
@@ -48,38 +48,38 @@ def test_wealth_equals_the_twin(reached, alpha):
 
 
 @given(st.integers(1, 5), st.integers(1, 30), alphas)
-def test_games_side_by_side_are_games_alone(n_games, n_draws, alpha):
-    reached = np.random.default_rng(n_games).random((n_games, n_draws)) < 0.3
+def test_games_side_by_side_are_games_alone(n_games, n_permutations, alpha):
+    reached = np.random.default_rng(n_games).random((n_games, n_permutations)) < 0.3
     found = wealth(reached, alpha)
     for game, alone in zip(found, reached, strict=True):
         np.testing.assert_array_equal(game, wealth(alone, alpha))
 
 
-@verdicts_of
-@pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 5])
-def test_fair_over_all_orders(n_draws, alpha):
-    """Every order of the observed value and its draws is equally likely: on average, W = 1."""
-    orders = np.array(list(permutations(range(n_draws + 1))))
+@some_alphas
+@pytest.mark.parametrize("n_permutations", [1, 2, 3, 4, 5])
+def test_fair_over_all_orders(n_permutations, alpha):
+    """Every order of the observed and its surrogate values is equally likely: on average, W = 1."""
+    orders = np.array(list(permutations(range(n_permutations + 1))))
     games = wealth(orders[:, 1:] >= orders[:, :1], alpha)
     np.testing.assert_allclose(games.mean(axis=0), 1.0, rtol=1e-12)
 
 
-@verdicts_of
-@pytest.mark.parametrize("n_draws", [1, 7, 39, 200])
-def test_fair_over_all_ranks(n_draws, alpha):
-    """The number of draws that reach the observed value is uniform on 0, ..., n."""
-    reached = np.arange(n_draws) < np.arange(n_draws + 1)[:, np.newaxis]
+@some_alphas
+@pytest.mark.parametrize("n_permutations", [1, 7, 39, 200])
+def test_fair_over_all_ranks(n_permutations, alpha):
+    """The number of surrogates that reach the observed value is uniform on 0, ..., n."""
+    reached = np.arange(n_permutations) < np.arange(n_permutations + 1)[:, np.newaxis]
     assert wealth(reached, alpha)[:, -1].mean() == pytest.approx(1.0, rel=1e-10)
 
 
 @given(st.lists(st.booleans(), max_size=40), alphas)
 def test_fair_from_here_on(reached, alpha):
-    """Of t draws L reached the value: the next one does with probability (L + 1) / (t + 2)."""
+    """Of t surrogates L reached the value: the next one does with probability (L + 1) / (t + 2)."""
     both = np.array([[*reached, True], [*reached, False]])
     loss, win = wealth(both, alpha)[:, -1]
-    chance = (sum(reached) + 1) / (len(reached) + 2)
+    p = (sum(reached) + 1) / (len(reached) + 2)
     now = wealth(np.array(reached), alpha)[-1] if reached else 1.0
-    assert chance * loss + (1 - chance) * win == pytest.approx(now, rel=1e-9)
+    assert p * loss + (1 - p) * win == pytest.approx(now, rel=1e-9)
 
 
 def test_ties_favour_the_null():
@@ -90,18 +90,15 @@ def test_ties_favour_the_null():
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.025, 0.05, 0.1, 0.25])
-def test_the_chance_of_ever_winning_is_at_most_alpha(alpha):
-    """Exactly, over all games of the most draws: go through all counts that are not yet decided.
-
-    It is not much less either, and no larger because one looks after every draw.
-    """
-    still, won = np.ones(1), 0.0
+def test_false_positive_rate_is_at_most_alpha(alpha):
+    """Exact, over all counts that are not yet decided, for the largest number of permutations."""
+    undecided, won = np.ones(1), 0.0
     for t in range(1, MAX_PERMUTATIONS + 1):
-        chance = (np.arange(t) + 1) / (t + 1)
-        still = np.append(still * (1 - chance), 0) + np.append(0, still * chance)
+        p = (np.arange(t) + 1) / (t + 1)
+        undecided = np.append(undecided * (1 - p), 0) + np.append(0, undecided * p)
         has_won = binom.sf(np.arange(t + 1), t + 1, BET_SHARE * alpha) / BET_SHARE >= 1
-        won += still[has_won].sum()
-        still[has_won] = 0
+        won += undecided[has_won].sum()
+        undecided[has_won] = 0
     assert 0.6 * alpha < won <= alpha
 
 
@@ -112,15 +109,17 @@ def test_the_chance_of_ever_winning_is_at_most_alpha(alpha):
 def test_p_values_are_valid_whenever_one_stops(stop):
     """P(p <= alpha) <= alpha, with 3 standard deviations of room for 3,000 runs."""
     rng = np.random.default_rng(5)
-    n_runs, n_draws, alpha = 3000, 150, 0.05
-    observed, null = rng.normal(size=n_runs), rng.normal(size=(n_runs, n_draws))
+    n_runs, n_permutations, alpha = 3000, 150, 0.05
+    observed, null = rng.normal(size=n_runs), rng.normal(size=(n_runs, n_permutations))
     games = wealth(null >= observed[:, np.newaxis], alpha)
     if stop == "at a win":
-        ends = np.where((games >= 1 / alpha).any(1), (games >= 1 / alpha).argmax(1), n_draws - 1)
+        ends = np.where(
+            (games >= 1 / alpha).any(1), (games >= 1 / alpha).argmax(1), n_permutations - 1
+        )
     elif stop == "after a streak":
         ends = np.where((games > 3).any(axis=1), (games > 3).argmax(axis=1) + 5, 60)
     else:
-        ends = np.full(n_runs, n_draws - 1)
+        ends = np.full(n_runs, n_permutations - 1)
     found = [
         betting_p_values(observed[run : run + 1], null[run, : end + 1], alpha)[0]
         for run, end in enumerate(ends)
@@ -131,7 +130,7 @@ def test_p_values_are_valid_whenever_one_stops(stop):
 
 
 def test_p_values_of_all_candidates_are_valid():
-    """Against the largest of all draws: the chance that any candidate wins is at most alpha."""
+    """Against the maximum statistic, the family-wise error rate is at most alpha."""
     rng = np.random.default_rng(6)
     n_runs, n_candidates, alpha = 1500, 4, 0.1
     rejected = 0
@@ -142,8 +141,8 @@ def test_p_values_of_all_candidates_are_valid():
     assert rejected / n_runs <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / n_runs)
 
 
-@given(st.floats(-1, 10), draws, alphas)
-def test_never_below_the_p_value_of_a_fixed_number_of_draws(observed, null, alpha):
+@given(st.floats(-1, 10), nulls, alphas)
+def test_never_below_the_p_value_of_a_fixed_number(observed, null, alpha):
     """By Markov's inequality 1 / W is no smaller than (1 + L) / (1 + t), at any time t."""
     ideal = [naive.p_value(observed, null[:t]) for t in range(1, len(null) + 1)]
     game = wealth(null >= observed - naive.SLACK, alpha)
@@ -152,8 +151,8 @@ def test_never_below_the_p_value_of_a_fixed_number_of_draws(observed, null, alph
     assert min(ideal) * (1 - 1e-9) <= found <= 1
 
 
-@given(st.floats(-1, 10), draws, alphas)
-def test_more_draws_never_take_a_win_back(observed, null, alpha):
+@given(st.floats(-1, 10), nulls, alphas)
+def test_p_values_never_increase(observed, null, alpha):
     found = [
         betting_p_values(np.array([observed]), null[:t], alpha)[0] for t in range(len(null) + 1)
     ]
@@ -161,7 +160,7 @@ def test_more_draws_never_take_a_win_back(observed, null, alpha):
     assert (np.diff(found) <= 0).all()
 
 
-@given(st.lists(st.floats(-1, 10), min_size=2, max_size=6), draws, alphas)
+@given(st.lists(st.floats(-1, 10), min_size=2, max_size=6), nulls, alphas)
 def test_larger_values_have_smaller_p_values(observed, null, alpha):
     found = betting_p_values(np.sort(observed), null, alpha)
     assert (np.diff(found) <= 1e-12).all()
@@ -173,11 +172,11 @@ def test_rounding_decides_nothing():
     assert len(set(found)) == 1
 
 
-# Verdicts and lines.
+# Decisions and critical values.
 
 
-@given(st.floats(-1, 10), draws, alphas)
-def test_a_verdict_is_what_the_p_value_says(observed, null, alpha):
+@given(st.floats(-1, 10), nulls, alphas)
+def test_decision_agrees_with_the_p_value(observed, null, alpha):
     p = betting_p_values(np.array([observed]), null, alpha)[0]
     said = decision(observed, null, alpha)
     assert (said == "significant") == (p <= alpha)
@@ -185,26 +184,26 @@ def test_a_verdict_is_what_the_p_value_says(observed, null, alpha):
         assert wealth(null >= observed - naive.SLACK, alpha)[-1] >= MIN_WEALTH
 
 
-@given(draws, alphas)
-def test_above_the_line_all_are_significant(null, alpha):
-    line = betting_critical_value(null, alpha)
-    above = (np.inf,) if line is None else (line + 1e-6, line + 0.5, np.inf)
+@given(nulls, alphas)
+def test_above_the_critical_value_all_are_significant(null, alpha):
+    critical = betting_critical_value(null, alpha)
+    above = (np.inf,) if critical is None else (critical + 1e-6, critical + 0.5, np.inf)
     for value in above:
         significant = wealth(null >= value, alpha)[-1] >= 1 / alpha
-        assert significant == (line is not None)
+        assert significant == (critical is not None)
         if significant:
             assert decision(value, null, alpha) == "significant"
 
 
-@given(draws, alphas)
-def test_on_the_line_none_is_significant_by_the_last_draw(null, alpha):
-    line = betting_critical_value(null, alpha)
-    if line is not None:
-        assert wealth(null >= line - naive.SLACK, alpha)[-1] < 1 / alpha
+@given(nulls, alphas)
+def test_at_the_critical_value_none_is_significant(null, alpha):
+    critical = betting_critical_value(null, alpha)
+    if critical is not None:
+        assert wealth(null >= critical - naive.SLACK, alpha)[-1] < 1 / alpha
 
 
 @pytest.mark.parametrize(("alpha", "needed"), [(0.2, 9), (0.1, 19), (0.05, 39), (0.025, 79)])
-def test_a_clear_case_needs_few_draws(alpha, needed):
+def test_a_clear_case_needs_few_permutations(alpha, needed):
     assert decision(1.0, np.zeros(needed - 1), alpha) == "open"
     assert betting_critical_value(np.zeros(needed - 1), alpha) is None
     assert decision(1.0, np.zeros(needed), alpha) == "significant"
@@ -212,22 +211,22 @@ def test_a_clear_case_needs_few_draws(alpha, needed):
     assert decision(0.0, np.zeros(3 if alpha > 0.05 else 2), alpha) == "not significant"
 
 
-def test_nothing_drawn_is_nothing_known():
+def test_without_permutations_the_decision_is_open():
     assert decision(1.0, np.empty(0), 0.05) == "open"
     assert betting_critical_value(np.empty(0), 0.05) is None
     np.testing.assert_array_equal(betting_p_values(np.ones(2), np.empty(0), 0.05), [1, 1])
 
 
-def test_the_end_of_patience():
-    """One in 24 draws reaches the value: just below alpha, which the bet is too cautious to see."""
+def test_maximum_number_of_permutations():
+    """One in 24 surrogates reaches the value: just below alpha, which the bet does not decide."""
     null = (np.arange(MAX_PERMUTATIONS) % 24 == 12).astype(float)
     said = {t: decision(1.0, null[:t], 0.05) for t in (100, MAX_PERMUTATIONS - 1, MAX_PERMUTATIONS)}
     assert said == {100: "open", MAX_PERMUTATIONS - 1: "open", MAX_PERMUTATIONS: "not significant"}
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.05, 0.025, 0.01, 0.001, 1e-4])
-def test_patience_is_enough_for_any_level(alpha):
-    """What no draw reaches is significant long before, be alpha as small as it may."""
+def test_the_maximum_number_is_enough_for_any_level(alpha):
+    """A value that no surrogate reaches is significant long before, for any alpha."""
     game = wealth(np.zeros(max_permutations(alpha), dtype=bool), alpha)
     needed = int(np.argmax(game >= 1 / alpha)) + 1
     assert 1 < needed < max_permutations(alpha) / 2
@@ -235,13 +234,13 @@ def test_patience_is_enough_for_any_level(alpha):
     assert decision(1.0, np.zeros(needed), alpha) == "significant"
 
 
-def test_the_end_of_patience_where_alpha_is_small():
+def test_maximum_number_of_permutations_of_a_small_alpha():
     null = (np.arange(10_000) % 1100 == 1000).astype(float)
     said = {t: decision(1.0, null[:t], 0.001) for t in (MAX_PERMUTATIONS, 9_999, 10_000)}
     assert said == {MAX_PERMUTATIONS: "open", 9_999: "open", 10_000: "not significant"}
 
 
-# Selections that draw as many surrogates as it takes.
+# Selections with sequential tests.
 
 
 def clear(n=100, seed=0):
@@ -273,9 +272,9 @@ def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
     assert [s.chosen for s in found.steps] == [s.chosen for s in fixed.steps]
     assert [s.accepted for s in found.steps] == [s.accepted for s in fixed.steps]
     assert found.settings["n_permutations"] == "auto"
-    n_drawn = [step.n_permutations for step in found.steps]
-    assert max(n_drawn) <= MAX_PERMUTATIONS + 16
-    assert sum(n_drawn) < sum(step.n_permutations for step in fixed.steps) / 2
+    n_used = [step.n_permutations for step in found.steps]
+    assert max(n_used) <= MAX_PERMUTATIONS + 16
+    assert sum(n_used) < sum(step.n_permutations for step in fixed.steps) / 2
 
 
 @portfolios
@@ -296,7 +295,7 @@ def test_what_the_record_says_fits_together(seed, estimator):
 
 @portfolios
 @pytest.mark.parametrize("seed", range(4))
-def test_where_nothing_is_relevant_few_draws_do(seed, estimator):
+def test_few_permutations_without_relevant_features(seed, estimator):
     selector = PIDSelector(estimator=estimator, n_permutations="auto", random_state=0)
     with pytest.warns(UserWarning, match="No feature was selected"):
         selector.fit(*nothing(seed=seed))
@@ -304,7 +303,7 @@ def test_where_nothing_is_relevant_few_draws_do(seed, estimator):
     assert 0 < step.n_permutations <= 64
     assert step.p_value > 0.05
     assert step.critical_value is None
-    assert "null line" not in str(step)
+    assert "critical value" not in str(step)
     assert selector.selection_.to_dict()["steps"][0]["critical_value"] is None
 
 
@@ -320,7 +319,7 @@ def test_a_clear_feature_is_found_at_a_strict_level(estimator):
 
 @portfolios
 @pytest.mark.parametrize("backward", ["minimum", "maximum"])
-def test_scores_and_null_lines_agree_with_verdicts(estimator, backward):
+def test_scores_and_critical_values_agree_with_decisions(estimator, backward):
     """In all phases, also where the game was won and then lost again."""
     steps = []
     for seed in range(12):
@@ -341,25 +340,25 @@ def test_scores_and_null_lines_agree_with_verdicts(estimator, backward):
 @pytest.mark.parametrize(
     ("estimator", "n_pilot"), [("gaussian", 0), (("copula",), PILOT_PERMUTATIONS)], ids=str
 )
-def test_n_drawn_counts_what_was_drawn_for_the_test(estimator, n_pilot, monkeypatch):
+def test_n_permutationscounts_those_of_the_test(estimator, n_pilot, monkeypatch):
     asked = []
     score = ConditionalMI.score
 
-    def noted(self, draws):
-        asked.append(draws)
-        return score(self, draws)
+    def noted(self, numbers):
+        asked.append(numbers)
+        return score(self, numbers)
 
     monkeypatch.setattr(ConditionalMI, "score", noted)
     record = fit(*clear(), estimator=estimator, backward=None, max_features=1)
-    assert [draws.start for draws in asked[:1]] == [0]
+    assert asked[0].start == 0
     first = asked[: next((i for i, d in enumerate(asked[1:], 1) if d.start == 0), len(asked))]
-    assert [draw for draws in first for draw in draws] == list(range(first[-1].stop))
+    assert [number for numbers in first for number in numbers] == list(range(first[-1].stop))
     assert record.steps[0].n_permutations == first[-1].stop - 1 - n_pilot
 
 
-def test_the_patience_of_a_selection_ends():
-    """A p-value near the cautious bet's own keeps the game open for long, but not for ever."""
-    drawn = []
+def test_a_selection_stops_at_the_maximum_number():
+    """A p-value just below alpha keeps the test open for long."""
+    used = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=200)
@@ -371,6 +370,6 @@ def test_the_patience_of_a_selection_ends():
             warnings.simplefilter("ignore", UserWarning)
             step = selector.fit(x[:, np.newaxis], y).selection_.steps[0]
         assert step.accepted == (step.p_value <= 0.05)
-        drawn.append(step.n_permutations)
-    assert max(drawn) <= MAX_PERMUTATIONS + 16
-    assert len(set(drawn)) > 3
+        used.append(step.n_permutations)
+    assert max(used) <= MAX_PERMUTATIONS + 16
+    assert len(set(used)) > 3

@@ -1,4 +1,4 @@
-"""Standards: unlike values on one scale, that of their own surrogates."""
+"""Null standardization and its shrinkage over candidates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MANY = (2, 8, 4)
 shapes = st.sampled_from([SHAPE, MANY])
 
 
-def drawn(seed, n=PILOT_PERMUTATIONS, shape=SHAPE):
+def normal_values(seed, n=PILOT_PERMUTATIONS, shape=SHAPE):
     return np.random.default_rng(seed).normal(size=(*shape, n))
 
 
 def test_in_plain_words():
-    pilot, values = drawn(0), drawn(1, 5)
+    pilot, values = normal_values(0), normal_values(1, 5)
     found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     for place in np.ndindex(SHAPE):
         own = pilot[place].tolist()
@@ -32,7 +32,7 @@ def test_in_plain_words():
 
 @given(seeds, shapes, st.floats(-100, 100), st.floats(0.01, 100))
 def test_neither_location_nor_scale_matters(seed, shape, location, scale):
-    pilot, values = drawn(seed, shape=shape), drawn(seed + 1, 7, shape)
+    pilot, values = normal_values(seed, shape=shape), normal_values(seed + 1, 7, shape)
     expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     moved = NullStandardizer.from_pilot(location + scale * pilot, [False] * 4).apply(
         location + scale * values
@@ -42,24 +42,29 @@ def test_neither_location_nor_scale_matters(seed, shape, location, scale):
 
 @given(seeds, shapes, st.floats(0.01, 100))
 def test_the_unit_does_not_matter_to_a_square_root_either(seed, shape, scale):
-    pilot, values = np.square(drawn(seed, shape=shape)), np.square(drawn(seed + 1, 7, shape))
+    pilot, values = (
+        np.square(normal_values(seed, shape=shape)),
+        np.square(normal_values(seed + 1, 7, shape)),
+    )
     expected = NullStandardizer.from_pilot(pilot, [True] * 4).apply(values)
     moved = NullStandardizer.from_pilot(scale * pilot, [True] * 4).apply(scale * values)
     np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
 
 
 @given(seeds)
-def test_pilot_draws_of_few_have_mean_0_and_deviation_1(seed):
-    pilot = drawn(seed)
+def test_pilot_values_of_few_have_mean_0_and_deviation_1(seed):
+    pilot = normal_values(seed)
     scores = NullStandardizer.from_pilot(pilot, [False, True, False, True]).apply(pilot)
     np.testing.assert_allclose(scores.mean(axis=-1), 0, atol=1e-10)
     np.testing.assert_allclose(scores.std(axis=-1, ddof=1), 1, rtol=1e-10)
 
 
-@pytest.mark.parametrize("skewed", [False, True])
+@pytest.mark.parametrize("chi2_null", [False, True])
 @pytest.mark.parametrize("constant", [0.0, 1.0, -3.0, 0.1 + 0.2])
-def test_without_a_scale_everything_is_0(constant, skewed):
-    standard = NullStandardizer.from_pilot(np.full((1, 1, PILOT_PERMUTATIONS), constant), [skewed])
+def test_without_a_scale_everything_is_0(constant, chi2_null):
+    standard = NullStandardizer.from_pilot(
+        np.full((1, 1, PILOT_PERMUTATIONS), constant), [chi2_null]
+    )
     values = np.array([[[constant, constant + 1, -50.0, np.inf]]])
     np.testing.assert_array_equal(standard.apply(values), np.zeros((1, 1, 4)))
 
@@ -72,8 +77,8 @@ def test_rounding_is_no_scale():
 
 
 @pytest.mark.parametrize("odd", [np.inf, -np.inf])
-def test_infinite_pilot_draws_silence_only_their_own(odd):
-    pilot, values = drawn(0), drawn(1, 6)
+def test_infinite_pilot_values_affect_only_their_own(odd):
+    pilot, values = normal_values(0), normal_values(1, 6)
     expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     pilot[0, 1, 2, 7] = odd
     found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
@@ -83,7 +88,7 @@ def test_infinite_pilot_draws_silence_only_their_own(odd):
 
 
 def test_an_infinite_value_is_the_largest_and_changes_no_other():
-    pilot, values = drawn(0), drawn(1, 6)
+    pilot, values = normal_values(0), normal_values(1, 6)
     expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     values[1, 2, 3, 0] = np.inf
     found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
@@ -94,11 +99,11 @@ def test_an_infinite_value_is_the_largest_and_changes_no_other():
 
 @given(seeds, st.permutations(range(4)))
 def test_the_order_of_members_is_irrelevant_to_the_score(seed, order):
-    pilot, values = drawn(seed), drawn(seed + 1, 7)
-    skewed = np.array([True, False, False, True])
-    expected = NullStandardizer.from_pilot(pilot, skewed).apply(values).max(axis=2)
+    pilot, values = normal_values(seed), normal_values(seed + 1, 7)
+    chi2_null = np.array([True, False, False, True])
+    expected = NullStandardizer.from_pilot(pilot, chi2_null).apply(values).max(axis=2)
     turned = (
-        NullStandardizer.from_pilot(pilot[:, :, order], skewed[order])
+        NullStandardizer.from_pilot(pilot[:, :, order], chi2_null[order])
         .apply(values[:, :, order])
         .max(axis=2)
     )
@@ -106,8 +111,8 @@ def test_the_order_of_members_is_irrelevant_to_the_score(seed, order):
 
 
 @given(seeds)
-def test_the_square_root_is_for_skewed_ones_only(seed):
-    pilot, values = drawn(seed), drawn(seed + 1, 7)
+def test_the_square_root_is_for_chi2_null_only(seed):
+    pilot, values = normal_values(seed), normal_values(seed + 1, 7)
     root = NullStandardizer.from_pilot(pilot, [False, True, False, True]).apply(values)
     plain = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     np.testing.assert_array_equal(root[:, :, ::2], plain[:, :, ::2])
@@ -117,9 +122,9 @@ def test_the_square_root_is_for_skewed_ones_only(seed):
 
 
 @given(seeds, st.booleans())
-def test_larger_values_have_larger_scores(seed, skewed):
+def test_larger_values_have_larger_scores(seed, chi2_null):
     """Below zero, too: the square root keeps the sign."""
-    standard = NullStandardizer.from_pilot(drawn(seed, shape=(5, 1)), [skewed])
+    standard = NullStandardizer.from_pilot(normal_values(seed, shape=(5, 1)), [chi2_null])
     scores = standard.apply(np.tile(np.linspace(-3, 3, 41), (5, 1, 1)))
     assert (np.diff(scores) > 0).all()
 
@@ -129,8 +134,8 @@ def test_the_square_root_shortens_the_tail_of_a_chi_square():
     rng = np.random.default_rng(3)
     pilot, values = (rng.chisquare(1, size=(20, 1, n)) for n in (PILOT_PERMUTATIONS, 1000))
     furthest = {
-        skewed: NullStandardizer.from_pilot(pilot, [skewed]).apply(values).max(axis=-1).mean()
-        for skewed in (False, True)
+        chi2_null: NullStandardizer.from_pilot(pilot, [chi2_null]).apply(values).max(axis=-1).mean()
+        for chi2_null in (False, True)
     }
     assert furthest[False] > 6
     assert furthest[True] < 5
@@ -145,7 +150,7 @@ def own_of(pilot):
 
 
 def beside_a_label(n, seed=0):
-    """n candidates of one kind, the first with a centre and a scale ten times as large."""
+    """n candidates of one type, the first with a centre and a scale ten times as large."""
     rng = np.random.default_rng(seed)
     pilot = rng.normal(10, 1, size=(n, 1, PILOT_PERMUTATIONS))
     pilot[0] = rng.normal(100, 10, size=(1, PILOT_PERMUTATIONS))
@@ -159,11 +164,11 @@ def beside_a_label(n, seed=0):
     st.floats(0, 3),
     st.lists(st.sampled_from([0.0, 2.5, np.inf, -np.inf]), max_size=3),
 )
-def test_equal_to_the_twin(seed, n_candidates, n_draws, unlike, odd):
+def test_equal_to_the_twin(seed, n_candidates, n_permutations, unlike, odd):
     """Candidates more or less unlike each other; some always have the same value, or none."""
     rng = np.random.default_rng(seed)
     locations, logarithms = unlike * rng.normal(size=(2, n_candidates, 2, 1))
-    pilot = locations + np.exp(logarithms) * rng.normal(size=(n_candidates, 2, n_draws))
+    pilot = locations + np.exp(logarithms) * rng.normal(size=(n_candidates, 2, n_permutations))
     for place, value in zip(rng.permutation(n_candidates), odd, strict=False):
         pilot[place, 0] = value
     found = NullStandardizer.from_pilot(pilot, [False, False])
@@ -177,13 +182,13 @@ def test_equal_to_the_twin(seed, n_candidates, n_draws, unlike, odd):
 
 @given(seeds, st.integers(1, MIN_CANDIDATES - 1))
 def test_few_candidates_keep_their_own(seed, n_candidates):
-    pilot = drawn(seed, shape=(2, n_candidates, 4))
+    pilot = normal_values(seed, shape=(2, n_candidates, 4))
     found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False] * 4), own_of(pilot)
     np.testing.assert_array_equal(found.centre, centre)
     np.testing.assert_allclose(found.scale, scale, rtol=1e-12)
 
 
-def test_candidates_of_one_kind_are_drawn_together():
+def test_candidates_of_one_type_are_shrunk():
     """Of 50 with one distribution each is nearer to it, and the most fortunate one much nearer."""
     pilot = np.random.default_rng(0).normal(5, 2, size=(50, 1, PILOT_PERMUTATIONS))
     found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
@@ -195,7 +200,7 @@ def test_candidates_of_one_kind_are_drawn_together():
 
 @given(seeds, st.integers(MIN_CANDIDATES, 30))
 def test_none_moves_past_the_mean_of_all(seed, n_candidates):
-    pilot = drawn(seed, shape=(n_candidates, 1))
+    pilot = normal_values(seed, shape=(n_candidates, 1))
     found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
     far = 4 / np.sqrt(PILOT_PERMUTATIONS)
     assume(np.abs(centre - np.median(centre)).max() < 0.8 * far)
@@ -223,7 +228,7 @@ def test_a_label_of_many_levels_keeps_its_own_and_changes_no_other(n_candidates,
 @pytest.mark.parametrize("odd", [0.0, 7.0, np.inf, -np.inf])
 @pytest.mark.parametrize("n_candidates", [MIN_CANDIDATES, MIN_CANDIDATES + 1, 12])
 def test_a_candidate_without_a_scale_changes_nothing_for_the_others(n_candidates, odd):
-    pilot = drawn(4, shape=(n_candidates, 2))
+    pilot = normal_values(4, shape=(n_candidates, 2))
     pilot[1] = odd
     found = NullStandardizer.from_pilot(pilot, [False, False])
     alone = NullStandardizer.from_pilot(np.delete(pilot, 1, axis=0), [False, False])
@@ -236,7 +241,7 @@ def test_a_candidate_without_a_scale_changes_nothing_for_the_others(n_candidates
 def test_tests_and_members_have_nothing_in_common(seed):
     """Each has candidates of its own distribution: together or apart makes no difference."""
     sizes = 10.0 ** np.arange(8).reshape(2, 1, 4, 1)
-    pilot = sizes * drawn(seed, shape=MANY)
+    pilot = sizes * normal_values(seed, shape=MANY)
     found = NullStandardizer.from_pilot(pilot, [False] * 4)
     for test, member in np.ndindex(2, 4):
         alone = NullStandardizer.from_pilot(pilot[test, :, member : member + 1], [False])
@@ -247,7 +252,7 @@ def test_tests_and_members_have_nothing_in_common(seed):
 
 @given(seeds, st.permutations(range(8)))
 def test_the_order_of_candidates_is_irrelevant(seed, order):
-    pilot, values = drawn(seed, shape=MANY), drawn(seed + 1, 7, MANY)
+    pilot, values = normal_values(seed, shape=MANY), normal_values(seed + 1, 7, MANY)
     expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     turned = NullStandardizer.from_pilot(pilot[:, order], [False] * 4).apply(values[:, order])
     np.testing.assert_allclose(turned, expected[:, order], rtol=1e-9, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Schemes exchange what they say they do, evenly, and as their key alone decides."""
+"""Surrogate schemes against the naive ones, and their uniformity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def column(feature_type, values):
 
 
 def mixed_block(seed, n):
-    """Return columns of every kind, with ties and missing values."""
+    """Return columns of every feature type, with ties and missing values."""
     rng = np.random.default_rng(seed)
     gaps = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n).round(1))
     choices = [
@@ -75,17 +75,17 @@ def bound_schemes(n=60):
 
 @pytest.mark.parametrize("which", bound_schemes())
 def test_neither_batch_nor_thread_matters(which):
-    draw = bound_schemes()[which]
-    together = draw((7, 1, 2), range(1, 41))
+    sample = bound_schemes()[which]
+    together = sample((7, 1, 2), range(1, 41))
     assert together.shape == (40, 60)
     assert together.dtype == np.int32
     with ThreadPoolExecutor(2) as threads:
-        parts = threads.map(draw, [(7, 1, 2)] * 3, [range(1, 4), range(4, 30), range(30, 41)])
+        parts = threads.map(sample, [(7, 1, 2)] * 3, [range(1, 4), range(4, 30), range(30, 41)])
         np.testing.assert_array_equal(np.concatenate(list(parts)), together)
-    sent = pickle.loads(pickle.dumps(draw))
+    sent = pickle.loads(pickle.dumps(sample))
     np.testing.assert_array_equal(sent((7, 1, 2), range(40, 41))[0], together[-1])
-    assert (draw((7, 1, 3), range(1, 41)) != together).any()
-    assert draw((7,), range(1, 1)).shape == (0, 60)
+    assert (sample((7, 1, 3), range(1, 41)) != together).any()
+    assert sample((7,), range(1, 1)).shape == (0, 60)
 
 
 @pytest.mark.parametrize("which", bound_schemes())
@@ -98,7 +98,7 @@ def test_every_row_is_a_permutation(which):
 # Permuting everything or within groups.
 
 
-def test_global_is_what_it_was():
+def test_global_permutations():
     found = SURROGATES["global"](NOTHING, 50, None)((7, 1, 2, 3), range(1, 11))
     np.testing.assert_array_equal(found, permutations((7, 1, 2, 3), range(1, 11), 50))
 
@@ -113,7 +113,7 @@ def test_one_group_of_all_is_no_group():
 @given(partitions, seeds)
 def test_within_groups_equals_the_twin(groups, seed):
     rows = SURROGATES["global"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
-    expected = [naive_surrogates.within((seed, 1, draw), groups) for draw in range(1, 4)]
+    expected = [naive_surrogates.within((seed, 1, number), groups) for number in range(1, 4)]
     np.testing.assert_array_equal(rows, expected)
     assert (groups[rows] == groups).all()
 
@@ -141,7 +141,7 @@ def test_a_group_without_rows_is_none():
 @given(partitions, seeds)
 def test_shifts_equal_the_twin(groups, seed):
     rows = SURROGATES["shift"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
-    expected = [naive_surrogates.shift((seed, 1, draw), groups) for draw in range(1, 4)]
+    expected = [naive_surrogates.shift((seed, 1, number), groups) for number in range(1, 4)]
     np.testing.assert_array_equal(rows, expected)
     assert is_permutation(rows)
 
@@ -171,7 +171,7 @@ def test_blocks_equal_the_twin(groups, seed):
             SURROGATES["blocks"](NOTHING, len(groups), groups)
         return
     rows = SURROGATES["blocks"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
-    expected = [naive_surrogates.blocks((seed, 1, draw), groups) for draw in range(1, 4)]
+    expected = [naive_surrogates.blocks((seed, 1, number), groups) for number in range(1, 4)]
     np.testing.assert_array_equal(rows, expected)
     assert is_permutation(rows)
 
@@ -186,7 +186,7 @@ def test_every_order_of_blocks_is_equally_likely():
     assert 1e-3 < chi_square(counts) < 1 - 1e-3
 
 
-def test_blocks_say_what_they_need():
+def test_blocks_need_groups_of_equal_size():
     with pytest.raises(ValueError, match="groups=None"):
         SURROGATES["blocks"](NOTHING, 6, None)
     with pytest.raises(ValueError, match=r'2, 4 rows.*surrogates="global"'):
@@ -220,16 +220,16 @@ def test_local_rows_equal_the_twin(seed, n):
     found = nearest_samples(block, n, groups, NEIGHBOURS + 1)
     lists = [row[:size].tolist() for row, size in zip(*found, strict=True)]
     rows = SURROGATES["local"](block, n, groups)((seed, 1), range(1, 4))
-    for draw in range(1, 4):
-        paired = naive_surrogates.local((seed, 1, draw), lists)
-        permuted = naive_surrogates.within((seed, 1, draw), groups.tolist())
+    for number in range(1, 4):
+        paired = naive_surrogates.local((seed, 1, number), lists)
+        permuted = naive_surrogates.within((seed, 1, number), groups.tolist())
         few = [np.sum(groups == group) <= NEIGHBOURS + 1 for group in groups]
         expected = np.where(few, permuted, paired)  # all rows of a small group are neighbours
-        np.testing.assert_array_equal(rows[draw - 1], expected)
+        np.testing.assert_array_equal(rows[number - 1], expected)
 
 
 def test_pairs_are_no_fixed_partners():
-    """In groups of two the rows change places in about half of the draws, not in all."""
+    """In groups of two the rows change places in about half of the permutations, not in all."""
     block = Block((column("continuous", np.random.default_rng(0).normal(size=40)),))
     rows = SURROGATES["local"](block, 40, np.repeat(np.arange(20), 2))((1,), range(1, 201))
     assert 0.4 < (rows == np.arange(40)).mean() < 0.6
@@ -346,7 +346,7 @@ def test_strata_are_never_mixed(seed):
     assert is_permutation(rows)
     codes = block.codes()
     assert (codes[rows] == codes).all()
-    expected = [naive_surrogates.within((seed, draw), codes) for draw in range(1, 6)]
+    expected = [naive_surrogates.within((seed, number), codes) for number in range(1, 6)]
     np.testing.assert_array_equal(rows, expected)
 
 
@@ -377,7 +377,7 @@ def test_strata_need_enough_samples(n_levels, exact):
     assert (levels[rows] == levels).all() == exact
 
 
-def test_what_is_known_of_the_given_is_kept():
+def test_dependence_on_the_conditioning_set_is_kept():
     """A function of S stays what it was, nearly; a global permutation would leave nothing."""
     n = 400
     values = np.random.default_rng(0).random(n)

@@ -73,7 +73,7 @@ def permute_globally(given: Block, n_samples: int, groups: IntArray | None) -> P
     """
     if groups is None:
         return partial(_sample_permutations, n_samples)
-    return partial(_sample_within, partition(groups))
+    return partial(_sample, "within", partition(groups))
 
 
 def permute_locally(
@@ -101,10 +101,10 @@ def permute_locally(
         levels = given.codes()
         strata = levels if groups is None else _joint_codes(levels, groups)
         if n_neighbours * (strata.max() + 1) <= n_samples:
-            return partial(_sample_within, partition(strata))
+            return partial(_sample, "within", partition(strata))
     nearest = nearest_samples(given, n_samples, groups, n_neighbours + 1)
     if groups is None:
-        return partial(_sample_local, nearest)
+        return partial(_sample, "local", nearest)
     # In small groups all rows are neighbours; in those of two, partners would always be the same.
     is_small = np.bincount(groups)[groups] <= n_neighbours + 1
     return partial(_sample_local_or_within, nearest, partition(groups), is_small)
@@ -124,7 +124,7 @@ def shift(given: Block, n_samples: int, groups: IntArray | None) -> PermutationS
            [4, 5, 0, 1, 2, 3]], dtype=int32)
     """
     one_group = np.zeros(n_samples, dtype=np.int64)
-    return partial(_sample_shifts, partition(one_group if groups is None else groups))
+    return partial(_sample, "shift", partition(one_group if groups is None else groups))
 
 
 def permute_blocks(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
@@ -377,6 +377,12 @@ def _joint_codes(first: IntArray, second: IntArray) -> IntArray:
 
 # Samplers are partial functions of these, which, unlike closures, can be pickled.
 
+_KERNELS = {
+    "within": fill_within_groups,
+    "local": fill_local_permutations,
+    "shift": fill_shifts,
+}
+
 
 def _sample_permutations(
     n_samples: int, stream_key: tuple[int, ...], numbers: range
@@ -384,19 +390,15 @@ def _sample_permutations(
     return permutations(stream_key, numbers, n_samples)
 
 
-def _sample_within(
-    groups: Partition, stream_key: tuple[int, ...], numbers: range
+def _sample(
+    kernel: str,
+    samples: Partition | NearestSamples,
+    stream_key: tuple[int, ...],
+    numbers: range,
 ) -> NDArray[np.int32]:
-    rows = np.empty((len(numbers), len(groups.samples)), dtype=np.int32)
-    fill_within_groups(*key_arrays(stream_key, numbers), groups, rows)
-    return rows
-
-
-def _sample_local(
-    nearest: NearestSamples, stream_key: tuple[int, ...], numbers: range
-) -> NDArray[np.int32]:
-    rows = np.empty((len(numbers), len(nearest.members)), dtype=np.int32)
-    fill_local_permutations(*key_arrays(stream_key, numbers), nearest, rows)
+    """Permute samples within groups, among nearest samples, or by shifts within groups."""
+    rows = np.empty((len(numbers), len(samples[0])), dtype=np.int32)
+    _KERNELS[kernel](*key_arrays(stream_key, numbers), samples, rows)
     return rows
 
 
@@ -407,16 +409,8 @@ def _sample_local_or_within(
     stream_key: tuple[int, ...],
     numbers: range,
 ) -> NDArray[np.int32]:
-    rows = _sample_local(nearest, stream_key, numbers)
-    rows[:, is_within] = _sample_within(groups, stream_key, numbers)[:, is_within]
-    return rows
-
-
-def _sample_shifts(
-    groups: Partition, stream_key: tuple[int, ...], numbers: range
-) -> NDArray[np.int32]:
-    rows = np.empty((len(numbers), len(groups.samples)), dtype=np.int32)
-    fill_shifts(*key_arrays(stream_key, numbers), groups, rows)
+    rows = _sample("local", nearest, stream_key, numbers)
+    rows[:, is_within] = _sample("within", groups, stream_key, numbers)[:, is_within]
     return rows
 
 
@@ -424,7 +418,7 @@ def _sample_blocks(
     groups: Partition, by_size: Partition, stream_key: tuple[int, ...], numbers: range
 ) -> NDArray[np.int32]:
     start, size = groups.start[:-1], np.diff(groups.start)
-    blocks = _sample_within(by_size, stream_key, numbers)
+    blocks = _sample("within", by_size, stream_key, numbers)
     offset = np.arange(len(groups.samples)) - np.repeat(start, size)
     rows = np.empty((len(numbers), len(groups.samples)), dtype=np.int32)
     rows[:, groups.samples] = groups.samples[np.repeat(start[blocks], size, axis=1) + offset]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from threading import RLock
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,39 +26,6 @@ Definitions = tuple[tuple[str, str], ...]
 DEFAULT_SHARED_BYTES = 2**15
 
 
-class Device(Protocol):
-    """A device with memory of its own that runs kernels."""
-
-    lock: RLock
-    #: Scaled and sorted columns by estimator scale, as long as the columns exist.
-    prepared: WeakKeyDictionary[Any, dict[Any, Any]]
-
-    @property
-    def shared_bytes(self) -> int:
-        """The shared memory of a block."""
-
-    def free_bytes(self) -> int:
-        """Return the free memory."""
-
-    def put(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device."""
-
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return an array of zeros on the device."""
-
-    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return an uninitialized array on the device."""
-
-    def get(self, array: Any) -> NDArray[Any]:
-        """Copy an array from the device, after all launched kernels."""
-
-    def address(self, array: Any) -> int:
-        """Return the address of an array."""
-
-    def launch(self, kernel: Kernel, grid: tuple[int, int], *arguments: Any) -> None:
-        """Run a kernel; arguments are arrays on the device and NumPy scalars."""
-
-
 @dataclass(frozen=True)
 class Kernel:
     """A kernel: name, definitions, threads and shared bytes of a block."""
@@ -70,13 +37,16 @@ class Kernel:
 
 
 @dataclass(eq=False)
-class Cuda(Device):
+class Cuda:
     """The current GPU of CuPy."""
 
     cupy: Any
     lock: RLock = field(default_factory=RLock)
+    #: Scaled and sorted columns by scale, as long as the columns exist.
     prepared: WeakKeyDictionary[Any, dict[Any, Any]] = field(default_factory=WeakKeyDictionary)
     modules: dict[Definitions, Any] = field(default_factory=dict)
+    threads: int = 256  # of a block
+    max_uint16_samples: int = 2**16  # up to which indices of samples have 16 bits
 
     @property
     def name(self) -> str:

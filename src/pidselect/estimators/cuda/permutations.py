@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.cuda.device import Definitions, Device, Kernel
+from pidselect.estimators.cuda.device import Cuda, Definitions, Kernel
 
 #: Threads of a warp, and permutations scored at a time.
 LANES = 32
-
-#: Number of samples up to which indices fit into 16 bits.
-MAX_UINT16_SAMPLES = 2**16
 
 #: Indices in the rows of one task.
 TASK_SIZE = 2**26
@@ -25,7 +22,7 @@ TASK_SIZE = 2**26
 class CudaRows:
     """Permutations on a device, copied to the CPU on demand."""
 
-    device: Device
+    device: Cuda
     array: Any  # (n_rows, n_samples), of the type of indices
 
     @property
@@ -53,16 +50,18 @@ class CudaRows:
 class Permutations:
     """Samples permutations on a device, equal to those of `permutations` on the CPU."""
 
-    device: Device
+    device: Cuda
     n_samples: int
 
     def __call__(self, stream_key: tuple[int, ...], numbers: range) -> Any:
         """Return these permutations as `CudaRows`; number 0 is the identity."""
         device, n = self.device, self.n_samples
-        dtype = index_type(n)
+        dtype = index_type(device, n)
         needed = n * dtype.itemsize
         fits = needed <= device.shared_bytes
-        kernel = Kernel("fill_permutations", index_definition(n), LANES, needed if fits else 0)
+        kernel = Kernel(
+            "fill_permutations", index_definition(device, n), LANES, needed if fits else 0
+        )
         with device.lock:
             rows = device.empty((len(numbers), n), dtype)
             device.launch(
@@ -89,11 +88,11 @@ def split_for_device(numbers: range, n_samples: int) -> list[range]:
     ]
 
 
-def index_type(n_samples: int) -> np.dtype[Any]:
+def index_type(device: Cuda, n_samples: int) -> np.dtype[Any]:
     """Return the smallest type for the index of any sample."""
-    return np.dtype(np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
+    return np.dtype(np.uint16 if n_samples <= device.max_uint16_samples else np.uint32)
 
 
-def index_definition(n_samples: int) -> Definitions:
+def index_definition(device: Cuda, n_samples: int) -> Definitions:
     """Return the `index_type` as a definition for kernels."""
-    return (("INDEX", index_type(n_samples).name),)
+    return (("INDEX", index_type(device, n_samples).name),)

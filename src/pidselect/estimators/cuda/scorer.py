@@ -17,7 +17,7 @@ from scipy.special import digamma
 
 from pidselect.data import Block, Column, FloatArray
 from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
-from pidselect.estimators.cuda.device import Device, Kernel, cuda
+from pidselect.estimators.cuda.device import Cuda, Kernel, cuda
 from pidselect.estimators.cuda.permutations import (
     LANES,
     CudaRows,
@@ -49,8 +49,8 @@ LIST_MEMORY = 0.5
 #: Ratio of list lengths to those expected on average. Beyond a list all samples are scanned.
 LIST_EXCESS = 64
 
-#: Bounds on the length of a list; a block sorts the longest in 48 KiB.
-MIN_LIST, MAX_LIST = 256, 4096
+#: Smallest and largest length of a list; a block sorts the longest in 48 KiB.
+LIST_BOUNDS = (256, 4096)
 
 #: Samples from which list radii are estimated.
 RADIUS_SAMPLES = 2048
@@ -61,8 +61,8 @@ COLUMN_BYTES, COLUMN_MEMORY = 20, 0.1
 #: Bytes of permuted candidates at a time.
 CHUNK_BYTES = 2**30
 
-#: Threads of a block, and samples per warp.
-THREADS, SAMPLES_PER_WARP = 256, 4
+#: Samples per warp.
+SAMPLES_PER_WARP = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Prepared:
     ascending: Any
 
 
-def prepare(device: Device, column: Column, scale: Scale) -> Prepared:
+def prepare(device: Cuda, column: Column, scale: Scale) -> Prepared:
     """Scale and sort a column, or return it from the cache."""
     cached = device.prepared.setdefault(column, {})
     if scale not in cached:
@@ -117,24 +117,30 @@ def formula_of(estimator: Estimator, n_samples: int) -> Formula | None:
 
 
 def bind_on(
-    device: Device,
+    device: Cuda,
     estimator: Estimator,
     target: Block,
     given: Block,
     max_memory: int,
     share: int = 1,
+    list_bounds: tuple[int, int] = LIST_BOUNDS,
+    chunk_bytes: int = CHUNK_BYTES,
 ) -> Scorer:
     """Bind an estimator on a device if there is a kernel for it, else on the CPU.
 
     Parameters
     ----------
-    device : Device
+    device : Cuda
     estimator : Estimator
     target, given : Block
     max_memory : int
         Limit on the memory of a scorer on the CPU, in bytes.
     share : int
         The number of scorers that share the memory of the device.
+    list_bounds : tuple of int
+        Smallest and largest length of neighbour lists.
+    chunk_bytes : int
+        Memory of the permuted candidates that are scored at a time.
     """
 
     def on_cpu() -> Scorer:
@@ -149,8 +155,8 @@ def bind_on(
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
     with device.lock:
         memory = int(LIST_MEMORY * device.free_bytes() / share)
-        spaces = bind_spaces(device, target, given, formula, memory)
-    return CudaScorer(device, spaces, formula, on_cpu)
+        spaces = bind_spaces(device, target, given, formula, memory, list_bounds)
+    return CudaScorer(device, spaces, formula, on_cpu, chunk_bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +172,12 @@ class DeviceSpaces:
 
 
 def bind_spaces(
-    device: Device, target: Block, given: Block, formula: Formula, memory: int
+    device: Cuda,
+    target: Block,
+    given: Block,
+    formula: Formula,
+    memory: int,
+    list_bounds: tuple[int, int],
 ) -> DeviceSpaces:
     """List every sample's neighbours in (y, S) and in S."""
     n, joint = target.n_samples, given + target
@@ -175,8 +186,10 @@ def bind_spaces(
     ranks = [device.get(column.rank) for column in prepared]
     order = np.argsort(ranks[0]) if shape < 2 else _morton_order(ranks)
     values = np.array([device.get(column.values)[order] for column in prepared])
-    joint_length = list_length(n, formula.k, len(joint), len(joint), memory // 2)
-    given_length = list_length(n, formula.k, len(joint), len(given), memory // 2)
+    joint_length, given_length = (
+        list_length(n, formula.k, len(joint), len(block), memory // 2, list_bounds)
+        for block in (joint, given)
+    )
     joint_space = _put_space(device, values, max_distances(joint))
     given_space = _put_space(device, values[: len(given)], max_distances(given))
     joint_lists = _put_lists(device, joint_space, joint_length if shape > 0 else 0)
@@ -198,7 +211,14 @@ def _shape(target: Block, given: Block) -> int:
     return 1 if len(given) == 1 and given.feature_types[0] != "nominal" else 2
 
 
-def list_length(n_samples: int, k: int, joint_axes: int, axes: int, memory: int) -> int:
+def list_length(
+    n_samples: int,
+    k: int,
+    joint_axes: int,
+    axes: int,
+    memory: int,
+    bounds: tuple[int, int] = LIST_BOUNDS,
+) -> int:
     """Return the length of lists in some of the axes: a power of two, for sorting.
 
     The k-th neighbour in (x, y, S) is at a distance that holds the same share of each axis.
@@ -212,7 +232,7 @@ def list_length(n_samples: int, k: int, joint_axes: int, axes: int, memory: int)
         return 0
     share = min(1.0, k / n_samples) ** (1.0 / (1 + joint_axes))
     wanted = max(LIST_EXCESS * n_samples * share**axes, 1.0)
-    length = min(max(1 << int(np.ceil(np.log2(wanted))), MIN_LIST), MAX_LIST)
+    length = min(max(1 << int(np.ceil(np.log2(wanted))), bounds[0]), bounds[1])
     while length > LANES and length * n_samples * NEIGHBOUR_BYTES > memory:
         length //= 2
     return length
@@ -238,7 +258,7 @@ class _Struct:
     arrays: tuple[Any, ...]
 
 
-def _put_space(device: Device, values: FloatArray, max_distance: FloatArray) -> _Struct:
+def _put_space(device: Cuda, values: FloatArray, max_distance: FloatArray) -> _Struct:
     """Put points and the bounding boxes of tiles of 32 on the device."""
     columns, n = values.shape
     if not columns:
@@ -251,7 +271,7 @@ def _put_space(device: Device, values: FloatArray, max_distance: FloatArray) -> 
     return _Struct((*map(device.address, arrays), columns, n), arrays)
 
 
-def _put_lists(device: Device, space: _Struct, length: int) -> _Struct:
+def _put_lists(device: Cuda, space: _Struct, length: int) -> _Struct:
     """List the neighbours of every sample in a space."""
     n = space.fields[-1]
     if not length:
@@ -266,7 +286,7 @@ def _put_lists(device: Device, space: _Struct, length: int) -> _Struct:
     tried = min(RADIUS_SAMPLES, 1 << (n.bit_length() - 1))
     shared = max(length, tried) * NEIGHBOUR_BYTES
     device.launch(
-        Kernel("list_neighbours", index_definition(n), THREADS, shared),
+        Kernel("list_neighbours", index_definition(device, n), device.threads, shared),
         (n, 1),
         *(device.put(np.array(struct.fields, dtype=np.int64)) for struct in (space, lists)),
         *(np.int32(2 * length // 3), np.int32(tried)),
@@ -278,10 +298,11 @@ def _put_lists(device: Device, space: _Struct, length: int) -> _Struct:
 class CudaScorer:
     """Scores candidates by counts of neighbours on a device."""
 
-    device: Device
+    device: Cuda
     spaces: DeviceSpaces
     formula: Formula
     bind_on_cpu: Callable[[], Scorer]
+    chunk_bytes: int
 
     @cached_property
     def on_cpu(self) -> Scorer:
@@ -301,7 +322,7 @@ class CudaScorer:
         with self.device.lock:
             rows = self._rows_there(batch.rows)
             column = prepare(self.device, block.columns[0], self.formula.scale)
-            size = max(1, CHUNK_BYTES // (LANES * n * (8 + 3 * rows.dtype.itemsize))) * LANES
+            size = max(1, self.chunk_bytes // (LANES * n * (8 + 3 * rows.dtype.itemsize))) * LANES
             sums = [
                 self._sums(column, max_distance, rows[start : start + size])
                 for start in range(0, len(rows), size)
@@ -311,12 +332,12 @@ class CudaScorer:
     def _rows_there(self, rows: Any) -> Any:
         if isinstance(rows, CudaRows):
             return rows.array
-        return self.device.put(rows.astype(index_type(self.spaces.n_samples)))
+        return self.device.put(rows.astype(index_type(self.device, self.spaces.n_samples)))
 
     def _sums(self, column: Prepared, max_distance: float, rows: Any) -> NDArray[np.int64]:
         """Return the sums of weights of some permutations."""
         device, spaces, strict = self.device, self.spaces, self.formula.strict
-        n, m, warps = spaces.n_samples, len(rows), THREADS // LANES
+        n, m, warps = spaces.n_samples, len(rows), device.threads // LANES
         groups = -(-m // LANES)
         x = device.empty((groups, n, LANES), np.float64)
         rank = device.empty((groups, n, LANES), rows.dtype)
@@ -333,7 +354,7 @@ class CudaScorer:
         ]
         candidate = device.put(np.array(fields, dtype=np.int64))
         device.launch(
-            Kernel("arrange", index_definition(n), THREADS),
+            Kernel("arrange", index_definition(device, n), device.threads),
             (-(-n // warps), groups),
             *(rows, np.int32(m), np.int32(n), spaces.order),
             *(column.values, column.rank, candidate),
@@ -343,10 +364,10 @@ class CudaScorer:
             ("NEIGHBOURS", str(self.formula.k)),
             ("STRICT", str(int(strict))),
             ("GIVEN", str(spaces.shape)),
-            *index_definition(n),
+            *index_definition(device, n),
         )
         device.launch(
-            Kernel("score_columns", definitions, THREADS),
+            Kernel("score_columns", definitions, device.threads),
             (-(-n // (warps * SAMPLES_PER_WARP)), groups),
             *(spaces.fields, candidate, np.int32(SAMPLES_PER_WARP), sums),
         )

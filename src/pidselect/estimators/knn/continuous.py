@@ -261,17 +261,17 @@ def _resolve_exactly(batch, grids, spaces, rule, which, work):
     radius = _exact_radius(batch, grids.x.values, spaces, work.exact, which)
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
     first, last = find_interval(grids.x, work.here[lane], limit)
-    nearer = count_less(limit, lists.distance[i])
-    work.in_joint[lane] = nearer
+    work.in_joint[lane] = count_less(limit, lists.distance[i])
     if limit > lists.radius[i]:
         work.in_joint[lane] = list_within(spaces.joint, spaces.joint_boxes, i, limit, work.found)
     work.limit[lane], work.first[lane], work.last[lane] = limit, first, last
     if not rule.strict:
-        nearby = batch.sample[lane, first:last]
-        nearer = _count_in_x_interval(
-            nearby, spaces.joint_points, spaces.joint.max_distance, i, limit
-        )
-        work.sums[lane] += rule.weight[nearer]
+        points, max_distance = spaces.joint_points, spaces.joint.max_distance
+        nearer = 0
+        for rank in range(first, last):
+            j = batch.sample[lane, rank]
+            nearer += int(point_distance(points, max_distance, i, j) < limit)
+        work.sums[lane] += rule.weight[max(nearer - 1, 0)]  # without the sample itself
 
 
 @njit(**INNER)
@@ -307,11 +307,7 @@ def _exact_radius(batch, values, spaces, nearest, which):
     if nearest[k - 1] <= lists.radius[i]:
         return nearest[k - 1]
     nearest[:] = np.inf
-    points, max_distance, sample_at = (
-        spaces.joint_points,
-        spaces.joint.max_distance,
-        batch.sample[lane],
-    )
+    points, sample_at = spaces.joint_points, batch.sample[lane]
     below = np.int64(batch.rank[i, lane]) - 1
     above = below + 2
     for _ in range(sample_at.size - 1):
@@ -325,7 +321,7 @@ def _exact_radius(batch, values, spaces, nearest, which):
         else:
             j = sample_at[above]
             above += 1
-        _insert(max(step, point_distance(points, max_distance, i, j)), nearest)
+        _insert(max(step, point_distance(points, spaces.joint.max_distance, i, j)), nearest)
     return nearest[k - 1]
 
 
@@ -377,9 +373,10 @@ def _count_listed(batch, spaces, i, work):
     """Count in S and in (x, S) by the lists of S, or by a search where these end too early."""
     lists, limit, in_given, counts = spaces.given_lists, work.limit, work.in_given, work.counts
     interval, small_counts = work.interval, work.small_counts
-    _store_intervals(work.first, work.last, interval)
     widest = limit[0]
-    for lane in range(1, LANES):
+    for lane in range(LANES):
+        interval[0, lane] = work.first[lane]
+        interval[1, lane] = max(work.last[lane] - work.first[lane], 0)
         widest = max(widest, limit[lane])
     if widest > lists.radius[i]:
         found = work.found
@@ -401,20 +398,3 @@ def _count_listed(batch, spaces, i, work):
         )
     for lane in range(LANES):
         counts[lane] = small_counts[1, lane]
-
-
-@njit(**INNER)
-def _store_intervals(first, last, interval):
-    """Write the start and the length of each lane's interval of x in the type of ranks."""
-    for lane in range(LANES):
-        interval[0, lane] = first[lane]
-        interval[1, lane] = max(last[lane] - first[lane], 0)
-
-
-@njit(**INNER)
-def _count_in_x_interval(samples, points, max_distance, i, limit):
-    """Count the other samples of an interval of x nearer than the limit in (y, S)."""
-    nearer = 0
-    for rank in range(samples.size):
-        nearer += int(point_distance(points, max_distance, i, samples[rank]) < limit)
-    return max(nearer - 1, 0)

@@ -117,9 +117,8 @@ def score_general(
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
-            set_permutation(
-                candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane
-            )
+            row = rows[min(start + lane, rows.shape[0] - 1)]
+            set_permutation(candidate, row, spaces, batch, lane)
         work.sums[:] = 0
         for i in range(n_samples):
             add_sample(batch, candidate, spaces, rule, i, work)
@@ -176,7 +175,9 @@ def add_sample(batch, candidate, spaces, rule, i, work):
     """
     counts = work.counts
     _find_kth_distances(batch, candidate, spaces, i, work)
-    _set_limits(rule, work)
+    for lane in range(counts.size):
+        radius = work.nearest[rule.k - 1, lane]
+        work.limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
 
     _count(spaces.joint, spaces.joint_lists, i, work)
     _add_weights(-1, rule, work)
@@ -191,7 +192,9 @@ def add_sample(batch, candidate, spaces, rule, i, work):
             for lane in range(counts.size):
                 batch.limit[batch.rank[i, lane], lane] = work.limit[lane]
             return  # counts in x follow in `_count_in_x_by_rank`
-        _count_in_x(batch, candidate, i, work)
+        for lane in range(counts.size):
+            first, last = _rank_interval(candidate, batch.rank[i, lane], work.limit[lane])
+            counts[lane] = max(last - first - 1, 0)  # without the sample itself
     elif spaces.given_sorted.ascending.size > 0:
         _count_in_sorted_given(batch, candidate, spaces.given_sorted, rule, i, work)
     else:
@@ -247,12 +250,8 @@ def _find_kth_distances(batch, candidate, spaces, i, work):
 @njit(**INNER)
 def _search_from_x(batch, candidate, joint, i, lane, nearest):
     """Find the k smallest distances of one lane, by ascending distance in x's first column."""
-    k, ascending, max_distance = (
-        nearest.shape[0],
-        candidate.sorted.ascending,
-        candidate.max_distance,
-    )
-    here = batch.rank[i, lane]
+    ascending, max_distance = candidate.sorted.ascending, candidate.max_distance
+    k, here = nearest.shape[0], batch.rank[i, lane]
     below, above = here - 1, here + 1
     for _ in range(ascending.size - 1):
         down = ascending[here] - ascending[below] if below >= 0 else np.inf
@@ -289,14 +288,6 @@ def _largest(numbers):
     for lane in range(1, numbers.size):
         most = max(most, numbers[lane])
     return most
-
-
-@njit(**INNER)
-def _set_limits(rule, work):
-    """Set the distances below which samples are counted."""
-    for lane in range(work.limit.size):
-        radius = work.nearest[rule.k - 1, lane]
-        work.limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
 
 
 # ------------------------------------------------------------------ counts
@@ -353,19 +344,9 @@ def _count_from_x(batch, candidate, space, i, lane, limit):
     first, last = _rank_interval(candidate, batch.rank[i, lane], limit)
     for rank in range(first, last):
         j = batch.sample[rank, lane]
-        step = max(
-            _x_distance(batch.x, candidate.max_distance, i, j, lane), space_distance(space, i, j)
-        )
-        nearer += int(step < limit)
+        step = _x_distance(batch.x, candidate.max_distance, i, j, lane)
+        nearer += int(max(step, space_distance(space, i, j)) < limit)
     return max(nearer - 1, 0)  # without the sample itself
-
-
-@njit(**INNER)
-def _count_in_x(batch, candidate, i, work):
-    """Count the samples nearer than each lane's limit in x, which is one column."""
-    for lane in range(work.limit.size):
-        first, last = _rank_interval(candidate, batch.rank[i, lane], work.limit[lane])
-        work.counts[lane] = max(last - first - 1, 0)
 
 
 @njit(**JIT)
