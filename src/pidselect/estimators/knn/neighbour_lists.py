@@ -20,8 +20,6 @@ from pidselect.estimators.knn.spaces import (
     NeighbourLists,
     Space,
     distances_from,
-    list_within,
-    new_buffer,
     point_distance,
 )
 
@@ -80,7 +78,7 @@ def list_neighbours(space: Space, boxes: BoundingBoxes, length: int) -> Neighbou
     points, radius = space.values.T.copy(), 0.0
     rows_per_chunk = max(1, KEYS_PER_CHUNK // capacity)
     for start in range(0, n_samples, rows_per_chunk):
-        keys = np.empty((min(rows_per_chunk, n_samples - start), capacity), dtype=np.uint64)
+        keys = np.empty((min(rows_per_chunk, n_samples - start), capacity + 1), dtype=np.uint64)
         found = np.empty(len(keys), dtype=np.int64)
         radius = _collect(space, boxes, start, (length, mask, radius), keys, found)
         keys.sort(axis=1)
@@ -121,10 +119,9 @@ def _collect(space, boxes, start, wanted, keys, found):
     Return the last radius, the first guess for the next sample.
     """
     length, mask, radius = wanted
-    capacity, n_axes = keys.shape[1], space.values.shape[0]
+    capacity, n_axes = keys.shape[1] - 1, space.values.shape[0]
     aim = length + (capacity - length) // 3
-    buffer = new_buffer(space.values.shape[1])
-    bits = buffer.distance.view(np.uint64)
+    distance = np.empty(BLOCK)
     if radius <= 0.0:
         radius = _guess_radius(space, start, aim)
     for row in range(keys.shape[0]):
@@ -132,11 +129,9 @@ def _collect(space, boxes, start, wanted, keys, found):
         found[row] = 0
         low, high = 0.0, np.inf
         for _ in range(MAX_TRIES):
-            size = list_within(space, boxes, i, radius, buffer)
+            size = _keys_within(space, boxes, i, radius, mask, keys[row], distance)
             if length <= size <= capacity:
                 found[row] = size
-                for t in range(size):
-                    keys[row, t] = (bits[t] & ~mask) | np.uint64(buffer.sample[t])
                 keys[row, size:] = np.uint64(0xFFFFFFFFFFFFFFFF)
             if size < length:
                 low = radius
@@ -164,21 +159,59 @@ def _guess_radius(space, i, aim):
 
 
 @njit(**INNER)
+def _keys_within(space, boxes, i, radius, mask, keys, distance):
+    """Write the keys of the samples nearer than a radius; return their number."""
+    n_axes, n_samples = space.values.shape
+    size, last = 0, keys.size - 1
+    for box in range(boxes.low.shape[1]):
+        gap = 0.0
+        for axis in range(n_axes):
+            here = space.values[axis, i]
+            step = max(boxes.low[axis, box] - here, here - boxes.high[axis, box])
+            gap = max(gap, min(step, space.max_distance[axis]))
+        if gap >= radius:
+            continue
+        first = box * BLOCK
+        width = min(BLOCK, n_samples - first)
+        for axis in range(n_axes):
+            values = space.values[axis, first : first + width]
+            here, max_distance = space.values[axis, i], space.max_distance[axis]
+            if axis == 0:
+                for j in range(width):
+                    distance[j] = min(abs(values[j] - here), max_distance)
+            else:
+                for j in range(width):
+                    distance[j] = max(distance[j], min(abs(values[j] - here), max_distance))
+        if first <= i < first + width:
+            distance[i - first] = np.inf
+        bits = distance.view(np.uint64)
+        for j in range(width):
+            # Without a branch, which would be mispredicted: samples too far are overwritten.
+            keys[min(size, last)] = (bits[j] & ~mask) | np.uint64(first + j)
+            size += int(distance[j] < radius)
+    return size
+
+
+@njit(**INNER)
 def _unpack(points, max_distance, samples, keys, mask, lists):
     """Write the lists of some samples from sorted keys, by insertion sorts of exact distances."""
     for row in range(samples.size):
-        i = samples[row]
-        sample, distance = lists.sample[i], lists.distance[i]
-        for t in range(sample.size):
-            j = np.int32(keys[row, t] & mask)
-            exact = point_distance(points, max_distance, i, j)
-            slot = t
-            while slot > 0 and distance[slot - 1] > exact:
-                distance[slot] = distance[slot - 1]
-                sample[slot] = sample[slot - 1]
-                slot -= 1
-            distance[slot] = exact
-            sample[slot] = j
+        _unpack_row(points, max_distance, samples[row], keys[row], mask, lists)
+
+
+@njit(**INNER)
+def _unpack_row(points, max_distance, i, keys, mask, lists):
+    sample, distance = lists.sample[i], lists.distance[i]
+    for t in range(sample.size):
+        j = np.int32(keys[t] & mask)
+        exact = point_distance(points, max_distance, i, j)
+        slot = t
+        while slot > 0 and distance[slot - 1] > exact:
+            distance[slot] = distance[slot - 1]
+            sample[slot] = sample[slot - 1]
+            slot -= 1
+        distance[slot] = exact
+        sample[slot] = j
 
 
 @njit(**JIT)
