@@ -195,10 +195,7 @@ def _centre(point, power):
             if point.pair[a, b] > 0.0:
                 centre[a, b] = (point.slack[a, b] * point.pair[a, b]) ** power
                 total += centre[a, b]
-    for a in range(centre.shape[0]):
-        for b in range(centre.shape[1]):
-            centre[a, b] /= total
-    return centre
+    return centre / total
 
 
 @njit(**OPTIONS)
@@ -211,8 +208,7 @@ def update(point):
             right[t, b] = np.exp(point.right[t, b])
     total = np.empty(n_second)
     for a in range(n_first):
-        for b in range(n_second):
-            total[b] = 0.0
+        total[:] = 0.0
         for t in range(n_targets):
             row, factor, other = point.conditional[t, a], np.exp(point.left[t, a]), right[t]
             for b in range(n_second):
@@ -231,13 +227,7 @@ def update(point):
 @njit(**OPTIONS)
 def joint_of(point):
     """Return q(t, a, b)."""
-    joint = np.empty(point.conditional.shape)
-    for t in range(joint.shape[0]):
-        for a in range(joint.shape[1]):
-            row, conditional, pair = joint[t, a], point.conditional[t, a], point.pair[a]
-            for b in range(joint.shape[2]):
-                row[b] = conditional[b] * pair[b]
-    return joint
+    return point.conditional * point.pair
 
 
 @njit(**OPTIONS)
@@ -281,8 +271,7 @@ def direction(problem, point, factors, target):
     step = NewtonStep(change.left, change.right, np.empty(target.shape), np.empty(target.shape))
     drift = np.empty(n_second)
     for a in range(n_first):
-        for b in range(n_second):
-            drift[b] = 0.0
+        drift[:] = 0.0
         for t in range(n_targets):
             conditional, value, other = point.conditional[t, a], change.left[t, a], change.right[t]
             for b in range(n_second):
@@ -337,8 +326,7 @@ def correct(problem, point, step, aim, target):
     bound = MOST_CORRECTION * max(aim, distance_of(point))
     variance, mean = np.empty(n_second), np.empty(n_second)
     for a in range(n_first):
-        for b in range(n_second):
-            variance[b] = mean[b] = 0.0
+        variance[:], mean[:] = 0.0, 0.0
         for t in range(n_targets):
             conditional, value, other = point.conditional[t, a], step.left[t, a], step.right[t]
             for b in range(n_second):

@@ -157,8 +157,7 @@ def _small_factors(conditional, inverse_total, stiffness):
                 one, other = factor[i, k], factor[j, k]
                 for b in range(n_second):
                     entry[b] -= one[b] * other[b]
-            for b in range(n_second):
-                entry[b] *= pivot[b]
+            entry *= pivot
     return factor
 
 
@@ -219,19 +218,13 @@ def _reduce(factors, i, start, rows):
     share = factors.joint[t, own, start : start + size] * inverse
     for a in range(n_first):
         row, conditional = rows[a], factors.conditional[t, a, start : start + size]
-        if a == own:
-            for b in range(size):
-                row[b] = conditional[b] * others[b]
-        else:
-            for b in range(size):
-                row[b] = -conditional[b] * share[b]
+        row[:] = conditional * others if a == own else -conditional * share
         for k in range(a):
             entry, known = factors.small[a, k, start : start + size], rows[k]
             for b in range(size):
                 row[b] -= entry[b] * known[b]
         pivot = factors.small[a, a, start : start + size]
-        for b in range(size):
-            row[b] *= pivot[b]
+        row *= pivot
 
 
 @njit(**OPTIONS)
@@ -306,21 +299,16 @@ def _solve_tensions(factors, change, right_side):
     """Set w for the given l: N w = p' l + p' M^-1 (right side - sum_a q l)."""
     n_targets, n_first, n_second = factors.joint.shape
     left, tension = change.left, change.tension
-    for a in range(n_first):
-        for b in range(n_second):
-            tension[a, b] = 0.0
+    tension[:] = 0.0
     shift = np.empty(n_second)
     for t in range(n_targets):
-        for b in range(n_second):
-            shift[b] = right_side[t, b]
+        shift[:] = right_side[t]
         for a in range(n_first):
             if left[t, a] != 0.0:
                 joint, value = factors.joint[t, a], left[t, a]
                 for b in range(n_second):
                     shift[b] -= joint[b] * value
-        inverse = factors.inverse_total[t]
-        for b in range(n_second):
-            shift[b] *= inverse[b]
+        shift *= factors.inverse_total[t]
         for a in range(n_first):
             row, conditional, value = tension[a], factors.conditional[t, a], left[t, a]
             for b in range(n_second):
@@ -338,16 +326,14 @@ def _solve_small(small, values):
             entry, known = small[i, k], values[k]
             for b in range(n_second):
                 row[b] -= entry[b] * known[b]
-        for b in range(n_second):
-            row[b] *= pivot[b]
+        row *= pivot
     for i in range(n_first - 1, -1, -1):
         row, pivot = values[i], small[i, i]
         for k in range(i + 1, n_first):
             entry, known = small[k, i], values[k]
             for b in range(n_second):
                 row[b] -= entry[b] * known[b]
-        for b in range(n_second):
-            row[b] *= pivot[b]
+        row *= pivot
 
 
 @njit(**OPTIONS)
@@ -356,13 +342,10 @@ def _solve_right(factors, change, right_side):
     n_targets, n_first, n_second = factors.joint.shape
     for t in range(n_targets):
         row = change.right[t]
-        for b in range(n_second):
-            row[b] = right_side[t, b]
+        row[:] = right_side[t]
         for a in range(n_first):
             joint, conditional = factors.joint[t, a], factors.conditional[t, a]
             tension, value = change.tension[a], change.left[t, a]
             for b in range(n_second):
                 row[b] -= joint[b] * value + conditional[b] * tension[b]
-        inverse = factors.inverse_total[t]
-        for b in range(n_second):
-            row[b] *= inverse[b]
+        row *= factors.inverse_total[t]
