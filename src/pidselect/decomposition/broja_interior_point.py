@@ -134,12 +134,7 @@ def start(first, second, power):
         np.zeros(shape),
         np.zeros(shape[1:]),
     )
-    of_first, of_second = np.zeros(shape[1]), np.zeros(shape[2])
-    for t in range(shape[0]):
-        for a in range(shape[1]):
-            of_first[a] += first[t, a]
-        for b in range(shape[2]):
-            of_second[b] += second[t, b]
+    of_first, of_second = first.sum(axis=0), second.sum(axis=0)
     for t in range(shape[0]):
         of_target = 0.0
         for a in range(shape[1]):
@@ -174,10 +169,7 @@ def _unknowns(first):
     free = np.empty((first.size, 2), dtype=np.int64)
     n_free = 0
     for t in range(first.shape[0]):
-        fixed = 0
-        for a in range(first.shape[1]):
-            if first[t, a] > first[t, fixed]:
-                fixed = a
+        fixed = np.argmax(first[t])
         for a in range(first.shape[1]):
             if first[t, a] > 0.0 and a != fixed:
                 free[n_free, 0], free[n_free, 1] = t, a
@@ -202,10 +194,7 @@ def _centre(point, power):
 def update(point):
     """Compute p(t | a, b) and the excess from the potentials."""
     n_targets, n_first, n_second = point.conditional.shape
-    right = np.empty(point.right.shape)
-    for t in range(n_targets):
-        for b in range(n_second):
-            right[t, b] = np.exp(point.right[t, b])
+    right = np.exp(point.right)
     total = np.empty(n_second)
     for a in range(n_first):
         total[:] = 0.0
@@ -219,9 +208,7 @@ def update(point):
             excess[b] = np.log(total[b]) + slack[b] if total[b] > 0.0 else 0.0
             total[b] = 1.0 / total[b] if total[b] > 0.0 else 0.0
         for t in range(n_targets):
-            row = point.conditional[t, a]
-            for b in range(n_second):
-                row[b] *= total[b]
+            point.conditional[t, a] *= total
 
 
 @njit(**OPTIONS)
@@ -233,12 +220,8 @@ def joint_of(point):
 @njit(**OPTIONS)
 def improve(problem, point, distance, nearest):
     """Take one predictor-corrector step."""
-    stiffness = np.empty(point.pair.shape)
     # c = z/s - z, but not below 0: a constraint with s > 1 is inactive.
-    for a in range(stiffness.shape[0]):
-        for b in range(stiffness.shape[1]):
-            slack, pair = point.slack[a, b], point.pair[a, b]
-            stiffness[a, b] = pair / slack - pair if slack < 1.0 else 0.0
+    stiffness = np.where(point.slack < 1.0, point.pair / point.slack - point.pair, 0.0)
     factors = factorise(joint_of(point), point.conditional, stiffness, problem.free)
     target = np.zeros(point.pair.shape)
     step = direction(problem, point, factors, target)
@@ -252,11 +235,7 @@ def improve(problem, point, distance, nearest):
 def direction(problem, point, factors, target):
     """Return the Newton step towards slack times multiplier = `target` and zero residuals."""
     n_targets, n_first, n_second = point.conditional.shape
-    pull = np.empty(target.shape)
-    for a in range(n_first):
-        for b in range(n_second):
-            aim = target[a, b] + point.pair[a, b] * point.excess[a, b]
-            pull[a, b] = aim / point.slack[a, b]
+    pull = (target + point.pair * point.excess) / point.slack
     left_side, right_side = problem.first.copy(), problem.second.copy()
     for t in range(n_targets):
         for a in range(n_first):

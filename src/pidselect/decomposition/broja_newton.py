@@ -108,16 +108,8 @@ def solve(factors, left_side, right_side):
 @njit(**OPTIONS)
 def _inverse_total(joint):
     """Return 1 / sum_a q[t,a,b], and 0 where the sum is 0."""
-    n_targets, n_first, n_second = joint.shape
-    inverse = np.zeros((n_targets, n_second))
-    for t in range(n_targets):
-        row = inverse[t]
-        for a in range(n_first):
-            for b in range(n_second):
-                row[b] += joint[t, a, b]
-        for b in range(n_second):
-            row[b] = 1.0 / row[b] if row[b] > 0.0 else 0.0
-    return inverse
+    total = joint.sum(axis=1)
+    return np.where(total > 0.0, 1.0 / total, 0.0)
 
 
 @njit(**OPTIONS)
