@@ -80,16 +80,9 @@ ATTEMPTS = (
 class BrojaSolution(NamedTuple):
     """The largest H(T | X1, X2) under the marginals, in nats.
 
-    Parameters
-    ----------
-    entropy : float
-        That of a feasible distribution, hence a lower bound of the maximum.
-    gap : float
-        The maximum exceeds `entropy` by at most this.
-    method : str
-        "exact", "conic", or the method of the `Attempt` that reached the tolerance.
-    steps : int
-        Newton steps over all attempts.
+    `entropy` is that of a feasible distribution; the maximum exceeds it by at most `gap`. `method`
+    is "exact", "conic", or that of the `Attempt` that reached the tolerance; `steps` counts Newton
+    steps over all attempts.
     """
 
     entropy: float
@@ -149,17 +142,9 @@ def solve(
 ) -> BrojaSolution:
     """Maximise H(T | X1, X2) under the marginals p(t, x1) and p(t, x2).
 
-    Parameters
-    ----------
-    first : array of float64, shape (n_targets, n_first)
-    second : array of float64, shape (n_targets, n_second)
-    tolerance : float
-        The gap to reach, in nats.
-    attempts : sequence of Attempt
-    most_steps : int
-        Of each attempt.
-    conic_from : float
-        The conic solver is used where the gap of all attempts is above this, in nats.
+    `first` is p(t, x1), shape (n_targets, n_first), and `second` p(t, x2), (n_targets, n_second).
+    Attempts of at most `most_steps` are made until the gap is within the tolerance (nats); where it
+    stays above `conic_from`, the conic solver is used.
     """
     possible = first.sum(axis=1) > 0.0
     first, second = merge(first[possible]), merge(second[possible])

@@ -80,23 +80,10 @@ class NewtonStep(NamedTuple):
 def interior_point(first, second, power, tolerance, most_steps):
     """Solve for p(t, a) and p(t, b), every row and column of which has a positive entry.
 
-    Parameters
-    ----------
-    first : array of float64, shape (T, A)
-    second : array of float64, shape (T, B)
-        Of the same sum for each t.
-    power : float
-        The target of slack times multiplier is proportional to this power of its value at the
-        start: 1 treats likely and unlikely pairs alike, 0 favours likely ones.
-    tolerance : float
-        The gap to reach, in nats.
-    most_steps : int
-
-    Returns
-    -------
-    lower, upper : float
-        Certified bounds of min -H(T | X1, X2), in nats.
-    steps : int
+    `first` (T, A) and `second` (T, B) have the same sum for each t. The target of slack times
+    multiplier is proportional to its value at the start to the `power`: 1 treats likely and
+    unlikely pairs alike, 0 favours likely ones. Returned are certified bounds (lower, upper) of
+    min -H(T | X1, X2) in nats, and the number of steps.
     """
     problem, point = start(first, second, power)
     lower, upper = -np.inf, np.inf

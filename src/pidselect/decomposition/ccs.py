@@ -40,20 +40,9 @@ def ccs(
     p(a,b), p(a,t) and p(b,t). Atoms may be negative, and are discontinuous in the distribution
     where an i changes its sign.
 
-    Parameters
-    ----------
-    pmf : array, shape (n_states_1, n_states_2, n_states_target)
-        A joint distribution of two sources and, last, the target; see `check_pmf`.
-    most_steps : int
-        Of Newton's method.
-    largest_gap : float
-        A larger gap (nats) raises a RuntimeError.
-
-    Returns
-    -------
-    PIDAtoms
-        Shared, unique 1, unique 2, synergy in nats; `gap` is the error to first order in the error
-        of q, usually about 1e-16.
+    `pmf` has shape (n_states_1, n_states_2, n_states_target). The atoms are shared, unique 1,
+    unique 2, synergy in nats; their `gap` is the error to first order in the error of q, usually
+    about 1e-16. A gap above `largest_gap` after `most_steps` Newton steps raises a RuntimeError.
 
     References
     ----------

@@ -23,17 +23,9 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
     solve the dual problem: max <P1, lam> + <P2, mu> with sum_t exp(lam_ta + mu_tb) <= 1 for every
     pair (a, b). Neither point is exactly feasible: use `certify`.
 
-    Parameters
-    ----------
-    P1, P2 : array of shape (n_target, n_first), (n_target, n_second)
-        p(t, x1) and p(t, x2), with equal row sums.
-
-    Returns
-    -------
-    lam, mu : array of the shape of P1, of P2
-        -inf where those are 0.
-    q : array of shape (n_target, n_first, n_second)
-        0 where P1 or P2 is 0; elsewhere rounding may make it negative.
+    `P1` (n_target, n_first) and `P2` (n_target, n_second) are p(t, x1) and p(t, x2). Returned are
+    lam, mu (-inf where P1, P2 are 0) and q of shape (n_target, n_first, n_second), which is 0 where
+    P1 or P2 is 0; elsewhere rounding may make it negative.
 
     References
     ----------

@@ -1,4 +1,7 @@
-"""Measures of continuous samples, without bins: Gaussian, and shared exclusions by KSG."""
+"""Measures of continuous samples, without bins: Gaussian, and shared exclusions by KSG.
+
+Both return the atoms in nats in the order of `lattice(n_sources).labels`.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +47,6 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
         One or more columns of numbers each. Invariant under linear maps of a source.
     target : Block
         One column of numbers.
-
-    Returns
-    -------
-    PIDAtoms
-        The atoms in nats, in the order of `lattice(n_sources).labels`.
 
     References
     ----------
@@ -104,7 +102,7 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
               \sum_{A \in \alpha} \frac{f(t|a)}{f(t)} \Bigr) .
 
     For one member it is the mutual information. It is invariant under smooth invertible maps of a
-    source or of the target.
+    source or of the target. Atoms may be negative.
 
     The estimator of Ehrlich et al. (2024) extends KSG to unions of neighbourhoods. The distance of
     two samples is the maximum of their distance in the target and of the smallest distance in any
@@ -121,11 +119,6 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
         One or more continuous columns.
     k : int
         The number of neighbours; more mean less variance and more bias.
-
-    Returns
-    -------
-    PIDAtoms
-        The atoms in nats, in the order of `lattice(n_sources).labels`. They may be negative.
 
     Notes
     -----

@@ -50,16 +50,9 @@ BIT = NATS_PER_UNIT["bit"]
 class AssessedFeature:
     """A feature with its role in a selection.
 
-    Parameters
-    ----------
-    name : str
-    role : Role
-    selected : bool
-        Whether it is in the selected set, including fixed features.
-    block : Block
-        Its columns that are not constant in the samples.
-    reason : str
-        Why it was skipped, or which feature it duplicates; such features are not decomposed.
+    `selected` includes fixed features; `block` has its columns that are not constant in the
+    samples. `reason` is why it was skipped, or which feature it duplicates; such features are not
+    decomposed.
     """
 
     name: str
@@ -82,24 +75,10 @@ def explain(
     .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
               I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
 
-    Parameters
-    ----------
-    assessed : sequence of AssessedFeature
-        In the order in which selected features are to be listed.
-    target : Block
-    strategy : PIDStrategy
-    notes : sequence of str
-        Added to those of the explanation.
-
-    Returns
-    -------
-    Explanation
-
-    Notes
-    -----
-    Roles are taken as they are. By the definitions of John, Kohavi and Pfleger, a strongly relevant
-    feature is informative given all others, a weakly relevant one given some subset of them, and an
-    irrelevant one given none.
+    Selected features are listed in their order in `assessed`, and `notes` are added to those of the
+    explanation. Roles are taken as they are. By the definitions of John, Kohavi and Pfleger, a
+    strongly relevant feature is informative given all others, a weakly relevant one given some
+    subset of them, and an irrelevant one given none.
 
     References
     ----------

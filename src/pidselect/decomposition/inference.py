@@ -157,17 +157,8 @@ def null_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
 
 
 def correct_bias(atoms: FloatArray, null: FloatArray, sample: Sample) -> FloatArray:
-    """Return bias-corrected atoms.
+    """Return bias-corrected atoms, (n_atoms,) or (n_resamples, n_atoms), by those of the null.
 
-    Parameters
-    ----------
-    atoms : array, shape (n_atoms,) or (n_resamples, n_atoms)
-    null : array, shape (n_permutations, n_atoms)
-        See `null_atoms`.
-    sample : Sample
-
-    Notes
-    -----
     Where the mean redundancy under the null equals the entropy of the target, since every sample
     has its own state, the corrected redundancy is 0.
     """

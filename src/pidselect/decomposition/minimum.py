@@ -1,7 +1,9 @@
 r"""I_min and MMI: redundancy as the minimum over sets of sources.
 
-Atoms of both measures are non-negative. Both count equal amounts as shared even where their
-contents differ: for COPY, the copy of two independent bits, one bit is shared.
+Both take a joint distribution of 2 to 5 sources and, last, the target (see `check_pmf`), and return
+the atoms in nats in the order of `lattice(n_sources).labels`. Atoms are non-negative. Both count
+equal amounts as shared even where their contents differ: for COPY, the copy of two independent
+bits, one bit is shared.
 """
 
 from __future__ import annotations
@@ -22,16 +24,6 @@ def imin(pmf: FloatArray) -> PIDAtoms:
 
     .. math:: I_{min}(\alpha) = \sum_t p(t) \min_{A \in \alpha} I(T{=}t; A), \qquad
               I(T{=}t; A) = \sum_a p(a|t) \ln \frac{p(t|a)}{p(t)} .
-
-    Parameters
-    ----------
-    pmf : array, shape (n_states_1, ..., n_states_target)
-        A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
-
-    Returns
-    -------
-    PIDAtoms
-        The atoms in nats, in the order of `lattice(n_sources).labels`.
 
     References
     ----------
@@ -64,16 +56,6 @@ def mmi(pmf: FloatArray) -> PIDAtoms:
     depends on the marginals (target, source) alone (Barrett 2015). It is an upper bound of the
     redundancy of measures with non-negative atoms; not of "sx", whose atoms may be negative.
 
-    Parameters
-    ----------
-    pmf : array, shape (n_states_1, ..., n_states_target)
-        A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
-
-    Returns
-    -------
-    PIDAtoms
-        The atoms in nats, in the order of `lattice(n_sources).labels`.
-
     References
     ----------
     A. B. Barrett (2015), "Exploration of synergistic and redundant information sharing in static
@@ -93,15 +75,8 @@ def mmi(pmf: FloatArray) -> PIDAtoms:
 def lattice_of_minima(information_by_mask: FloatArray) -> FloatArray:
     """Return the atoms if the redundancy of sets of sources is their smallest information.
 
-    Parameters
-    ----------
-    information_by_mask : array, shape (2**n_sources,)
-        I(set of sources; target) by the set's bit mask; the value at 0, no source, is not used.
-
-    Returns
-    -------
-    array of float64, shape (n_atoms,)
-        In the order of `lattice(n_sources).labels`, in the unit of the information.
+    `information_by_mask` has I(set of sources; target) by the bit mask of the set, shape
+    (2**n_sources,); the value at 0, no source, is not used.
 
     Examples
     --------

@@ -29,17 +29,9 @@ def sx(pmf: FloatArray, *, chunk_size: int = CHUNK) -> PIDAtoms:
     the informative one; both parts are non-negative. The atoms depend on the partition into states:
     splitting a state into two with the same p(t | state) changes them.
 
-    Parameters
-    ----------
-    pmf : array, shape (n_states_1, ..., n_states_target)
-        A joint distribution of 2 to 5 sources and, last, the target; see `check_pmf`.
-    chunk_size : int
-        Entries of the largest temporary array (antichains x realisations).
-
-    Returns
-    -------
-    PIDAtoms
-        The atoms in nats and their informative part, in the order of `lattice(n_sources).labels`.
+    `pmf` is a joint distribution of 2 to 5 sources and, last, the target; `chunk_size` limits the
+    entries of the largest temporary array. The atoms are in nats, in the order of
+    `lattice(n_sources).labels`, with their informative part.
 
     References
     ----------
