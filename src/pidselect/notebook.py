@@ -110,7 +110,7 @@ def _selected(selection: Any) -> Markup:
     if more := len(selection.features) - len(names):
         names.append(text(f"... and {more} more"))
     start = f"{len(selection.features)} of {counted(n_candidates, 'candidate feature')} selected: "
-    return joined([start, joined(names, ", ")])
+    return joined([start, joined(names, ", "), "."])
 
 
 def _selected_row(selection: Any, feature: str) -> list[str]:

@@ -7,11 +7,12 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from math import isnan
 from pathlib import Path
 from typing import Any
 
-from pidselect.data import messages
 from pidselect.data.atomic_write import atomic_write
+from pidselect.data.messages import to_float
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -117,10 +118,11 @@ def number(value: float | str | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> number(-0.5, 1), number(-0.001, 1), number(None, 1)
-    ('−0.5', '0.0', '–')
+    >>> number(-1234.5, 1), number(-0.001, 1), number(None, 1)
+    ('−1,234.5', '0.0', '–')
     """
-    return typeset(messages.number(value, digits))
+    known = to_float(value)
+    return "–" if isnan(known) else typeset(f"{round(known, digits) + 0.0:,.{digits}f}")
 
 
 def save(page: str, path: str | os.PathLike[str]) -> Path:

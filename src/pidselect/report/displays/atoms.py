@@ -13,27 +13,8 @@ from matplotlib.patches import Patch
 from pidselect.data.messages import counted, number, to_float
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Explanation
 from pidselect.notebook import ATOMS, atom_type
-from pidselect.report.displays.base import (
-    BACKGROUND,
-    EMPTY_SIZE,
-    LONG_NAME,
-    MAX_DESCRIBED,
-    MAX_FEATURES,
-    MUTED,
-    Display,
-    check_max_features,
-    label,
-    label_axes,
-    label_rows,
-    legend_above,
-    max_width,
-    rows_height,
-    show_message,
-    to_record,
-    variable_key,
-    width,
-    wrap,
-)
+from pidselect.report.displays import base
+from pidselect.report.displays.base import MAX_FEATURES, Display
 from pidselect.report.style import INK, LOOKS
 
 #: Colour and hatch of each type of atom.
@@ -76,7 +57,7 @@ class AtomBar:
 
     def describe(self) -> str:
         """Return the numbers in words."""
-        name, note = label(self.name, LONG_NAME), f" ({self.note})" if self.note else ""
+        name, note = base.label(self.name, base.LONG_NAME), f" ({self.note})" if self.note else ""
         if not self.is_known:
             return f"{name}{note}: not estimable."
         if len(self.parts) == 1:  # of a decomposition, whose note is the value
@@ -118,14 +99,18 @@ class AtomBarsDisplay(Display):
     title: ClassVar[str] = "Unique, shared and synergistic information"
 
     def __post_init__(self) -> None:
-        check_max_features(self.max_features)
+        base.check_max_features(self.max_features)
 
     @classmethod
     def from_explanation(
-        cls, explanation: Explanation, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
+        cls,
+        explanation: Explanation,
+        *,
+        ax: Axes | None = None,
+        max_features: int = MAX_FEATURES,
     ) -> Self:
         """Draw the features of ``selector.explain(X, y)``."""
-        record = to_record(explanation, Explanation, "selector.explain(X, y)")
+        record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
@@ -137,7 +122,7 @@ class AtomBarsDisplay(Display):
         max_features: int = MAX_FEATURES,
     ) -> Self:
         """Draw the atoms of `decompose`, with their intervals if there are any."""
-        record = to_record(decomposition, Decomposition, "decompose(sources, target)")
+        record = base.to_record(decomposition, Decomposition, "decompose(sources, target)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
@@ -166,7 +151,7 @@ class AtomBarsDisplay(Display):
 
     def describe(self) -> str:
         """Return the main numbers in words."""
-        described = self.bars[: min(MAX_DESCRIBED, self.max_features)]
+        described = self.bars[: min(base.MAX_DESCRIBED, self.max_features)]
         parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
         if more := len(self.bars) - len(described):
             parts.append(f"And {more} more.")
@@ -177,25 +162,25 @@ class AtomBarsDisplay(Display):
 
     def _size(self) -> tuple[float, float]:
         if not self.bars:
-            return EMPTY_SIZE
+            return base.EMPTY_SIZE
         n_rows = min(len(self.bars), self.max_features + 1)
-        return 4.4 + sum(self._margins()), rows_height(n_rows) + 0.15 * bool(self.variables)
+        return 4.4 + sum(self._margins()), base.rows_height(n_rows) + 0.15 * bool(self.variables)
 
     def _margins(self) -> tuple[float, float]:
         drawn = self.bars[: self.max_features]
-        notes = max((width(bar.note) for bar in drawn), default=0.0)
-        return max_width([bar.name for bar in drawn]) + 0.15, notes + 0.15
+        notes = max((base.width(bar.note) for bar in drawn), default=0.0)
+        return base.max_width([bar.name for bar in drawn]) + 0.15, notes + 0.15
 
     def _draw(self, ax: Axes) -> None:
         if not self.bars:
-            show_message(ax, "No feature to explain.")
+            base.show_message(ax, "No feature to explain.")
             return
         drawn = self.bars[: self.max_features]
         edge = _edge(drawn)
         for place, bar in enumerate(drawn):
             _draw_bar(ax, place, bar, edge)
         omitted = f"and {len(self.bars) - len(drawn)} more" if len(self.bars) > len(drawn) else ""
-        label_rows(ax, [bar.name for bar in drawn], [bar.note for bar in drawn], omitted)
+        base.label_rows(ax, [bar.name for bar in drawn], [bar.note for bar in drawn], omitted)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
@@ -204,17 +189,15 @@ class AtomBarsDisplay(Display):
             ax.set_xlim(-0.05, 1.0)
         lines = [f"information about the target, {self.unit}"]
         if self.variables:
-            lines.append(variable_key(self.variables))
-        label_axes(ax, x=wrap(ax, lines))
+            lines.append(base.variable_key(self.variables))
+        base.label_axes(ax, x=base.wrap(ax, lines))
         found = {name for bar in drawn for name in bar.parts}
-        legend_above(
-            ax,
-            [
-                Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=BACKGROUND, label=name)
-                for name, look in PARTS.items()
-                if name in found
-            ],
-        )
+        handles = [
+            Patch(fc=look.colour, hatch=look.hatch, ec=base.BACKGROUND, label=name)
+            for name, look in PARTS.items()
+            if name in found
+        ]
+        base.legend_above(ax, handles)
 
 
 def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
@@ -246,7 +229,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
     beside: dict[str, Any] = {"textcoords": "offset points", "va": "center_baseline"}
     if not bar.is_known:
         ax.plot([0.0], [place], linestyle="none")  # includes the row in the data limits
-        ax.annotate("–", (0.0, place), (5.0, 0.0), alpha=MUTED, **beside)
+        ax.annotate("–", (0.0, place), (5.0, 0.0), alpha=base.MUTED, **beside)
         return
     ends = {-1: 0.0, 1: 0.0}
     for name, value in sorted(bar.parts.items(), key=lambda part: np.isinf(part[1])):
@@ -259,7 +242,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
             left=ends[side],
             color=look.colour,
             hatch=look.hatch,
-            edgecolor=BACKGROUND,
+            edgecolor=base.BACKGROUND,
             linewidth=0.3,
             zorder=2,
         )
@@ -272,7 +255,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
                 (ends[side], place),
                 (-7.0 * side, 0.0),
                 ha="right" if side > 0 else "left",
-                bbox={"boxstyle": "square,pad=0.15", "facecolor": BACKGROUND, "lw": 0.0},
+                bbox={"boxstyle": "square,pad=0.15", "facecolor": base.BACKGROUND, "lw": 0.0},
                 zorder=4,
                 **beside,
             )

@@ -198,24 +198,12 @@ def to_record(result: Any, expected: type, example: str) -> dict[str, Any]:
 
 
 def label(name: str, most: int = SHORT_NAME) -> str:
-    r"""Return a printable name of at most so many letters.
-
-    Examples
-    --------
-    >>> label("height"), label("temperature_of_the_sea_in_may", 16), label("a\nb")
-    ('height', 'temperatu…in_may', "'a\\nb'")
-    """
+    """Return a printable name of at most so many letters."""
     return cut(shown(name), most)
 
 
 def width(text: str, size: float = LABEL_SIZE) -> float:
-    """Return the approximate width of a text, in inches.
-
-    Examples
-    --------
-    >>> round(width("height"), 2), round(width("高さ"), 2)
-    (0.43, 0.29)
-    """
+    """Return the approximate width of a text, in inches."""
     longest = max((sum(map(_cells, line)) for line in text.split("\n")), default=0)
     return longest * LETTER * size / LABEL_SIZE
 
@@ -251,10 +239,7 @@ def variable_key(variables: Sequence[str]) -> str:
 
 
 def as_plain_text(*texts: Text) -> None:
-    """Show dollars in names as they are.
-
-    Tick labels are made anew when a figure is drawn, by the settings of that time.
-    """
+    """Show dollars in names as they are, whatever the settings when the figure is drawn."""
     for text in texts:
         text.set_parse_math(False)
         text.set_usetex(False)
@@ -275,13 +260,7 @@ def outer_colour(ax: Axes) -> Any:
 
 
 def text_colour(background: Any) -> str:
-    """Return black or white, whichever has more contrast.
-
-    Examples
-    --------
-    >>> text_colour((0.9, 0.62, 0.0)), text_colour((0.0, 0.45, 0.7))
-    ('#222222', 'white')
-    """
+    """Return black or white, whichever has more contrast."""
     red, green, blue = (part**2.2 for part in background[:3])
     # The relative luminance of WCAG; at 0.21 both have the same contrast.
     return INK if 0.21 * red + 0.72 * green + 0.07 * blue > 0.21 else "white"

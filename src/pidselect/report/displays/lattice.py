@@ -17,18 +17,8 @@ from numpy.typing import NDArray
 from pidselect.data.messages import number, to_float
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
-from pidselect.report.displays.base import (
-    Display,
-    colour_bar,
-    hide_axes,
-    inches,
-    label_axes,
-    text_colour,
-    to_record,
-    variable_key,
-    width,
-    wrap,
-)
+from pidselect.report.displays import base
+from pidselect.report.displays.base import Display
 from pidselect.report.style import INK, LOOKS
 
 Numbers = NDArray[np.float64]
@@ -99,7 +89,7 @@ class LatticeDisplay(Display):
     @classmethod
     def from_decomposition(cls, decomposition: Decomposition, *, ax: Axes | None = None) -> Self:
         """Draw the atoms of `decompose`."""
-        record = to_record(decomposition, Decomposition, "decompose(sources, target)")
+        record = base.to_record(decomposition, Decomposition, "decompose(sources, target)")
         return cls.from_dict(record).plot(ax)
 
     @classmethod
@@ -129,7 +119,7 @@ class LatticeDisplay(Display):
             atoms = [f"{self.labels[node]} {number(self.values[node])}" for node in largest]
             parts.append(f"Largest: {', '.join(atoms)}.")
         if self.variables:
-            parts.append(f"{variable_key(self.variables)}.")
+            parts.append(f"{base.variable_key(self.variables)}.")
         return " ".join(parts)
 
     def _largest(self, most: int) -> list[int]:
@@ -156,17 +146,17 @@ class LatticeDisplay(Display):
         half = max(1.0, float(np.abs(place.x).max())) + 0.55
         ax.set_xlim(-half, half)
         ax.set_ylim(-0.6, place.level.max() + 0.6)
-        hide_axes(ax)
+        base.hide_axes(ax)
         if self.variables:
-            label_axes(ax, x=wrap(ax, [variable_key(self.variables)]))
+            base.label_axes(ax, x=base.wrap(ax, [base.variable_key(self.variables)]))
         known = np.abs(self.values[np.isfinite(self.values)])
         most = max(float(known.max()), 1e-3) if len(known) else 1.0
         norm = Normalize(-most, most)
         colours = ScalarMappable(norm, COLOURS)
-        colour_bar(ax, (1.02, 0.1, 0.02, 0.8), colours, f"atom, {self.unit}")
+        base.colour_bar(ax, (1.02, 0.1, 0.02, 0.8), colours, f"atom, {self.unit}")
         shades = np.clip(np.nan_to_num(self.values), -most, most)
-        room = 0.92 * inches(ax)[0] / (2 * half)
-        if self.n_sources < 4 and max(width(text) for text in self._texts()) <= room:
+        room = 0.92 * base.inches(ax)[0] / (2 * half)
+        if self.n_sources < 4 and max(base.width(text) for text in self._texts()) <= room:
             self._draw_boxes(ax, place, colours.to_rgba(shades))
         else:
             self._draw_dots(ax, place, shades, norm)
@@ -181,7 +171,7 @@ class LatticeDisplay(Display):
     def _draw_boxes(self, ax: Axes, place: Layout, faces: Numbers) -> None:
         for x, level, text, face in zip(place.x, place.level, self._texts(), faces, strict=True):
             box = {"boxstyle": "round,pad=0.35", "facecolor": face, "edgecolor": INK, "lw": 0.6}
-            style: dict[str, Any] = {"color": text_colour(face), "fontsize": 7.0, "bbox": box}
+            style: dict[str, Any] = {"color": base.text_colour(face), "fontsize": 7.0, "bbox": box}
             ax.text(x, level, text, ha="center", va="center", zorder=3, **style)
 
     def _draw_dots(self, ax: Axes, place: Layout, shades: Numbers, norm: Normalize) -> None:
@@ -193,7 +183,7 @@ class LatticeDisplay(Display):
         lines = []
         for rank, node in enumerate(largest, start=1):
             text = ax.text(place.x[node], place.level[node], str(rank), fontsize=5.5, zorder=3)
-            text.set(ha="center", va="center", color=text_colour(COLOURS(norm(shades[node]))))
+            text.set(ha="center", va="center", color=base.text_colour(COLOURS(norm(shades[node]))))
             lines.append(f"{rank}: {self.labels[node]} {number(self.values[node])}")
         ax.text(0.0, 1.0, "\n".join(lines), transform=ax.transAxes, va="top", fontsize=7.0)
 

@@ -16,24 +16,8 @@ from numpy.typing import NDArray
 
 from pidselect.data.messages import counted, number, to_float
 from pidselect.decomposition.result import Explanation
-from pidselect.report.displays.base import (
-    BACKGROUND,
-    EMPTY_SIZE,
-    LABEL_SIZE,
-    LINE_HEIGHT,
-    LONG_NAME,
-    Display,
-    as_plain_text,
-    colour_bar,
-    inches,
-    label,
-    label_axes,
-    max_width,
-    show_message,
-    text_colour,
-    to_record,
-    width,
-)
+from pidselect.report.displays import base
+from pidselect.report.displays.base import Display
 from pidselect.report.style import INK, LOOKS
 
 Numbers = NDArray[np.float64]
@@ -97,7 +81,7 @@ class SynergyMatrixDisplay(Display):
     @classmethod
     def from_explanation(cls, explanation: Explanation, *, ax: Axes | None = None) -> Self:
         """Draw the pairs of ``selector.explain(X, y)``."""
-        record = to_record(explanation, Explanation, "selector.explain(X, y)")
+        record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
         return cls.from_dict(record).plot(ax)
 
     @classmethod
@@ -131,7 +115,7 @@ class SynergyMatrixDisplay(Display):
         rows, columns = np.triu_indices(len(self.names), 1)
         pairs = values[rows, columns]
         order = [place for place in np.argsort(-pairs, kind="stable") if pairs[place] > 0]
-        names = [label(name, LONG_NAME) for name in self.names]
+        names = [base.label(name, base.LONG_NAME) for name in self.names]
         return [
             f"{names[rows[place]]} and {names[columns[place]]} {number(pairs[place], 2)}"
             for place in order[:MAX_PAIRS]
@@ -143,19 +127,19 @@ class SynergyMatrixDisplay(Display):
 
     def _size(self) -> tuple[float, float]:
         if len(self.names) < 2:
-            return EMPTY_SIZE
+            return base.EMPTY_SIZE
         cells = min(7.0, max(1.9, 0.5 * len(self.names)))
-        names = max_width(self.names)
+        names = base.max_width(self.names)
         # A colour bar has half the height of the matrix, and its title needs some, too.
         return cells + names + 1.9, max(cells, 2.3) + 0.75 * names + 0.4
 
     def _margins(self) -> tuple[float, float]:
-        return max_width(self.names) + 0.15, 1.3
+        return base.max_width(self.names) + 0.15, 1.3
 
     def _draw(self, ax: Axes) -> None:
         n = len(self.names)
         if n < 2:
-            show_message(ax, "No pair: fewer than two selected features.")
+            base.show_message(ax, "No pair: fewer than two selected features.")
             return
         lower = np.tril(np.ones((n, n), dtype=bool), -1)
         known = np.concatenate([self.redundancy[lower], self.synergy[lower.T], [0.0]])
@@ -166,7 +150,7 @@ class SynergyMatrixDisplay(Display):
             values = getattr(self, name)
             seen = np.ma.masked_where(~half | np.isnan(values), np.clip(values, -most, most))
             ax.imshow(seen, cmap=MAPS[name], norm=norm, interpolation="nearest", zorder=1)
-        cell = min(inches(ax)) / n
+        cell = min(base.inches(ax)) / n
         self._draw_cells(ax, norm, cell)
         self._label_sides(ax, cell)
         self._draw_colour_bars(ax, norm, float(known.min()))
@@ -184,43 +168,45 @@ class SynergyMatrixDisplay(Display):
                 )
         if n <= 60:
             between = np.arange(n + 1) - 0.5
-            ax.hlines(between, -0.5, n - 0.5, color=BACKGROUND, lw=0.8, zorder=2)
-            ax.vlines(between, -0.5, n - 0.5, color=BACKGROUND, lw=0.8, zorder=2)
+            ax.hlines(between, -0.5, n - 0.5, color=base.BACKGROUND, lw=0.8, zorder=2)
+            ax.vlines(between, -0.5, n - 0.5, color=base.BACKGROUND, lw=0.8, zorder=2)
         ax.set_xlim(-0.5, n - 0.5)
         ax.set_ylim(n - 0.5, -0.5)
         ax.spines[:].set_visible(False)
         if size_in(cell) < SMALLEST:
             return
-        label_axes(ax, x=f"diagonal: mutual information with the target, {self.unit}")
+        base.label_axes(ax, x=f"diagonal: mutual information with the target, {self.unit}")
         for row in range(n):
             for column in range(n):
                 part = "synergy" if column > row else "redundancy"
                 value = float(getattr(self, part)[row, column])
-                colour = INK if row == column else text_colour(MAPS[part](norm(value)))
+                colour = INK if row == column else base.text_colour(MAPS[part](norm(value)))
                 if not np.isnan(value):
                     ax.add_artist(CellText(column, row, value, colour))
 
     def _label_sides(self, ax: Axes, cell: float) -> None:
         """Write names on both sides, only every n-th where they are too dense."""
-        every = max(1, int(np.ceil(LINE_HEIGHT / cell)))
-        places, names = range(0, len(self.names), every), list(map(label, self.names[::every]))
+        every = max(1, int(np.ceil(base.LINE_HEIGHT / cell)))
+        places, names = range(0, len(self.names), every), list(map(base.label, self.names[::every]))
         ax.set_yticks(places, names)
         ax.set_xticks(places, names)
-        ax.tick_params(axis="both", length=0, labelsize=LABEL_SIZE)
-        if max(map(width, names)) > 0.9 * every * cell:
+        ax.tick_params(axis="both", length=0, labelsize=base.LABEL_SIZE)
+        if max(map(base.width, names)) > 0.9 * every * cell:
             slope = 45 if every * cell > 0.22 else 90
             for text in ax.get_xticklabels():
                 text.set(rotation=slope, rotation_mode="anchor", ha="right")
                 text.set_verticalalignment("center" if slope == 90 else "top")
-        as_plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
+        base.as_plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
 
     def _draw_colour_bars(self, ax: Axes, norm: Normalize, low: float) -> None:
-        is_tall = BAR * min(inches(ax)) > 0.8 * width("(below the diagonal)")
+        is_tall = BAR * min(base.inches(ax)) > 0.8 * base.width("(below the diagonal)")
         for place, (name, colours) in enumerate(MAPS.items()):
             where = "below" if name == "redundancy" else "above"
             long, short = f"{name}, {self.unit}\n({where} the diagonal)", f"{name}\n({where})"
             box = (1.04, (1.0 - BAR) * place, 0.045, BAR)
-            side = colour_bar(ax, box, ScalarMappable(norm, colours), long if is_tall else short)
+            side = base.colour_bar(
+                ax, box, ScalarMappable(norm, colours), long if is_tall else short
+            )
             side.set_ylim(low, norm.vmax)
 
 
@@ -242,11 +228,5 @@ class CellText(Text):
 
 
 def size_in(cell: float) -> float:
-    """Return the font size of numbers in a cell of a width in inches.
-
-    Examples
-    --------
-    >>> round(size_in(0.5), 1), round(size_in(0.25), 1)
-    (8.0, 6.1)
-    """
-    return min(8.0, 8.0 * (cell - 0.03) / width("0.00"))
+    """Return the font size of numbers in a cell of a width in inches."""
+    return min(8.0, 8.0 * (cell - 0.03) / base.width("0.00"))

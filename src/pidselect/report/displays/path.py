@@ -13,26 +13,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from pidselect.data.messages import counted, listed, number, to_float
-from pidselect.report.displays.base import (
-    BACKGROUND,
-    EMPTY_SIZE,
-    LABEL_SIZE,
-    LONG_NAME,
-    MAX_DESCRIBED,
-    MUTED,
-    SHORT_NAME,
-    Display,
-    as_plain_text,
-    inches,
-    label,
-    label_axes,
-    legend_above,
-    outer_colour,
-    show_message,
-    to_record,
-    width,
-    wrap,
-)
+from pidselect.report.displays import base
+from pidselect.report.displays.base import Display
 from pidselect.report.style import INK, LOOKS
 from pidselect.selection.result import INCLUSION_PHASES, Selection
 
@@ -147,7 +129,7 @@ class SelectionPathDisplay(Display):
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw the path of ``selector.selection_``."""
-        return cls.from_dict(to_record(selection, Selection, "selector.selection_")).plot(ax)
+        return cls.from_dict(base.to_record(selection, Selection, "selector.selection_")).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -187,13 +169,14 @@ class SelectionPathDisplay(Display):
         unit = "bits" if self.unit == "bit" else "standard deviations above the null mean"
         parts = [
             f"{counted(len(self.steps), 'step')}, scores in {unit}.",
-            f"Selected: {listed(self.features, MAX_DESCRIBED) or 'no feature'}.",
+            f"Selected: {listed(self.features, base.MAX_DESCRIBED) or 'no feature'}.",
         ]
-        parts += [self._describe_step(place) for place in range(len(self.steps))[:MAX_DESCRIBED]]
-        if (more := len(self.steps) - MAX_DESCRIBED) > 0:
+        described = range(min(len(self.steps), base.MAX_DESCRIBED))
+        parts += map(self._describe_step, described)
+        if (more := len(self.steps) - base.MAX_DESCRIBED) > 0:
             parts.append(f"And {counted(more, 'more step')}.")
         if self.removed:
-            parts.append(f"Removed later: {listed(self.removed, MAX_DESCRIBED)}.")
+            parts.append(f"Removed later: {listed(self.removed, base.MAX_DESCRIBED)}.")
         if self.is_exceeded:
             parts.append("Candidates above the strongest one score lower in another test.")
         return " ".join(parts)
@@ -209,7 +192,7 @@ class SelectionPathDisplay(Display):
             outcome += ", removed later"
         return (
             f"Step {place + 1}, {counted(len(step.candidates), 'candidate')}: "
-            f"{label(step.chosen, LONG_NAME)} at {score}{critical}, {outcome}."
+            f"{base.label(step.chosen, base.LONG_NAME)} at {score}{critical}, {outcome}."
         )
 
     def _summary(self) -> str:
@@ -218,7 +201,7 @@ class SelectionPathDisplay(Display):
 
     def _size(self) -> tuple[float, float]:
         if not self.steps:
-            return EMPTY_SIZE
+            return base.EMPTY_SIZE
         longest = self._longest_label()
         column = min(max(longest, COLUMN[0]), COLUMN[1])
         wide = min(MAX_WIDTH, max(5.6, 0.9 + 1.05 * column * len(self.steps)))
@@ -229,15 +212,15 @@ class SelectionPathDisplay(Display):
         return wide, 3.0 + longest * slope
 
     def _longest_label(self) -> float:
-        return max(width(_tick_label(step)) for step in self.steps) + 0.15
+        return max(base.width(_tick_label(step)) for step in self.steps) + 0.15
 
     def _draw(self, ax: Axes) -> None:
         if not self.steps:
-            show_message(ax, "No step: there was no candidate.")
+            base.show_message(ax, "No step: there was no candidate.")
             return
         for place in range(0, len(self.steps), 2):
             ax.axvspan(place + 0.5, place + 1.5, color=BAND, linewidth=0, zorder=0)
-        column = inches(ax)[0] / len(self.steps)
+        column = base.inches(ax)[0] / len(self.steps)
         edges = self._edges()
         self._draw_dots(ax, edges, column)
         for place, step in enumerate(self.steps):
@@ -311,7 +294,7 @@ class SelectionPathDisplay(Display):
             return
         x = self._x(place)[step.candidates.index(step.chosen)]
         y = float(np.clip(step.score, *edges))
-        face = CHOSEN if step.included else BACKGROUND
+        face = CHOSEN if step.included else base.BACKGROUND
         ax.plot([x], [y], markerfacecolor=face, ms=size, zorder=4, clip_on=False, **DIAMOND)
         if step.is_removed:
             ax.plot([x], [y], "x", ms=1.9 * size, color=INK, mew=1.4, zorder=5)
@@ -333,7 +316,7 @@ class SelectionPathDisplay(Display):
                     textcoords="offset points",
                     ha="right",
                     va="center",
-                    color=outer_colour(ax),
+                    color=base.outer_colour(ax),
                 )
 
     def _label_columns(self, ax: Axes, column: float) -> None:
@@ -341,35 +324,35 @@ class SelectionPathDisplay(Display):
         every = max(1, math.ceil(0.12 / column))
         shown_steps = self.steps[::every]
         ax.set_xticks(range(1, len(self.steps) + 1, every), list(map(_tick_label, shown_steps)))
-        ax.tick_params(axis="both", length=2.5, labelsize=LABEL_SIZE)
+        ax.tick_params(axis="both", length=2.5, labelsize=base.LABEL_SIZE)
         is_upright, is_wide = column < UPRIGHT, self._longest_label() <= column
         for text, step in zip(ax.get_xticklabels(), shown_steps, strict=True):
             if not is_wide:
                 text.set(rotation=90 if is_upright else SLOPE, rotation_mode="anchor", ha="right")
                 text.set_verticalalignment("center" if is_upright else "top")
-            text.set_color(CHOSEN if step.included else outer_colour(ax))
-            text.set_alpha(1.0 if step.included else MUTED)
-        as_plain_text(*ax.get_xticklabels())
+            text.set_color(CHOSEN if step.included else base.outer_colour(ax))
+            text.set_alpha(1.0 if step.included else base.MUTED)
+        base.as_plain_text(*ax.get_xticklabels())
         lines = ["strongest candidate of each step"]
         if self.fixed_features:
-            lines.append(f"fixed features: {listed(self.fixed_features, 6, SHORT_NAME)}")
+            lines.append(f"fixed features: {listed(self.fixed_features, 6, base.SHORT_NAME)}")
         if self.removed:
-            lines.append(f"removed later: {listed(self.removed, 6, SHORT_NAME)}")
+            lines.append(f"removed later: {listed(self.removed, 6, base.SHORT_NAME)}")
         if self.is_exceeded:
             lines.append("dots above a diamond score lower in another test of that step")
-        label_axes(ax, x=wrap(ax, lines), y=UNITS[self.unit])
+        base.label_axes(ax, x=base.wrap(ax, lines), y=UNITS[self.unit])
 
     def _draw_legend(self, ax: Axes) -> None:
         steps = self.steps
         level = "" if self.alpha is None else f" (level {self.alpha:g})"
-        cross = {**DIAMOND, "marker": "x", "ms": 8.0, "color": outer_colour(ax)}
+        cross = {**DIAMOND, "marker": "x", "ms": 8.0, "color": base.outer_colour(ax)}
         dot = {"marker": "o", "ms": 4.2, "mew": 0.0, "linestyle": "none", "color": OTHERS}
         entries: list[tuple[bool, str, dict[str, Any]]] = [
             (any(step.included for step in steps), "included", {**DIAMOND, "ms": 6.0}),
             (
                 not all(step.included for step in steps),
                 "not included",
-                {**DIAMOND, "ms": 6.0, "markerfacecolor": BACKGROUND},
+                {**DIAMOND, "ms": 6.0, "markerfacecolor": base.BACKGROUND},
             ),
             (any(step.is_removed for step in steps), "removed later", cross),
             (any(len(step.candidates) > 1 for step in steps), "other candidates", dot),
@@ -380,12 +363,12 @@ class SelectionPathDisplay(Display):
             ),
         ]
         found = [(text, look) for is_found, text, look in entries if is_found]
-        legend_above(ax, [Line2D([], [], label=text, **look) for text, look in found])
+        base.legend_above(ax, [Line2D([], [], label=text, **look) for text, look in found])
 
 
 def _tick_label(step: PathStep) -> str:
     phase = "" if step.phase == "forward" else f"\n{step.phase.replace('_', ' ')}"
-    return f"{label(step.chosen)}{phase}"
+    return f"{base.label(step.chosen)}{phase}"
 
 
 def _to_step(step: Mapping[str, Any], unit: str, removed: Sequence[str]) -> PathStep:

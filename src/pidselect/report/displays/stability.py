@@ -10,23 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from pidselect.data.messages import counted, listed, number, to_float
-from pidselect.report.displays.base import (
-    BACKGROUND,
-    EMPTY_SIZE,
-    LONG_NAME,
-    MAX_DESCRIBED,
-    MAX_FEATURES,
-    Display,
-    check_max_features,
-    label,
-    label_axes,
-    label_rows,
-    legend_above,
-    max_width,
-    rows_height,
-    show_message,
-    to_record,
-)
+from pidselect.report.displays import base
+from pidselect.report.displays.base import MAX_FEATURES, Display
 from pidselect.report.style import LOOKS
 from pidselect.selection.stability import Stability
 
@@ -78,14 +63,14 @@ class StabilityDisplay(Display):
     title: ClassVar[str] = "Selection frequency of each feature"
 
     def __post_init__(self) -> None:
-        check_max_features(self.max_features)
+        base.check_max_features(self.max_features)
 
     @classmethod
     def from_stability(
         cls, stability: Stability, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
         """Draw the result of ``stability(selector, X, y)``."""
-        record = to_record(stability, Stability, "stability(selector, X, y)")
+        record = base.to_record(stability, Stability, "stability(selector, X, y)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
@@ -112,12 +97,15 @@ class StabilityDisplay(Display):
         found = [pair for pair in zip(self.names, self.frequencies, strict=True) if pair[1]]
         parts = [f"{self._summary()}."]
         if found:
-            shares = [f"{label(n, LONG_NAME)} {share:.2f}" for n, share in found[:MAX_DESCRIBED]]
+            shares = [
+                f"{base.label(name, base.LONG_NAME)} {share:.2f}"
+                for name, share in found[: base.MAX_DESCRIBED]
+            ]
             parts.append(f"Frequencies: {', '.join(shares)}.")
         if never := len(self.names) - len(found):
             parts.append(f"Never selected: {counted(never, 'feature')}.")
         if self.n_most_frequent > 1:
-            most = listed(self.most_frequent, MAX_DESCRIBED) or "no feature"
+            most = listed(self.most_frequent, base.MAX_DESCRIBED) or "no feature"
             parts.append(f"Most frequent set, {self.n_most_frequent} times: {most}.")
         if self.stability is not None:
             parts.append(f"Stability {number(self.stability, 2)}.")
@@ -129,30 +117,30 @@ class StabilityDisplay(Display):
 
     def _size(self) -> tuple[float, float]:
         if not self.names:
-            return EMPTY_SIZE
+            return base.EMPTY_SIZE
         n_rows = min(len(self.names), self.max_features + 1)
-        return 4.4 + sum(self._margins()), rows_height(n_rows) + 0.15
+        return 4.4 + sum(self._margins()), base.rows_height(n_rows) + 0.15
 
     def _margins(self) -> tuple[float, float]:
-        return max_width(self.names[: self.max_features]) + 0.15, 0.5
+        return base.max_width(self.names[: self.max_features]) + 0.15, 0.5
 
     def _draw(self, ax: Axes) -> None:
         if not self.names:
-            show_message(ax, "No features.")
+            base.show_message(ax, "No features.")
             return
         drawn = self.names[: self.max_features]
         for place, name in enumerate(drawn):
             ax.plot(self.intervals[place], [place, place], zorder=2, **INTERVAL)
-            face = COLOUR if self._is_filled(name) else BACKGROUND
+            face = COLOUR if self._is_filled(name) else base.BACKGROUND
             at = self.frequencies[place]
             ax.plot([at], [place], markerfacecolor=face, clip_on=False, zorder=3, **DOT)
         notes = [f"{share:.2f}" for share in self.frequencies[: len(drawn)]]
-        label_rows(ax, drawn, notes, self._omitted())
+        base.label_rows(ax, drawn, notes, self._omitted())
         ax.set_xlim(-0.02, 1.02)
         lines = [f"selection frequency, {counted(self.n_selections, 'subsample')}"]
         if self.stability is not None:
             lines.append(f"stability {number(self.stability, 2)} (1: equal, 0: random selections)")
-        label_axes(ax, x="\n".join(lines))
+        base.label_axes(ax, x="\n".join(lines))
         self._draw_legend(ax)
 
     def _omitted(self) -> str:
@@ -172,10 +160,10 @@ class StabilityDisplay(Display):
                 text = f"in the most frequent set ({times})"
                 handles.append(Line2D([], [], linestyle="", label=text, **DOT))
             if not all(is_filled):
-                hollow = {**DOT, "markerfacecolor": BACKGROUND}
+                hollow = {**DOT, "markerfacecolor": base.BACKGROUND}
                 handles.append(Line2D([], [], linestyle="", label="not in that set", **hollow))
         handles.append(Line2D([], [], label="95 % interval", **INTERVAL))
-        legend_above(ax, handles)
+        base.legend_above(ax, handles)
 
     def _is_filled(self, name: str) -> bool:
         return self.n_most_frequent < 2 or name in self.most_frequent
