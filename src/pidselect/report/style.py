@@ -1,8 +1,4 @@
-"""Colours, hatches and matplotlib settings that all figures share.
-
-Figures are drawn into matplotlib's own objects, without pyplot: no window, no current figure, and
-the same numbers give the same file.
-"""
+"""Colours, hatches and matplotlib settings of all figures."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ class Look(NamedTuple):
 _SOLID: tuple[float, ...] = ()
 _LONG, _SHORT, _MIXED = (5.0, 1.5), (2.0, 1.2), (5.0, 1.5, 1.5, 1.5)
 
-#: The colours of Okabe and Ito, which colour-blind readers can tell apart, and two darker shades.
+#: The colours of Okabe and Ito, distinguishable with any colour vision, and two darker shades.
 LOOKS: dict[str, Look] = {
     "mi": Look("#CC79A7", "", "o", _SOLID),
     "mi2": Look("#7E3F63", "////", "s", _LONG),
@@ -53,16 +49,16 @@ INK = "#222222"
 #: Width of one letter at the size of tick labels, in inches.
 LETTER = 0.072
 
-#: Resolution of clouds of points, which are pictures within the SVG.
+#: Resolution of rasterized points within an SVG.
 CLOUD_DPI = 110
 
-# Verdana is as wide as DejaVu Sans: what is laid out for one fits the other.
+# Verdana is as wide as DejaVu Sans, so that a layout for one fits the other.
 _FONTS = ["DejaVu Sans", "Verdana", "Arial"]
 _FAMILY = f"font-family: {', '.join(repr(name) for name in _FONTS)}, sans-serif"
-#: Styles that most texts have.
+#: Styles of most texts.
 SHARED_STYLES = (_FAMILY, "font-size: 8px", f"fill: {INK}")
 
-#: Of matplotlib, while something is drawn and at no other time.
+#: Settings of matplotlib while a figure is drawn.
 SETTINGS: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": _FONTS,

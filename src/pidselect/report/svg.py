@@ -1,4 +1,4 @@
-"""Makes an SVG of matplotlib's small, and fit to stand in a page beside others."""
+"""Reduces an SVG of matplotlib to one small element of a page."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from xml.etree import ElementTree
 
 
 def tidy(svg: str, label: str, prefix: str, shared: Sequence[str], description: str = "") -> str:
-    """Return a smaller SVG element, fit for a page with others.
-
-    It brings no styles for the whole page, and keeps only the ids that it refers to itself, by
-    names of its own.
+    """Return a smaller SVG element, without page-wide styles and with ids of its own.
 
     Parameters
     ----------
     svg : str
-        As matplotlib writes it.
+        Written by matplotlib.
     label : str
-        Read out to those who do not see it.
+        The accessible name.
     prefix : str
-        Of all its ids.
+        Of all ids.
     shared : sequence of str
-        Styles that most texts have, such as "font-size: 8px": they are said once, for all.
+        Styles of most texts, such as "font-size: 8px", to be set once.
     description : str
-        Read out after the label, if there is more to say.
+        The accessible description.
     """
     root = ElementTree.fromstring(svg)
     found = dict.fromkeys(re.findall(r'(?:url\(|href=")#([\w-]+)', svg))
@@ -59,7 +56,7 @@ def tidy(svg: str, label: str, prefix: str, shared: Sequence[str], description: 
 
 
 def _describe(root: ElementTree.Element, label: str, description: str, prefix: str) -> None:
-    """Say what is seen in two elements, which screen readers read one after the other."""
+    """Add title and description for screen readers."""
     del root.attrib["aria-label"]
     root.attrib["aria-labelledby"] = f"{prefix}-title {prefix}-desc"
     for place, (tag, words) in enumerate((("title", label), ("desc", description))):
@@ -69,7 +66,7 @@ def _describe(root: ElementTree.Element, label: str, description: str, prefix: s
 
 
 def _unwrap(element: ElementTree.Element) -> None:
-    """Take children out of groups that say nothing about them."""
+    """Replace groups without attributes by their children."""
     while any(_is_idle(child) for child in element):
         element[:] = list(chain(*(child if _is_idle(child) else [child] for child in element)))
 
@@ -79,7 +76,7 @@ def _is_idle(element: ElementTree.Element) -> bool:
 
 
 def _shorten(name: str, value: str, ids: Mapping[str, str], shared: Sequence[str]) -> str:
-    """Give an attribute the new names, and no more than can be seen.
+    """Replace ids in an attribute, and round its numbers.
 
     Examples
     --------
@@ -95,8 +92,8 @@ def _shorten(name: str, value: str, ids: Mapping[str, str], shared: Sequence[str
     value = re.sub(r"#([\w-]+)", lambda found: f"#{ids.get(found[1], found[1])}", value)
     value = re.sub(r"(\d\d\.\d|\d\.\d\d)\d+", r"\1", " ".join(value.split()))
     if name == "style":
-        said = (part.strip() for part in value.split(";"))
-        return ";".join(part.replace(": ", ":") for part in said if part and part not in shared)
+        parts = (part.strip() for part in value.split(";"))
+        return ";".join(part.replace(": ", ":") for part in parts if part and part not in shared)
     if name == "d":
         return re.sub(r" ?([A-Za-z]) ?", r"\1", value)
     return "" if value.startswith("rotate(-0 ") else value
