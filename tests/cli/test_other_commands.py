@@ -144,11 +144,11 @@ def test_names_are_those_of_the_library():
     from pidselect.selection.criteria import CRITERIA
     from pidselect.significance import SURROGATES
 
-    assert tuple(CRITERIA) == names.CRITERIA
-    assert tuple(ESTIMATORS) == names.ESTIMATORS
-    assert tuple(SURROGATES) == names.SURROGATES
-    assert tuple(MEASURES) == names.MEASURES
-    assert tuple(CONTINUOUS) == names.CONTINUOUS_MEASURES
+    assert tuple(CRITERIA) == names.CRITERION_NAMES
+    assert tuple(ESTIMATORS) == names.ESTIMATOR_NAMES
+    assert tuple(SURROGATES) == names.SURROGATE_NAMES
+    assert tuple(MEASURES) == names.MEASURE_NAMES
+    assert tuple(CONTINUOUS) == names.CONTINUOUS_MEASURE_NAMES
 
 
 def test_completion_never_fails(tmp_path):

@@ -20,7 +20,7 @@ from pidselect.cli.options import (
     one_of,
     required,
 )
-from pidselect.names import CONTINUOUS_MEASURES, MEASURES
+from pidselect.names import CONTINUOUS_MEASURE_NAMES, MEASURE_NAMES
 
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Decompose the information of a few columns about a target: unique, shared, synergistic.
@@ -35,7 +35,7 @@ Examples:
     --n-permutations 200 --n-bootstrap 200
 """
 
-NAMES = (*MEASURES, *CONTINUOUS_MEASURES)
+NAMES = (*MEASURE_NAMES, *CONTINUOUS_MEASURE_NAMES)
 
 
 @command

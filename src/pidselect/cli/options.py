@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from pidselect.cli.columns import complete_column
-from pidselect.names import CRITERIA, ESTIMATORS, SURROGATES
+from pidselect.names import CRITERION_NAMES, ESTIMATOR_NAMES, SURROGATE_NAMES
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.data import TextFormat
@@ -218,15 +218,15 @@ class SelectionOptions:
     criterion: Annotated[
         str,
         selecting(
-            f"The criterion that ranks candidates: {', '.join(CRITERIA)}.",
-            **{**one_of(*CRITERIA), "metavar": "NAME"},
+            f"The criterion that ranks candidates: {', '.join(CRITERION_NAMES)}.",
+            **{**one_of(*CRITERION_NAMES), "metavar": "NAME"},
         ),
     ] = "cmi"
     estimator: Annotated[
         str,
         selecting(
-            f"auto, {', '.join(ESTIMATORS)}; several are a portfolio.",
-            **some_of("auto", *ESTIMATORS),
+            f"auto, {', '.join(ESTIMATOR_NAMES)}; several are a portfolio.",
+            **some_of("auto", *ESTIMATOR_NAMES),
         ),
     ] = "auto"
     alpha: Annotated[float, selecting("False-positive rate of each test.", **REAL)] = 0.05
@@ -242,9 +242,9 @@ class SelectionOptions:
     surrogates: Annotated[
         str,
         selecting(
-            f"Surrogate schemes: {', '.join(SURROGATES)}; of several, all must reject. shift is "
-            "for time series.",
-            **some_of(*SURROGATES),
+            f"Surrogate schemes: {', '.join(SURROGATE_NAMES)}; of several, all must reject. "
+            "shift is for time series.",
+            **some_of(*SURROGATE_NAMES),
         ),
     ] = "global,local"
     backward: Annotated[

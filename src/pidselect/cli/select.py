@@ -17,7 +17,7 @@ from pidselect.cli.options import (
     decomposing,
     one_of,
 )
-from pidselect.names import MEASURES
+from pidselect.names import MEASURE_NAMES
 
 #: \b keeps the lines of the paragraph that follows.
 SELECT_HELP = """Select the features of a table that are informative about its target.
@@ -67,7 +67,7 @@ def explain_command(
         str,
         decomposing(
             "The measure of shared information; auto chooses by sample size.",
-            **one_of("auto", *MEASURES),
+            **one_of("auto", *MEASURE_NAMES),
         ),
     ] = "auto",
     bins: Bins = 5,
