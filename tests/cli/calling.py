@@ -1,4 +1,4 @@
-"""What the tests of the command line share: calls, made tables, and a real terminal."""
+"""Helpers of the tests of the command line: calls, simulated tables, and a real terminal."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def names_of(path: Path) -> list[str]:
 
 
 def screen(said: str, columns: int) -> list[str]:
-    """Return the lines that a terminal shows in the end of what was said.
+    """Return the lines that a terminal shows at the end of some output.
 
-    It knows what a bar needs: breaking full lines, going up and back, and erasing.
+    It implements what a bar needs: wrapping full lines, moving up and back, and erasing.
     """
     lines, row, column = [""], 0, 0
     for piece in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x1b]", said):
@@ -112,14 +112,14 @@ class Terminal:
         self.said = ""
 
     def until(self, pattern: str) -> str:
-        """Wait for a text, and return what came before it, and it."""
+        """Wait for a pattern, and return the output up to its end."""
         self.child.expect(pattern)
         new = str(self.child.before) + str(self.child.after)
         self.said += new
         return new
 
     def ended(self) -> int:
-        """Wait for the end, and return the exit status."""
+        """Wait for the end, and return the exit code."""
         self.child.expect(pexpect.EOF)
         self.said += str(self.child.before)
         self.child.close()
@@ -127,5 +127,5 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """All that was said, without colours and moves."""
+        """All output, without colours and cursor moves."""
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.said).replace("\r", "\n")

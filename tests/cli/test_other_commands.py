@@ -138,8 +138,8 @@ def test_names_are_completed(tmp_path, line, offered):
 
 def test_names_are_those_of_the_library():
     from pidselect import names
-    from pidselect.decomposition.decompose import CONTINUOUS
     from pidselect.decomposition.measures import MEASURES
+    from pidselect.decomposition.samples import CONTINUOUS
     from pidselect.estimators import ESTIMATORS
     from pidselect.selection.criteria import CRITERIA
     from pidselect.significance import SURROGATES

@@ -51,9 +51,9 @@ def selection_text(selection: Selection, n_rows: int) -> str:
     return "\n\n".join(filter(None, [str(selection), _wrapped(sentences)]))
 
 
-def alarms_text(alarms: Sequence[str]) -> str:
+def warnings_text(warnings: Sequence[str]) -> str:
     """Return warnings about the data that put the result in question."""
-    return _wrapped([f"Warning: {alarm}" for alarm in alarms])
+    return _wrapped([f"Warning: {warning}" for warning in warnings])
 
 
 def explanation_text(explanation: Explanation) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pidselect.cli.columns import Roles, find_roles
-from pidselect.cli.formatting import alarms_text, explanation_text, selection_text
+from pidselect.cli.formatting import explanation_text, selection_text, warnings_text
 from pidselect.cli.load import SelectionData, read_data, read_header
 from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
 from pidselect.cli.options import (
@@ -238,8 +238,8 @@ def _show(call: Call, result: Result, text: str) -> None:
     is_shown = not (is_piped and out.quiet)
     summary = summary_of(call, result)
     if is_shown:
-        alarms = alarms_text(summary["warnings"])
-        say(f"{text}\n\n{alarms}" if alarms else text, err=is_piped)
+        notice = warnings_text(summary["warnings"])
+        say(f"{text}\n\n{notice}" if notice else text, err=is_piped)
     lines = []
     if out.report is not None:
         lines.append(write_page(summary, out.report))
