@@ -188,14 +188,14 @@ def test_one_estimator_in_a_tuple_is_standardised_and_alone_is_not():
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
     [
-        ((), ValueError, r"estimator=\(\) names none"),
-        (("auto", "ksg"), ValueError, r'"auto" is a choice of its own'),
-        (("ksg", "ksg"), ValueError, r"has 'ksg' twice"),
-        (("ksg", KSG()), ValueError, r"has KSG\(\) twice"),
-        ((Copula(), "copula"), ValueError, r"has 'copula' twice"),
+        ((), ValueError, r"estimator=\(\)"),
+        (("auto", "ksg"), ValueError, '"auto"'),
+        (("ksg", "ksg"), ValueError, "'ksg'"),
+        (("ksg", KSG()), ValueError, r"KSG\(\)"),
+        ((Copula(), "copula"), ValueError, "'copula'"),
         (("ksg", "nope"), ValueError, r"estimator='nope'"),
-        (("ksg", KSG), TypeError, r"is a class; use KSG\(\)"),
-        (("ksg", 3), TypeError, r"estimator=3 is no estimator"),
+        (("ksg", KSG), TypeError, r"KSG\(\)"),
+        (("ksg", 3), TypeError, "estimator=3"),
     ],
 )
 def test_bad_tuples_are_refused(estimator, error, message):
