@@ -36,5 +36,5 @@ frame[frame["candidate"] == "X2"][["step", "candidate", "bits", "score", "p_valu
 # %%
 # X2 is more informative given X1: they are synergistic.
 #
-# **To take home:** the information of a feature depends on the conditioning set, and the distance of
-# its score from the critical value says more than its p-value.
+# **To take home:** the information of a feature depends on the conditioning set, and the distance
+# of its score from the critical value says more than its p-value.

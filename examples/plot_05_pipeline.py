@@ -18,8 +18,8 @@ print(f"{len(X)} tumours, {X.shape[1]} measurements of each")
 
 # %%
 # Inside the pipeline each fold of a cross-validation selects on its own training rows; selecting on
-# all rows first would bias the score. The estimator ``"copula"`` detects monotone relations, is fast,
-# and needs few samples.
+# all rows first would bias the score. The estimator ``"copula"`` detects monotone relations, is
+# fast, and needs few samples.
 select = PIDSelector(estimator="copula", n_permutations=100, n_jobs=-1, random_state=0)
 pipeline = make_pipeline(select, StandardScaler(), LogisticRegression())
 everything = make_pipeline(StandardScaler(), LogisticRegression())
@@ -30,8 +30,8 @@ for fitted, score in zip(scores["estimator"], scores["test_score"], strict=True)
 print(f"{cross_validate(everything, X, y, cv=3)['test_score'].mean():.3f} with all, on average")
 
 # %%
-# Many of the thirty are redundant, such as radius, perimeter and area. Two or three perform nearly as
-# well as all. On all rows:
+# Many of the thirty are redundant, such as radius, perimeter and area. Two or three perform nearly
+# as well as all. On all rows:
 selector = select.fit(X, y)
 SelectionPathDisplay.from_selection(selector.selection_)
 

@@ -22,8 +22,8 @@ print(report)
 StabilityDisplay.from_stability(report)
 
 # %%
-# Four columns are selected nearly always, irrelevant ones rarely. X3 is never selected: its effect is
-# quadratic, and the estimator ``"copula"`` detects monotone relations only.
+# Four columns are selected nearly always, irrelevant ones rarely. X3 is never selected: its effect
+# is quadratic, and the estimator ``"copula"`` detects monotone relations only.
 report.to_frame().round(2)
 
 # %%

@@ -45,5 +45,5 @@ SelectionPathDisplay.from_selection(kept.selection_)
 print(pd.Series(kept.feature_types_).to_string())
 
 # %%
-# **To take home:** if missingness may be informative, use ``missing="category"``; ``missing="drop"``
-# discards the rows and this information.
+# **To take home:** if missingness may be informative, use ``missing="category"``;
+# ``missing="drop"`` discards the rows and this information.
