@@ -44,7 +44,7 @@ def source(tmp_path):
 
 
 def assert_same_columns(path, other, names, text=None):
-    found = {raw.name: raw for raw in read_file(path, ColumnStore(2**20), None, text)}
+    found = {raw.name: raw for raw in read_file(path, ColumnStore(2**20), text=text)}
     expected = {raw.name: raw for raw in read_file(other, ColumnStore(2**20))}
     assert tuple(found) == tuple(names)
     for name in names:
@@ -202,7 +202,7 @@ def test_any_text_comes_back(tmp_path_factory, rows):
     write_columns(folder / "s.jsonl", folder / "t.csv", ["a"])
     write_columns(folder / "t.csv", folder / "u.csv", ["a"], TextFormat(delimiter=","))
     assert (folder / "t.csv").read_bytes() == (folder / "u.csv").read_bytes()
-    raw = read_file(folder / "t.csv", ColumnStore(0), None, TextFormat(delimiter=","))[0]
+    raw = read_file(folder / "t.csv", ColumnStore(0), text=TextFormat(delimiter=","))[0]
     if raw.form == "text":
         present = {text for (text,) in rows if text.strip() not in TextFormat().na_values}
         assert raw.labels == tuple(sorted(present))

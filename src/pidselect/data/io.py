@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -37,13 +37,14 @@ from .text_io import (
     JSON_LINES,
     PACKED,
     ColumnBuilder,
-    ColumnChoice,
     DelimitedFile,
     FileError,
+    JsonLinesFile,
     TextColumnWarning,
     TextFile,
     TextFormat,
     build_columns,
+    choose,
     is_text,
     no_rows,
     open_text,
@@ -87,7 +88,8 @@ ROWS_PER_BYTE, MOST_FREE_ROWS = 2**12, 2**24
 def read_file(
     path: AnyPath,
     store: ColumnStore,
-    choice: ColumnChoice | None = None,
+    columns: str | Iterable[str] | None = None,
+    without: str | Iterable[str] = (),
     text: TextFormat | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> tuple[RawColumn, ...]:
@@ -95,25 +97,31 @@ def read_file(
 
     Parameters
     ----------
-    path : str or path
-        Its name determines the format; "-" is standard input.
+    path, columns, without, text
+        See `Table.open`.
     store : ColumnStore
-    choice : ColumnChoice, optional
-        The columns to read; by default all.
-    text : TextFormat, optional
-        How a text file is written, where it is not detected rightly.
     block_bytes : int
         Bytes of text that are parsed together.
     """
-    place, choice = check_path(path), choice or ColumnChoice()
+    place = check_path(path)
     require_arrow(path)
+    chosen = None if columns is None else _as_names(columns)
     if is_text(place):
-        return read_text(place, store, choice, text, block_bytes)
-    read = _read_array if place.suffix.lower() in NUMPY else _read_arrow
-    raws = read(place, store, choice)
+        return read_text(place, store, chosen, _as_names(without), text, block_bytes)
+    with _reading(place):
+        if place.suffix.lower() in NUMPY:
+            array = _open_array(place)
+            names = choose(place, column_names(array), chosen, _as_names(without))
+            raws = [raw for raw in read_columns(array, store) if raw.name in names]
+        else:
+            raws = _read_arrow(place, store, chosen, _as_names(without))
     if not raws or not len(raws[0].values):
         raise no_rows(path)
-    return raws
+    return tuple(raws)
+
+
+def _as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
 
 
 def header(path: AnyPath, text: TextFormat | None = None) -> tuple[str, ...]:
@@ -130,8 +138,7 @@ def header(path: AnyPath, text: TextFormat | None = None) -> tuple[str, ...]:
     """
     place = check_path(path)
     if is_text(place):
-        found = open_text(place, text)
-        return found.names if isinstance(found, DelimitedFile) else found.first_names()
+        return open_text(place, text).names
     with _reading(path):
         if place.suffix.lower() in NUMPY:
             return column_names(_open_array(place))
@@ -250,23 +257,18 @@ def _reading(path: object, name: str | None = None) -> Iterator[None]:
         raise FileError(path, problem, remedy, setting=("without", name)) from error
 
 
-def _read_array(path: Path, store: ColumnStore, choice: ColumnChoice) -> tuple[RawColumn, ...]:
-    with _reading(path):
-        array = _open_array(path)
-        names = set(choice.among(column_names(array), path))
-        return tuple(raw for raw in read_columns(array, store) if raw.name in names)
-
-
-def _read_arrow(path: Path, store: ColumnStore, choice: ColumnChoice) -> tuple[RawColumn, ...]:
+def _read_arrow(
+    path: Path, store: ColumnStore, columns: Sequence[str] | None, without: Sequence[str]
+) -> list[RawColumn]:
     raws = []
-    with _reading(path), _ArrowFile(path) as file:
-        for group in file.groups(choice.among(file.names, path)):
+    with _ArrowFile(path) as file:
+        for group in file.groups(choose(path, file.names, columns, without)):
             table = file.read(group)
             for name in group:
                 series = nw.from_native(table.column(name), series_only=True)
                 with _reading(path, name):
                     raws.append(keep(from_series(name, series), store))
-    return tuple(raws)
+    return raws
 
 
 def _open_array(path: Path) -> Any:
@@ -396,13 +398,13 @@ def write_columns(
     """
     origin, place = check_path(source), check_target(target, source)
     require_arrow(target)
-    chosen = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
-    if text_suffix(origin) not in JSON_LINES:  # which may name a column in their last line
-        ColumnChoice.of(chosen).among(header(origin, text), source)
+    chosen = _as_names(names)
     file = open_text(origin, text) if is_text(origin) else None
+    if not isinstance(file, JsonLinesFile):  # which may name a column in its last line
+        choose(source, header(origin, text) if file is None else file.names, chosen)
     columns: list[ColumnBuilder] | None = None
     if file is not None and text_suffix(place) not in DELIMITED:
-        found = build_columns(file, ColumnChoice.of(chosen), size=block_bytes)
+        found = build_columns(file, chosen, size=block_bytes)
         columns = [found[name].settled() for name in chosen]
     arrays = _arrays(origin, file, chosen, block_bytes)
     with atomic_write(place) as target_file:
@@ -435,15 +437,10 @@ def _arrays(
     path: Path, file: TextFile | None, names: tuple[str, ...], block_bytes: int
 ) -> Iterator[list[Any]]:
     """Yield the columns of some rows: of a text as they are written, else as they are."""
-    if isinstance(file, DelimitedFile):
-        yield from file.tables(names, block_bytes)
-    elif file is not None:
-        met: dict[str, None] = {}
-        choice = ColumnChoice.of(names)
-        for n_rows, found in file.tables(choice, met, block_bytes):
-            nothing = require_arrow(path).nulls(n_rows, "string")
-            yield [found[name][0] if name in found else nothing for name in names]
-        choice.among(tuple(met), path)
+    if file is not None:
+        for block in file.blocks(names, (), block_bytes, as_written=True):
+            nothing = require_arrow(path).nulls(block.n_rows, "string")
+            yield [block.columns.get(name, nothing) for name in names]
     elif path.suffix.lower() in NUMPY:
         with _reading(path):
             array = _open_array(path)

@@ -26,7 +26,7 @@ from .io import read_file
 from .messages import did_you_mean, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
 from .raw_column import RawColumn
-from .text_io import ColumnChoice, TextFormat
+from .text_io import TextFormat
 
 MEMORY_OF_A_FILE = 2**28  # bytes of the columns of a file in memory; others go to temporary files
 
@@ -149,7 +149,7 @@ class Table(Columns):
         (('age', 'city'), ('size',))
         """
         store = ColumnStore(max_memory)
-        raws = read_file(path, store, ColumnChoice.of(columns, without), text)
+        raws = read_file(path, store, columns, without, text)
         rows = kept_rows({str(path): raws}, missing)
         return build_table(take_rows(raws, rows, store), feature_types)
 
