@@ -405,7 +405,7 @@ def write_columns(
     columns: list[ColumnBuilder] | None = None
     if file is not None and text_suffix(place) not in DELIMITED:
         found = build_columns(file, chosen, size=block_bytes)
-        columns = [found[name].settled() for name in chosen]
+        columns = [found[name] for name in chosen]
     arrays = _arrays(origin, file, chosen, block_bytes)
     with atomic_write(place) as target_file:
         if place.suffix.lower() in (*PARQUET, *ARROW):

@@ -114,7 +114,7 @@ class TextColumnWarning(UserWarning):
     ----------
     columns : tuple of str
     setting : tuple of str and object, or None
-        The parameter of `TextFormat` that reads them as numbers, with its value.
+        The parameter of `TextFormat` that reads them as numbers.
     """
 
     def __init__(
@@ -217,11 +217,8 @@ def choose(
 ) -> tuple[str, ...]:
     """Return the names among `columns` (None: all) but for those of `without`."""
     for name in sorted({*(columns or ()), *without} - set(names)):
-        raise FileError(
-            path,
-            f"it has no column {name!r}{did_you_mean(name, names)}",
-            "Use the names of the header",
-        )
+        problem = f"it has no column {name!r}{did_you_mean(name, names)}"
+        raise FileError(path, problem, "Use the names of the header")
     left = tuple(n for n in names if (columns is None or n in columns) and n not in without)
     if not left:
         raise FileError(path, "no column is left", f"It has the columns {quoted(names)}")
@@ -251,23 +248,16 @@ def read_lines(path: Path, text: TextFormat) -> Iterator[tuple[int, str]]:
             if not line:
                 return
             if len(line) == LONGEST_LINE:
-                raise FileError(
-                    path,
-                    f"the line is longer than {LONGEST_LINE:,} characters: {start_of(line)}",
-                    "The file has no line ends, or is no table",
-                    number,
-                )
+                problem = f"the line is longer than {LONGEST_LINE:,} characters: {start_of(line)}"
+                raise FileError(path, problem, "Check the line ends of the file", number)
             if not line.isascii() and (wrong := _UNDECODED.search(line)):
-                raise _wrong_encoding(path, text, number, ord(wrong[0]) - 0xDC00)
+                problem = f"byte 0x{ord(wrong[0]) - 0xDC00:02x} is not {text.encoding}"
+                remedy = "State the encoding, for example encoding='latin-1' or 'cp1252'"
+                raise FileError(path, problem, remedy, number, ("encoding", "latin-1"))
             if "\0" in line:
-                raise FileError(
-                    path,
-                    "there is a NUL byte, which no text contains",
-                    "State encoding='utf-16' if that is the encoding; otherwise the file is "
-                    "damaged or no text",
-                    number,
-                    ("encoding", "utf-16"),
-                )
+                problem = "there is a NUL byte: the file is damaged, or no text in this encoding"
+                remedy = "State the encoding, for example encoding='utf-16'"
+                raise FileError(path, problem, remedy, number, ("encoding", "utf-16"))
             yield number, line
 
 
@@ -278,11 +268,8 @@ def _decompressing(path: Path) -> Iterator[None]:
     except (OSError, EOFError, zlib.error) as error:
         if not is_packed(path):
             raise
-        raise FileError(
-            path,
-            f"it cannot be decompressed ({error}): it is truncated, damaged, or no gzip file",
-            "Copy or download it again, or correct its name",
-        ) from error
+        problem = f"it cannot be decompressed ({error}): it is damaged, or no gzip file"
+        raise FileError(path, problem, "Copy it again, or correct its name") from error
     except UnicodeError as error:  # of encodings in which no single byte is wrong
         raise FileError(path, f"it is damaged: {error}", "Check the encoding") from error
 
@@ -291,29 +278,14 @@ def _check_signature(path: Path, first: bytes, encoding: str) -> None:
     """Refuse what is no text, or text in another encoding than stated, by its first bytes."""
     is_wide = codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
     if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and not is_wide:
-        raise FileError(
-            path,
-            f"it is not {encoding}: it begins with the byte order mark of UTF-16",
-            "State encoding='utf-16', or save it as UTF-8",
-            setting=("encoding", "utf-16"),
-        )
+        problem = f"it is not {encoding}: it begins with the byte order mark of UTF-16"
+        remedy = "State encoding='utf-16', or save it as UTF-8"
+        raise FileError(path, problem, remedy, setting=("encoding", "utf-16"))
     for signature, (what, ending) in SIGNATURES.items():
         if first.startswith(signature):
             name = f"{path}{ending}" if ending == PACKED else path.with_suffix(ending)
             remedy = f"Rename it to {str(name)!r}, or save it as CSV"
             raise FileError(path, f"it is no text but {what}", remedy)
-
-
-def _wrong_encoding(path: Path, text: TextFormat, line: int, byte: int) -> FileError:
-    other = "latin-1" if codecs.lookup(text.encoding).name != "iso8859-1" else "utf-8"
-    return FileError(
-        path,
-        f"byte 0x{byte:02x} is not {text.encoding}",
-        f"State the encoding, for example encoding={other!r}; spreadsheets of western languages "
-        "often use 'cp1252'",
-        line,
-        ("encoding", other),
-    )
 
 
 class Block(NamedTuple):
@@ -329,21 +301,11 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class DelimitedFile:
-    """A file of delimited fields with a header.
-
-    Parameters
-    ----------
-    path : Path
-    text : TextFormat
-        With its delimiter; without a decimal mark where either may occur.
-    fields : tuple of str
-        The header's fields as they are written.
-    n_header_lines : int
-    """
+    """A file of delimited fields with a header."""
 
     path: Path
-    text: TextFormat
-    fields: tuple[str, ...]
+    text: TextFormat  # with its delimiter; without a decimal mark where either may occur
+    fields: tuple[str, ...]  # the header as it is written
     n_header_lines: int
 
     @property
@@ -363,9 +325,9 @@ class DelimitedFile:
         from pyarrow import csv as arrow_csv
 
         size = max(size, min(WIDE_BLOCK_BYTES, ROWS_OF_A_BLOCK * sum(map(len, self.fields))))
-        names = choose(self.path, self.names, columns, without)
-        places = [self.names.index(name) for name in names]
-        keys = [str(place) for place in range(len(self.fields))]
+        places = {name: place for place, name in enumerate(self.names)}
+        names = choose(self.path, tuple(places), columns, without)
+        keys = [str(place) for place in places.values()]
         forms = dict.fromkeys(names, FORMS)
         is_checked = False
         try:
@@ -393,15 +355,12 @@ class DelimitedFile:
                     self.check()
                     is_checked = True
                 if batch.num_rows:
-                    arrays = [batch.column(place) for place in places]
-                    yield Block(batch.num_rows, dict(zip(names, arrays, strict=True)), forms)
+                    arrays = {name: batch.column(places[name]) for name in names}
+                    yield Block(batch.num_rows, arrays, forms)
         except (pa.ArrowException, OSError, UnicodeError) as error:
             self.check()
-            raise FileError(
-                self.path,
-                f"it cannot be parsed, or a record is longer than {size:,} bytes ({error})",
-                "Correct it, or save the table as Parquet",
-            ) from error
+            problem = f"it cannot be parsed, or a record is longer than {size:,} bytes ({error})"
+            raise FileError(self.path, problem, "Save the table as Parquet") from error
 
     def check(self) -> None:
         """Read all records by Python's `csv`, to name the line of the first fault."""
@@ -445,12 +404,8 @@ def open_delimited(path: Path, text: TextFormat) -> DelimitedFile:
         text, delimiter=delimiter, decimal=text.decimal or (None if delimiter == ";" else ".")
     )
     if sample.lstrip().partition("\n")[0].count(delimiter) >= MOST_COLUMNS:
-        raise FileError(
-            path,
-            f"the header has more than {MOST_COLUMNS:,} fields (the delimiter is {delimiter!r})",
-            "Save a table of so many columns as a NumPy array (.npy)",
-            1,
-        )
+        problem = f"the header has more than {MOST_COLUMNS:,} fields (delimiter {delimiter!r})"
+        raise FileError(path, problem, "Save so wide a table as a NumPy array (.npy)", 1)
     fields, _, n_lines = next(_records(path, text), ([], 0, 0))
     file = DelimitedFile(path, text, tuple(fields), n_lines)
     _check_header(file)
@@ -460,12 +415,10 @@ def open_delimited(path: Path, text: TextFormat) -> DelimitedFile:
 def _check_header(file: DelimitedFile) -> None:
     """Refuse a first line that names no columns."""
     path, fields = file.path, file.fields
-    if not fields:
-        raise FileError(
-            path, "it is empty", "A table has a line with the names of its columns, then rows"
-        )
-    shown = start_of((file.text.delimiter or ",").join(fields))
     remedy = "Write a line with the names of the columns above the rows"
+    if not fields:
+        raise FileError(path, "it is empty", remedy)
+    shown = start_of((file.text.delimiter or ",").join(fields))
     if not any(map(str.strip, fields)):
         raise FileError(path, f"{shown} names no column", remedy, 1)
     if fields[0].lower().startswith("sep=") and len(fields) <= 2:
@@ -473,12 +426,8 @@ def _check_header(file: DelimitedFile) -> None:
     if all(map(_NUMBER.fullmatch, fields)) and any("." in field for field in fields):
         raise FileError(path, f"{shown} contains numbers only, and no column names", remedy, 1)
     if doubles := [name for name, count in Counter(file.names).items() if count > 1]:
-        raise FileError(
-            path,
-            f"column names must be unique, but the header repeats {quoted(doubles)}",
-            "Rename them. A file whose first line holds values needs a line of names above it",
-            1,
-        )
+        problem = f"column names must be unique, but the header repeats {quoted(doubles)}"
+        raise FileError(path, problem, f"Rename them. If these are values: {remedy}", 1)
 
 
 def _records(path: Path, text: TextFormat) -> Iterator[tuple[list[str], int, int]]:
@@ -637,13 +586,9 @@ class JsonLinesFile:
             value = row.get(name)
             if isinstance(value, dict | list):
                 what = "an object" if isinstance(value, dict) else "a list"
-                raise FileError(
-                    self.path,
-                    f"column {name!r} holds {what}",
-                    f"Flatten it (pandas.json_normalize), or exclude it: without=[{name!r}]",
-                    number,
-                    ("without", name),
-                )
+                problem = f"column {name!r} holds {what}"
+                remedy = f"Flatten it (pandas.json_normalize), or exclude it: without=[{name!r}]"
+                raise FileError(self.path, problem, remedy, number, ("without", name))
             if isinstance(value, bool):
                 texts.append(str(value).lower())
             else:  # half a surrogate pair has no encoding
@@ -662,18 +607,8 @@ class ColumnBuilder:
 
     The first block with a value decides whether it holds numbers, booleans, times or texts. If a
     later one holds anything else, `is_mixed` is set, and the column has to be read again as texts.
-
-    Parameters
-    ----------
-    name : str
-    text : TextFormat
-        With a decimal mark, or without one where either may occur.
-    spool : ColumnStore, optional
-        Where values are kept meanwhile; without one they are only examined.
-    n_columns : int
-        How many columns are read at a time.
-    form : str, optional
-        What the column holds, if that is known.
+    Values are kept in `spool` meanwhile, as many as its share among `n_columns` in memory; without
+    a spool they are only examined.
     """
 
     def __init__(
@@ -699,7 +634,7 @@ class ColumnBuilder:
     def add(self, values: FloatArray | None) -> None:
         """Add values, None for those that do not have the form of the column."""
         if values is None or self.is_mixed:
-            self.is_mixed = True
+            self.is_mixed, self.form = True, "text"
             self._parts.clear()
             return
         if self.is_whole:
@@ -775,13 +710,6 @@ class ColumnBuilder:
     def is_missing(self, text: str | None) -> bool:
         """Return whether a text denotes a missing value."""
         return text is None or text.strip() in self._missing
-
-    def settled(self) -> ColumnBuilder:
-        """Return an empty column of the form that this one was found to have."""
-        other = ColumnBuilder(self.name, self.text, form="text" if self.is_mixed else self.form)
-        other.mark, other.is_whole = self.mark, self.is_whole
-        other.has_merged = self.has_merged
-        return other
 
     def finish(self) -> RawColumn:
         """Return the whole column; the codes of texts are in the order of the texts."""
@@ -903,20 +831,7 @@ def build_columns(
     form: str | None = None,
     size: int = BLOCK_BYTES,
 ) -> dict[str, ColumnBuilder]:
-    """Read the chosen columns from beginning to end.
-
-    Parameters
-    ----------
-    file : DelimitedFile or JsonLinesFile
-    columns, without : collections of str
-        Only `columns` (None: all), but for those of `without`.
-    spool : ColumnStore, optional
-        Where values are kept meanwhile; without one only the forms of the columns are found.
-    form : str, optional
-        What all columns hold, if it is known.
-    size : int
-        Bytes of text that are parsed together.
-    """
+    """Read the chosen columns from beginning to end; without a spool only find their forms."""
     builders: dict[str, ColumnBuilder] = {}
     n_rows = 0
     for block in file.blocks(columns, without, size):
