@@ -13,8 +13,7 @@ import typer
 
 from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import OutputOptions, TableOptions
-from pidselect.data.atomic_write import atomic_write
-from pidselect.data.io import check_target, write_columns
+from pidselect.data.io import atomic_write, check_target, write_columns
 from pidselect.data.messages import counted
 
 PAGES = (".html", ".htm")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,26 @@ MOST_GROUPS = 20
 #: Levels of a target that are named.
 MOST_NAMED = 6
 
+
+class Topic(StrEnum):
+    """What a finding is about."""
+
+    ROWS_LEFT_OUT = "rows left out"
+    FEW_SAMPLES = "few samples"
+    MANY_COLUMNS = "more columns than samples"
+    SMALL_CLASSES = "small classes"
+    SKIPPED = "skipped columns"
+    COPIES = "copies"
+    NEAR_DUPLICATES = "near-duplicates"
+    GIVES_TARGET_AWAY = "gives the target away"
+    COUNTS_ROWS = "counts the rows"
+    TIES = "ties"
+    MANY_LEVELS = "many levels"
+    MISSING_VALUES = "missing values"
+
+
 #: Topics that undo an answer if they are about a selected column.
-SERIOUS = ("counts the rows", "gives the target away")
+SERIOUS = (Topic.COUNTS_ROWS, Topic.GIVES_TARGET_AWAY)
 
 
 @dataclass(frozen=True)
@@ -65,21 +84,20 @@ class Finding:
 
     Parameters
     ----------
-    topic : str
-        Such as "near-duplicates".
+    topic : Topic
     columns : tuple of str
         The columns that it is about; none where it is about all.
     sentence : str
         What was found, and what to make of it.
     """
 
-    topic: str
+    topic: Topic
     columns: tuple[str, ...]
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {"topic": self.topic, "columns": list(self.columns), "sentence": self.sentence}
+        return {"topic": str(self.topic), "columns": list(self.columns), "sentence": self.sentence}
 
     def __str__(self) -> str:
         return f"{self.topic}: {self.sentence}"
@@ -90,7 +108,7 @@ def alarms(findings: Iterable[Finding], selected: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> alarms([Finding("counts the rows", ("id", "day"), "These grow.")], ["age", "id"])
+    >>> alarms([Finding(Topic.COUNTS_ROWS, ("id", "day"), "These grow.")], ["age", "id"])
     ['id counts the rows. These grow.']
     """
     chosen = set(selected)
@@ -176,7 +194,7 @@ def _left_out(dataset: Dataset, n_rows: int | None) -> Iterator[Finding]:
     if gone := before - len(rows):
         were = "row was" if gone == 1 else "rows were"
         yield Finding(
-            "rows left out",
+            Topic.ROWS_LEFT_OUT,
             (),
             f"{gone:,} of {before:,} {were} left out for missing values. If values are missing "
             "for a reason, the other rows are not like these.",
@@ -187,14 +205,14 @@ def _few_samples(dataset: Dataset) -> Iterator[Finding]:
     n_samples, n_columns = len(dataset.rows), len(dataset.table)
     if n_samples < FEW_SAMPLES:
         yield Finding(
-            "few samples",
+            Topic.FEW_SAMPLES,
             (),
             f"There are only {n_samples} samples. Estimates scatter widely with fewer than "
             f"{FEW_SAMPLES}, and only strong features pass the tests.",
         )
     if n_columns > n_samples:
         yield Finding(
-            "more columns than samples",
+            Topic.MANY_COLUMNS,
             (),
             f"There are {n_columns:,} columns but {n_samples:,} samples. A feature must beat the "
             "luckiest of so many, so weak ones are likely missed.",
@@ -218,7 +236,7 @@ def _small_classes(target: Sequence[Column]) -> Iterator[Finding]:
             have, them = ("class has", "it") if len(small) == 1 else ("classes have", "them")
             amounts = " If these are amounts, state the type ordinal." * (column.labels is None)
             yield Finding(
-                "small classes",
+                Topic.SMALL_CLASSES,
                 (column.name,),
                 f"{len(small)} {have} fewer than {SMALL_CLASS} samples: {named}{more}. Features "
                 f"that distinguish {them} are hard to detect; merge or drop such classes."
@@ -248,7 +266,7 @@ def _skipped(table: Table) -> Iterator[Finding]:
             "identifier": f"{are} an identifier: nearly every row has a different text. State "
             "the type nominal if these are labels.",
         }
-        yield Finding("skipped columns", tuple(names), said.get(why, f"{are} skipped: {why}."))
+        yield Finding(Topic.SKIPPED, tuple(names), said.get(why, f"{are} skipped: {why}."))
 
 
 def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
@@ -258,12 +276,12 @@ def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding
     for original, others in list(groups.items())[:MOST_GROUPS]:
         names = tuple(table.names[i] for i in (original, *others))
         yield Finding(
-            "copies",
+            Topic.COPIES,
             names,
             "These columns are equal up to units or labels. Only the first is a candidate of a "
             "selection.",
         )
-    yield from _more_groups("copies", len(groups) - MOST_GROUPS)
+    yield from _more_groups(Topic.COPIES, len(groups) - MOST_GROUPS)
 
 
 def _many_levels(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
@@ -276,7 +294,7 @@ def _many_levels(table: Table, duplicates: Mapping[int, int]) -> Iterator[Findin
     if names:
         have = "This column has" if len(names) == 1 else "These columns have"
         yield Finding(
-            "many levels",
+            Topic.MANY_LEVELS,
             tuple(names),
             f"{have} fewer than {SAMPLES_PER_LEVEL} samples for each level on average. Estimates "
             "come out too large; the tests make up for it, but rare levels hide what is there.",
@@ -288,7 +306,7 @@ def _kept_gaps(columns: Sequence[Column]) -> Iterator[Finding]:
     if names:
         one = "This column has" if len(names) == 1 else "These columns have"
         yield Finding(
-            "missing values",
+            Topic.MISSING_VALUES,
             tuple(names),
             f"{one} missing values, which count as a level of their own. That a value is missing "
             "may be informative.",
@@ -306,7 +324,7 @@ def _row_numbers(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
         one = len(names) == 1
         grow = "This column grows or falls" if one else "These columns grow or fall"
         yield Finding(
-            "counts the rows",
+            Topic.COUNTS_ROWS,
             tuple(names),
             f"{grow} strictly from row to row, as a row number or a time does. Leave out a row "
             "number. If the rows are a time series, use surrogates='shift'.",
@@ -339,7 +357,7 @@ def _ties(columns: Sequence[Column]) -> Iterator[Finding]:
         one = len(tied) == 1
         up_to = f"{100 * max(tied.values()):.0f} %"
         yield Finding(
-            "ties",
+            Topic.TIES,
             tuple(tied),
             f"{'This column counts' if one else 'These columns count'} as continuous, but "
             f"{'' if one else 'up to '}{up_to} of the samples share their value with at least "
@@ -383,7 +401,7 @@ def _giveaways(dataset: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
     if names:
         one = len(names) == 1
         yield Finding(
-            "gives the target away",
+            Topic.GIVES_TARGET_AWAY,
             tuple(names),
             f"{'This column determines' if one else 'Each of these columns determines'} the target "
             f"almost exactly. Check that {'it is' if one else 'they are'} known before the target "
@@ -406,7 +424,7 @@ def _determines(column: Column, target: IntArray) -> bool:
 def _near_duplicates(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
     if len(numbers) > MOST_COLUMNS:
         yield Finding(
-            "near-duplicates",
+            Topic.NEAR_DUPLICATES,
             (),
             f"Columns that are nearly the same were not looked for, as there are more than "
             f"{MOST_COLUMNS:,}.",
@@ -417,15 +435,15 @@ def _near_duplicates(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
         names = tuple(table.names[i] for i in group)
         others = "the other is" if len(names) == 2 else "the others are"
         yield Finding(
-            "near-duplicates",
+            Topic.NEAR_DUPLICATES,
             names,
             f"These {len(names)} columns are nearly the same (rank correlation beyond "
             f"{NEAR_DUPLICATE:g}). Which one is selected is nearly random; {others} mostly "
             "redundant.",
         )
-    yield from _more_groups("near-duplicates", len(groups) - MOST_GROUPS)
+    yield from _more_groups(Topic.NEAR_DUPLICATES, len(groups) - MOST_GROUPS)
 
 
-def _more_groups(topic: str, more: int) -> Iterator[Finding]:
+def _more_groups(topic: Topic, more: int) -> Iterator[Finding]:
     if more > 0:
         yield Finding(topic, (), f"There are {more} more such groups of columns.")

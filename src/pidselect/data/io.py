@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import secrets
 import shutil
 import sys
 import tempfile
@@ -26,7 +27,6 @@ from typing import IO, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .atomic_write import atomic_write
 from .column_store import ColumnStore
 from .input import column_names, keep, read_columns, unique_names
 from .messages import quoted
@@ -36,6 +36,7 @@ from .text_io import (
     DELIMITED,
     JSON_LINES,
     PACKED,
+    SIGNATURES,
     ColumnBuilder,
     DelimitedFile,
     FileError,
@@ -45,6 +46,7 @@ from .text_io import (
     TextFormat,
     build_columns,
     choose,
+    is_packed,
     is_text,
     no_rows,
     open_text,
@@ -57,6 +59,7 @@ __all__ = [
     "FileError",
     "TextColumnWarning",
     "TextFormat",
+    "atomic_write",
     "check_target",
     "header",
     "read_file",
@@ -169,11 +172,8 @@ def check_path(path: AnyPath) -> Path:
         raise FileError(path, "it is a spreadsheet", remedy)
     if not is_text(place) and place.suffix.lower() not in (*PARQUET, *ARROW, *NUMPY):
         known = ", ".join((*DELIMITED, *JSON_LINES, *PARQUET, *ARROW, *NUMPY))
-        raise FileError(
-            path,
-            f"its name must end in {known}, that of a text also in {PACKED}",
-            "Read other formats with pandas, and pass the dataframe",
-        )
+        problem = f"its name must end in {known}, that of a text also in {PACKED}"
+        raise FileError(path, problem, "Read other formats with pandas, and pass the dataframe")
     if not place.exists():
         raise FileNotFoundError(_not_there(place))
     return place
@@ -214,10 +214,10 @@ def _suffix_of(start: bytes) -> str:
         with suppress(OSError, EOFError):
             unpacked = gzip.GzipFile(fileobj=io.BytesIO(start)).read1(2**10)
         return _suffix_of(unpacked) + PACKED
-    signatures = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x93NUMPY": ".npy"}
-    signatures[b"\xff\xff\xff\xff"] = ".arrows"  # a stream of Arrow
-    found = next((s for first, s in signatures.items() if start.startswith(first)), None)
-    return found or (".jsonl" if start.lstrip().startswith(b"{") else ".csv")
+    if start.startswith(b"\xff\xff\xff\xff"):
+        return ".arrows"
+    found = (suffix for first, (_, suffix) in SIGNATURES.items() if start.startswith(first))
+    return next(found, ".jsonl" if start.lstrip().startswith(b"{") else ".csv")
 
 
 # -------------------------------------------------------------- Parquet, Arrow and NumPy, by column
@@ -243,16 +243,11 @@ def _reading(path: object, name: str | None = None) -> Iterator[None]:
         yield
     except (FileError, ModuleNotFoundError):
         raise
-    except MemoryError as error:
-        raise FileError(
-            path, "it needs more memory than there is, or is damaged", "Check or copy it again"
-        ) from error
     except Exception as error:
         problem = " ".join(str(error).split()) or type(error).__name__
-        if name is None:
-            raise FileError(
-                path, f"it is damaged, or its name is wrong: {problem}", "Copy it again"
-            ) from error
+        if name is None or isinstance(error, MemoryError):
+            problem = f"it is damaged, or its name is wrong: {problem}"
+            raise FileError(path, problem, "Copy it again") from error
         remedy = f"Convert the column, or exclude it: without=[{name!r}]"
         raise FileError(path, problem, remedy, setting=("without", name)) from error
 
@@ -275,11 +270,9 @@ def _open_array(path: Path) -> Any:
     """Return an array saved by NumPy, mapped into memory."""
     array = np.load(path, mmap_mode="r")
     if not isinstance(array, np.ndarray) or array.dtype.names is not None or array.ndim != 2:
-        what = "no array" if not isinstance(array, np.ndarray) else f"of {array.ndim} dimensions"
-        what = "of records" if getattr(array, "dtype", np.dtype("f8")).names else what
-        raise FileError(
-            path, f"the array is {what}", "A table has two dimensions, rows and columns"
-        )
+        what = f"{type(array).__name__} of {getattr(array, 'dtype', 'arrays')}"
+        problem = f"it holds {what} with shape {getattr(array, 'shape', ())}"
+        raise FileError(path, problem, "Save an array of two dimensions, rows and columns")
     if not array.dtype.itemsize:
         raise no_rows(path)
     return array
@@ -350,9 +343,8 @@ class _ArrowFile:
 
     def _check_rows(self, n_rows: int) -> None:
         if n_rows > ROWS_PER_BYTE * self.path.stat().st_size + MOST_FREE_ROWS:
-            raise FileError(
-                self.path, f"it declares {n_rows:,} rows, more than it can hold", "Copy it again"
-            )
+            problem = f"it declares {n_rows:,} rows, more than it can hold"
+            raise FileError(self.path, problem, "Copy it again")
 
 
 # ----------------------------------------------------------------------------------------- writing
@@ -420,7 +412,7 @@ def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
     """Return the path of a file that can be written, by its name and its folder."""
     place = Path(target)
     known = (*DELIMITED, *JSON_LINES, *PARQUET, *ARROW)
-    if text_suffix(place) not in known or (place.suffix.lower() == PACKED and not is_text(place)):
+    if text_suffix(place) not in known or (is_packed(place) and not is_text(place)):
         ends = f"Its name must end in {', '.join(known)}, that of a text also in {PACKED}"
         raise FileError(target, "its format cannot be written", ends)
     if place.is_dir():
@@ -431,6 +423,25 @@ def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
     if is_source and os.path.samefile(cast(AnyPath, source), place):
         raise FileError(target, "it is the table itself, which would be lost", "Give another name")
     return place
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside its place, and move it there when all is written."""
+    place = Path(os.path.realpath(path))  # where a link leads
+    beside = place.parent / f".pidselect-{secrets.token_hex(8)}.part"
+    try:
+        with beside.open("xb") as file:
+            with suppress(OSError):  # who may read it, stays as it was
+                beside.chmod(place.stat().st_mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
 
 
 def _arrays(
@@ -525,9 +536,8 @@ def _write_arrow(
 @contextmanager
 def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]:
     """Open the text of a file, compressed if its name ends so."""
-    is_packed = place.suffix.lower() == PACKED
     # Without a name and a time in it, the same table gives the same bytes.
-    packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_packed else None
+    packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_packed(place) else None
     below = cast(IO[bytes], packed) if packed else file
     wrapper = io.TextIOWrapper(below, encoding, errors="backslashreplace", newline="")
     try:
@@ -545,12 +555,11 @@ def _to_json_values(column: ColumnBuilder, texts: Any) -> list[Any]:
     if column.form == "boolean":
         return [None if text is None else text.lower() == "true" for text in written]
     if column.form in (None, "number"):
-        return [None if text is None else _to_json(_to_number(text)) for text in written]
+        return [
+            None if text is None else _to_json(whole_number(text.replace(",", ".")))
+            for text in written
+        ]
     return written
-
-
-def _to_number(text: str) -> int | float:
-    return whole_number(text.replace(",", "."))
 
 
 def _to_arrow(column: ColumnBuilder, texts: Any) -> Any:

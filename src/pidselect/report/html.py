@@ -11,7 +11,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from pidselect.data.atomic_write import atomic_write
+from pidselect.data.io import atomic_write
 from pidselect.data.messages import to_float
 
 try:

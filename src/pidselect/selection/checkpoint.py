@@ -29,7 +29,7 @@ import numpy as np
 
 from pidselect import __version__
 from pidselect.data import Column, Dataset, IntArray
-from pidselect.data.atomic_write import atomic_write
+from pidselect.data.io import atomic_write
 from pidselect.data.messages import quoted, to_plain
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import record_settings
