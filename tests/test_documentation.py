@@ -18,7 +18,7 @@ from types import ModuleType
 import pytest
 
 from pidselect.decomposition import MEASURES
-from pidselect.decomposition.decompose import CONTINUOUS
+from pidselect.decomposition.samples import CONTINUOUS
 from pidselect.estimators import ESTIMATORS
 from pidselect.selection.criteria import CRITERIA
 from pidselect.significance import SURROGATES
@@ -36,6 +36,7 @@ EXAMPLES = sorted({*(ROOT / "examples").glob("*.py")} - {*GALLERY})
 #: Something each example must print. A new example needs a line here.
 PRINTED = {
     "draw_atoms.py": "synergy in bits: RDN 0.00, COPY 0.00, XOR 1.00, AND 0.5",
+    "draw_how_columns_matter.py": "selected flavanoids, color_intensity, proline",
     "draw_displays.py": "drawn: path, atoms, matrix, stability, lattice; selected power",
     "draw_continuous_convergence.py": "sx-ksg: at most 0.02 bit off with 3200 samples",
     "draw_report_page.py": "selected worst perimeter, worst smoothness, mean texture",
