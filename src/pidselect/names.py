@@ -1,7 +1,7 @@
-"""Names of criteria, estimators, surrogate schemes and measures, for parameters and options.
+"""Registered names, for the help and completion of the command line.
 
-The registries that map them to code import compiled kernels, which takes a second; the command line
-lists and completes the names without it. A new entry of a registry needs its name here.
+The registries import compiled kernels, which takes a second. The library checks names by the
+registries; a test compares them with these.
 """
 
 CRITERION_NAMES = ("cmi", "mi", "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap", "pid")

@@ -31,9 +31,8 @@ from pidselect.decomposition.binning import BINNINGS, Binning
 from pidselect.decomposition.inference import InferenceSettings, infer_atoms, n_decompositions
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition
-from pidselect.decomposition.samples import DiscreteSample, Sample, to_sample
+from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, Sample, to_sample
 from pidselect.estimators.base import NATS_PER_UNIT, Unit
-from pidselect.names import CONTINUOUS_MEASURE_NAMES, MEASURE_NAMES
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
 logger = logging.getLogger(__name__)
@@ -126,7 +125,7 @@ def decompose(
     >>> round(result.synergy, 2), round(result.shared, 2)
     (0.99, 0.0)
     """
-    check_choice(measure, (*MEASURE_NAMES, *CONTINUOUS_MEASURE_NAMES), "measure")
+    check_choice(measure, (*MEASURES, *CONTINUOUS), "measure")
     check_choice(binning, BINNINGS, "binning")
     check_choice(unit, tuple(NATS_PER_UNIT), "unit")
     check_count(bins, "bins", at_least=2)

@@ -16,7 +16,6 @@ from pidselect.decomposition.pmf import PIDAtoms, check_pmf, information
 from pidselect.decomposition.result import Decomposition
 from pidselect.decomposition.shared_exclusions import sx
 from pidselect.estimators.base import NATS_PER_UNIT, Unit
-from pidselect.names import MEASURE_NAMES
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def decompose_distribution(
     >>> {label: round(bits, 6) for label, bits in three.atoms.items() if bits > 1e-9}
     {'{1,2,3}': 1.0}
     """
-    check_choice(measure, MEASURE_NAMES, "measure")
+    check_choice(measure, MEASURES, "measure")
     check_choice(unit, tuple(NATS_PER_UNIT), "unit")
     probabilities = check_pmf(pmf)
     n_sources = probabilities.ndim - 1

@@ -11,7 +11,6 @@ from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
-from pidselect.names import ESTIMATOR_NAMES
 
 #: Every named estimator. A new one is one more line.
 ESTIMATORS: dict[str, Callable[[], Estimator]] = {
@@ -43,7 +42,7 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
                 'given). Pass a name such as "auto" or "ksg", or an object such as KSG(k=4).'
             )
         return estimator
-    check_choice(estimator, ("auto", *ESTIMATOR_NAMES), "estimator")
+    check_choice(estimator, ("auto", *ESTIMATORS), "estimator")
     return ESTIMATORS[default_estimator(block) if estimator == "auto" else estimator]()
 
 

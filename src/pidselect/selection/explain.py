@@ -25,9 +25,9 @@ from pidselect.data import (
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
+from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.source_pair import PIDStrategy
-from pidselect.names import MEASURE_NAMES
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, sample_rows
@@ -46,7 +46,7 @@ def explain_fit(
     selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int
 ) -> Explanation:
     """Explain the selection of a fitted selector; see `PIDSelector.explain`."""
-    check_choice(measure, ("auto", *MEASURE_NAMES), "measure")
+    check_choice(measure, ("auto", *MEASURES), "measure")
     bins = check_count(bins, "bins", at_least=2)
     check_columns(selector, X)
     record = selector.selection_

@@ -14,11 +14,10 @@ from sklearn.utils.validation import validate_data
 from pidselect.data import Table, check_choice
 from pidselect.data.messages import quoted
 from pidselect.estimators.cuda.scorer import cuda
-from pidselect.names import CRITERION_NAMES, SURROGATE_NAMES
 from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA, Criterion
 from pidselect.selection.lookahead import Lookahead
-from pidselect.significance import check_resolution
+from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.validation import check_count, check_jobs
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def to_criterion(criterion: object) -> Criterion:
         raise TypeError(f"criterion={criterion!r} is a class; use {criterion.__name__}().")
     if not isinstance(criterion, str) and hasattr(criterion, "candidate_scores"):
         return cast(Criterion, criterion)
-    check_choice(criterion, CRITERION_NAMES, "criterion")
+    check_choice(criterion, CRITERIA, "criterion")
     return CRITERIA[str(criterion)]
 
 
@@ -73,7 +72,7 @@ def to_schemes(surrogates: object) -> tuple[str, ...]:
     """Return the names of one or several surrogate schemes as a tuple."""
     names = tuple(surrogates) if isinstance(surrogates, tuple | list) else (surrogates,)
     for name in names:
-        check_choice(name, SURROGATE_NAMES, "surrogates")
+        check_choice(name, SURROGATES, "surrogates")
         if names.count(name) > 1:
             raise ValueError(f"surrogates={surrogates!r} names {name!r} twice.")
     if not names:
