@@ -33,14 +33,7 @@ TOGETHER_BYTES = 2**27
 
 
 def is_frame(X: object) -> bool:
-    """Return whether X is a dataframe (pandas, polars, pyarrow, ...) held in memory.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> is_frame(pl.DataFrame({"a": [1, 2]})), is_frame(np.zeros((2, 1)))
-    (True, False)
-    """
+    """Return whether X is a dataframe (pandas, polars, pyarrow, ...) held in memory."""
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
@@ -94,13 +87,7 @@ def keep(raw: RawColumn, store: ColumnStore | None) -> RawColumn:
 
 
 def column_names(X: Any) -> tuple[str, ...]:
-    """Return the names of a table's columns, without reading them.
-
-    Examples
-    --------
-    >>> column_names(np.zeros((5, 2)))
-    ('x0', 'x1')
-    """
+    """Return the names of a table's columns, without reading them."""
     if isinstance(X, Columns):
         return X.names
     if is_frame(X):
@@ -224,14 +211,7 @@ def to_matrix(X: Any) -> NDArray[Any]:
 
 
 def frame_library(X: object) -> str | None:
-    """Return the name of the library whose dataframe X is, or None if it is no dataframe.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> frame_library(pl.DataFrame({"a": [1]})), frame_library([[1]])
-    ('polars', None)
-    """
+    """Return the name of the library whose dataframe X is, or None if it is no dataframe."""
     return _frame(X).implementation.value if is_frame(X) else None
 
 
@@ -286,13 +266,7 @@ def make_frame(
 
 
 def unique_names(names: Sequence[Any]) -> tuple[str, ...]:
-    """Return the names as text, checked to be different from each other.
-
-    Examples
-    --------
-    >>> unique_names(["a", 0])
-    ('a', '0')
-    """
+    """Return the names as text, checked to be different from each other."""
     texts = tuple(str(name) for name in names)
     if doubles := [name for name, count in Counter(texts).items() if count > 1]:
         raise ValueError(

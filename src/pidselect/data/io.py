@@ -12,7 +12,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -67,6 +67,7 @@ __all__ = [
 ]
 
 AnyPath = str | PathLike[str]
+Arrays = Mapping[str, Any]
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc", ".arrows")
@@ -96,16 +97,7 @@ def read_file(
     text: TextFormat | None = None,
     block_bytes: int = BLOCK_BYTES,
 ) -> tuple[RawColumn, ...]:
-    """Read the columns of a file into the store.
-
-    Parameters
-    ----------
-    path, columns, without, text
-        See `Table.open`.
-    store : ColumnStore
-    block_bytes : int
-        Bytes of text that are parsed together.
-    """
+    """Read the columns of a file into the store; for the parameters see `Table.open`."""
     place = check_path(path)
     require_arrow(path)
     chosen = None if columns is None else _as_names(columns)
@@ -128,17 +120,7 @@ def _as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def header(path: AnyPath, text: TextFormat | None = None) -> tuple[str, ...]:
-    r"""Return the names of a file's columns, of JSON lines those in the first megabyte.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "people.csv")
-    ...     _ = path.write_text("age,city\n31.5,Rome\n")
-    ...     header(path)
-    ('age', 'city')
-    """
+    """Return the names of a file's columns, of JSON lines those in the first megabyte."""
     place = check_path(path)
     if is_text(place):
         return open_text(place, text).names
@@ -366,16 +348,12 @@ def write_columns(
     Parameters
     ----------
     source : str or path
-        Any file that `Table.open` reads.
+        Any file that `Table.open` reads, if text as `text` states.
     target : str or path
         Its name determines the format: .csv, .tsv, .txt, .jsonl, .ndjson, and each with .gz;
         .parquet, .pq, .arrow, .feather, .ipc. An existing file is replaced.
     names : sequence of str
         The columns, in the order in which they are written.
-    text : TextFormat, optional
-        How the source is written.
-    block_bytes : int
-        Bytes of text that are parsed together.
 
     Examples
     --------
@@ -394,18 +372,17 @@ def write_columns(
     file = open_text(origin, text) if is_text(origin) else None
     if not isinstance(file, JsonLinesFile):  # which may name a column in its last line
         choose(source, header(origin, text) if file is None else file.names, chosen)
-    columns: list[ColumnBuilder] | None = None
+    columns: dict[str, ColumnBuilder] = {}
     if file is not None and text_suffix(place) not in DELIMITED:
-        found = build_columns(file, chosen, size=block_bytes)
-        columns = [found[name] for name in chosen]
-    arrays = _arrays(origin, file, chosen, block_bytes)
+        columns = build_columns(file, chosen, size=block_bytes)
+    blocks = _blocks(origin, file, chosen, block_bytes)
     with atomic_write(place) as target_file:
         if place.suffix.lower() in (*PARQUET, *ARROW):
-            _write_arrow(target_file, place, chosen, arrays, columns)
+            _write_arrow(target_file, place, blocks, columns)
         elif text_suffix(place) in JSON_LINES:
-            _write_json(target_file, place, chosen, arrays, columns)
+            _write_json(target_file, place, blocks, columns)
         else:
-            _write_delimited(target_file, place, chosen, arrays, file)
+            _write_delimited(target_file, place, chosen, blocks, file)
 
 
 def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
@@ -444,32 +421,32 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def _arrays(
+def _blocks(
     path: Path, file: TextFile | None, names: tuple[str, ...], block_bytes: int
-) -> Iterator[list[Any]]:
+) -> Iterator[Arrays]:
     """Yield the columns of some rows: of a text as they are written, else as they are."""
     if file is not None:
         for block in file.blocks(names, (), block_bytes, as_written=True):
             nothing = require_arrow(path).nulls(block.n_rows, "string")
-            yield [block.columns.get(name, nothing) for name in names]
+            yield {name: block.columns.get(name, nothing) for name in names}
     elif path.suffix.lower() in NUMPY:
         with _reading(path):
             array = _open_array(path)
-            places = [int(name[1:]) for name in names]
             step = max(1, BATCH_VALUES // array.shape[1])
             for start in range(0, len(array), step):
                 some = array[start : start + step]
-                yield [require_arrow(path).array(some[:, place]) for place in places]
+                yield {name: require_arrow(path).array(some[:, int(name[1:])]) for name in names}
     else:
         with _reading(path), _ArrowFile(path) as source:
-            yield from (batch.columns for batch in source.batches(names))
+            for batch in source.batches(names):
+                yield dict(zip(names, batch.columns, strict=True))
 
 
 def _write_delimited(
     file: IO[bytes],
     place: Path,
     names: Sequence[str],
-    arrays: Iterator[list[Any]],
+    blocks: Iterator[Arrays],
     source: TextFile | None,
 ) -> None:
     encoding, delimiter, fields = "utf-8", ",", dict(zip(names, names, strict=True))
@@ -482,42 +459,32 @@ def _write_delimited(
         writer = csv.writer(wrapper, delimiter=delimiter, lineterminator="\n")
         quoting = csv.writer(wrapper, writer.dialect, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow([fields[name] for name in names])
-        for some in arrays:
-            columns = [[_to_text(value) for value in array.to_pylist()] for array in some]
+        for block in blocks:
+            columns = [[_to_text(v) for v in array.to_pylist()] for array in block.values()]
             # Python quotes no "\r" where lines end in "\n".
             has_returns = any("\r" in text for texts in columns for text in texts)
             (quoting if has_returns else writer).writerows(zip(*columns, strict=True))
 
 
 def _write_json(
-    file: IO[bytes],
-    place: Path,
-    names: Sequence[str],
-    arrays: Iterator[list[Any]],
-    columns: list[ColumnBuilder] | None,
+    file: IO[bytes], place: Path, blocks: Iterator[Arrays], columns: Mapping[str, ColumnBuilder]
 ) -> None:
     with _text_file(file, place, "utf-8") as wrapper:
-        for some in arrays:
-            if columns is None:
-                lists = [[_to_json(value) for value in array.to_pylist()] for array in some]
-            else:
-                lists = [_to_json_values(c, a) for c, a in zip(columns, some, strict=True)]
+        for block in blocks:
+            lists = [_to_json_values(array, columns.get(name)) for name, array in block.items()]
             for row in zip(*lists, strict=True):
-                record = dict(zip(names, row, strict=True))
+                record = dict(zip(block, row, strict=True))
                 wrapper.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def _write_arrow(
-    file: IO[bytes],
-    place: Path,
-    names: Sequence[str],
-    arrays: Iterator[list[Any]],
-    columns: list[ColumnBuilder] | None,
+    file: IO[bytes], place: Path, blocks: Iterator[Arrays], columns: Mapping[str, ColumnBuilder]
 ) -> None:
     pyarrow = require_arrow(place)
-    if columns is not None:
-        arrays = ([_to_arrow(c, a) for c, a in zip(columns, some, strict=True)] for some in arrays)
-    batches = (pyarrow.record_batch(some, list(names)) for some in arrays)
+    batches = (
+        pyarrow.record_batch({n: _to_arrow(array, columns.get(n)) for n, array in block.items()})
+        for block in blocks
+    )
     first: Any = next(batches, None)
     if first is None:
         raise FileError(place, "there are no rows to write", "Choose a source with rows")
@@ -549,21 +516,23 @@ def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]
             packed.close()
 
 
-def _to_json_values(column: ColumnBuilder, texts: Any) -> list[Any]:
-    """Return numbers, booleans, or the texts themselves."""
-    written = [None if column.is_missing(text) else text for text in texts.to_pylist()]
+def _to_json_values(array: Any, column: ColumnBuilder | None) -> list[Any]:
+    """Return numbers, booleans or texts, of a text file by the form of the whole column."""
+    values = array.to_pylist()
+    if column is None:
+        return [_to_json(value) for value in values]
+    values = [None if column.is_missing(text) else text for text in values]
     if column.form == "boolean":
-        return [None if text is None else text.lower() == "true" for text in written]
+        return [text and text.lower() == "true" for text in values]
     if column.form in (None, "number"):
-        return [
-            None if text is None else _to_json(whole_number(text.replace(",", ".")))
-            for text in written
-        ]
-    return written
+        return [text and _to_json(whole_number(text.replace(",", "."))) for text in values]
+    return values
 
 
-def _to_arrow(column: ColumnBuilder, texts: Any) -> Any:
-    """Return texts as an array of the type that the whole column has."""
+def _to_arrow(texts: Any, column: ColumnBuilder | None) -> Any:
+    """Return texts of a file as an array of the type that the whole column has."""
+    if column is None:
+        return texts
     pyarrow = require_arrow("")
     if column.form == "text" or column.has_merged:
         written = [None if column.is_missing(text) else text for text in texts.to_pylist()]

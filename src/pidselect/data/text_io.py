@@ -184,13 +184,7 @@ class TextFormat:
 
 
 def text_suffix(path: Path) -> str:
-    """Return the suffix of a file's name, without that of its compression.
-
-    Examples
-    --------
-    >>> text_suffix(Path("table.CSV.gz"))
-    '.csv'
-    """
+    """Return the suffix of a file's name, without that of its compression."""
     return (Path(path.stem).suffix if is_packed(path) else path.suffix).lower()
 
 
@@ -796,13 +790,7 @@ _PARSERS: dict[str, Any] = {"boolean": _booleans, "moment": _moments, "clock": _
 
 
 def whole_number(value: Any) -> int | float:
-    """Return a number that is written without decimals as an int, others as floats.
-
-    Examples
-    --------
-    >>> whole_number(" 12"), whole_number("1e3")
-    (12, 1000.0)
-    """
+    """Return a number that is written without decimals as an int, others as floats."""
     try:
         return int(value) if not isinstance(value, float) else value
     except ValueError:
@@ -847,14 +835,9 @@ def build_columns(
         raise no_rows(file.path)
     marks = {builder.mark: name for name, builder in builders.items() if not builder.is_mixed}
     if "," in marks and "." in marks:
-        raise FileError(
-            file.path,
-            f"column {marks[',']!r} has numbers with a decimal comma, column {marks['.']!r} with a "
-            "decimal point",
-            "State which it is, decimal=',' or decimal='.'; columns with the other mark are then "
-            "read as text",
-            setting=("decimal", ","),
-        )
+        problem = f"column {marks[',']!r} has decimal commas, column {marks['.']!r} decimal points"
+        remedy = "State decimal=',' or decimal='.'; columns with the other mark are read as text"
+        raise FileError(file.path, problem, remedy, setting=("decimal", ","))
     return builders
 
 
