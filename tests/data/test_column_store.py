@@ -156,9 +156,8 @@ def test_a_store_fills_memory_first_and_files_then():
     assert (store.bytes_in_memory, store.bytes_in_files) == (840, 560_800)
 
 
-def test_arrays_outlive_the_store_and_files_are_renewed(monkeypatch):
-    monkeypatch.setattr("pidselect.data.column_store.FILE_BYTES", 4096)
-    store = ColumnStore(0)
+def test_arrays_outlive_the_store_and_files_are_renewed():
+    store = ColumnStore(0, file_bytes=4096)
     kept = [store.keep(np.full(300, float(i))) for i in range(5)]
     del store
     assert [values.sum() for values in kept] == [300.0 * i for i in range(5)]

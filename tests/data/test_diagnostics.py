@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 
-from pidselect.data import diagnostics, duplicates, read_dataset
-from pidselect.data.diagnostics import inspect_data
+from pidselect.data import read_dataset
+from pidselect.data.diagnostics import Topic, inspect_data
 
 N = 300
 
@@ -95,37 +95,35 @@ def test_near_duplicates_are_grouped_whatever_their_scale_and_sign(rng):
     assert "the others are mostly redundant" in found[0].sentence
 
 
-def test_blocks_find_what_one_matrix_finds(rng, monkeypatch):
-    a = rng.normal(size=(N, 6))
-    X = np.column_stack([a, a[:, [4, 0]] + 0.01 * rng.normal(size=(N, 2))])
-    whole = inspect_data(read_dataset(X, a[:, 0] * a[:, 1]))
-    for module in (diagnostics, duplicates):
-        monkeypatch.setattr(module, "BLOCK", 3)
-    assert inspect_data(read_dataset(X, a[:, 0] * a[:, 1])) == whole
-    assert [remark.columns for remark in whole] == [("x0", "x7"), ("x4", "x6")]
+def test_near_duplicates_are_found_across_blocks_of_columns(rng):
+    a = rng.normal(size=(N, 1500))
+    X = np.column_stack([a, a[:, [1400, 0]] + 0.01 * rng.normal(size=(N, 2))])
+    found = inspect_data(read_dataset(X, rng.normal(size=N)))
+    groups = [finding.columns for finding in found if finding.topic == Topic.NEAR_DUPLICATES]
+    assert groups == [("x0", "x1501"), ("x1400", "x1500")]
 
 
-def test_many_groups_and_many_columns_are_cut_short(rng, monkeypatch):
-    a = rng.normal(size=(N, 4))
-    X = np.column_stack([a, a + 0.001 * rng.normal(size=(N, 4))])
-    y = rng.normal(size=N)
-    monkeypatch.setattr(diagnostics, "MOST_GROUPS", 3)
-    found = inspect_data(read_dataset(X, y))
-    assert [len(remark.columns) for remark in found] == [2, 2, 2, 0]
-    assert found[-1].sentence == "There are 1 more such groups of columns."
-    monkeypatch.setattr(diagnostics, "MOST_COLUMNS", 7)
-    assert "were not looked for" in remarks(X, y)["near-duplicates"].sentence
+def test_many_groups_are_cut_short(rng):
+    a = rng.normal(size=(N, 22))
+    X = np.column_stack([a, a + 0.001 * rng.normal(size=a.shape)])
+    found = inspect_data(read_dataset(X, rng.normal(size=N)))
+    assert [len(finding.columns) for finding in found] == [2] * 20 + [0]
+    assert "2 more" in found[-1].sentence
 
 
-def test_large_tables_are_sampled_always_alike(rng, monkeypatch):
-    for module in (diagnostics, duplicates):
-        monkeypatch.setattr(module, "RANK_ROWS", 100)
-    monkeypatch.setattr(diagnostics, "TIE_ROWS", 100)
-    a = rng.normal(size=N)
-    X = np.column_stack([a, a + 0.001 * rng.normal(size=N), np.where(a < 0, 0.0, a**2)])
-    problem = read_dataset(X, rng.normal(size=N), feature_types={"x2": "continuous"})
-    assert {remark.topic for remark in inspect_data(problem)} == {"near-duplicates", "ties"}
-    assert inspect_data(problem) == inspect_data(problem)
+def test_of_too_many_columns_no_pairs_are_compared(rng):
+    a = rng.normal(size=(30, 10_000))
+    X = np.column_stack([a, a[:, 0] + 1e-6 * rng.normal(size=30)])
+    assert not remarks(X, rng.normal(size=30))["near-duplicates"].columns
+
+
+def test_large_tables_are_sampled_always_alike(rng):
+    a = rng.normal(size=100_500)
+    X = np.column_stack([a, a + 0.001 * rng.normal(size=len(a)), np.where(a < 0, 0.0, a**2)])
+    dataset = read_dataset(X, rng.normal(size=len(a)), feature_types={"x2": "continuous"})
+    found = inspect_data(dataset)
+    assert {finding.topic for finding in found} == {Topic.NEAR_DUPLICATES, Topic.TIES}
+    assert inspect_data(dataset) == found
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -32,6 +32,8 @@ class ColumnStore:
     ----------
     max_bytes : int
         The memory that all arrays together may take before files are used.
+    file_bytes : int
+        The size of one file.
 
     Examples
     --------
@@ -41,8 +43,8 @@ class ColumnStore:
     (1249975000.0, 800, 400000)
     """
 
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self, max_bytes: int, file_bytes: int = FILE_BYTES) -> None:
+        self.max_bytes, self.file_bytes = max_bytes, file_bytes
         self.bytes_in_memory = 0
         self.bytes_in_files = 0
         self._made: dict[Key, tuple[Any, Any]] = {}
@@ -51,9 +53,9 @@ class ColumnStore:
         self._end = 0
         self._lock = RLock()  # threads may come at once
 
-    def __reduce__(self) -> tuple[type[ColumnStore], tuple[int]]:
+    def __reduce__(self) -> tuple[type[ColumnStore], tuple[int, int]]:
         """Pickle the store without its arrays, which are computed again."""
-        return ColumnStore, (self.max_bytes,)
+        return ColumnStore, (self.max_bytes, self.file_bytes)
 
     def keep(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the values, or a writable copy of them in a file beyond the limit."""
@@ -90,7 +92,7 @@ class ColumnStore:
         start = -(-self._end // ALIGNMENT) * ALIGNMENT
         try:
             if self._file is None or self._map is None or start + values.nbytes > len(self._map):
-                size = max(FILE_BYTES, values.nbytes)
+                size = max(self.file_bytes, values.nbytes)
                 if self._file is not None:
                     self._file.close()  # what is mapped stays
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it is written to until the end)
