@@ -282,7 +282,7 @@ def _check_signature(path: Path, first: bytes, encoding: str) -> None:
             raise FileError(path, f"it is no text but {what}", remedy)
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Some rows: arrays of strings, null where there is no value, and the forms they may have."""
 
     n_rows: int
@@ -313,7 +313,7 @@ class DelimitedFile:
         without: Collection[str] = (),
         size: int = BLOCK_BYTES,
         as_written: bool = False,
-    ) -> Iterator[Block]:
+    ) -> Iterator[TextBlock]:
         """Yield the chosen columns; with `as_written` also the words for missing values."""
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
@@ -350,7 +350,7 @@ class DelimitedFile:
                     is_checked = True
                 if batch.num_rows:
                     arrays = {name: batch.column(places[name]) for name in names}
-                    yield Block(batch.num_rows, arrays, forms)
+                    yield TextBlock(batch.num_rows, arrays, forms)
         except (pa.ArrowException, OSError, UnicodeError) as error:
             self.check()
             problem = f"it cannot be parsed, or a record is longer than {size:,} bytes ({error})"
@@ -376,14 +376,11 @@ class DelimitedFile:
                 remedy += f"; delete the first line, {start_of(self.fields[0])}, if it is no header"
         elif found == width + 1 and line == self.n_header_lines + 1:
             remedy = "if the first field is the name of the row, name it in the header, too"
-        return FileError(
-            self.path,
+        problem = (
             f"found {found} field{'s' * (found != 1)} where the header has {width} (the delimiter "
-            f"is {delimiter!r}): {start_of(delimiter.join(row))}",
-            f"Correct this line; {remedy}",
-            line,
-            setting,
+            f"is {delimiter!r}): {start_of(delimiter.join(row))}"
         )
+        return FileError(self.path, problem, f"Correct this line; {remedy}", line, setting)
 
 
 def open_delimited(path: Path, text: TextFormat) -> DelimitedFile:
@@ -445,13 +442,12 @@ def _records(path: Path, text: TextFormat) -> Iterator[tuple[list[str], int, int
             if row:
                 yield row, first, reader.line_num
     except csv.Error as error:
-        raise FileError(
-            path,
-            f"a quote is not closed, or its field continues after it, until line "
-            f"{reader.line_num} ({error}): {start_of(first_line)}",
-            "Close every quote, and double a quote inside of a quoted field",
-            first,
-        ) from error
+        problem = (
+            "a quote is not closed, or a field continues after its quote, until line "
+            f"{reader.line_num} ({error}): {start_of(first_line)}"
+        )
+        remedy = "Close every quote, and double a quote inside of a quoted field"
+        raise FileError(path, problem, remedy, first) from error
     finally:
         csv.field_size_limit(limit)
 
@@ -527,14 +523,14 @@ class JsonLinesFile:
         without: Collection[str] = (),
         size: int = BLOCK_BYTES,
         as_written: bool = False,
-    ) -> Iterator[Block]:
+    ) -> Iterator[TextBlock]:
         """Yield the chosen columns of which keys were found so far."""
         import pyarrow as pa
 
         found: dict[str, None] = {}
         for rows in self._rows(size):
             found |= dict.fromkeys(key for row in rows.values() for key in row)
-            block = Block(len(rows), {}, {})
+            block = TextBlock(len(rows), {}, {})
             for name in found:
                 if (columns is None or name in columns) and name not in without:
                     texts, block.forms[name] = self._texts(name, rows)
