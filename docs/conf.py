@@ -100,7 +100,7 @@ def keep_underscores(app: Sphinx, what: str, name: str, value: object, *rest: An
 
 
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx when to call these functions."""
+    """Connect these functions to Sphinx."""
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", drop_signature)
     app.connect("autodoc-process-docstring", keep_underscores, priority=900)  # after napoleon

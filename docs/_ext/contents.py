@@ -90,7 +90,7 @@ def copy_finished(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx when to call these functions."""
+    """Connect these functions to Sphinx."""
     app.connect("source-read", read_page)
     app.connect("build-finished", copy_finished)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

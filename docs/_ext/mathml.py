@@ -32,6 +32,6 @@ def visit(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> N
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx to write formulas so."""
+    """Register the writer of formulas."""
     app.add_html_math_renderer("mathml", (visit, None), (visit, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
