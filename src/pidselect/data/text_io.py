@@ -323,34 +323,35 @@ class DelimitedFile:
         names = choose(self.path, tuple(places), columns, without)
         keys = [str(place) for place in places.values()]
         forms = dict.fromkeys(names, FORMS)
-        is_checked = False
+        is_checked, packing = False, "gzip" if is_packed(self.path) else None
         try:
-            reader = arrow_csv.open_csv(
-                pa.input_stream(self.path, compression="gzip" if is_packed(self.path) else None),
-                arrow_csv.ReadOptions(
-                    column_names=keys,
-                    skip_rows=self.n_header_lines,
-                    block_size=size,
-                    encoding=self.text.encoding,
-                ),
-                arrow_csv.ParseOptions(
-                    delimiter=self.text.delimiter,
-                    newlines_in_values=True,
-                    invalid_row_handler=_skip_blank,
-                ),
-                arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(keys, pa.string()),
-                    null_values=self.text.na_values,
-                    strings_can_be_null=not as_written,
-                ),
-            )
-            for batch in reader:
-                if not is_checked and any(map(_has_controls, batch.columns)):
-                    self.check()
-                    is_checked = True
-                if batch.num_rows:
-                    arrays = {name: batch.column(places[name]) for name in names}
-                    yield TextBlock(batch.num_rows, arrays, forms)
+            with self.path.open("rb") as file:  # by Python, whose buffers are reused
+                reader = arrow_csv.open_csv(
+                    pa.input_stream(file, compression=packing),
+                    arrow_csv.ReadOptions(
+                        column_names=keys,
+                        skip_rows=self.n_header_lines,
+                        block_size=size,
+                        encoding=self.text.encoding,
+                    ),
+                    arrow_csv.ParseOptions(
+                        delimiter=self.text.delimiter,
+                        newlines_in_values=True,
+                        invalid_row_handler=_skip_blank,
+                    ),
+                    arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(keys, pa.string()),
+                        null_values=self.text.na_values,
+                        strings_can_be_null=not as_written,
+                    ),
+                )
+                for batch in reader:
+                    if not is_checked and any(map(_has_controls, batch.columns)):
+                        self.check()
+                        is_checked = True
+                    if batch.num_rows:
+                        arrays = {name: batch.column(places[name]) for name in names}
+                        yield TextBlock(batch.num_rows, arrays, forms)
         except (pa.ArrowException, OSError, UnicodeError) as error:
             self.check()
             problem = f"it cannot be parsed, or a record is longer than {size:,} bytes ({error})"
