@@ -134,7 +134,7 @@ class Table(Columns):
 
         Raises
         ------
-        FileError
+        pidselect.data.FileError
             A ValueError that names the file, the line of a text, and the remedy.
 
         Examples
