@@ -21,6 +21,7 @@ from pidselect.decomposition.source_pair import (
     PIDStrategy,
     PlugInPID,
     SourcePair,
+    bounded_atoms,
     to_states,
 )
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
@@ -135,6 +136,38 @@ def test_estimated_atoms_add_up(estimator):
     assert (atoms.unique + atoms.shared) / BIT == pytest.approx(alone, abs=1e-10)
     assert (atoms.unique + atoms.synergy) / BIT == pytest.approx(given_S, abs=1e-10)
     assert atoms.shared / BIT == pytest.approx(min(alone, known), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [PIDStrategy(Copula()), PIDStrategy(Gaussian()), PIDStrategy(Copula(), measure="sx")],
+    ids=["copula", "gaussian", "sx"],
+)
+def test_nothing_exceeds_the_entropy_of_a_discrete_target(strategy):
+    """The Gaussian estimators attribute more than one bit about a binary target to a and b."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    b, c, noise = rng.normal(size=(3, 60))
+    a, c = y + 2 * b + 0.01 * noise, c + y
+    target = levels(y, "y")
+    weak = AssessedFeature("c", "weakly relevant", False, measured(c))
+    explanation = explain([*fixed(a=measured(a), b=measured(b)), weak], target, strategy)
+    for f in explanation:
+        assert max(f.unique, f.shared, f.synergy, f.relevance, f.information, f.total) < 1 + 1e-12
+    if strategy.measure == "auto":
+        assert explanation.information == pytest.approx(1.0)
+    assert explanation.pairs.redundancy.max() < 1 + 1e-12 > explanation.pairs.synergy.max()
+
+
+@given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.sampled_from([0.0, 1.0, np.inf]))
+def test_bounded_atoms_add_up(informations, most):
+    own, added, shared = informations
+    atoms = bounded_atoms(own, added, shared, most)
+    assert max(atoms) <= most + 1e-12
+    assert atoms.unique + atoms.shared == pytest.approx(min(own, most), abs=1e-12)
+    assert atoms.unique + atoms.synergy == pytest.approx(min(added, most), abs=1e-12)
+    if max(shared, own - shared, added - own + shared) <= most:
+        assert atoms.shared == shared
 
 
 @pytest.mark.parametrize(

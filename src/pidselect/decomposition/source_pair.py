@@ -19,7 +19,8 @@ from pidselect.decomposition.inference import correct_bias
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.decomposition.samples import DiscreteSample
-from pidselect.estimators import MAX_MEMORY, Batch, Discrete, Estimator
+from pidselect.estimators import MAX_MEMORY, NATS_PER_UNIT, Batch, Discrete, Estimator
+from pidselect.estimators.discrete import target_entropy
 from pidselect.significance import permutations
 from pidselect.significance.rng import DECOMPOSITION
 
@@ -120,7 +121,7 @@ class PlugInPID:
         observed = sample.atoms([None, None, None])
         null = np.stack([sample.atoms([None, None, rows]) for rows in self._permutations])
         shared, unique, _, synergy = correct_bias(observed, null, sample).tolist()
-        return PairAtoms(unique, shared, synergy)
+        return bounded_atoms(unique + shared, unique + synergy, shared, most_nats(self.target))
 
     def _too_large(self, sample: DiscreteSample) -> str:
         if (n_cells := math.prod(sample.shape)) > MOST_CELLS:
@@ -199,7 +200,8 @@ class EstimatorMMI:
             delayed(worker._score)(others, features) for others, features in by_others.items()
         )
         conditional = dict(zip(by_others, scored, strict=True))
-        return [_minimum_is_shared(pair, marginal, conditional) for pair in pairs]
+        most = most_nats(self.target)
+        return [_minimum_is_shared(pair, marginal, conditional, most) for pair in pairs]
 
     def unreliable(self, pair: SourcePair) -> str:
         """Return "": no states are counted."""
@@ -270,20 +272,46 @@ class PIDStrategy:
 
 
 def _minimum_is_shared(
-    pair: SourcePair, marginal: dict[Block, float], conditional: dict[Block, dict[Block, float]]
+    pair: SourcePair,
+    marginal: dict[Block, float],
+    conditional: dict[Block, dict[Block, float]],
+    most: float,
 ) -> PairResult:
     """Return the MMI atoms of a pair."""
     feature, others = pair
     if not len(feature):
         return PairAtoms(0.0, 0.0, 0.0)
-    own = marginal[feature]
-    if not len(others):
-        return PairAtoms(own, 0.0, 0.0) if math.isfinite(own) else INFINITE
-    of_others, added = marginal[others], conditional[others][feature]
+    own = added = marginal[feature]
+    of_others = 0.0
+    if len(others):
+        of_others, added = marginal[others], conditional[others][feature]
     if not all(map(math.isfinite, (own, of_others, added))):
         return INFINITE
-    shared = min(own, of_others)
-    return PairAtoms(own - shared, shared, added - (own - shared))
+    return bounded_atoms(own, added, min(own, of_others) if len(others) else 0.0, most)
+
+
+def most_nats(target: Block) -> float:
+    """Return the entropy of the target in nats; infinite where it is continuous."""
+    bits = target_entropy(target)
+    return math.inf if bits is None else bits * NATS_PER_UNIT["bit"]
+
+
+def bounded_atoms(own: float, added: float, shared: float, most: float) -> PairAtoms:
+    """Return the atoms for I(f; y), I(f; y | S) and the shared information, each at most `most`.
+
+    Estimates may exceed the entropy of a discrete target; what is shown does not. After the
+    truncation the atoms still sum to I(f; y) and I(f; y | S).
+
+    Examples
+    --------
+    >>> bounded_atoms(1.5, 0.75, 1.25, 1.0)
+    PairAtoms(unique=0.0, shared=1.0, synergy=0.75)
+    """
+    own, added = min(own, most), min(added, most)
+    # The first bound is that of the unique information, the last that of the synergy.
+    shared = min(max(shared, own - most), most, most - added + own)
+    unique = own - shared
+    return PairAtoms(unique, shared, added - unique)
 
 
 def to_states(block: Block, bins: int, n_samples: int) -> IntArray:

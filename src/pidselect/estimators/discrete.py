@@ -129,3 +129,20 @@ class DiscreteScorer:
 def small_codes(block: Block) -> NDArray[Any]:
     """Return the joint level of each sample in the smallest unsigned type."""
     return block.columns[0].small_codes() if len(block) == 1 else narrowed(block.codes())
+
+
+def target_entropy(target: Block) -> float | None:
+    """Return the plug-in entropy of a target in bits; None if any of its columns is continuous.
+
+    It bounds the information of any features about the target.
+
+    Examples
+    --------
+    >>> from pidselect.data import read_block
+    >>> target_entropy(read_block([0, 1, 1, 0], "y"))
+    1.0
+    """
+    if not all(column.is_discrete for column in target.columns):
+        return None
+    shares = np.bincount(target.codes()) / target.n_samples
+    return -float((shares * np.log2(shares)).sum())
