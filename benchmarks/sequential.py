@@ -33,7 +33,7 @@ def select(name: str, n_permutations: int | str, seed: int) -> Run:
     selector = PIDSelector(n_permutations=n_permutations, n_jobs=1, random_state=seed)
     fit(selector, problem.X, problem.y)
     record = selector.selection_
-    n_pilot = record.settings["n_pilot"]
+    n_pilot = record.settings.n_pilot
     draws = sum((n_pilot + step.n_permutations) * len(step.candidates) for step in record.steps)
     if n_permutations == "auto":
         draws += (n_pilot + FIXED) * len(record.features)

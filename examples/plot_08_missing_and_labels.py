@@ -30,7 +30,7 @@ except ValueError as error:
 # %%
 # ``missing="drop"`` drops rows with any missing value: here nearly a quarter, and most hot days.
 dropped = PIDSelector(n_permutations=50, n_jobs=-1, missing="drop", random_state=0).fit(X, y)
-print(dropped.selection_.settings["n_samples"], "rows of 300 are left")
+print(dropped.selection_.settings.n_samples, "rows of 300 are left")
 print(", ".join(dropped.selection_.features))
 
 # %%

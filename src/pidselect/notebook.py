@@ -8,6 +8,7 @@ information is given by colour alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from html import escape
 from math import isfinite
 from typing import Any
@@ -96,8 +97,8 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
         if more := len(selection.steps) - len(steps):
             steps.append(f"... and {more} more, see .steps")
         parts.append(details(counted(len(selection.steps), "step"), listing(steps)))
-    if selection.settings:
-        settings = [[key, str(value)] for key, value in selection.settings.items()]
+    if selection.settings.n_samples:
+        settings = [[key, str(value)] for key, value in asdict(selection.settings).items()]
         parts.append(details("Settings", table(["setting", "value"], settings, "lw")))
     if estimator:
         parts.append(details("Parameters", Markup(f"<pre>{text(estimator)}</pre>")))

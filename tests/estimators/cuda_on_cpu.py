@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pidselect.estimators.cuda.device import Kernel, source
+from pidselect.estimators.cuda.device import Kernel, read_sources
 
 COMPILER = shutil.which("g++")
 
@@ -88,15 +88,20 @@ class CpuDevice:
         getattr(self.library(kernel), f"run_{kernel.name}")(sizes, pointers)
 
     def library(self, kernel: Kernel) -> Any:
-        if kernel.definitions not in self.libraries:
+        key = kernel.sources, kernel.definitions
+        if key not in self.libraries:
             number = len(self.libraries)
             code, library = (self.folder / f"kernels_{number}{end}" for end in (".cpp", ".so"))
-            scoring = any(name == "NEIGHBOURS" for name, _ in kernel.definitions)
-            names = [name for name in ARGUMENTS if scoring or name != "score_columns"]
             shim = Path(__file__).with_suffix(".h").read_text(encoding="utf-8")
-            kernels = source().replace(
+            kernels = read_sources(kernel.sources).replace(
                 "extern __shared__ double memory[];", "double *memory = dynamic_shared;"
             )
+            scoring = any(name == "NEIGHBOURS" for name, _ in kernel.definitions)
+            names = [
+                name
+                for name in ARGUMENTS
+                if f" {name}(" in kernels and (scoring or name != "score_columns")
+            ]
             code.write_text("\n".join([shim, kernels, *map(entry, names)]), encoding="utf-8")
             options = [f"-D{name}={value}" for name, value in kernel.definitions]
             flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w", "-DMIN_SCAN=16"]
@@ -104,5 +109,5 @@ class CpuDevice:
             subprocess.run(
                 [COMPILER, *flags, *options, "-o", library, code], check=True, timeout=120
             )
-            self.libraries[kernel.definitions] = ctypes.CDLL(str(library))
-        return self.libraries[kernel.definitions]
+            self.libraries[key] = ctypes.CDLL(str(library))
+        return self.libraries[key]

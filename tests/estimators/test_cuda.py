@@ -17,10 +17,11 @@ from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
 from pidselect.estimators.cuda.device import cuda
-from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on
-from pidselect.selection import context
+from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
+from pidselect.selection import executor
 from pidselect.selection import validation as checks
 from pidselect.significance import permutations
+from pidselect.significance.cuda import CudaPermutations
 
 MEMORY = 2**28
 
@@ -83,14 +84,14 @@ def check_same(device, estimator, target, given, candidate, rows=None, **limits)
 def test_permutations_are_those_of_the_cpu(compiled, n_samples, shared_bytes):
     device = replace(compiled, shared_bytes=shared_bytes)
     key = (2**64 - 1, 1, 0, 17)
-    rows = np.asarray(Permutations(device, n_samples)(key, range(0, 20)))
+    rows = np.asarray(CudaPermutations(device, n_samples)(key, range(0, 20)))
     assert rows.dtype == np.int32
     np.testing.assert_array_equal(rows[0], np.arange(n_samples))
     np.testing.assert_array_equal(rows[1:], permutations(key, range(1, 20), n_samples))
 
 
 def test_permutations_do_not_depend_on_the_range(device):
-    sample = Permutations(device, 50)
+    sample = CudaPermutations(device, 50)
     whole, part = sample((1,), range(0, 12)), sample((1,), range(7, 12))
     np.testing.assert_array_equal(np.asarray(whole)[7:], part.on_cpu)
     np.testing.assert_array_equal(whole[[7, 3]], np.asarray(whole)[[7, 3]])
@@ -141,7 +142,7 @@ def test_large_conditioning_set(device):
 def test_indices_of_32_bits(compiled):
     device = replace(compiled, max_uint16_samples=10)
     check_same(device, KSG(), *variables(50, 2))
-    rows = Permutations(device, 50)((1,), range(1, 9))
+    rows = CudaPermutations(device, 50)((1,), range(1, 9))
     np.testing.assert_array_equal(rows.on_cpu, permutations((1,), range(1, 9), 50))
 
 
@@ -195,7 +196,7 @@ def test_discrete_targets_stay_on_the_cpu(device):
 def test_several_columns_are_scored_on_the_cpu(device):
     target, given, _ = variables(60, 1)
     both = block(np.random.default_rng(8).normal(size=(60, 2)))
-    rows = Permutations(device, 60)((1,), range(0, 5))
+    rows = CudaPermutations(device, 60)((1,), range(0, 5))
     scored = bind_on(device, KSG(), target, given, MEMORY).score(Batch(both, rows))
     expected = KSG().bind(target, given).score(Batch(both, rows.on_cpu))
     np.testing.assert_array_equal(scored, expected)
@@ -217,7 +218,7 @@ def test_wrong_length(device):
     ],
 )
 def test_same_selection(device, monkeypatch, how):
-    for module in (context, checks):
+    for module in (executor, checks):
         monkeypatch.setattr(module, "cuda", lambda: device)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3))
@@ -281,5 +282,5 @@ def test_on_a_gpu(gpu, estimator, n_given):
 
 @pytest.mark.parametrize("n_samples", [1000, 70_000])
 def test_permutations_on_a_gpu(gpu, n_samples):
-    rows = Permutations(gpu, n_samples)((4, 2), range(1, 41))
+    rows = CudaPermutations(gpu, n_samples)((4, 2), range(1, 41))
     np.testing.assert_array_equal(rows.on_cpu, permutations((4, 2), range(1, 41), n_samples))

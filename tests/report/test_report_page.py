@@ -276,7 +276,7 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
     path = write_report(selector, toy.X, toy.y, tmp_path / "new" / "r.html", title="<Toy>")
     text = HTMLReader(path.read_text("utf-8")).text
     assert text.startswith("<Toy>")
-    seed = selector.selection_.settings["seed"]
+    seed = selector.selection_.settings.seed
     assert "PIDSelector(max_features=1, n_permutations=20," in text
     assert f"random_state={seed}" in text
     assert [file.name for file in path.parent.iterdir()] == ["r.html"]

@@ -99,7 +99,7 @@ def survives_a_death(context, folder):
 
     found = within(fit)
     assert deaths(folder) == 1
-    settings = {**found.settings, "estimator": expected.settings["estimator"]}
+    settings = replace(found.settings, estimator=expected.settings.estimator)
     assert replace(found, settings=settings) == expected
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from pidselect import PIDSelector
 from pidselect.data import read_dataset
+from pidselect.estimators import is_portfolio
 from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
 from pidselect.selection.pool import build_pool
+from pidselect.selection.validation import check_parameters
 
 
 def quick(**settings):
@@ -20,16 +22,20 @@ def quick(**settings):
 
 
 def select(selector, X, y, plan=None, **changes):
-    """Return features, steps and final p-values as `fit` does, in a changed plan or context."""
-    dataset = read_dataset(X, y)
-    estimators = choose_estimators(selector.estimator, selector.criterion, dataset)
+    """Return features, steps and final p-values as `fit` does, in a changed plan or executor."""
+    dataset, parameters = read_dataset(X, y), check_parameters(selector)
+    estimators = choose_estimators(selector, parameters.criterion, dataset)
     by_rank = all(named.uses_ranks_only for named in estimators)
     pool = build_pool(
         dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank
     )
-    context = make_context(selector, dataset, estimators, None, selector.random_state)
-    plan = replace(make_plan(selector, pool), **(plan or {}))
-    return select_features(replace(context, **changes), pool, plan)
+    standardised = is_portfolio(selector.estimator)
+    context = make_context(
+        parameters, dataset, estimators, standardised, None, selector.random_state
+    )
+    context = replace(context, executor=replace(context.executor, **changes))
+    plan = replace(make_plan(parameters, pool), **(plan or {}))
+    return select_features(context, pool, plan)
 
 
 #: The settings of the paper: one estimator, independent global permutations of each candidate.
@@ -86,19 +92,19 @@ def n_computed(selection):
     After sequential tests, final p-values are a test of their own of 10 / alpha permutations.
     """
     settings = selection.settings
-    n_members = len(settings["estimator"]) if isinstance(settings["estimator"], dict) else 1
+    n_members = len(settings.estimator) if isinstance(settings.estimator, dict) else 1
     count = 0
     for step in selection.steps:
         n_given = len(step.conditioning_set) - (
             step.phase == "backward"
         )  # there, all but the one tested
-        n_tests = len(settings["surrogates"]) if n_given else 1  # with nothing given, all are alike
-        n_draws = 1 + settings["n_pilot"] + step.n_permutations
+        n_tests = len(settings.surrogates) if n_given else 1  # with nothing given, all are alike
+        n_draws = 1 + settings.n_pilot + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
-    if settings["n_permutations"] == "auto":
+    if settings.n_permutations == "auto":
         n_known = len(selection.fixed_features) + len(selection.features)
-        n_tests = len(settings["surrogates"]) if n_known > 1 else 1
-        n_draws = 1 + settings["n_pilot"] + round(10 / settings["alpha"])
+        n_tests = len(settings.surrogates) if n_known > 1 else 1
+        n_draws = 1 + settings.n_pilot + round(10 / settings.alpha)
         count += n_tests * len(selection.features) * n_members * n_draws
     return count
 

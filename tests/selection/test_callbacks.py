@@ -13,7 +13,7 @@ import pytest
 from recording_callbacks import Interrupting, Recorder
 from systems import PAPER, gates, n_computed, noise, numbers, quick, xor
 
-from pidselect.selection import context, scoring, selector, validation
+from pidselect.selection import executor, selector, validation
 from pidselect.selection.callbacks import (
     CallbackList,
     Stage,
@@ -22,7 +22,7 @@ from pidselect.selection.callbacks import (
     use_callback,
 )
 from pidselect.selection.lookahead import Lookahead
-from pidselect.selection.result import Selection
+from pidselect.selection.result import Selection, Settings
 from pidselect.selection.stability import stability
 
 SETTINGS = {
@@ -72,7 +72,7 @@ def test_stages_announce_steps_and_numbers_of_values(system, settings):
     for number, step in enumerate(found.steps, start=1):
         stage = begun[number]
         assert (stage.phase, stage.n_candidates) == (step.phase, len(step.candidates))
-        assert stage.is_exact == (found.settings["n_permutations"] != "auto")
+        assert stage.is_exact == (found.settings.n_permutations != "auto")
     assert len(begun) == len(found.steps)
 
 
@@ -131,9 +131,9 @@ def test_no_cut_for_the_sake_of_callbacks_shows(monkeypatch):
     more_draws = {"n_permutations": 159, "max_features": 2}
     cases = [(system, settings | more_draws) for system, settings in map(SETTINGS.get, names)]
     expected = [record_fit(*case) for case in cases]
-    monkeypatch.setattr(context, "PROGRESS_WORK", 1)
-    monkeypatch.setattr(scoring, "TASK_WORK", 1)
-    monkeypatch.setattr(scoring, "FEWEST_CANDIDATES", 2)
+    monkeypatch.setattr(executor, "PROGRESS_WORK", 1)
+    monkeypatch.setattr(executor, "SAVED_WORK", 1)
+    monkeypatch.setattr(executor, "FEWEST_CANDIDATES", 2)
     for case, (recorder, selection) in zip(cases, expected, strict=True):
         more, found = record_fit(*case)
         assert found == selection
@@ -361,7 +361,7 @@ def test_after_a_resume(name, event, tmp_path):
 
 def test_partial_record():
     steps = quick().fit(*gates()).selection_.steps
-    known = Selection((), ("a",), steps[:1], settings={"alpha": 0.05})
+    known = Selection((), ("a",), steps[:1], settings=Settings(alpha=0.05))
     partial = partial_record(known)
     assert partial.features == (steps[0].chosen,)
     assert (partial.is_complete, known.is_complete) == (False, True)

@@ -12,7 +12,12 @@ from systems import gates, quick
 
 from pidselect.estimators import KSG
 from pidselect.selection import checkpoint
-from pidselect.selection.checkpoint import CheckpointFile
+from pidselect.selection.checkpoint import (
+    CheckpointFile,
+    CheckpointRefusedError,
+    decode,
+    encode,
+)
 from pidselect.selection.pairwise_criteria import LinearCriterion
 
 GATES = gates()
@@ -118,6 +123,72 @@ def test_other_files_are_left_unchanged(spoil, finished, tmp_path):
     with pytest.raises(ValueError, match=r"notes\.json"):
         quick(checkpoint=path).fit(*GATES)
     assert path.read_bytes() == content_now
+
+
+def spoil_shape(record):
+    """A test of another number of candidates."""
+    entry = record["entries"][0]
+    entry["observed"] = encode(decode(entry["observed"])[:, :-1])
+
+
+def spoil_null(record):
+    """Fewer permutations."""
+    entry = record["entries"][0]
+    entry["null"] = encode(decode(entry["null"])[..., :-1])
+
+
+def spoil_estimator(record):
+    entry = record["entries"][0]
+    entry["estimators"] = encode(decode(entry["estimators"]) + 7)
+
+
+def spoil_choice(record):
+    record["entries"][0]["chosen"] = 99
+
+
+def spoil_dtype(record):
+    record["entries"][0]["bits"]["dtype"] = "O"
+
+
+def spoil_partial_scores(record):
+    """Scores of the test in progress that would need an exabyte."""
+    record["entries"], record["is_finished"] = [], False
+    record["partial"] = [{"shape": [1, 2**60, 1, 40], "permutations": [0, 40]}]
+
+
+def spoil_entries(record):
+    record["entries"] = [1, 2, 3]
+
+
+def spoil_data(record):
+    record["data"] = {"n_samples": 200}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        spoil_shape,
+        spoil_null,
+        spoil_estimator,
+        spoil_choice,
+        spoil_dtype,
+        spoil_partial_scores,
+        spoil_entries,
+        spoil_data,
+    ],
+)
+def test_a_modified_file_with_a_valid_checksum_is_refused(spoil, finished, tmp_path):
+    """And not written over, although the fit has begun."""
+    path = tmp_path / "fit.json"
+    path.write_bytes(finished[1])
+    file = CheckpointFile(path)
+    record = file.read()
+    spoil(record)
+    file.write(record)
+    content = path.read_bytes()
+    with pytest.raises(CheckpointRefusedError, match=r"fit\.json"):
+        quick(checkpoint=path).fit(*GATES)
+    assert path.read_bytes() == content
 
 
 def test_places_where_no_file_can_be(tmp_path):

@@ -122,7 +122,7 @@ def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
         assert limited.selection_.steps == free.steps
         assert limited.selection_.features == free.features
         assert limited.selection_.p_values == free.p_values
-        assert limited.selection_.settings["max_conditioning"] == most
+        assert limited.selection_.settings.max_conditioning == most
 
 
 def test_fixed_features_are_always_given():

@@ -17,7 +17,7 @@ from pidselect import datasets
 from pidselect.decomposition.explain import TOO_FEW_SAMPLES
 from pidselect.estimators import KSG
 from pidselect.selection.explain import recorded_roles
-from pidselect.selection.result import Selection, Step
+from pidselect.selection.result import Selection, Settings, Step
 
 
 def roles(explanation):
@@ -203,7 +203,7 @@ def test_missing_values(missing):
     X[::7, 2] = np.nan
     selector = quick(missing=missing).fit(X, y)
     explanation = selector.explain(X, y)
-    assert explanation.n_samples == selector.selection_.settings["n_samples"]
+    assert explanation.n_samples == selector.selection_.settings.n_samples
     assert explanation["x0"].relevance > 0.2
     assert explanation["x2"].role == "irrelevant"
 
@@ -216,7 +216,7 @@ def test_several_targets():
     assert explanation.target == "the target"
     assert explanation.target == "the target"
     mixed = quick().fit(X, pd.DataFrame({"number": y, "class": X[:, 2] > 0}))
-    assert mixed.selection_.settings["target_types"] == ("continuous", "nominal")
+    assert mixed.selection_.settings.target_types == ("continuous", "nominal")
     frame = pd.DataFrame({"number": y, "class": X[:, 2] > 0})
     assert mixed.explain(X[:50], frame[:50])["x0"].relevance > 0
 
@@ -301,7 +301,9 @@ STEPS = (
 
 
 def test_roles_from_the_record():
-    record = Selection(("a", "e"), ("k",), STEPS, {"a": 0.01, "e": 0.2}, settings={"alpha": 0.05})
+    record = Selection(
+        ("a", "e"), ("k",), STEPS, {"a": 0.01, "e": 0.2}, settings=Settings(alpha=0.05)
+    )
     assert recorded_roles(record) == {
         "k": "fixed",
         "a": "strongly relevant",
@@ -320,14 +322,14 @@ def test_a_feature_included_jointly_and_removed_is_weakly_relevant(phase):
         replace(pair, jointly_included=("a", "b")),
         step("joint_backward", "ab", (0.01, 0.3), "b", False),
     )
-    record = Selection(("a",), (), steps, {"a": 0.01}, settings={"alpha": 0.05})
+    record = Selection(("a",), (), steps, {"a": 0.01}, settings=Settings(alpha=0.05))
     expected = {"a": "strongly relevant", "b": "weakly relevant", "c": "irrelevant"}
     assert recorded_roles(record) == expected
 
 
 def test_roles_of_what_was_not_tested():
     steps = (step("forward", "abc", (), "a", True), step("forward", "bc", (), "b", True))
-    record = Selection(("a", "b"), (), steps, settings={"alpha": 0.05, "n_permutations": 0})
+    record = Selection(("a", "b"), (), steps, settings=Settings(n_permutations=0))
     expected = {"a": "strongly relevant", "b": "strongly relevant", "c": "irrelevant"}
     assert recorded_roles(record) == expected
 

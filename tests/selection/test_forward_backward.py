@@ -15,6 +15,7 @@ from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
 from pidselect.selection.backward import STATISTICS, backward
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Unconditional
+from pidselect.selection.executor import Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature
 from pidselect.significance import BACKWARD, FORWARD
@@ -205,14 +206,16 @@ def test_workers_tasks_and_memory_do_not_matter(estimator, twin, discrete):
     x, y = gates(6) if discrete else numbers(6)
     context, features = prepared(x, y, estimator, discrete)
     expected = forward(context, (), features, CONDITIONAL)
-    for settings in ({"n_jobs": 2}, {"max_memory": 1}, {"n_jobs": 2, "max_memory": 10_000}):
-        assert forward(replace(context, **settings), (), features, CONDITIONAL) == expected
+    for executor in (Executor(2), Executor(max_memory=1), Executor(2, max_memory=10_000)):
+        changed = replace(context, executor=executor)
+        assert forward(changed, (), features, CONDITIONAL) == expected
     for task_size in (1, 20 * len(x), 33 * len(x)):
-        split = replace(context, task_size=task_size)
+        split = replace(context, executor=Executor(task_size=task_size))
+        in_threads = replace(context, executor=Executor(2, task_size=task_size))
         assert forward(split, (), features, CONDITIONAL) == expected
         assert (
             backward(split, (), features, STATISTICS["minimum"])[1]
-            == backward(replace(split, n_jobs=2), (), features, STATISTICS["minimum"])[1]
+            == backward(in_threads, (), features, STATISTICS["minimum"])[1]
         )
 
 

@@ -412,10 +412,12 @@ def test_in_the_data_as_observed_places_are_the_tuples_on_record(order):
     known, *candidates = features_of(X, "continuous")
     scores = screen_tuples(context, [known], candidates, order, (LOOKAHEAD, order, 1), max_tuples=6)
     found = scores.score(range(1))
-    bound = context.bind([known])
-    rows = bound.rows((0,), range(1))
+    (bound,) = context.bind([[known]], ["global"])
+    rows = bound.samplers[0]((0,), range(1))
     for place, candidate in enumerate(scores.candidates):
-        np.testing.assert_allclose(found[:, place], bound.score(candidate.block, rows), atol=1e-12)
+        expected = bound.score(candidate.block, rows)
+        for test in range(2):
+            np.testing.assert_allclose(found[test, place], expected, atol=1e-12)
 
 
 def test_all_tuples_are_permuted_alike():
@@ -466,9 +468,9 @@ def test_each_start_is_bound_once(monkeypatch):
     context, given = context_for(y, n_permutations=39), []
     bind = SelectionContext.bind
 
-    def counted(self, features, *args, **settings):
-        given.append(tuple(feature.name for feature in features))
-        return bind(self, features, *args, **settings)
+    def counted(self, sets, *args, **settings):
+        given.extend(tuple(feature.name for feature in features) for features in sets)
+        return bind(self, sets, *args, **settings)
 
     monkeypatch.setattr(SelectionContext, "bind", counted)
     _, steps = JointSearch(context, (), features_of(X), Lookahead(1, 4), inf).run()

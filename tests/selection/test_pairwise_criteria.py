@@ -21,6 +21,7 @@ from pidselect.estimators import Copula, Discrete, Gaussian, Mixed
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import CRITERIA
+from pidselect.selection.executor import Executor
 from pidselect.selection.pairwise_criteria import (
     DISR,
     JMI,
@@ -31,7 +32,6 @@ from pidselect.selection.pairwise_criteria import (
     UniqueInContext,
 )
 from pidselect.selection.pool import Feature
-from pidselect.selection.result import Selection
 from pidselect.selection.scoring import cmi_given
 from pidselect.significance import FORWARD
 
@@ -118,13 +118,16 @@ def test_no_cut_of_draws_or_number_of_workers_shows(name):
     whole = evaluate(CRITERIA[name], x, y, 2, range(40))
     parts = [evaluate(CRITERIA[name], x, y, 2, some) for some in (range(7), range(7, 40))]
     np.testing.assert_array_equal(np.concatenate(parts, axis=-1), whole)
-    np.testing.assert_array_equal(evaluate(CRITERIA[name], x, y, 2, range(40), n_jobs=2), whole)
+    np.testing.assert_array_equal(
+        evaluate(CRITERIA[name], x, y, 2, range(40), executor=Executor(2)), whole
+    )
 
 
 def test_progress_hears_of_every_value():
     x, y = levels()
     recorder = Recorder()
-    evaluate(JMI(), x, y, 2, range(40), callbacks=CallbackList([recorder], Selection((), (), ())))
+    executor = Executor(callbacks=CallbackList([recorder]))
+    evaluate(JMI(), x, y, 2, range(40), executor=executor)
     assert sum(recorder.all("progress")) == 4 * 40
 
 
@@ -393,7 +396,7 @@ def test_the_record_names_the_schemes_that_were_used():
     used = {
         criterion: PIDSelector(criterion, max_features=1, random_state=0, **settings)
         .fit(x, y)
-        .selection_.settings["surrogates"]
+        .selection_.settings.surrogates
         for criterion in ("cmi", "mrmr")
     }
     assert used == {"cmi": ("global", "local"), "mrmr": ("global",)}

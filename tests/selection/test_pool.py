@@ -327,7 +327,7 @@ def test_identifiers_are_skipped_with_a_warning():
 def test_identifiers_do_not_change_the_estimator():
     X, y = numbers()
     table = frame(X).assign(id=[f"row {i}" for i in range(len(y))])
-    names = list(quick().fit(table, y).selection_.settings["estimator"])
+    names = list(quick().fit(table, y).selection_.settings.estimator)
     assert names == ["ksg-rank", "copula"]
 
 
@@ -379,7 +379,7 @@ def test_rows_with_missing_values_are_dropped():
     selector = quick(missing="drop").fit(X, y)
     whole = ~np.isnan(X).any(axis=1)
     assert selector.selection_ == quick().fit(X[whole], y[whole]).selection_
-    assert selector.selection_.settings["n_samples"] == whole.sum() == 255
+    assert selector.selection_.settings.n_samples == whole.sum() == 255
     assert selector.transform(X).shape == (300, 3)
 
 
@@ -406,7 +406,7 @@ def test_missing_values_in_the_target():
     expected = quick().fit(X[50:], y[50:]).selection_
     assert quick(missing="drop").fit(X, target).selection_ == expected
     selector = quick(missing="category").fit(X, target)
-    assert selector.selection_.settings["n_samples"] == 200
+    assert selector.selection_.settings.n_samples == 200
 
 
 @pytest.mark.parametrize("groups", [["x0", "x1"], ("x0", "x1"), [0, 1], ["x0", ["x1", "x2"]]])

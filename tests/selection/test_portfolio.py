@@ -163,8 +163,8 @@ def test_a_weak_slope_is_found_by_the_copula(seed):
 def test_the_record_names_the_estimators():
     X, y = sums()
     selector = quick(estimator=("copula", KSG(k=3))).fit(X, y)
-    assert selector.selection_.settings["estimator"] == {"copula": "Copula()", "KSG": "KSG(k=3)"}
-    assert selector.selection_.settings["n_pilot"] == PILOT_PERMUTATIONS
+    assert selector.selection_.settings.estimator == {"copula": "Copula()", "KSG": "KSG(k=3)"}
+    assert selector.selection_.settings.n_pilot == PILOT_PERMUTATIONS
     assert [type(one) for one in selector.estimator_] == [Copula, KSG]
     named = {name for step in selector.selection_.steps for name in step.estimators}
     assert named <= {"copula", "KSG"}
@@ -179,7 +179,7 @@ def test_one_estimator_in_a_tuple_is_standardised_and_alone_is_not():
     assert alone.steps[0].scores == alone.steps[0].values
     assert listed.steps[0].unit == "sd"
     assert listed.steps[0].values == alone.steps[0].values
-    assert alone.settings["n_pilot"] == 0
+    assert alone.settings.n_pilot == 0
 
 
 # --- bad tuples ----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from cluster_cases import Number, add
 from systems import gates, quick
 
-from pidselect.selection.executor import run_tasks
+from pidselect.selection.executor import Executor
 
 ray = pytest.importorskip("ray", reason="there is no Ray: pip install 'pidselect[ray]'")
 
@@ -77,7 +77,7 @@ def test_more_tasks_than_jobs(context):
     """Results come in the order of the tasks."""
     with joblib.parallel_config(backend="ray", n_jobs=2):
         tasks = [(number,) for number in range(7)]
-        assert list(run_tasks(add, Number(3), tasks, None)) == [3, 4, 5, 6, 7, 8, 9]
+        assert list(Executor().run(add, Number(3), tasks)) == [3, 4, 5, 6, 7, 8, 9]
 
 
 def test_joblib_is_not_modified(context):

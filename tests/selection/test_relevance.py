@@ -15,6 +15,7 @@ import naive
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
 from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.relevance import (
     OTHERS_STREAM,
@@ -23,7 +24,7 @@ from pidselect.selection.relevance import (
     max_subsets,
     subsets_of,
 )
-from pidselect.selection.step_test import evaluate_strongest
+from pidselect.selection.step_test import run_test
 from pidselect.significance import RELEVANCE
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
@@ -197,7 +198,7 @@ def test_nothing_depends_on_how_the_work_is_spread():
     context = inquire(y, surrogates=("global", "local"), n_permutations=39)
     arguments = ([], [known["a"], known["b"]], list(known.values()))
     expected = assess(context, *arguments)
-    assert assess(replace(context, n_jobs=2, max_memory=1), *arguments) == expected
+    assert assess(replace(context, executor=Executor(2, max_memory=1)), *arguments) == expected
     assert assess(replace(context, shared_permutations=True), *arguments) == expected
 
 
@@ -220,7 +221,7 @@ def all_permutations(context, selected, others):
     """Return the smallest p-value of each feature over all subsets, without early stopping."""
     standardized = replace(context, shared_permutations=True, is_portfolio=True)
     scores = CMIGivenSubsets(standardized, others, ((), selected))
-    _, result = evaluate_strongest(scores)
+    result = run_test(scores)
     return result.p_values().max(axis=0).reshape(2, len(others)).min(axis=0)
 
 

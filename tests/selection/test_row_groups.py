@@ -75,7 +75,7 @@ def test_the_same_record_however_the_work_is_spread(surrogates, n_permutations):
     X, y, who = persons()
     settings = {"surrogates": surrogates, "n_permutations": n_permutations}
     expected = quick(**settings).fit(X, y, who).selection_
-    assert expected.settings["n_groups"] == 20
+    assert expected.settings.n_groups == 20
     assert quick(n_jobs=2, max_memory="1KiB", **settings).fit(X, y, who).selection_ == expected
 
 
@@ -100,7 +100,7 @@ def test_what_groups_are_called_does_not_matter(form):
 
 def test_without_groups():
     selection = quick().fit(*numbers()).selection_
-    assert selection.settings["n_groups"] is None
+    assert selection.settings.n_groups is None
     assert quick().fit(*numbers(), groups=None).selection_ == selection
 
 
@@ -146,7 +146,7 @@ def test_enough_groups_alike_can_be_exchanged(sizes):
     who = np.repeat(np.arange(len(sizes)), sizes)
     X, y = numbers()
     found = quick(surrogates="blocks", estimator="gaussian").fit(X, y, who).selection_
-    assert found.settings["n_groups"] == len(sizes)
+    assert found.settings.n_groups == len(sizes)
 
 
 def test_a_strict_level_needs_more_groups_alike():
@@ -168,9 +168,9 @@ def test_a_target_that_is_the_same_in_all_rows_of_a_group(surrogates):
         selector.fit(X, np.where(level > 0, "high", "low"), who)
     varies = level.copy()
     varies[0] += 1.0
-    assert selector.fit(X, varies, who).selection_.settings["n_groups"] == 20
+    assert selector.fit(X, varies, who).selection_.settings.n_groups == 20
     blocks = quick(surrogates="blocks", estimator="gaussian")
-    assert blocks.fit(X, level, who).selection_.settings["n_groups"] == 20
+    assert blocks.fit(X, level, who).selection_.settings.n_groups == 20
 
 
 # --- a part of the rows --------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_a_group_that_is_dropped_altogether():
     X, y, who = persons()
     X[who == 5] = np.nan
     selector = quick(missing="drop").fit(X, y, who)
-    assert selector.selection_.settings["n_groups"] == 19
+    assert selector.selection_.settings.n_groups == 19
     assert chosen(selector) == ["x1"]
 
 
@@ -250,5 +250,5 @@ def test_cross_validation_passes_them_to_its_splits_and_to_the_selector():
             pipeline, X, y, cv=GroupKFold(2), params={"groups": who}, return_estimator=True
         )
     for fitted in results["estimator"]:
-        assert fitted[0].selection_.settings["n_groups"] == 10
+        assert fitted[0].selection_.settings.n_groups == 10
         assert fitted[0].selected_.tolist() == [1]

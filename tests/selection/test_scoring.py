@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from pidselect.selection.scoring import PartialScores, decode, encode
+from pidselect.selection.checkpoint import PartialScores, decode, encode
 
 any_float64 = arrays(np.uint64, array_shapes(max_dims=4)).map(lambda bits: bits.view(np.float64))
 
@@ -27,8 +27,8 @@ def test_partial_scores_come_back_to_the_bit(computed, first, data):
     shape = (n_tests, n_candidates, n_estimators, n_permutations)
     values = data.draw(arrays(np.uint64, shape)).view(np.float64)
     scores = PartialScores(values, computed, range(first, first + n_permutations))
-    again = PartialScores.from_dict(json.loads(json.dumps(scores.to_dict(), allow_nan=False)))
-    assert again.fits(shape, scores.permutations)
+    stored = json.loads(json.dumps(scores.to_dict(), allow_nan=False))
+    again = PartialScores.from_dict(stored, shape, scores.permutations)
     np.testing.assert_array_equal(again.computed, computed)
     cells = values.transpose(1, 3, 0, 2)[computed], again.values.transpose(1, 3, 0, 2)[computed]
     assert cells[0].tobytes() == cells[1].tobytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from systems import PAPER, gates, noise, numbers, quick, season, xor
 
 from pidselect.selection import Selection, Step
+from pidselect.selection.result import Settings
 
 
 def step(**changes):
@@ -68,14 +70,14 @@ records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 def test_each_step_agrees_with_itself(make):
     """The p-value is the largest of all tests, the scores are those of the deciding one."""
     selection = make().selection_
-    members = selection.settings["estimator"]
+    members = selection.settings.estimator
     for one in selection.steps:
         assert len(one.candidates) == len(one.values) == len(one.p_values) == len(one.scores)
         assert one.p_value == one.p_values[one.candidates.index(one.chosen)]
-        assert one.alpha == selection.settings["alpha"]
+        assert one.alpha == selection.settings.alpha
         assert one.accepted == (one.p_value <= one.alpha)
         assert one.n_permutations == 39
-        assert one.surrogates in selection.settings["surrogates"]
+        assert one.surrogates in selection.settings.surrogates
         assert one.unit == ("sd" if isinstance(members, dict) else "bit")
         assert one.unit == "bit" or set(one.estimators) <= set(members)
         assert one.unit == "sd" or one.scores == one.values
@@ -90,7 +92,7 @@ def test_each_step_agrees_with_itself(make):
 @records
 def test_with_one_test_to_pass_scores_and_p_values_agree(make):
     selection = make().selection_
-    n_schemes = len(selection.settings["surrogates"])
+    n_schemes = len(selection.settings.surrogates)
     for one in [one for one in selection.steps if n_schemes == 1 or not one.conditioning_set]:
         extreme = max if one.phase == "forward" else min
         assert one.score == extreme(one.scores)
@@ -116,7 +118,7 @@ def test_each_step_follows_from_the_one_before(make):
     assert list(selection.steps) == forward + backward
     included = []
     for number, one in enumerate(forward):
-        if selection.settings["criterion"] == "cmi":
+        if selection.settings.criterion == "cmi":
             assert one.conditioning_set == (*selection.fixed_features, *included)
         assert set(one.candidates) == set(forward[0].candidates) - set(included)
         assert one.accepted or number == len(forward) - 1
@@ -193,7 +195,7 @@ def test_infinite_values_are_texts_in_the_dict_and_floats_in_the_frame():
 def test_settings_are_enough_to_repeat_it():
     X, y = numbers()
     first = quick(random_state=None).fit(X, y).selection_
-    settings = dict(first.settings)
+    settings = asdict(first.settings)
     assert set(settings) >= {
         "criterion",
         "estimator",
@@ -226,7 +228,7 @@ def test_numpy_numbers_as_settings_become_plain():
         lookahead=np.int64(1),
         n_random_starts=np.int64(0),
     )
-    settings = dict(selector.fit(*gates()).selection_.settings)
+    settings = asdict(selector.fit(*gates()).selection_.settings)
     json.dumps(selector.selection_.to_dict())
     assert settings.pop("estimator") == {"discrete": "Discrete()"}
     assert settings.pop("surrogates") == ("global", "local")
@@ -374,14 +376,14 @@ def test_features_of_a_random_start_have_the_values_of_the_chosen_one():
 
 def test_notes_on_sequential_tests_and_interrupted_fits():
     parts = (("a",), (), (step(),), {"a": 0.05})
-    assert Selection(*parts, settings={"n_permutations": 200}).notes == ()
-    assert len(Selection(*parts, settings={"n_permutations": "auto"}).notes) == 1
+    assert Selection(*parts, settings=Settings(n_permutations=200)).notes == ()
+    assert len(Selection(*parts, settings=Settings(n_permutations="auto")).notes) == 1
     assert len(Selection(*parts, is_complete=False).notes) == 1
 
 
 def test_notes_name_close_calls_and_features_that_are_not_significant_at_the_end():
     steps = (step(), step(chosen="b", close_call=True))
-    settings = {"alpha": 0.05}
+    settings = Settings(alpha=0.05)
     sure = Selection(("a",), (), steps[:1], {"a": 0.05}, settings=settings)
     assert sure.notes == ()
     unsure = Selection(("a", "b"), (), steps, {"a": 0.05, "b": 0.1}, settings=settings)
@@ -505,6 +507,6 @@ def test_a_selection_shows_itself_as_its_table():
 
 def test_the_record_says_what_the_target_was_taken_for():
     X, y = gates()
-    assert quick().fit(X, y).selection_.settings["target_types"] == ("nominal",)
+    assert quick().fit(X, y).selection_.settings.target_types == ("nominal",)
     both = np.column_stack([y, X[:, 0] + np.random.default_rng(0).normal(size=len(y))])
-    assert quick().fit(X, both).selection_.settings["target_types"] == ("nominal", "continuous")
+    assert quick().fit(X, both).selection_.settings.target_types == ("nominal", "continuous")

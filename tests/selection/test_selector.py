@@ -313,7 +313,7 @@ def test_the_maximum_is_the_stricter_statistic():
 def test_a_part_of_the_samples():
     X, y = numbers(300)
     selector = quick(max_samples=100).fit(X, y)
-    assert selector.selection_.settings["n_samples"] == 100
+    assert selector.selection_.settings.n_samples == 100
     assert sorted(chosen(selector)) == sorted(chosen(quick().fit(X, y))) == ["x0", "x1"]
     assert quick(max_samples=100).fit(X, y).selection_ == selector.selection_
     other = quick(max_samples=100, random_state=1).fit(X, y).selection_
@@ -347,7 +347,7 @@ def test_duplicates_are_determined_from_all_samples():
     X = np.column_stack([X, X[:, 2]])
     X[[10, 1500, 2900], 5] ^= 1
     selection = quick(max_samples=200).fit(X, y).selection_
-    assert selection.settings["n_samples"] == 200
+    assert selection.settings.n_samples == 200
     assert selection.duplicates == {}
     assert "x5" in selection.steps[0].candidates
     X[:, 5] = 1 - X[:, 2]

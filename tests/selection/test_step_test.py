@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -18,11 +19,11 @@ from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Discrete
 from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.executor import split_permutations
+from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult
-from pidselect.significance import BACKWARD, FORWARD, maximum_statistic
+from pidselect.significance import BACKWARD, FORWARD
 
 SYSTEMS = {
     "paper": (numbers, PAPER),
@@ -86,7 +87,7 @@ def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
     context, features = continuous_features(shared_permutations=shared)
     others = [[f for f in features if f is not feature] for feature in features]
     scores = cmi_given_each(context, features, others, (BACKWARD, 0))
-    expected = replace(scores, n_concurrent=None).score(range(20))
+    expected = replace(scores, n_concurrent=len(features)).score(range(20))
     found = replace(scores, n_concurrent=n_concurrent).score(range(20))
     np.testing.assert_array_equal(found, expected)
 
@@ -95,8 +96,11 @@ def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
 @pytest.mark.parametrize("numbers", [range(1), range(2), range(251), range(64, 80), range(3, 1000)])
 def test_every_permutation_is_in_one_task(n_parts, numbers):
     for task_size in (1, 50 * 16, 2**22):
-        parts = split_permutations(numbers, 50, n_parts, 1, task_size)
-        assert [number for part in parts for number in part] == list(numbers)
+        job = SimpleNamespace(shape=(1, n_parts, 1), n_samples=50, split_by="candidate")
+        tasks = Executor(task_size=task_size).split(job, numbers)
+        for place in range(n_parts):
+            found = [number for places, some in tasks if places == [place] for number in some]
+            assert found == list(numbers)
 
 
 def test_joblib_context():
@@ -134,7 +138,7 @@ def test_mixed_tables_too():
     columns, y = season()
     table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
     expected = quick().fit(table, y).selection_
-    assert list(expected.settings["estimator"]) == ["mixed-rank", "copula"]
+    assert list(expected.settings.estimator) == ["mixed-rank", "copula"]
     assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
 
 
@@ -163,13 +167,13 @@ def test_the_seed_does_not_touch_what_was_observed():
 def test_generators(make):
     first = record(numbers, {}, random_state=make(5))
     assert record(numbers, {}, random_state=make(5)) == first
-    again = record(numbers, {}, random_state=first.settings["seed"])
+    again = record(numbers, {}, random_state=first.settings.seed)
     assert again == first
 
 
 def test_without_a_seed_each_time_is_another():
     first, second = (record(numbers, {}, random_state=None) for _ in range(2))
-    assert first.settings["seed"] != second.settings["seed"]
+    assert first.settings.seed != second.settings.seed
     assert first.steps[0].critical_value != second.steps[0].critical_value
 
 
@@ -254,8 +258,8 @@ def judged(observed, surrogates, alpha=0.05, early=False):
     features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
     scores = replace(cmi_given(context, features, (), (FORWARD, 0)), schemes=schemes)
     estimators = np.zeros(observed.shape, dtype=np.int64)
-    found = PermutationTestResult(scores, observed, observed, estimators, surrogates)
-    return found.to_step("forward", (), 0, maximum_statistic)
+    found = PermutationTestResult(scores, 0, observed, observed, estimators, surrogates)
+    return found.to_step("forward", ())
 
 
 @pytest.mark.parametrize("values", [(20.0, 8.5), (8.5, 20.0)])

@@ -17,7 +17,7 @@ import pytest
 from mortal import PATIENCE, within
 from systems import gates, numbers, quick
 
-from pidselect.selection.executor import count_workers, run_tasks
+from pidselect.selection.executor import Executor
 
 
 def same_time(functions):
@@ -61,13 +61,15 @@ def test_fits_at_the_same_time(settings, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_one_bar_at_a_time(monkeypatch, capsys):
-    """Of two fits with progress the first one shows it, and standard output stays what it was."""
+def test_only_the_main_thread_has_a_bar(monkeypatch, capsys):
+    """Two bars would overwrite each other; and standard output stays what it was."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     before = sys.stdout
     same_time([partial(fit, gates, seed, verbose=1) for seed in (1, 2)])
     assert sys.stdout is before
+    assert capsys.readouterr().err == ""
+    fit(gates, 1, verbose=1)
     assert "step 1, forward: 5 candidates" in capsys.readouterr().err
 
 
@@ -104,12 +106,12 @@ def test_kernels_compiled_at_the_same_time(tmp_path):
 
 
 def test_number_of_workers():
-    assert count_workers(None) == 1
+    assert Executor().count_workers() == 1
     with joblib.parallel_config(n_jobs=2):
-        assert count_workers(None) == 2
-        assert count_workers(1) == 1
+        assert Executor().count_workers() == 2
+        assert Executor(n_jobs=1).count_workers() == 1
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert count_workers(None) == 2
+        assert Executor().count_workers() == 2
 
 
 def thread_of(common, task):
@@ -122,7 +124,7 @@ def test_a_context_without_a_backend_means_threads():
 
     def work():
         with joblib.parallel_config(n_jobs=2):
-            return list(run_tasks(thread_of, threading.Barrier(2), [(0,), (1,)], None))
+            return list(Executor().run(thread_of, threading.Barrier(2), [(0,), (1,)]))
 
     assert len(set(within(work))) == 2
 
@@ -132,12 +134,12 @@ def fail(common, task):
     raise ValueError("a bug")
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_errors_of_tasks_are_raised(stream):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_of_tasks_are_raised(n_jobs):
     """And the work is not done again."""
     calls = []
     with pytest.raises(ValueError, match="a bug"):
-        list(run_tasks(fail, calls, [(0,)], 1, stream))
+        list(Executor(n_jobs).run(fail, calls, [(0,)]))
     assert calls == [0]
 
 
@@ -153,7 +155,7 @@ def process_of(common, task):
 def test_no_process_is_forked():
     """A process forked beside threads may deadlock."""
     with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
-        names = list(run_tasks(process_of, None, [(0,), (1,)], None))
+        names = list(Executor().run(process_of, None, [(0,), (1,)]))
     assert all(name.startswith("Loky") for name in names)
 
 
@@ -186,4 +188,4 @@ class Large:
 def test_large_arrays_are_shared():
     """In shared memory, and writeable as kernels expect."""
     with processes():
-        assert set(run_tasks(flags_of, Large(), [(0,), (1,)], None)) == {(True, True)}
+        assert set(Executor().run(flags_of, Large(), [(0,), (1,)])) == {(True, True)}

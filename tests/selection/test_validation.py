@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from pidselect import PIDSelector
 from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.validation import (
-    check_limit,
-    check_lookahead,
+    at_least,
     check_parameters,
     to_bytes,
     to_criterion,
@@ -104,7 +103,7 @@ def test_bad_settings_are_refused(changes, words):
 )
 def test_good_searches_pass(changes):
     selector = PIDSelector(**changes)
-    search = check_lookahead(selector)
+    search = check_parameters(selector).search
     assert (search.order, search.n_random_starts) == (selector.lookahead, selector.n_random_starts)
 
 
@@ -145,19 +144,19 @@ def test_good_searches_pass(changes):
 )
 def test_bad_searches_are_refused(changes, words):
     with pytest.raises(ValueError, match=words):
-        check_lookahead(PIDSelector(**changes))
+        check_parameters(PIDSelector(**changes))
 
 
 def test_numbers_of_permutations():
-    assert to_n_permutations("auto") is None
+    assert to_n_permutations("auto", "n_permutations") is None
     for number in (0, 200, np.int32(19)):
-        assert to_n_permutations(number) == number
-        assert type(to_n_permutations(number)) is int
+        assert to_n_permutations(number, "n_permutations") == number
+        assert type(to_n_permutations(number, "n_permutations")) is int
 
 
 def test_schemes():
-    assert to_schemes("shift") == ("shift",)
-    assert to_schemes(["local", "global"]) == ("local", "global")
+    assert to_schemes("shift", "surrogates") == ("shift",)
+    assert to_schemes(["local", "global"], "surrogates") == ("local", "global")
 
 
 def test_criteria_by_name_or_as_objects():
@@ -175,10 +174,12 @@ def test_counts():
 
 
 def test_limits():
-    check_limit(None, "max_samples", at_least=2)
-    check_limit(2, "max_samples", at_least=2)
+    check = at_least(2, or_none=True)
+    assert (check(None, "max_samples"), check(np.int8(2), "max_samples")) == (None, 2)
     with pytest.raises(ValueError, match=r"max_samples=1 .*at least 2"):
-        check_limit(1, "max_samples", at_least=2)
+        check(1, "max_samples")
+    with pytest.raises(ValueError, match=r"lookahead=None .*at least 1"):
+        at_least(1)(None, "lookahead")
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
     assert found.features == fixed.features
     assert [s.chosen for s in found.steps] == [s.chosen for s in fixed.steps]
     assert [s.accepted for s in found.steps] == [s.accepted for s in fixed.steps]
-    assert found.settings["n_permutations"] == "auto"
+    assert found.settings.n_permutations == "auto"
     n_used = [step.n_permutations for step in found.steps]
     assert max(n_used) <= MAX_PERMUTATIONS + 16
     assert sum(n_used) < sum(step.n_permutations for step in fixed.steps) / 2

@@ -45,7 +45,7 @@ def selection_text(selection: Selection, n_rows: int) -> str:
     sentences += left_out[:MAX_LISTED]
     if (more := len(left_out) - MAX_LISTED) > 0:
         sentences.append(f"... and {counted(more, 'more column')} left out.")
-    n_samples = selection.settings.get("n_samples", n_rows)
+    n_samples = selection.settings.n_samples or n_rows
     if n_samples < n_rows:
         sentences.append(f"{n_samples} of {n_rows} rows were used.")
     return "\n\n".join(filter(None, [str(selection), _wrapped(sentences)]))

@@ -85,7 +85,7 @@ def _memory() -> int | None:
 
 def _gpu() -> dict[str, Any]:
     """Return the name of the GPU, or the reason why there is none."""
-    from pidselect.estimators.cuda.scorer import cuda
+    from pidselect.estimators.cuda.device import cuda
 
     try:
         device: Any = cuda()

@@ -106,7 +106,7 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
 def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
     """Return the selector without the parameters that name columns, checked."""
     from pidselect.selection import PIDSelector
-    from pidselect.selection.validation import check_limit, check_parameters
+    from pidselect.selection.validation import at_least, check_parameters
     from pidselect.significance.validation import to_seed
 
     settings = asdict(how)
@@ -119,7 +119,7 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
         missing=table.missing,
     )
     check_parameters(selector)
-    check_limit(how.stability, "stability", at_least=2)
+    at_least(2, or_none=True)(how.stability, "stability")
     to_seed(how.random_state)
     return selector
 
@@ -209,7 +209,8 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
     from pidselect.data import ColumnStore, read_dataset
     from pidselect.data.diagnostics import inspect_data
     from pidselect.report.summary import ReportMetadata, summarise
-    from pidselect.selection.validation import STORE_SHARE, to_bytes
+    from pidselect.selection.fit import STORE_SHARE
+    from pidselect.selection.validation import to_bytes
 
     data = result.data
     with warnings_as_notes(lambda text: None):  # shown before

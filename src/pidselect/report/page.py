@@ -127,11 +127,11 @@ def write_report(
         raise ValueError(f"path={str(path)!r} must end in .html.")
     selection = selector.selection_
     explanation = selector.explain(X, y, groups)
-    target_types = selection.settings["target_types"]
+    target_types = selection.settings.target_types
     dataset = read_like_fit(X, y, selector.feature_types_, target_types, selector.missing)
     metadata = ReportMetadata.of(dataset, command=_code(selector), title=title or "")
     if not explanation.in_sample:
-        metadata = replace(metadata, n_rows=selection.settings["n_samples"])
+        metadata = replace(metadata, n_rows=selection.settings.n_samples)
     summary = summarise(
         selection,
         explanation=explanation,
@@ -145,8 +145,8 @@ def write_report(
 def _code(selector: Any) -> str:
     """Return the Python code that reproduces a fit, with its seed."""
     settings = selector.selection_.settings
-    again = clone(selector).set_params(random_state=settings["seed"])
-    arguments = "X, y" if settings["n_groups"] is None else "X, y, groups"
+    again = clone(selector).set_params(random_state=settings.seed)
+    arguments = "X, y" if settings.n_groups is None else "X, y, groups"
     return (
         "from pidselect import PIDSelector\n\n"
         f"selector = {again.__repr__(N_CHAR_MAX=10_000)}\n"

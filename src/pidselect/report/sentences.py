@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import counted, cut, listed, shown
@@ -60,7 +60,7 @@ def _joint_information(explanation: Explanation | None, metadata: ReportMetadata
 def _end_of_search(selection: Selection) -> list[str]:
     searches = [step for step in selection.steps if step.phase in INCLUSION_PHASES]
     # Other criteria do not estimate what a candidate adds.
-    by_cmi = selection.settings.get("criterion", "cmi") == "cmi"
+    by_cmi = selection.settings.criterion == "cmi"
     if not searches or not by_cmi or _is_untested(selection):
         return []
     if not searches[-1].accepted:
@@ -71,7 +71,7 @@ def _end_of_search(selection: Selection) -> list[str]:
 
 
 def _is_untested(selection: Selection) -> bool:
-    return bool(selection.settings.get("n_permutations") == 0)
+    return bool(selection.settings.n_permutations == 0)
 
 
 def significance(
@@ -86,7 +86,7 @@ def significance(
         lines = ["Not tested, as n_permutations is 0: the features are only ranked."]
     else:
         lines = [*_tests(selection), *_final_tests(selection)]
-    if (n_samples := settings.get("n_samples", n_rows)) < n_rows:
+    if (n_samples := settings.n_samples or n_rows) < n_rows:
         lines.append(f"The tests used {n_samples:,} of {n_rows:,} rows.")
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
@@ -101,8 +101,7 @@ def significance(
 
 
 def _tests(selection: Selection) -> list[str]:
-    settings: Any = selection.settings
-    alpha, n_permutations = settings.get("alpha", 0.05), settings.get("n_permutations")
+    alpha, n_permutations = selection.settings.alpha, selection.settings.n_permutations
     tested = [step for step in selection.steps if step.p_value is not None]
     if not tested:
         return []
@@ -132,7 +131,7 @@ def _final_tests(selection: Selection) -> Iterable[str]:
             "The final p-value is that of a feature given all other selected features, adjusted "
             "for their number."
         )
-    alpha = selection.settings.get("alpha", 0.05)
+    alpha = selection.settings.alpha
     weak = [name for name, p in selection.p_values.items() if not is_significant(p, alpha)]
     if weak:
         yield f"Not significant given the other selected features: {listed(weak)}."

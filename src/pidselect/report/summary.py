@@ -142,7 +142,7 @@ def summarise(
             "stability": None if stability is None else stability.to_dict(),
             "findings": [finding.to_dict() for finding in findings],
             "notes": [] if explanation is None else list(explanation.notes),
-            "settings": dict(selection.settings),
+            "settings": asdict(selection.settings),
             "environment": environment(),
         }
     )

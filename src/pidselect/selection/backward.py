@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given_each
-from pidselect.selection.step_test import PermutationTestResult, Statistic, evaluate_weakest
-from pidselect.significance import BACKWARD, MEMBERS, maximum_statistic, minimum_statistic
+from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
+from pidselect.significance import (
+    BACKWARD,
+    MEMBERS,
+    first_smallest,
+    maximum_statistic,
+    minimum_statistic,
+)
 
 #: The statistic over the surrogates of all features that the weakest feature is tested against.
 #: Under the minimum statistic, as in the paper, an uninformative feature is retained with
@@ -39,13 +47,13 @@ def backward(
     while remaining:
         stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(fixed))
         scores = cmi_given_others(context, fixed, remaining, (*stream_key, len(steps)))
-        weakest, result = evaluate_weakest(scores, statistic, phase)
+        result = run_test(scores, phase, first_smallest, statistic, keep_surrogates=True)
         given = tuple(feature.name for feature in (*fixed, *remaining))
-        step = context.report(result.to_step(phase, given, weakest, statistic))
+        step = context.executor.callbacks.on_step(result.to_step(phase, given, statistic))
         steps.append(step)
         if step.accepted:
             return remaining, steps, result
-        del remaining[weakest], scores, result  # releases the bound estimators
+        del remaining[result.chosen], scores, result  # releases the bound estimators
     return [], steps, None
 
 
@@ -74,12 +82,8 @@ def final_p_values(result: PermutationTestResult) -> list[float]:
     largest_so_far = 0.0
     for rank, place in enumerate(order):
         rest = order[rank:]
-        of_rest = PermutationTestResult(
-            result.candidate_scores,
-            result.observed[:, rest],
-            result.bits[:, rest],
-            result.estimators[:, rest],
-            result.surrogates[:, rest],
+        of_rest = replace(
+            result, observed=result.observed[:, rest], surrogates=result.surrogates[:, rest]
         )
         largest_so_far = max(largest_so_far, float(of_rest.p_values()[:, 0].max()))
         final[place] = largest_so_far

@@ -11,12 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from pidselect.selection.result import Phase, Selection, Step
-
-if TYPE_CHECKING:
-    from pidselect.selection.context import SelectionContext
 
 #: A phase of the fit, its final p-values, the tests and atoms of `explain`, or `stability`.
 StageName = Phase | Literal["final", "roles", "atoms", "stability"]
@@ -80,6 +77,16 @@ class Callback(Protocol):
         """
         return
 
+    def on_checkpoint_error(self, error: OSError) -> bool:
+        """Handle a checkpoint that cannot be written, such as on a full disk.
+
+        Return True to go on without it; otherwise the error ends the fit.
+        """
+        return False
+
+
+#: A record without steps.
+EMPTY_RECORD = Selection((), (), ())
 
 _ACTIVE: ContextVar[Callback | None] = ContextVar("pidselect_callback", default=None)
 
@@ -122,10 +129,15 @@ class CallbackList:
         The record of the fit, without steps as yet.
     """
 
-    def __init__(self, callbacks: Sequence[Callback], record: Selection) -> None:
+    def __init__(
+        self, callbacks: Sequence[Callback] = (), record: Selection = EMPTY_RECORD
+    ) -> None:
         self._callbacks = tuple(callbacks)
         # Replaced as a whole, so that an interrupt finds a consistent record.
         self._record = record
+
+    def __bool__(self) -> bool:
+        return bool(self._callbacks)
 
     def on_stage(
         self, phase: StageName, n_candidates: int, n_values: int, is_exact: bool = True
@@ -140,22 +152,33 @@ class CallbackList:
         for callback in self._callbacks:
             callback.on_progress(count)
 
-    def on_step(self, step: Step) -> None:
-        """Report a step that is decided."""
+    def on_step(self, step: Step) -> Step:
+        """Report a step that is decided, and return it."""
         self._record = replace(self._record, steps=(*self._record.steps, step))
         for callback in self._callbacks:
             callback.on_step(step)
+        return step
 
-    def on_interrupt(self, error: BaseException) -> None:
-        """Report the record so far, unless an error occurred before the first step."""
-        if isinstance(error, Exception) and not self._record.steps:
-            return
-        selection = partial_record(self._record)
-        for callback in self._callbacks:
-            try:
-                callback.on_interrupt(selection)
-            except Exception as another:  # the first error is the one to be raised
-                error.add_note(f"{type(callback).__name__}.on_interrupt failed: {another!r}")
+    def on_checkpoint_error(self, error: OSError) -> bool:
+        """Return whether any callback wants the fit to go on without its checkpoint."""
+        answers = [callback.on_checkpoint_error(error) for callback in self._callbacks]
+        return any(answers)
+
+    @contextmanager
+    def reporting_interrupt(self) -> Iterator[None]:
+        """Report the record so far if this block is interrupted, or fails after the first step."""
+        try:
+            yield
+        except BaseException as error:
+            if self._record.steps or not isinstance(error, Exception):
+                selection = partial_record(self._record)
+                for callback in self._callbacks:
+                    try:
+                        callback.on_interrupt(selection)
+                    except Exception as another:  # the first error is the one to be raised
+                        name = type(callback).__name__
+                        error.add_note(f"{name}.on_interrupt failed: {another!r}")
+            raise
 
 
 def partial_record(record: Selection) -> Selection:
@@ -175,33 +198,9 @@ def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def active_callbacks(record: Selection | None = None) -> CallbackList | None:
-    """Return the active callback for the work after a fit, with its record; None if none is."""
-    callback = _ACTIVE.get()
-    return None if callback is None else CallbackList([callback], record or Selection((), (), ()))
-
-
-@contextmanager
-def callbacks_of_fit(
-    context: SelectionContext, progress: Callback | None, record: Selection
-) -> Iterator[SelectionContext]:
-    """Yield the context of a fit with its callbacks, and report an interrupt to them.
-
-    Parameters
-    ----------
-    context : SelectionContext
-    progress : Callback, optional
-        The progress bar; the active callback is added to it.
-    record : Selection
-        The record of the fit, without steps.
-    """
+def active_callbacks(
+    record: Selection = EMPTY_RECORD, progress: Callback | None = None
+) -> CallbackList:
+    """Return the progress bar, if any, and the active callback, with the record of the fit."""
     callbacks = [callback for callback in (progress, _ACTIVE.get()) if callback is not None]
-    if not callbacks:
-        yield context
-        return
-    listed = CallbackList(callbacks, record)
-    try:
-        yield replace(context, callbacks=listed)
-    except BaseException as error:
-        listed.on_interrupt(error)
-        raise
+    return CallbackList(callbacks, record)

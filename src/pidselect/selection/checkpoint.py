@@ -16,29 +16,24 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from hashlib import blake2b, sha256
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pidselect import __version__
-from pidselect.data import Column, Dataset, IntArray
+from pidselect.data import Column, Dataset, FloatArray, IntArray
 from pidselect.data.io import atomic_write
 from pidselect.data.messages import quoted, to_plain
-from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import record_settings
-from pidselect.selection.pool import FeaturePool
-from pidselect.selection.scoring import PartialScores
 from pidselect.significance.validation import to_seed
-
-if TYPE_CHECKING:
-    from pidselect.selection.selector import PIDSelector
 
 FORMAT = 1
 
@@ -57,6 +52,10 @@ KEYS = {"pidselect", "settings", "data", "entries", "partial", "is_finished"}
 
 
 # --- the file -----------------------------------------------------------------------------------
+
+
+class CheckpointRefusedError(ValueError):
+    """A file is no checkpoint, or not one of this fit; it is left as it is."""
 
 
 class CheckpointFile:
@@ -88,9 +87,9 @@ class CheckpointFile:
         """Whether the file was read or written."""
         return self._write_id is not None
 
-    def refusal(self, reason: str) -> ValueError:
+    def refusal(self, reason: str) -> CheckpointRefusedError:
         """Return the error that a file cannot be used."""
-        return ValueError(
+        return CheckpointRefusedError(
             f"The checkpoint {str(self._path)!r} {reason}. Use another path, or delete the file to "
             "start again."
         )
@@ -185,6 +184,103 @@ def _remove_stale(folder: Path) -> None:
                 file.unlink()
 
 
+# --- values in the file -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PartialScores:
+    """Values of candidates, of which some may not be computed yet.
+
+    Parameters
+    ----------
+    values : array, shape (n_tests, n_candidates, n_estimators, n_permutations)
+    computed : array of bool, shape (n_candidates, n_permutations)
+    permutations : range
+    """
+
+    values: FloatArray
+    computed: NDArray[np.bool_]
+    permutations: range
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], permutations: range) -> PartialScores:
+        """Return scores of which none is computed."""
+        return cls(np.zeros(shape), np.zeros((shape[1], shape[3]), dtype=bool), permutations)
+
+    def has(self, places: list[int], permutations: range) -> bool:
+        """Return whether all values of some candidates and permutations are computed."""
+        return bool(self.computed[places, self._columns(permutations)].all())
+
+    def size(self, places: list[int], permutations: range) -> int:
+        """Return the number of values of some candidates and permutations."""
+        return int(self.values[:, places, :, self._columns(permutations)].size)
+
+    def put(self, values: FloatArray, places: list[int], permutations: range) -> None:
+        """Store the values of some candidates and permutations."""
+        columns = self._columns(permutations)
+        self.values[:, places, :, columns] = values
+        self.computed[places, columns] = True  # last, as an interrupt may come in between
+
+    def _columns(self, permutations: range) -> slice:
+        first = self.permutations.start
+        return slice(permutations.start - first, permutations.stop - first)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the computed values as plain types, for JSON.
+
+        Examples
+        --------
+        >>> scores = PartialScores.empty((1, 2, 1, 3), range(5, 8))
+        >>> scores.put(np.array([[[[0.5, -0.0]]]]), [1], range(6, 8))
+        >>> again = PartialScores.from_dict(scores.to_dict(), (1, 2, 1, 3), range(5, 8))
+        >>> again.values[0, 1]
+        array([[ 0. ,  0.5, -0. ]])
+        """
+        return {
+            "shape": list(self.values.shape),
+            "permutations": [self.permutations.start, self.permutations.stop],
+            "computed": encode(np.packbits(self.computed)),
+            "values": encode(self.values.transpose(1, 3, 0, 2)[self.computed]),
+        }
+
+    @classmethod
+    def from_dict(
+        cls, stored: Mapping[str, Any], shape: tuple[int, ...], permutations: range
+    ) -> PartialScores:
+        """Return the scores that `to_dict` has stored; raise unless they are of this shape."""
+        numbers = [permutations.start, permutations.stop]
+        if stored["shape"] != list(shape) or stored["permutations"] != numbers:
+            raise ValueError(f"the scores are of shape {stored['shape']!r}, not {shape!r}")
+        scores = cls.empty(shape, permutations)
+        bits = np.unpackbits(decode(stored["computed"]), count=scores.computed.size)
+        scores.computed[:] = bits.reshape(scores.computed.shape)
+        scores.values.transpose(1, 3, 0, 2)[scores.computed] = decode(stored["values"])
+        return scores
+
+
+def encode(array: NDArray[Any]) -> dict[str, Any]:
+    """Return an array, exact to the bit, as plain types for JSON.
+
+    Examples
+    --------
+    >>> encode(np.array([1.0, np.nan]))
+    {'dtype': '<f8', 'shape': [2], 'bytes': 'AAAAAAAA8D8AAAAAAAD4fw=='}
+    """
+    dtype = array.dtype.newbyteorder("<")
+    return {
+        "dtype": dtype.str,
+        "shape": list(array.shape),
+        "bytes": b64encode(np.ascontiguousarray(array, dtype=dtype).data).decode("ascii"),
+    }
+
+
+def decode(stored: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the array that `encode` has stored."""
+    dtype = np.dtype(stored["dtype"])
+    array = np.frombuffer(b64decode(stored["bytes"]), dtype=dtype).reshape(stored["shape"])
+    return array.astype(dtype.newbyteorder("="))  # a copy, as that of the buffer is read-only
+
+
 # --- the log of a fit ---------------------------------------------------------------------------
 
 
@@ -193,11 +289,11 @@ class SavedState:
     """The values of a fit so far.
 
     `entries` are finished tests and scores computed between tests, in order; `partial` are the
-    scores of the next entry.
+    scores of the next entry, those of the file as plain types.
     """
 
     entries: tuple[Mapping[str, Any], ...] = ()
-    partial: tuple[PartialScores, ...] = ()
+    partial: tuple[PartialScores | Mapping[str, Any], ...] = ()
     is_finished: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -205,14 +301,11 @@ class SavedState:
         return {
             "is_finished": self.is_finished,
             "entries": list(self.entries),
-            "partial": [scores.to_dict() for scores in self.partial],
+            "partial": [
+                scores.to_dict() if isinstance(scores, PartialScores) else scores
+                for scores in self.partial
+            ],
         }
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> SavedState:
-        """Return the state that `to_dict` has stored."""
-        partial_scores = tuple(map(PartialScores.from_dict, stored["partial"]))
-        return cls(tuple(stored["entries"]), partial_scores, stored["is_finished"])
 
 
 class Journal:
@@ -224,6 +317,8 @@ class Journal:
     identity : mapping
         Version, settings and data of the fit.
     state : SavedState
+    ignores : callable, optional
+        Whether an error of writing is to be ignored: the fit then goes on without a checkpoint.
     interval : float
         Seconds between two writes within a test.
     max_write_share : float
@@ -237,6 +332,7 @@ class Journal:
         file: CheckpointFile,
         identity: Mapping[str, Any],
         state: SavedState,
+        ignores: Callable[[OSError], bool] = lambda error: False,
         interval: float = 60.0,
         max_write_share: float = 1 / 20,
         max_bytes: int = 2**26,
@@ -245,12 +341,14 @@ class Journal:
         self._identity = identity
         # Replaced as a whole: an interrupt finds the former or the new state, never a mixture.
         self._state = state
+        self._ignores = ignores
         self._interval = interval
         self._max_write_share = max_write_share
         self._max_bytes = max_bytes
         self._n_read = 0  # entries
         self._n_requested = 0  # partial scores
         self._is_testing = False
+        self._is_written = True
         self._due = time.monotonic() + interval
 
     @property
@@ -258,30 +356,39 @@ class Journal:
         """Whether nothing is left to compute."""
         return self._state.is_finished
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Refuse the file if its values, read in this block, are not those of this fit."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise self._file.refusal("does not match the tests of this fit") from error
+
     def partial_scores(self, shape: tuple[int, ...], permutations: range) -> PartialScores:
         """Return the next scores to compute, with their known values."""
         if not self._is_testing and self._n_read < len(self._state.entries):
-            return self._read_scores(shape, permutations)
+            entry = self._state.entries[self._n_read]
+            if "values" not in entry:  # a test: the scores before it were too large to be saved
+                return PartialScores.empty(shape, permutations)
+            self._n_read += 1
+            with self.reading():
+                return PartialScores.from_dict(entry, shape, permutations)
         number, saved = self._n_requested, self._state.partial
         self._n_requested += 1
-        if number < len(saved) and saved[number].fits(shape, permutations):
-            return saved[number]
-        scores = PartialScores.empty(shape, permutations)
-        before = saved[:number]
-        size = sum(one.values.nbytes for one in (*before, scores))
-        if number == len(before) and size <= self._max_bytes:
-            self._state = replace(self._state, partial=(*before, scores))
-        return scores
-
-    def _read_scores(self, shape: tuple[int, ...], permutations: range) -> PartialScores:
-        entry = self._state.entries[self._n_read]
-        if "values" not in entry:  # a test: the scores before it were too large to be saved
-            return PartialScores.empty(shape, permutations)
-        self._n_read += 1
-        scores = PartialScores.from_dict(entry)
-        return (
-            scores if scores.fits(shape, permutations) else PartialScores.empty(shape, permutations)
+        if number < len(saved):
+            scores = saved[number]
+            if not isinstance(scores, PartialScores):
+                with self.reading():
+                    scores = PartialScores.from_dict(scores, shape, permutations)
+        else:
+            scores = PartialScores.empty(shape, permutations)
+        size = scores.values.nbytes + sum(
+            one.values.nbytes for one in saved[:number] if isinstance(one, PartialScores)
         )
+        if number <= len(saved) and size <= self._max_bytes:
+            partial_scores = (*saved[:number], scores, *saved[number + 1 :])
+            self._state = replace(self._state, partial=partial_scores)
+        return scores
 
     def find_result(self, test_id: str) -> Mapping[str, Any] | None:
         """Return the result of a finished test; None if the test is to be run now."""
@@ -293,7 +400,7 @@ class Journal:
                 raise self._file.refusal("does not match the tests of this fit")
             return entry
         if self._n_requested:  # scores computed since the previous test
-            computed = tuple(one.to_dict() for one in self._state.partial[: self._n_requested])
+            computed = self._state.to_dict()["partial"][: self._n_requested]
             self._state = SavedState((*entries, *computed))
             self._n_read = len(self._state.entries)
         self._n_requested, self._is_testing = 0, True
@@ -321,18 +428,27 @@ class Journal:
 
     def write(self) -> None:
         """Write the file."""
+        if not self._is_written:
+            return
         start = time.monotonic()
-        self._file.write({**self._identity, **self._state.to_dict()})
+        try:
+            self._file.write({**self._identity, **self._state.to_dict()})
+        except OSError as error:
+            self._is_written = False
+            if not self._ignores(error):
+                raise
         end = time.monotonic()
         self._due = end + max(self._interval, (end - start) / self._max_write_share)
 
     @contextmanager
-    def recording(self, context: SelectionContext) -> Iterator[SelectionContext]:
+    def recording(self) -> Iterator[None]:
         """Save what a fit computes in this block, also if it is interrupted."""
         if not self._file.exists:
             self.write()  # a path that cannot be written to raises before any work is done
         try:
-            yield replace(context, journal=self)
+            yield
+        except CheckpointRefusedError:
+            raise  # the file is left as it is
         except BaseException:
             with suppress(Exception):  # the first error is the one to raise
                 self.write()
@@ -367,47 +483,32 @@ class Checkpoint:
         return to_seed(random_state)
 
     def journal(
-        self, selector: PIDSelector, dataset: Dataset, pool: FeaturePool, context: SelectionContext
+        self,
+        settings: Mapping[str, Any],
+        dataset: Dataset,
+        groups: IntArray | None,
+        ignores: Callable[[OSError], bool],
     ) -> Journal:
-        """Return the log of the fit; refuse that of another one."""
+        """Return the log of a fit with these settings and data; refuse that of another one."""
         identity = {
             "pidselect": __version__,
-            "settings": describe_settings(selector, dataset, pool, context),
-            "data": describe_data(dataset, context.groups),
+            "settings": plain(settings),
+            "data": describe_data(dataset, groups),
         }
         identity = json.loads(json.dumps(identity))
-        if self.stored is None:
-            return Journal(self.file, identity, SavedState())
-        if found := differences(self.stored, identity):
-            raise self.file.refusal(f"is of another fit: {found}")
-        return Journal(self.file, identity, SavedState.from_dict(self.stored))
+        state = SavedState()
+        if self.stored is not None:
+            try:
+                if found := differences(self.stored, identity):
+                    raise self.file.refusal(f"is of another fit: {found}")
+                entries, scores = (tuple(map(dict, self.stored[k])) for k in ("entries", "partial"))
+            except (TypeError, KeyError, IndexError, AttributeError) as error:
+                raise self.file.refusal("is modified, as parts of it are missing") from error
+            state = SavedState(entries, scores, bool(self.stored["is_finished"]))
+        return Journal(self.file, identity, state, ignores)
 
 
 # --- the identity of a fit ----------------------------------------------------------------------
-
-
-def describe_settings(
-    selector: PIDSelector, dataset: Dataset, pool: FeaturePool, context: SelectionContext
-) -> dict[str, Any]:
-    """Return all settings that the result depends on, as plain types."""
-    names = dataset.table.names
-    groups = {
-        feature.name: [names[column] for column in feature.columns]
-        for feature in (*pool.fixed, *pool.candidates)
-        if len(feature.columns) > 1 or feature.name != names[feature.columns[0]]
-    }
-    return plain(
-        {
-            **record_settings(selector, context),
-            "criterion": selector.criterion,
-            "estimator": [(named.name, named.estimator) for named in context.estimators],
-            "fixed_features": [feature.name for feature in pool.fixed],
-            "feature_groups": groups,
-            "max_features": selector.max_features,
-            "max_samples": selector.max_samples,
-            "missing": selector.missing,
-        }
-    )
 
 
 def describe_data(dataset: Dataset, groups: IntArray | None) -> dict[str, Any]:

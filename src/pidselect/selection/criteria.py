@@ -93,8 +93,7 @@ class Conditional:
             tuple(
                 cmi_given(context, candidates, subset, stream_key, n_concurrent=len(subsets))
                 for subset in subsets
-            ),
-            tuple(tuple(feature.name for feature in subset) for subset in subsets),
+            )
         )
 
 

@@ -1,119 +1,157 @@
-"""Executor: splits the work of a step into tasks and runs them on threads, processes or a cluster.
+"""Executor: computes the values of a step on threads, processes, a cluster or a GPU.
 
-Joblib's context names the backend. On Dask and Ray, what all tasks have in common, which may be a
-gigabyte of sorted neighbours, is sent once to every worker, and a task is a few bytes. The cluster
-is then addressed directly: joblib 1.6 sends the common part again with every call, waits forever
-for a task that killed its workers (Dask), or leaves its own process pool modified (Ray).
+It splits the work into tasks, runs them, reports progress and saves values to the checkpoint. What
+is scored and how is none of its concern: it calls pure functions of a `ScoringJob`. Joblib's
+context names the backend.
 """
 
 from __future__ import annotations
 
-import copy
 import logging
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import starmap
+from typing import Any, Literal, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from joblib import Parallel, delayed
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import get_active_backend
+
+from pidselect.data import Block, FloatArray, IntArray
+from pidselect.estimators import MAX_MEMORY, Estimator, Scorer
+from pidselect.estimators.cuda.device import cuda
+from pidselect.estimators.cuda.scorer import bind_on
+from pidselect.selection.bound_scorers import BoundScorers
+from pidselect.selection.callbacks import CallbackList
+from pidselect.selection.checkpoint import Journal, PartialScores
+from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, WorkerLostError
+from pidselect.significance import PermutationSampler, bind_scheme
+from pidselect.significance.cuda import CudaPermutations, split_for_device
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22
 
-#: Permutations of a task come in multiples of what a kernel processes side by side.
-PERMUTATION_BATCH = 16
+#: Permutations of a task come in multiples of what a kernel processes side by side, unless that
+#: many have more row indices than this.
+PERMUTATION_BATCH, MAX_TASK_SIZE = 16, 2**24
 
 #: Tasks per worker that keep all workers busy although tasks differ in length.
 TASKS_PER_WORKER = 4
 
-#: Seconds after which it is checked whether a Dask cluster still has workers.
-WORKER_TIMEOUT = 10.0
+#: Work of a task, in samples times values, that takes a few seconds: for progress.
+PROGRESS_WORK = 2**21
 
-#: How often Ray gives a task to another worker; Dask's scheduler has its own setting.
-RETRIES = 3
+#: ... and about a minute: for checkpoints. Neighbour searches take about half a microsecond each,
+#: and two estimators and two tests four times as long.
+SAVED_WORK = 2**25
 
-WORKER_ENDED = (
-    "A worker process ended before its task was done, and no other worker could do it. Operating "
-    "systems end processes when memory runs out: use fewer workers per machine, or a smaller "
-    "max_memory or max_samples. The logs of the workers show the cause."
-)
+#: Fewest candidates of a task: they share the generation of their permutations.
+FEWEST_CANDIDATES = 16
 
 logger = logging.getLogger("pidselect")
 
-Function = Callable[..., Any]
-Tasks = Sequence[tuple[Any, ...]]
+Result = TypeVar("Result")
+
+#: Positions of candidates and numbers of permutations.
+Task = tuple[list[int], range]
 
 
-class WorkerLostError(Exception):
-    """Data or results were lost with a worker; a second attempt may succeed."""
+class ScoringJob(Protocol):
+    """Candidates whose values are computed task by task.
 
-
-# --- any backend --------------------------------------------------------------------------------
-
-
-def run_tasks(
-    function: Function, common: Any, tasks: Tasks, n_jobs: int | None, stream: bool = False
-) -> Iterator[Any]:
-    """Yield ``function(common, *task)`` for every task, in the order of the tasks.
-
-    If workers end early, the missing tasks are run once more.
-
-    Parameters
-    ----------
-    function : callable
-        Pure, and importable by its name in any process.
-    common : object
-        What all tasks need; a cluster keeps it for the lifetime of this object.
-    tasks : sequence of tuples
-    n_jobs : int, optional
-        As in joblib, whose context selects the backend; None means all workers of a cluster.
-    stream : bool
-        Whether to yield results as soon as they are available, if the backend supports it.
-
-    Examples
-    --------
-    >>> list(run_tasks(pow, 2, [(3,), (4,)], n_jobs=2))
-    [8, 16]
+    `split_by` says how the work can be split: "any" way, with each "candidate" in tasks of its own,
+    or by "permutation", with all candidates in every task.
     """
-    n_done = 0
-    for is_last in (False, True):
-        try:
-            for result in _submit(function, common, tasks[n_done:], n_jobs, stream):
-                yield result
-                n_done += 1
-        except (WorkerLostError, TerminatedWorkerError) as error:
-            if is_last:
-                raise RuntimeError(WORKER_ENDED) from error
-            logger.warning("A worker process ended; its tasks are run once more.")
-        else:
-            return
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of tests, candidates and estimators."""
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples."""
+
+    @property
+    def split_by(self) -> Literal["any", "candidate", "permutation"]:
+        """How the work can be split."""
+
+    def parts(self) -> Iterable[ScoringJob]:
+        """Return jobs for some of the candidates each, to be computed one after the other."""
+
+    def prepare(self) -> None:
+        """Compute what all tasks share, before they are distributed."""
+
+    def score_task(self, places: list[int], permutations: range) -> FloatArray:
+        """Return the values of some candidates in some permutations, in nats.
+
+        The shape is (n_tests, n_candidates, n_estimators, n_permutations).
+        """
 
 
-def _submit(
-    function: Function, common: Any, tasks: Tasks, n_jobs: int | None, stream: bool
-) -> Iterable[Any]:
-    backend, n_jobs = _active_backend(n_jobs)
-    cluster = CLUSTERS.get(type(backend).__name__)
-    if cluster is not None:
-        if n_jobs == 1 or cluster.is_worker():
-            return (function(common, *task) for task in tasks)
-        return cluster.run(backend, function, common, tasks, n_jobs)
-    # Processes forked beside running threads may deadlock, which loky's never do.
-    is_forked = type(backend).__name__ == "MultiprocessingBackend"
-    return Parallel(
-        n_jobs=n_jobs,
-        backend="loky" if is_forked else None,
-        prefer="threads",
-        # Copy on write: arrays shared between processes are then writeable, so that kernels are
-        # not compiled a second time for read-only arrays.
-        mmap_mode="c",
-        return_as="generator" if stream and backend.supports_return_generator else "list",
-    )(delayed(function)(common, *task) for task in tasks)
+class Device(Protocol):
+    """Where estimators are bound and permutations are sampled."""
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether what is bound can be sent to other processes."""
+
+    def bind(
+        self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
+    ) -> Scorer:
+        """Bind an estimator, one of `n_concurrent` at the same time."""
+
+    def sampler(
+        self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
+    ) -> PermutationSampler:
+        """Bind a surrogate scheme to a conditioning set."""
+
+
+class CPU:
+    """The CPU."""
+
+    is_cpu = True
+
+    def bind(
+        self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
+    ) -> Scorer:
+        """Bind an estimator."""
+        return estimator.bind(target, given, max_memory=max_memory)
+
+    def sampler(
+        self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
+    ) -> PermutationSampler:
+        """Bind a surrogate scheme."""
+        return bind_scheme(scheme, given, n_samples, groups)
+
+
+class CUDA:
+    """The GPU; an estimator or a scheme without a kernel is bound on the CPU."""
+
+    is_cpu = False
+
+    def bind(
+        self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
+    ) -> Scorer:
+        """Bind an estimator."""
+        return bind_on(cuda(), estimator, target, given, max_memory, n_concurrent)
+
+    def sampler(
+        self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
+    ) -> PermutationSampler:
+        """Bind a surrogate scheme."""
+        if scheme == "global" and groups is None:
+            return CudaPermutations(cuda(), n_samples)
+        return bind_scheme(scheme, given, n_samples, groups)
+
+
+#: Devices by name.
+DEVICES: dict[str, Device] = {"cpu": CPU(), "cuda": CUDA()}
 
 
 def discard(results: Iterable[Any]) -> None:
@@ -123,212 +161,218 @@ def discard(results: Iterable[Any]) -> None:
         getattr(results, "close", lambda: None)()
 
 
-def count_workers(n_jobs: int | None) -> int:
-    """Return how many tasks run at a time.
+@dataclass(frozen=True, eq=False)
+class Executor:
+    """The resources of a fit: workers, memory, device, callbacks and checkpoint.
 
-    Examples
-    --------
-    >>> count_workers(None), count_workers(2)
-    (1, 2)
-    """
-    backend, n_jobs = _active_backend(n_jobs)
-    cluster = CLUSTERS.get(type(backend).__name__)
-    if cluster is None:
-        return int(backend.effective_n_jobs(n_jobs))
-    return 1 if n_jobs == 1 or cluster.is_worker() else cluster.count(backend, n_jobs)
-
-
-def _active_backend(n_jobs: int | None) -> tuple[Any, int | None]:
-    """Return joblib's backend, and the number of jobs given here or in joblib's context."""
-    backend, _ = get_active_backend(prefer="threads")
-    _, n_jobs_of_context = get_active_backend()  # with prefer="threads" it would be 1
-    return backend, n_jobs_of_context if n_jobs is None else n_jobs
-
-
-def split_permutations(
-    permutations: range,
-    n_samples: int,
-    n_parts: int,
-    n_jobs: int | None,
-    task_size: int = TASK_SIZE,
-) -> list[range]:
-    """Split the permutations of each of several parts of the work into tasks.
-
-    Tasks are small enough for the memory, and enough to keep all workers busy. Results do not
-    depend on the split.
-    """
-    size = max(1, task_size // n_samples)
-    n_wanted = TASKS_PER_WORKER * count_workers(n_jobs)
-    if n_parts < n_wanted:
-        size = min(size, -(-len(permutations) * n_parts // n_wanted))
-    size = max(1, -(-size // PERMUTATION_BATCH)) * PERMUTATION_BATCH
-    return [permutations[start : start + size] for start in range(0, len(permutations), size)]
-
-
-# --- Dask ---------------------------------------------------------------------------------------
-
-
-def _run_on_dask(
-    backend: Any, function: Function, common: Any, tasks: Tasks, n_jobs: int | None
-) -> Iterator[Any]:
-    from concurrent.futures import CancelledError
-
-    from distributed import KilledWorker
-
-    client, futures = backend.client, []
-    try:
-        _wait_for_dask_workers(backend)
-        # Broadcast: a worker that dies must not hold the only copy.
-        sent = _send(common, client.id, lambda: client.scatter(common, broadcast=True, hash=False))
-        futures = client.map(_run_task, tasks, function=function, common=sent, pure=False)
-        for future in futures:
-            yield _wait_for_result(future, backend)
-    except KilledWorker as error:
-        client.cancel(futures)
-        raise RuntimeError(WORKER_ENDED) from error
-    except CancelledError as error:
-        _SENT.pop(common, None)
-        raise WorkerLostError(str(error)) from error
-    except BaseException:
-        client.cancel(futures)
-        raise
-
-
-def _run_task(task: tuple[Any, ...], function: Function, common: Any) -> Any:
-    return function(common, *task)
-
-
-def _wait_for_result(future: Any, backend: Any) -> Any:
-    """Wait for a result as long as there are workers."""
-    while True:
-        try:
-            return future.result(timeout=_timeout(backend))
-        except TimeoutError:
-            if future.done():  # just now, or the task itself raised a TimeoutError
-                return future.result()
-        _wait_for_dask_workers(backend)
-
-
-def _wait_for_dask_workers(backend: Any) -> None:
-    try:
-        backend.client.wait_for_workers(1, timeout=_timeout(backend))
-    except TimeoutError as error:
-        raise RuntimeError(WORKER_ENDED) from error
-
-
-def _timeout(backend: Any) -> float:
-    return float(backend.wait_for_workers_timeout or WORKER_TIMEOUT)
-
-
-def _is_dask_worker() -> bool:
-    from distributed import get_worker
-
-    try:
-        get_worker()
-    except ValueError:
-        return False
-    return True
-
-
-# --- Ray ----------------------------------------------------------------------------------------
-
-
-def _run_on_ray(
-    backend: Any, function: Function, common: Any, tasks: Tasks, n_jobs: int | None
-) -> Iterator[Any]:
-    import ray
-    from ray.exceptions import ObjectLostError, RayError, RayTaskError
-
-    max_running = _count_on_ray(backend, n_jobs)
-    queue: deque[Any] = deque()
-    running: list[Any] = []
-    try:
-        sent = _send(common, ray.get_runtime_context().get_worker_id(), lambda: ray.put(common))
-        remote = _remote_task().options(**(backend.ray_remote_args or {}))
-        for task in tasks:
-            if len(running) == max_running:
-                _, running = ray.wait(running)
-            queue.append(remote.remote(task, function, [sent]))
-            running.append(queue[-1])
-            while queue[0] not in running:
-                yield ray.get(queue.popleft())
-        while queue:
-            yield ray.get(queue.popleft())
-    except ObjectLostError as error:
-        _SENT.pop(common, None)
-        raise WorkerLostError(str(error)) from error
-    except RayTaskError as error:
-        raise error.cause from error
-    except RayError as error:
-        raise RuntimeError(WORKER_ENDED) from error
-    finally:
-        for reference in queue:
-            ray.cancel(reference)
-
-
-def _count_on_ray(backend: Any, n_jobs: int | None) -> int:
-    """Return the number of jobs, by default that of all cores."""
-    import ray
-
-    if not ray.is_initialized():
-        ray.init()
-    return int(backend.effective_n_jobs(-1 if n_jobs is None else n_jobs))
-
-
-#: In a Ray worker: the common part of its last task, by the hexadecimal name of its reference.
-_AT_HAND: dict[str, Any] = {}
-
-
-def _run_ray_task(task: tuple[Any, ...], function: Function, sent: list[Any]) -> Any:
-    import ray
-
-    name = sent[0].hex()
-    if name not in _AT_HAND:
-        _AT_HAND.clear()
-        # A copy, as Ray's memory is read-only, for which kernels would be compiled once more.
-        _AT_HAND[name] = copy.deepcopy(ray.get(sent[0]))
-    return function(_AT_HAND[name], *task)
-
-
-@lru_cache(maxsize=1)
-def _remote_task() -> Any:
-    import ray
-
-    return ray.remote(num_cpus=1, max_retries=RETRIES)(_run_ray_task)
-
-
-# --- both ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """How to use one type of cluster, given joblib's backend.
-
-    `run` yields the results of tasks, `count` is the number of tasks that run at a time, and
-    `is_worker` is whether the calling thread runs a task itself, which must not wait for workers.
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As in joblib, whose context selects the backend; None means all workers of a cluster.
+    max_memory : int
+        The memory of bound estimators, in bytes.
+    device : Device
+    callbacks : CallbackList
+        Receives progress and steps.
+    journal : Journal, optional
+        The log of the checkpoint.
+    task_size : int
+        Row indices in the permutations of a task.
     """
 
-    run: Callable[[Any, Function, Any, Tasks, int | None], Iterator[Any]]
-    count: Callable[[Any, int | None], int]
-    is_worker: Callable[[], bool]
+    n_jobs: int | None = None
+    max_memory: int = MAX_MEMORY
+    device: Device = DEVICES["cpu"]
+    callbacks: CallbackList = field(default_factory=CallbackList)
+    journal: Journal | None = None
+    task_size: int = TASK_SIZE
+    #: Objects that the workers of a cluster hold, with the cluster and the handle of each.
+    _sent: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
 
+    def __reduce__(self) -> Any:
+        return Executor, ()  # resources belong to this process: a worker has a plain executor
 
-#: Clusters by the class name of joblib's backend.
-CLUSTERS = {
-    "DaskDistributedBackend": Cluster(
-        _run_on_dask, lambda backend, n_jobs: int(backend.effective_n_jobs(n_jobs)), _is_dask_worker
-    ),
-    "RayBackend": Cluster(_run_on_ray, _count_on_ray, lambda: False),
-}
+    # --- the values of a job --------------------------------------------------------------------
 
-#: Objects that the workers of a cluster hold, with the cluster and the handle of each.
-_SENT: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
+    def compute(self, job: ScoringJob, permutations: range) -> FloatArray:
+        """Return the values of all candidates; those that the checkpoint holds are only read.
 
+        They are in nats, of shape (n_tests, n_candidates, n_estimators, n_permutations).
+        """
+        values = []
+        for part in job.parts():
+            scores = self._saved_scores(part, permutations)
+            tasks = self.split(part, permutations)
+            missing = [task for task in tasks if not scores.has(*task)]
+            if len(missing) < len(tasks):
+                n_known = scores.values.size - sum(scores.size(*task) for task in missing)
+                self.callbacks.on_progress(n_known)
+            if missing:
+                part.prepare()
+                with closing(self.run(type(part).score_task, part, missing)) as results:
+                    for task, found in zip(missing, results, strict=True):
+                        scores.put(found, *task)
+                        if self.journal is not None:
+                            self.journal.write_if_due()
+                        self.callbacks.on_progress(found.size)
+            values.append(scores.values)
+        return np.concatenate(values, axis=1)
 
-def _send(common: Any, cluster: Any, send: Callable[[], Any]) -> Any:
-    """Return the handle of an object on the cluster, which is sent at the first call only."""
-    if common in _SENT and _SENT[common][0] == cluster:
-        return _SENT[common][1]
-    handle = send()
-    _SENT[common] = cluster, handle
-    return handle
+    def _saved_scores(self, job: ScoringJob, permutations: range) -> PartialScores:
+        shape = (*job.shape, len(permutations))
+        if self.journal is None:
+            return PartialScores.empty(shape, permutations)
+        return self.journal.partial_scores(shape, permutations)
+
+    def saved_result(
+        self, test_id: str, parse: Callable[[Mapping[str, Any]], Result]
+    ) -> Result | None:
+        """Return the result of a test from the checkpoint; None if it is to be run now."""
+        entry = None if self.journal is None else self.journal.find_result(test_id)
+        if self.journal is None or entry is None:
+            return None
+        with self.journal.reading():
+            return parse(entry)
+
+    def save_result(self, test_id: str, to_saved: Callable[[], Mapping[str, Any]]) -> None:
+        """Save the result of a test to the checkpoint, if there is one."""
+        if self.journal is not None:
+            self.journal.add_result(test_id, to_saved())
+
+    def bind(
+        self,
+        estimators: Sequence[Estimator],
+        target: Block,
+        given: Sequence[Block],
+        schemes: Sequence[tuple[str, IntArray | None]],
+        n_concurrent: int = 1,
+    ) -> tuple[BoundScorers, ...]:
+        """Bind estimators and schemes to each conditioning set, in as many threads as jobs."""
+        memory = max(1, self.max_memory // (n_concurrent * len(estimators)))
+        n_samples, device = target.n_samples, self.device
+
+        def bind(block: Block) -> BoundScorers:
+            return BoundScorers(
+                tuple(device.bind(one, target, block, memory, n_concurrent) for one in estimators),
+                tuple(device.sampler(name, block, n_samples, groups) for name, groups in schemes),
+            )
+
+        n_threads = effective_n_jobs(self.n_jobs) if device.is_cpu else 1
+        with ThreadPoolExecutor(max(1, min(n_threads, len(given)))) as threads:
+            return tuple(threads.map(bind, given))
+
+    # --- tasks ----------------------------------------------------------------------------------
+
+    def split(self, job: ScoringJob, permutations: range) -> list[Task]:
+        """Split the work into tasks: small enough for the memory, enough to keep workers busy.
+
+        If progress is reported or saved, tasks are short. Values do not depend on the split.
+        """
+        n_candidates = job.shape[1]
+        if job.split_by == "candidate":
+            ranges = self._ranges(permutations, job.n_samples, n_candidates, 1)
+            return [([place], some) for place in range(n_candidates) for some in ranges]
+        ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
+        if job.split_by == "permutation":
+            return [(list(range(n_candidates)), some) for some in ranges]
+        size, n_workers = n_candidates, self.count_workers()
+        if n_workers > 1 and len(ranges) < n_workers:
+            size = max(1, -(-n_candidates * len(ranges) // (TASKS_PER_WORKER * n_workers)))
+        if self.journal is not None or self.callbacks:
+            work = job.n_samples * max(map(len, ranges), default=1)
+            size = min(size, max(FEWEST_CANDIDATES, SAVED_WORK // work))
+        starts = range(0, n_candidates, size)
+        parts = [list(range(start, min(start + size, n_candidates))) for start in starts]
+        return [(part, some) for some in ranges for part in parts]
+
+    def _ranges(
+        self, permutations: range, n_samples: int, n_parts: int, n_candidates: int
+    ) -> list[range]:
+        """Split permutations, for each of several parts of the work with so many candidates."""
+        if not self.device.is_cpu:
+            return split_for_device(permutations, n_samples)
+        size = max(1, self.task_size // n_samples)
+        n_wanted = TASKS_PER_WORKER * self.count_workers()
+        if n_parts < n_wanted:
+            size = min(size, -(-len(permutations) * n_parts // n_wanted))
+        if self.callbacks:
+            size = min(size, max(1, PROGRESS_WORK // (n_samples * n_candidates)))
+        size = max(1, -(-size // PERMUTATION_BATCH)) * PERMUTATION_BATCH
+        size = min(size, max(1, MAX_TASK_SIZE // n_samples))
+        return [permutations[start : start + size] for start in range(0, len(permutations), size)]
+
+    # --- workers --------------------------------------------------------------------------------
+
+    def run(
+        self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
+    ) -> Generator[Any, None, None]:
+        """Yield ``function(common, *task)`` for every task, in the order of the tasks.
+
+        The function is pure, and importable by its name in any process; a cluster keeps `common`
+        for its lifetime. If workers end early, the missing tasks are run once more.
+
+        Examples
+        --------
+        >>> list(Executor(n_jobs=2).run(pow, 2, [(3,), (4,)]))
+        [8, 16]
+        """
+        n_done = 0
+        for is_last in (False, True):
+            results = self._submit(function, common, tasks[n_done:])
+            try:
+                for result in results:
+                    yield result
+                    n_done += 1
+            except (WorkerLostError, TerminatedWorkerError) as error:
+                if is_last:
+                    raise RuntimeError(WORKER_ENDED) from error
+                logger.warning("A worker process ended; its tasks are run once more.")
+            else:
+                return
+            finally:
+                discard(results)
+
+    def _submit(
+        self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
+    ) -> Iterator[Any]:
+        """Start the tasks; none is waited for here."""
+        backend, n_jobs = self._backend()
+        here = starmap(partial(function, common), tasks)
+        if self.count_workers() == 1:
+            return here
+        cluster = CLUSTERS.get(type(backend).__name__)
+        if cluster is not None and self.device.is_cpu:
+            return cluster.run(backend, function, common, tasks, n_jobs, self._sent)
+        # Processes forked beside running threads may deadlock, which loky's never do.
+        is_forked = type(backend).__name__ == "MultiprocessingBackend"
+        parallel = Parallel(
+            n_jobs=n_jobs,
+            backend="loky" if is_forked and self.device.is_cpu else None,
+            prefer="threads" if self.device.is_cpu else None,
+            require=None if self.device.is_cpu else "sharedmem",
+            # Copy on write: arrays shared between processes are then writeable, so that kernels
+            # are not compiled a second time for read-only arrays.
+            mmap_mode="c",
+            return_as="generator" if backend.supports_return_generator else "list",
+        )
+        return iter(parallel(delayed(function)(common, *task) for task in tasks))
+
+    def count_workers(self) -> int:
+        """Return how many tasks run at a time.
+
+        Examples
+        --------
+        >>> Executor().count_workers(), Executor(n_jobs=2).count_workers()
+        (1, 2)
+        """
+        backend, n_jobs = self._backend()
+        cluster = CLUSTERS.get(type(backend).__name__)
+        if cluster is None or not self.device.is_cpu:
+            return int(backend.effective_n_jobs(n_jobs))
+        return 1 if n_jobs == 1 or cluster.is_worker() else cluster.count(backend, n_jobs)
+
+    def _backend(self) -> tuple[Any, int | None]:
+        """Return joblib's backend, and the number of jobs given here or in joblib's context."""
+        backend, _ = get_active_backend(prefer="threads")
+        _, n_jobs_of_context = get_active_backend()  # with prefer="threads" it would be 1
+        return backend, n_jobs_of_context if self.n_jobs is None else self.n_jobs

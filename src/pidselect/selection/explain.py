@@ -28,13 +28,14 @@ from pidselect.decomposition.explain import AssessedFeature, explain
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.source_pair import PIDStrategy
+from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, sample_rows
 from pidselect.selection.pool import Feature, FeatureGroups, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
-from pidselect.selection.validation import check_columns, to_bytes
+from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant
 from pidselect.significance.validation import check_count
 
@@ -50,19 +51,20 @@ def explain_fit(
     bins = check_count(bins, "bins", at_least=2)
     check_columns(selector, X)
     record = selector.selection_
-    settings = record.settings
+    parameters, settings = check_parameters(selector), record.settings
     dataset = read_like_fit(
-        X, y, selector.feature_types_, settings["target_types"], selector.missing
+        X, y, selector.feature_types_, settings.target_types, parameters.missing
     )
     _check_target(dataset.target.names, selector._target)
     in_sample = data_digest(dataset) == selector._digest
-    seed = settings["seed"]
-    dataset = take_rows(dataset, sample_rows(selector.max_samples, dataset.target, seed))
+    seed, callbacks = settings.seed, active_callbacks(record)
+    dataset = take_rows(dataset, sample_rows(parameters.max_samples, dataset.target, seed))
     context = None
-    if groups is not None or settings["n_groups"] is None:
-        codes = check_groups(groups, _num_samples(X))
-        context = make_context(selector, dataset, estimators_of(selector), codes, seed)
-        context = replace(context, callbacks=active_callbacks(record))
+    if groups is not None or settings.n_groups is None:
+        codes, named = check_groups(groups, _num_samples(X)), estimators_of(selector)
+        standardised = is_portfolio(selector.estimator)
+        context = make_context(parameters, dataset, named, standardised, codes, seed)
+        context = replace(context, executor=replace(context.executor, callbacks=callbacks))
         if not in_sample:
             record = replace(record, p_values={})  # so that selected features are tested, too
     features = _features(record, dataset.table, selector.feature_groups)
@@ -79,16 +81,13 @@ def explain_fit(
         measure,
         bins,
         seed,
-        selector.n_jobs,
-        to_bytes(selector.max_memory),
+        parameters.n_jobs,
+        parameters.max_memory,
     )
-    callbacks = None if context is None else context.callbacks
-    if callbacks is not None:
-        callbacks.on_stage("atoms", len(features), len(features))
+    callbacks.on_stage("atoms", len(features), len(features))
     notes = [note, _sample_note(in_sample), *_limit_notes(record)]
     explanation = explain(assignments, dataset.target, strategy, notes)
-    if callbacks is not None:
-        callbacks.on_progress(len(features))
+    callbacks.on_progress(len(features))
     return replace(explanation, in_sample=in_sample).in_library(frame_library(X))
 
 
@@ -207,7 +206,7 @@ def _roles(
     record : Selection
     """
     if context is None:
-        if record.settings.get("n_permutations") == 0:
+        if record.settings.n_permutations == 0:
             note = "n_permutations=0, nothing was tested: roles only show what was selected."
         else:
             note = (
@@ -281,7 +280,7 @@ def recorded_roles(record: Selection) -> dict[str, Role]:
     Other candidates are weakly relevant if they were significant at any forward step or were
     included jointly with others, else irrelevant.
     """
-    alpha = record.settings["alpha"]
+    alpha = record.settings.alpha
     significant = {
         candidate
         for step in _forward_steps(record)

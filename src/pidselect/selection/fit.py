@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, IntArray, is_constant
-from pidselect.estimators import is_portfolio, resolve, resolve_portfolio
+from pidselect.estimators import resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others, final_p_values
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.criteria import Conditional
+from pidselect.selection.criteria import Conditional, Criterion
+from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.relevance import fixed_n_permutations
-from pidselect.selection.result import Selection, Step
-from pidselect.selection.step_test import evaluate_weakest
-from pidselect.selection.validation import (
-    STORE_SHARE,
-    check_lookahead,
-    to_bytes,
-    to_criterion,
-    to_n_permutations,
-    to_schemes,
-)
-from pidselect.significance import (
-    FINAL,
-    SUBSAMPLE,
-    check_groups,
-    maximum_statistic,
-    permutations,
-)
+from pidselect.selection.result import Selection, Settings, Step
+from pidselect.selection.step_test import run_test
+from pidselect.selection.validation import Parameters
+from pidselect.significance import FINAL, SUBSAMPLE, check_groups, first_smallest, permutations
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
+
+#: Share of max_memory for columns, ranks and codes; the rest is for neighbour searches.
+STORE_SHARE = 1 / 4
 
 
 def select_features(
@@ -60,7 +51,7 @@ def select_features(
         result = None  # releases the bound estimators
         final = replace(context, n_permutations=fixed_n_permutations(context))
         scores = cmi_given_others(final, pool.fixed, features, (FINAL, 0))
-        _, result = evaluate_weakest(scores, maximum_statistic, "final")
+        result = run_test(scores, "final", first_smallest, keep_surrogates=True)
     if result is None:
         return features, steps, {}
     names = [feature.name for feature in features]
@@ -82,20 +73,20 @@ def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray |
 
 
 def choose_estimators(
-    estimator: Any, criterion: Any, dataset: Dataset
+    selector: PIDSelector, criterion: Criterion, dataset: Dataset
 ) -> tuple[NamedEstimator, ...]:
     """Return copies of the estimators; "auto" is resolved by the columns that are not skipped."""
     skipped = dataset.table.skipped
     usable = (c for index, c in enumerate(dataset.table.columns) if index not in skipped)
-    block = Block((*dataset.target.columns, *usable))
-    if not to_criterion(criterion).takes_portfolio:
+    block, estimator = Block((*dataset.target.columns, *usable)), cast(Any, selector.estimator)
+    if not criterion.takes_portfolio:
         if isinstance(estimator, tuple | list):
             raise ValueError(
-                f"criterion={criterion!r} takes one estimator, not several as in "
+                f"criterion={selector.criterion!r} takes one estimator, not several as in "
                 f"estimator={estimator!r}: standardising by surrogates would remove its "
                 "redundancy. Use one of them, or 'auto'."
             )
-        estimator = resolve(cast(Any, estimator), block)
+        estimator = resolve(estimator, block)
     chosen = resolve_portfolio(estimator, block)
     return tuple(NamedEstimator(name, clone(one, safe=False)) for name, one in chosen)
 
@@ -105,53 +96,55 @@ def estimators_of(selector: PIDSelector) -> tuple[NamedEstimator, ...]:
     used = selector.estimator_
     if not isinstance(used, tuple):
         return (NamedEstimator(type(used).__name__, used),)
-    names = selector.selection_.settings["estimator"]
+    names = selector.selection_.settings.estimator
     return tuple(NamedEstimator(name, one) for name, one in zip(names, used, strict=True))
 
 
-def make_plan(selector: PIDSelector, pool: FeaturePool) -> SelectionPlan:
+def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
     """Return the plan of the selection."""
-    criterion = to_criterion(selector.criterion)
-    if criterion.is_cmi and selector.max_conditioning is not None:
-        criterion = Conditional(int(selector.max_conditioning))
+    criterion, statistic = parameters.criterion, parameters.backward
+    if criterion.is_cmi and parameters.max_conditioning is not None:
+        criterion = Conditional(parameters.max_conditioning)
     return SelectionPlan(
         criterion=criterion,
-        max_features=pool.remaining_columns(selector.max_features),
-        lookahead=check_lookahead(selector),
-        statistic=None if selector.backward is None else STATISTICS[selector.backward],
+        max_features=pool.remaining_columns(parameters.max_features),
+        lookahead=parameters.search,
+        statistic=None if statistic is None else STATISTICS[statistic],
     )
 
 
 def make_context(
-    selector: PIDSelector,
+    parameters: Parameters,
     dataset: Dataset,
     estimators: tuple[NamedEstimator, ...],
+    is_portfolio: bool,
     groups: IntArray | None,
     seed: int,
 ) -> SelectionContext:
     """Return the context of the selection; `groups` are of all rows passed to `fit`."""
-    schemes = to_schemes(selector.surrogates)
     if groups is not None:  # numbered again, without the rows left out
         groups = cast(IntArray, check_groups(groups[dataset.rows], len(dataset.rows)))
-        if to_n_permutations(selector.n_permutations) != 0:
-            lookahead = check_lookahead(selector)
-            smallest_alpha = lookahead.alpha_at(float(selector.alpha), lookahead.n_levels)
-            check_permutable(groups, dataset.target, schemes, smallest_alpha)
-    standardised = is_portfolio(selector.estimator)
+        if parameters.n_permutations != 0:
+            schemes, alpha = parameters.surrogates, parameters.smallest_alpha
+            check_permutable(groups, dataset.target, schemes, alpha)
     return SelectionContext(
         target=dataset.target,
         estimators=estimators,
-        is_portfolio=standardised and to_criterion(selector.criterion).takes_portfolio,
-        alpha=float(selector.alpha),
-        n_permutations=to_n_permutations(selector.n_permutations),
-        surrogates=schemes,
-        shared_permutations=bool(selector.shared_permutations),
+        is_portfolio=is_portfolio and parameters.criterion.takes_portfolio,
+        alpha=parameters.alpha,
+        n_permutations=parameters.n_permutations,
+        surrogates=parameters.surrogates,
+        shared_permutations=parameters.shared_permutations,
         groups=groups,
         seed=seed,
-        n_jobs=selector.n_jobs,
-        max_memory=max(1, int((1 - STORE_SHARE) * to_bytes(selector.max_memory))),
-        device=selector.device,
+        executor=make_executor(parameters),
     )
+
+
+def make_executor(parameters: Parameters) -> Executor:
+    """Return the executor, as yet without callbacks and checkpoint."""
+    memory = max(1, int((1 - STORE_SHARE) * parameters.max_memory))
+    return Executor(parameters.n_jobs, memory, DEVICES[parameters.device])
 
 
 def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], alpha: float) -> None:
@@ -176,11 +169,7 @@ def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], al
 
 
 def empty_record(
-    selector: PIDSelector,
-    dataset: Dataset,
-    pool: FeaturePool,
-    context: SelectionContext,
-    library: str | None,
+    settings: Settings, dataset: Dataset, pool: FeaturePool, library: str | None
 ) -> Selection:
     """Return the record of a fit without any steps; `library` is the caller's for dataframes."""
     names = dataset.table.names
@@ -190,32 +179,60 @@ def empty_record(
         steps=(),
         duplicates={names[copy]: names[original] for copy, original in pool.duplicates.items()},
         skipped={names[column]: reason for column, reason in pool.skipped.items()},
-        settings=record_settings(selector, context),
+        settings=settings,
         frame_library=library,
     )
 
 
-def record_settings(selector: PIDSelector, context: SelectionContext) -> dict[str, Any]:
-    """Return the settings of the record, by which a fit can be repeated."""
-    max_conditioning = selector.max_conditioning
-    criterion = to_criterion(selector.criterion)
-    schemes = [s for s in context.surrogates if s != "local" or criterion.takes_portfolio]
+def record_settings(
+    selector: PIDSelector, parameters: Parameters, context: SelectionContext
+) -> Settings:
+    """Return the settings of the record."""
+    takes_portfolio = parameters.criterion.takes_portfolio
+    criterion: Any = selector.criterion
     estimators = {named.name: repr(named.estimator) for named in context.estimators}
     (first, *_) = estimators.values()
+    return Settings(
+        criterion=str(criterion) if isinstance(criterion, str) else repr(criterion),
+        estimator=estimators if context.is_portfolio else first,
+        alpha=context.alpha,
+        n_permutations="auto" if context.n_permutations is None else context.n_permutations,
+        n_pilot=context.n_pilot,
+        surrogates=tuple(s for s in context.surrogates if s != "local" or takes_portfolio),
+        shared_permutations=context.shared_permutations,
+        n_groups=None if context.groups is None else len(np.unique(context.groups)),
+        backward=parameters.backward,
+        lookahead=parameters.lookahead,
+        n_random_starts=parameters.n_random_starts,
+        max_conditioning=parameters.max_conditioning,
+        seed=context.seed,
+        n_samples=context.target.n_samples,
+        target_types=context.target.feature_types,
+    )
+
+
+def saved_settings(
+    selector: PIDSelector,
+    settings: Settings,
+    parameters: Parameters,
+    dataset: Dataset,
+    pool: FeaturePool,
+    context: SelectionContext,
+) -> dict[str, Any]:
+    """Return all settings that the result depends on, by which a checkpoint is recognised."""
+    names = dataset.table.names
+    groups = {
+        feature.name: [names[column] for column in feature.columns]
+        for feature in (*pool.fixed, *pool.candidates)
+        if len(feature.columns) > 1 or feature.name != names[feature.columns[0]]
+    }
     return {
-        "criterion": repr(selector.criterion).strip("'"),
-        "estimator": estimators if context.is_portfolio else first,
-        "alpha": context.alpha,
-        "n_permutations": "auto" if context.n_permutations is None else context.n_permutations,
-        "n_pilot": context.n_pilot,
-        "surrogates": tuple(schemes),
-        "shared_permutations": context.shared_permutations,
-        "n_groups": None if context.groups is None else len(np.unique(context.groups)),
-        "backward": selector.backward,
-        "lookahead": int(selector.lookahead),
-        "n_random_starts": int(selector.n_random_starts),
-        "max_conditioning": None if max_conditioning is None else int(max_conditioning),
-        "seed": context.seed,
-        "n_samples": context.target.n_samples,
-        "target_types": context.target.feature_types,
+        **asdict(settings),
+        "criterion": selector.criterion,
+        "estimator": [(named.name, named.estimator) for named in context.estimators],
+        "fixed_features": [feature.name for feature in pool.fixed],
+        "feature_groups": groups,
+        "max_features": parameters.max_features,
+        "max_samples": parameters.max_samples,
+        "missing": parameters.missing,
     }

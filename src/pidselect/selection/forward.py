@@ -9,8 +9,8 @@ from pidselect.selection.criteria import Criterion
 from pidselect.selection.lookahead import JointSearch, Lookahead
 from pidselect.selection.pool import Feature, Features, count_columns
 from pidselect.selection.result import Step
-from pidselect.selection.step_test import Statistic, evaluate_strongest
-from pidselect.significance import FORWARD, maximum_statistic
+from pidselect.selection.step_test import Statistic, run_test
+from pidselect.significance import FORWARD
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,7 @@ def forward(
     candidates, and is included if p <= alpha. Fixed features are in the conditioning set from the
     start. Returns the selected features in the order of inclusion, and the steps.
     """
+    report = context.executor.callbacks.on_step
     selected: list[Feature] = []
     steps: list[Step] = []
     while remaining := plan.eligible(candidates, selected):
@@ -63,13 +64,13 @@ def forward(
         scores = plan.criterion.candidate_scores(
             single, remaining, fixed, selected, (FORWARD, len(steps))
         )
-        strongest, result = evaluate_strongest(scores)
+        result = run_test(scores)
         given = tuple(f.name for f in plan.criterion.conditioning_set(fixed, selected))
-        step = result.to_step("forward", given, strongest, maximum_statistic)
+        step, strongest = result.to_step("forward", given), remaining[result.chosen]
         del scores, result  # releases the bound estimators before the next are bound
         if step.accepted:
-            steps.append(context.report(step))
-            selected.append(remaining[strongest])
+            steps.append(report(step))
+            selected.append(strongest)
             continue
         n_columns = plan.remaining_columns(selected)
         search = JointSearch(context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
@@ -77,7 +78,7 @@ def forward(
             too_few = len(remaining) < 2
             reason = "too few candidates" if too_few else "max_features is too small for a tuple"
             step = replace(step, note=f"no look-ahead: {reason}")
-        steps.append(context.report(step))
+        steps.append(report(step))
         found, more = search.run()
         steps += more
         if not found:

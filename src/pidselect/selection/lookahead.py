@@ -14,10 +14,11 @@ candidates of a permutation, not those of the observed data, make its tuples.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from math import comb
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -32,14 +33,8 @@ from pidselect.selection.pool import (
     merge_features,
 )
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import (
-    CandidateScores,
-    ConditionalMI,
-    LazyScorer,
-    cmi_given,
-    compute_missing,
-)
-from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
+from pidselect.selection.scoring import CandidateScores, ConditionalMI, StepScores, cmi_given
+from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic
 from pidselect.significance import permutations as random_permutations
 from pidselect.significance.standardize import NullStandardizer
@@ -110,7 +105,7 @@ class JointSearch:
             if tested is None:
                 continue
             step, found = tested
-            steps.append(context.report(step))
+            steps.append(context.executor.callbacks.on_step(step))
             if step.accepted:
                 remaining, more, _ = backward(
                     context, self.given, found, maximum_statistic, "joint_backward"
@@ -145,10 +140,8 @@ class JointSearch:
 
     def _test_tuples(self, context: SelectionContext, order: int) -> tuple[Step, Features] | None:
         """Test the joint information of all tuples, or of those of the strongest candidates."""
-        n_tuples, stream_key = (
-            comb(len(self.candidates), order),
-            (LOOKAHEAD, order, len(self.given)),
-        )
+        n_tuples = comb(len(self.candidates), order)
+        stream_key = (LOOKAHEAD, order, len(self.given))
         name = {2: "pairs", 3: "triples"}.get(order, f"tuples of {order}")
         scores: CandidateScores
         if self._is_screened(order):
@@ -170,9 +163,9 @@ class JointSearch:
             note = f"all {len(tuples)} {name} searched"
             if len(tuples) < n_tuples:
                 note = f"{len(tuples)} of {n_tuples} {name} searched, others exceed max_features"
-        strongest, result = evaluate_strongest(scores, "lookahead")
-        found = tuples[strongest]
-        return self._to_step(result, "lookahead", strongest, found, note), found
+        result = run_test(scores, "lookahead")
+        found = tuples[result.chosen]
+        return self._to_step(result, "lookahead", found, note), found
 
     def _test_starts(self, context: SelectionContext) -> tuple[Step, Features] | None:
         """Test every candidate given each of several random subsets of the others."""
@@ -180,11 +173,11 @@ class JointSearch:
         if not pairs:
             return None
         scores = self._cmi_given_starts(context, pairs)
-        strongest, result = evaluate_strongest(scores, "random_starts")
-        candidate, start = pairs[strongest]
+        result = run_test(scores, "random_starts")
+        candidate, start = pairs[result.chosen]
         found = (candidate, *start)
         note = f"{len(starts)} different random starts of {len(start)} features searched"
-        return self._to_step(result, "random_starts", strongest, found, note), found
+        return self._to_step(result, "random_starts", found, note), found
 
     def _random_starts(self) -> tuple[list[tuple[Feature, ...]], Pairs]:
         """Return random subsets, and all pairs of a candidate and a subset within `max_columns`."""
@@ -201,31 +194,21 @@ class JointSearch:
 
     def _cmi_given_starts(self, context: SelectionContext, pairs: Pairs) -> ConditionalMI:
         """Return the conditional mutual information of candidates, each subset being bound once."""
-        starts = dict.fromkeys(start for _, start in pairs)
-        scorers = {
-            start: LazyScorer(
-                partial(context.bind, [*self.given, *start], context.surrogates, len(starts))
-            )
-            for start in starts
-        }
+        starts = list(dict.fromkeys(start for _, start in pairs))
         return ConditionalMI(
             context,
             tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
             context.surrogates,
-            tuple(scorers[start] for _, start in pairs),
+            tuple((*self.given, *start) for start in starts),
+            tuple(starts.index(start) for _, start in pairs),
             (START, len(self.given), 1),
+            n_concurrent=len(starts),
         )
 
     def _to_step(
-        self,
-        result: PermutationTestResult,
-        phase: Phase,
-        chosen: int,
-        found: Features,
-        note: str,
+        self, result: PermutationTestResult, phase: Phase, found: Features, note: str
     ) -> Step:
-        given = tuple(feature.name for feature in self.given)
-        step = result.to_step(phase, given, chosen, maximum_statistic)
+        step = result.to_step(phase, tuple(feature.name for feature in self.given))
         return replace(step, jointly_included=tuple(f.name for f in found), note=note)
 
 
@@ -233,7 +216,7 @@ class JointSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class ScreenedTuples:
+class ScreenedTuples(StepScores):
     """Joint information of the tuples of the strongest candidates, screened in every permutation.
 
     A candidate of these scores is a combination of ranks, such as the first and the third; the
@@ -248,36 +231,30 @@ class ScreenedTuples:
     tuples: list[tuple[Feature, ...]]
 
     @property
-    def context(self) -> SelectionContext:
+    def context(self) -> SelectionContext:  # type: ignore[override]
         """The context of the selection."""
         return self.singles.context
 
     @property
-    def candidates(self) -> tuple[Feature, ...]:
+    def candidates(self) -> tuple[Feature, ...]:  # type: ignore[override]
         """The tuples of the observed data."""
         return tuple(merge_features(features) for features in self.tuples)
 
     @property
-    def schemes(self) -> tuple[str, ...]:
+    def schemes(self) -> tuple[str, ...]:  # type: ignore[override]
         """The surrogate scheme of each test."""
         return self.singles.schemes
 
     @property
-    def n_values_per_permutation(self) -> int:
+    def n_values(self) -> int:
         """The number of values of a permutation, those of single candidates included."""
-        n_scored = len(self.singles.candidates) + len(self.tuples)
-        return len(self.schemes) * n_scored * len(self.context.estimators)
+        return self.singles.n_values + int(np.prod(self.shape))
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_tuples, n_estimators, n_permutations)."""
         strongest = self.strongest(self.singles.score(permutations))
-        tasks = [(some,) for some in self.context.split(permutations, 1, len(self.tuples))]
-        return compute_missing(
-            self,
-            tasks,
-            permutations,
-            lambda: RankedTuples(self.singles.for_workers, strongest, permutations, self.order),
-        )
+        job = RankedTuples(self.singles, strongest, permutations, self.order)
+        return self.context.executor.compute(job, permutations)
 
     def strongest(self, values: FloatArray) -> IntArray:
         """Return the indices of the strongest candidates in each permutation, strongest first."""
@@ -306,26 +283,45 @@ class RankedTuples:
     strongest: IntArray
     permutations: range
     order: int
+    split_by: ClassVar[Literal["permutation"]] = "permutation"
 
-    def score_task(self, permutations: range) -> FloatArray:
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of tests, tuples and estimators."""
+        n_tests, _, n_estimators = self.singles.shape
+        return n_tests, comb(self.strongest.shape[1], self.order), n_estimators
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples."""
+        return self.singles.n_samples
+
+    def parts(self) -> Iterator[RankedTuples]:
+        """Yield all tuples."""
+        yield self
+
+    def prepare(self) -> None:
+        """Bind the estimators."""
+        self.singles.prepare()
+
+    def score_task(self, places: list[int], permutations: range) -> FloatArray:
         """Return the joint information of the tuples of some permutations."""
         first = self.permutations.start
         strongest = self.strongest[..., permutations.start - first : permutations.stop - first]
         ranks = np.array(list(combinations(range(strongest.shape[1]), self.order)))
-        bound, context = self.singles.scorers[0].bound, self.singles.context
-        rows = bound.rows((context.seed, *self.singles.stream_key), permutations)
-        values = np.empty((len(rows), len(ranks), len(context.estimators), len(permutations)))
-        for test, orders in enumerate(rows):
+        (bound,), stream_key = self.singles.bound, self.singles.stream_key
+        values = np.empty((*self.shape, len(permutations)))
+        for test, sampler in enumerate(bound.samplers):
+            orders = sampler((self.singles.context.seed, *stream_key), permutations)
             features = np.sort(strongest[test][ranks], axis=1)  # (n_tuples, order, n_permutations)
             flat = features.transpose(0, 2, 1).reshape(-1, self.order)
             # Each distinct tuple is scored once, in all permutations in which it occurs.
             tuples, which, counts = np.unique(flat, axis=0, return_inverse=True, return_counts=True)
             cells = np.split(np.argsort(which, axis=None, kind="stable"), np.cumsum(counts)[:-1])
-            for places, cell in zip(tuples, cells, strict=True):
+            for members, cell in zip(tuples, cells, strict=True):
                 slot, permutation = np.divmod(cell, len(permutations))
-                block = merge_features([self.singles.candidates[place] for place in places]).block
-                only = replace(bound, samplers=bound.samplers[test : test + 1])
-                values[test, slot, :, permutation] = only.score(block, [orders[permutation]])[0].T
+                block = merge_features([self.singles.candidates[place] for place in members]).block
+                values[test, slot, :, permutation] = bound.score(block, orders[permutation]).T
         return values
 
 
@@ -340,9 +336,8 @@ def screen_tuples(
     """Return the scores of at most `max_tuples` tuples, those of the strongest candidates."""
     n_strongest = max(n for n in range(order, len(candidates) + 1) if comb(n, order) <= max_tuples)
     singles = cmi_given(context, candidates, given, stream_key)
-    if context.callbacks is not None:
-        n_values = len(singles.schemes) * len(candidates) * len(context.estimators)
-        context.callbacks.on_stage("lookahead", len(candidates), n_values * (1 + context.n_pilot))
+    n_values = singles.n_values * (1 + context.n_pilot)
+    context.executor.callbacks.on_stage("lookahead", len(candidates), n_values)
     first = singles.score(range(1 + context.n_pilot))
     standardizer = context.standardizer(first[..., 1:])
     scores = ScreenedTuples(singles, standardizer, order, n_strongest, [])

@@ -26,11 +26,11 @@ the origin of each criterion.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Real
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,10 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Discrete, Estimator
+from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
-from pidselect.selection.scoring import LazyScorer, compute_missing
+from pidselect.selection.scoring import StepScores
 
 # --- terms --------------------------------------------------------------------------------------
 
@@ -144,20 +145,25 @@ def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseScores:
+class PairwiseScores(StepScores):
     """Values of candidates by a formula of terms, for the observed and the permuted target.
 
-    The scorer is bound to the target and an empty conditioning set; `formula` returns values in
-    nats, shape (n_candidates, n_permutations).
+    `formula` returns values in nats, shape (n_candidates, n_permutations).
     """
 
     context: SelectionContext
     candidates: tuple[Feature, ...]
     selected: tuple[Feature, ...]
     schemes: tuple[str, ...]
-    scorer: LazyScorer
     stream_key: tuple[int, ...]
     formula: Callable[[MITerms], FloatArray]
+    split_by: ClassVar[Literal["permutation"]] = "permutation"
+
+    @cached_property
+    def bound(self) -> BoundScorers:
+        """The estimator bound to the target and an empty conditioning set."""
+        # The other half of the memory is for redundancy.
+        return self.context.bind([()], self.schemes, n_concurrent=2)[0]
 
     @cached_property
     def fixed_terms(self) -> FixedTerms:
@@ -167,33 +173,33 @@ class PairwiseScores:
             tuple(feature.block for feature in self.candidates),
             tuple(feature.block for feature in self.selected),
             self.context.estimators[0].estimator,
-            self.context.max_memory // 2,
+            self.context.executor.max_memory // 2,
         )
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
-        tasks = [(some,) for some in self.context.split(permutations, 1)]
-        return compute_missing(self, tasks, permutations, lambda: self.for_workers)
+        return self.context.executor.compute(self, permutations)
 
-    @cached_property
-    def for_workers(self) -> PairwiseScores:
-        """Bound and without what belongs to this process; the same for all batches of a test."""
-        scores = replace(self, context=self.context.detached(), scorer=self.scorer.bind_now())
-        scores.score_task(range(1))  # computes the fixed terms once, not in every worker
-        return scores
+    def parts(self) -> Iterator[PairwiseScores]:
+        """Yield all candidates."""
+        yield self
 
-    def score_task(self, permutations: range) -> FloatArray:
+    def prepare(self) -> None:
+        """Bind, and compute the fixed terms, once and not in every worker."""
+        self.score_task(list(range(len(self.candidates))), range(1))
+
+    def score_task(self, places: list[int], permutations: range) -> FloatArray:
         """Score all candidates in some of the permutations."""
-        values = []
-        stream_key = (self.context.seed, *self.stream_key)
-        for rows in self.scorer.bound.rows(stream_key, permutations):
+        values, stream_key = [], (self.context.seed, *self.stream_key)
+        for sampler in self.bound.samplers:
+            rows = sampler(stream_key, permutations)
             terms = MITerms(self.fixed_terms, partial(self.mi, rows=rows))
             values.append(self.formula(terms) if self.selected else terms.relevance)
         return np.stack(values)[:, :, np.newaxis]
 
     def mi(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
         """Return the mutual information of a block and the target in these row orders, in nats."""
-        return np.asarray(self.scorer.bound.score(block, [rows])[0, 0])
+        return np.asarray(self.bound.score(block, rows)[0])
 
 
 # --- criteria -----------------------------------------------------------------------------------
@@ -242,11 +248,9 @@ class Pairwise(BaseEstimator):
                 f"samples with similar selected features, but criterion={self!r} is tested by "
                 'permuting the target. Use surrogates="global", "shift" or "blocks".'
             )
-        # The other half of the memory is for redundancy.
-        scorer = LazyScorer(partial(context.bind, (), schemes, n_concurrent=2))
         context = replace(context, is_portfolio=False)
         return PairwiseScores(
-            context, tuple(candidates), tuple(varying), schemes, scorer, stream_key, self.evaluate
+            context, tuple(candidates), tuple(varying), schemes, stream_key, self.evaluate
         )
 
 

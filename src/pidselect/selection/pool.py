@@ -40,12 +40,17 @@ class Feature:
 Features = Sequence[Feature]
 
 
+def joint_block(features: Iterable[Feature]) -> Block:
+    """Return the columns of several features as one variable."""
+    return Block(tuple(column for feature in features for column in feature.block.columns))
+
+
 def merge_features(features: Features) -> Feature:
     """Return several features as one, for their joint information."""
     return Feature(
         name=joint_name(features),
         columns=tuple(column for feature in features for column in feature.columns),
-        block=Block(tuple(column for feature in features for column in feature.block.columns)),
+        block=joint_block(features),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import joblib
@@ -18,7 +18,7 @@ from pidselect.estimators import KSG, Mixed
 from pidselect.selection.callbacks import Callback, Stage, selected_features
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.executor import PERMUTATION_BATCH, count_workers
+from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Selection, Step
 
@@ -51,9 +51,6 @@ LINE_INTERVAL = 15.0
 #: start a new one, and the bar would stay.
 MARGIN = 4
 
-#: Held by the fit that shows its progress: two bars would overwrite each other.
-_TERMINAL = Lock()
-
 Clock = Callable[[], float]
 
 
@@ -68,7 +65,7 @@ def announce_long_fit(
     """Time a small part of the work; log a warning if all of it takes `long` seconds or more."""
     candidates, n_samples = pool.candidates, context.target.n_samples
     work = n_samples * len(candidates) * _scores_per_candidate(context)
-    if work < MIN_TIMED_WORK or context.device != "cpu":
+    if work < MIN_TIMED_WORK or not context.executor.device.is_cpu:
         return  # on a GPU, compiling the kernels takes longer than what would be timed
     n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
     given = criterion.conditioning_set(pool.fixed, ())
@@ -84,7 +81,7 @@ def announce_long_fit(
     if expected < long:
         return
     remedies = [fewer_samples(n_samples, expected, _growth(context))]
-    if count_workers(context.n_jobs) < joblib.cpu_count():
+    if context.executor.count_workers() < joblib.cpu_count():
         remedies.append("n_jobs=-1 uses all cores")
     text = (
         f"Selecting from {len(candidates)} candidates with {n_samples} samples takes about "
@@ -113,12 +110,14 @@ def _seconds_per_step(
     schemes = tuple("global" if name == "blocks" else name for name in context.surrogates)
     part = replace(context, target=context.target.take(rows), groups=groups, surrogates=schemes)
     start = clock()
-    bound = part.bind([feature.take(rows) for feature in given])
+    taken = [feature.take(rows) for feature in given]
+    (bound,) = part.bind([taken], part.schemes(taken))
     ready = clock()
     permutations = range(1, 1 + PERMUTATION_BATCH)
-    bound.score(candidates[0].take(rows).block, bound.rows((0,), permutations))
+    for sampler in bound.samplers:
+        bound.score(candidates[0].take(rows).block, sampler((0,), permutations))
     seconds_per_score = (clock() - ready) / len(permutations)
-    scores = len(candidates) * _scores_per_candidate(context) / count_workers(context.n_jobs)
+    scores = len(candidates) * _scores_per_candidate(context) / context.executor.count_workers()
     times = (n_samples / len(rows)) ** _growth(context)
     return ((ready - start) + scores * seconds_per_score) * times
 
@@ -136,15 +135,12 @@ def _scores_per_candidate(context: SelectionContext) -> int:
 
 @contextmanager
 def progress_bar(verbose: int) -> Iterator[Callback | None]:
-    """Show progress if `verbose`; of fits in several threads, only that of the first one."""
-    if not verbose or not _TERMINAL.acquire(blocking=False):
+    """Show progress if `verbose`, in the main thread: several bars would overwrite each other."""
+    if not verbose or threading.current_thread() is not threading.main_thread():
         yield None
         return
-    try:
-        with show_progress() as display:
-            yield display
-    finally:
-        _TERMINAL.release()
+    with show_progress() as display:
+        yield display
 
 
 @contextmanager

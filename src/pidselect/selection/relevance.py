@@ -31,9 +31,10 @@ from pidselect.data import FloatArray
 from pidselect.decomposition.result import Role
 from pidselect.selection.backward import cmi_given_others, final_p_values
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
-from pidselect.selection.step_test import PermutationTestResult, evaluate_strongest
+from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.sequential import max_permutations
 
@@ -215,7 +216,7 @@ class CMIGivenSubsets:
 
     @property
     def n_values(self) -> int:
-        """The number of values of one permutation."""
+        """The number of values that are computed for one permutation."""
         n_tests = sum(len(self.context.schemes(subset)) for subset in self.subsets)
         return n_tests * len(self.features) * len(self.context.estimators)
 
@@ -226,6 +227,9 @@ class CMIGivenSubsets:
         return np.concatenate(
             [self._score_given(subset, permutations) for subset in self.subsets], axis=1
         )
+
+    def conditioning_set(self, test: int) -> None:
+        """Return None, as there are several."""
 
     def _score_given(self, subset: Sequence[Feature], permutations: range) -> FloatArray:
         # One stream for all subsets: they share permutations as far as the scheme allows.
@@ -244,9 +248,8 @@ def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
     context = scores.context
     n = fixed_n_permutations(context)
     first, end = 1 + context.n_pilot + min(FIRST_PERMUTATIONS, n), 1 + context.n_pilot + n
-    if context.callbacks is not None:
-        is_exact = first == end
-        context.callbacks.on_stage("roles", len(scores.features), scores.n_values * end, is_exact)
+    callbacks = context.executor.callbacks
+    callbacks.on_stage("roles", len(scores.features), scores.n_values * end, first == end)
     values = scores.score(range(first))
     result = _test_known(scores, values)
     if first == end:
@@ -262,8 +265,8 @@ def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
 def _test_known(scores: CMIGivenSubsets, values: FloatArray) -> PermutationTestResult:
     """Test with the permutations that are known; their progress was reported before."""
     n_permutations = values.shape[-1] - 1 - scores.context.n_pilot
-    context = replace(scores.context, n_permutations=n_permutations, callbacks=None)
-    return evaluate_strongest(replace(scores, context=context, known=values))[1]
+    context = replace(scores.context, n_permutations=n_permutations, executor=Executor())
+    return run_test(replace(scores, context=context, known=values))
 
 
 def _assess_selected(
@@ -276,7 +279,7 @@ def _assess_selected(
     is_known = all(feature.name in final for feature in selected)
     tested = replace(context, n_permutations=0) if is_known else context
     scores = cmi_given_others(tested, fixed, selected, (RELEVANCE, SELECTED_STREAM))
-    _, result = evaluate_strongest(scores, "roles")
+    result = run_test(scores, "roles")
     names = [feature.name for feature in selected]
     p_values = final if is_known else dict(zip(names, final_p_values(result), strict=True))
     found = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from pidselect.data import make_frame
+from pidselect.data import FeatureType, make_frame
 from pidselect.data.messages import align, shown, to_plain
 from pidselect.notebook import selection_html
 from pidselect.significance import is_significant
@@ -40,6 +40,45 @@ class EmptySelectionWarning(UserWarning):
 
 
 @dataclass(frozen=True)
+class Settings:
+    """What is needed to repeat a selection: its parameters, the seed, and what they applied to.
+
+    Parameters are those of `PIDSelector`, as they were used.
+
+    Parameters
+    ----------
+    estimator : str or mapping of str to str
+        The estimator as text; of a portfolio, all of them by name.
+    n_pilot : int
+        The number of pilot permutations that standardise the values of a portfolio.
+    n_groups : int, optional
+        The number of groups of rows.
+    seed : int
+        The seed that was used, also if ``random_state`` was None or a generator.
+    n_samples : int
+        The number of samples that were used.
+    target_types : tuple of str
+        The feature type of each column of the target.
+    """
+
+    criterion: str = "cmi"
+    estimator: str | Mapping[str, str] = ""
+    alpha: float = 0.05
+    n_permutations: int | Literal["auto"] = 200
+    n_pilot: int = 0
+    surrogates: tuple[str, ...] = ()
+    shared_permutations: bool = True
+    n_groups: int | None = None
+    backward: str | None = None
+    lookahead: int = 1
+    n_random_starts: int = 0
+    max_conditioning: int | None = None
+    seed: int = 0
+    n_samples: int = 0
+    target_types: tuple[FeatureType, ...] = ()
+
+
+@dataclass(frozen=True)
 class Step:
     """One permutation test: of the strongest candidate, or of the weakest selected feature.
 
@@ -55,7 +94,7 @@ class Step:
     candidates : tuple of str
     values : tuple of float
         Conditional mutual information of each candidate and the target, in bits, by the estimator
-        named in `estimators`.
+        named in `estimators`; at most the entropy of a discrete target.
     scores : tuple of float
         The test statistic of each candidate: bits or, for a portfolio of estimators, standard
         deviations above the mean of the candidate's own surrogates.
@@ -173,8 +212,8 @@ class Selection:
         Columns that duplicate another one, and which; they were no candidates.
     skipped : mapping of str to str
         Columns that could not be candidates, and the reason.
-    settings : mapping
-        What is needed to repeat the selection: parameters, seed, number of samples, target types.
+    settings : Settings
+        What is needed to repeat the selection.
     is_complete : bool
         False if the fit was interrupted: features and steps are then those so far.
     """
@@ -185,7 +224,7 @@ class Selection:
     p_values: Mapping[str, float] = field(default_factory=dict)
     duplicates: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
     is_complete: bool = True
     frame_library: str | None = None
 
@@ -208,7 +247,7 @@ class Selection:
         if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
             names = " and ".join(close)
             notes.append(f"Close call, more permutations may change the decision: {names}.")
-        alpha = self.settings.get("alpha", 1.0)
+        alpha = self.settings.alpha
         weak = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
         if weak:
             notes.append(
@@ -217,7 +256,7 @@ class Selection:
             )
         if not self.is_complete:
             notes.append("The fit was interrupted: this is the selection so far.")
-        if self.settings.get("n_permutations") == "auto":
+        if self.settings.n_permutations == "auto":
             notes.append(
                 "Sequential tests stop early: a p-value only shows whether it is below alpha."
             )
@@ -246,8 +285,8 @@ class Selection:
             )
         last = self.steps[-1]
         joint = "feature_groups"
-        if self.settings.get("criterion", "cmi") == "cmi":
-            joint += f" or lookahead={self.settings.get('lookahead', 1) + 1}"
+        if self.settings.criterion == "cmi":
+            joint += f" or lookahead={self.settings.lookahead + 1}"
         remedies = (
             f"more samples; another estimator or explicit feature_types; {joint} for synergistic "
             "features; or a larger alpha, which admits more false positives"

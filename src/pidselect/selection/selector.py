@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
@@ -30,29 +31,32 @@ from pidselect.data import (
     warn_caller,
 )
 from pidselect.decomposition.result import Explanation
-from pidselect.estimators import Estimator
+from pidselect.estimators import Estimator, is_portfolio
 from pidselect.notebook import selection_html
-from pidselect.selection.callbacks import callbacks_of_fit
+from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import Checkpoint
+from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.explain import data_digest, explain_fit, take_rows
 from pidselect.selection.fit import (
+    STORE_SHARE,
     choose_estimators,
     empty_record,
     make_context,
     make_plan,
+    record_settings,
     sample_rows,
+    saved_settings,
     select_features,
 )
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import announce_long_fit, progress_bar
 from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.validation import (
-    STORE_SHARE,
     check_columns,
     check_parameters,
+    check_size,
     record_columns,
-    to_bytes,
 )
 from pidselect.significance import check_groups
 from pidselect.significance.validation import RandomState, to_seed
@@ -144,6 +148,20 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
+    support_ : array of bool, shape (n_features_in_,)
+        Whether each column is selected.
+    n_features_ : int
+        Number of selected columns.
+    ranking_ : array of int, shape (n_features_in_,)
+        1 for selected columns, then 2, 3, ... by p-value and score.
+    scores_ : array of float, shape (n_features_in_,)
+        Conditional mutual information of each column and the target in bits, by the general
+        estimator of the portfolio: of a selected column given the other selected ones, of any other
+        given all selected ones. It is truncated to the range from 0 to the entropy of a discrete
+        target. NaN for columns that were no candidates, see ``selection_.skipped``.
+    pvalues_ : array of float, shape (n_features_in_,)
+        The p-value of that quantity, adjusted for the number of columns tested together, but not
+        for the selection; NaN if it was not tested.
     selected_ : array of int
         Positions of the selected columns in the order of inclusion, fixed ones first.
     selection_ : Selection
@@ -234,7 +252,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, **refused: Any) -> Self:
         """Select features of X that are informative about y.
 
         Parameters
@@ -246,38 +264,54 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             The target; several columns are one joint target.
         groups : array-like, shape (n_samples,), optional
             The group of each row, such as a person. Surrogates permute rows within groups or, with
-            ``surrogates="blocks"``, whole groups.
+            ``surrogates="blocks"``, whole groups. A pipeline passes them on with scikit-learn's
+            metadata routing, after ``set_fit_request(groups=True)``.
         """
-        check_parameters(self)
+        _refuse(refused)
+        parameters = check_parameters(self)
         X = collect(X)
-        saved = Checkpoint.read(self.checkpoint)
+        saved = Checkpoint.read(parameters.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
-        store = ColumnStore(round(STORE_SHARE * to_bytes(self.max_memory)))
+        store = ColumnStore(round(STORE_SHARE * parameters.max_memory))
         dataset = read_dataset(
-            X, y, feature_types=self.feature_types, missing=self.missing, store=store
+            X, y, feature_types=self.feature_types, missing=parameters.missing, store=store
         )
         record_columns(copy(self), X)  # raises if some names are strings and others are not
-        rows = sample_rows(self.max_samples, dataset.target, seed)
-        estimators = choose_estimators(self.estimator, self.criterion, dataset)
+        rows = sample_rows(parameters.max_samples, dataset.target, seed)
+        estimators = choose_estimators(self, parameters.criterion, dataset)
         by_rank = all(named.uses_ranks_only for named in estimators)
         pool = build_pool(dataset.table, self.fixed_features, self.feature_groups, rows, by_rank)
-        plan = make_plan(self, pool)
+        check_size(parameters, len(pool.candidates), len(estimators))
+        plan = make_plan(parameters, pool)
         codes = check_groups(groups, _num_samples(X))
-        context = make_context(self, take_rows(dataset, rows), estimators, codes, seed)
-        journal = None if saved is None else saved.journal(self, dataset, pool, context)
-        blank = empty_record(self, dataset, pool, context, frame_library(X))
+        used, standardised = take_rows(dataset, rows), is_portfolio(self.estimator)
+        context = make_context(parameters, used, estimators, standardised, codes, seed)
+        settings = record_settings(self, parameters, context)
+        blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
-            progress = stack.enter_context(progress_bar(self.verbose))
-            context = stack.enter_context(callbacks_of_fit(context, progress, blank))
+            progress = stack.enter_context(progress_bar(parameters.verbose))
+            callbacks = active_callbacks(blank, progress)
+            journal = None
+            if saved is not None:
+                identity = saved_settings(self, settings, parameters, dataset, pool, context)
+                journal = saved.journal(
+                    identity, dataset, context.groups, callbacks.on_checkpoint_error
+                )
+            executor = replace(context.executor, callbacks=callbacks, journal=journal)
+            context = replace(context, executor=executor)
+            stack.enter_context(callbacks.reporting_interrupt())
             if journal is not None:
-                context = stack.enter_context(journal.recording(context))
+                stack.enter_context(journal.recording())
             if journal is None or not journal.is_finished:
                 announce_long_fit(context, pool, plan.criterion)
             features, steps, final = select_features(context, pool, plan)
+            columns = score_columns(
+                context, pool, features, steps, final, len(dataset.table), plan.criterion.is_cmi
+            )
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
         record_columns(self, X)
-        used = tuple(named.estimator for named in estimators)
-        self.estimator_ = used if context.is_portfolio else used[0]
+        fitted = tuple(named.estimator for named in estimators)
+        self.estimator_ = fitted if context.is_portfolio else fitted[0]
         self._digest, self._target = data_digest(dataset), dataset.target.names
         self.feature_types_ = dict(
             zip(dataset.table.names, dataset.table.feature_types, strict=True)
@@ -286,6 +320,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             [column for feature in (*pool.fixed, *features) for column in feature.columns],
             dtype=int,
         )
+        self.n_features_ = len(self.selected_)
+        self.support_ = columns.ranking == 1
+        self.ranking_, self.scores_ = columns.ranking, columns.scores
+        self.pvalues_ = columns.p_values
         self.selection_ = replace(
             blank,
             features=tuple(feature.name for feature in features),
@@ -374,9 +412,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
+        return self.support_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -386,3 +422,15 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+def _refuse(parameters: Mapping[str, Any]) -> None:
+    """Raise a clear error for parameters of `fit` that other estimators have."""
+    if parameters.get("sample_weight") is not None:
+        raise TypeError(
+            "PIDSelector.fit does not support sample_weight: permutation tests need samples that "
+            "are exchangeable. Leave it out, or draw rows with these weights before the fit."
+        )
+    for name in parameters:
+        if name != "sample_weight":
+            raise TypeError(f"PIDSelector.fit() got an unexpected keyword argument {name!r}")

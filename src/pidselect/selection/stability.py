@@ -345,22 +345,19 @@ def _collect(tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int) 
     """Run the tasks, and report each result to the active callback."""
     callbacks = active_callbacks()
     backend, _ = get_active_backend(prefer="threads")
-    in_turn = callbacks is not None and backend.supports_return_generator
+    in_turn = bool(callbacks) and backend.supports_return_generator
     supports = []
     with use_callback(None):  # the stages and steps of each fit are not reported
-        if callbacks is not None:
-            callbacks.on_stage("stability", n_features, n)
+        callbacks.on_stage("stability", n_features, n)
         results = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")(
             tasks
         )
         try:
             for support in results:
                 supports.append(support)
-                if callbacks is not None:
-                    callbacks.on_progress(1)
-        except BaseException:
+                callbacks.on_progress(1)
+        finally:
             discard(results)
-            raise
     return supports
 
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.callbacks import StageName
+from pidselect.selection.checkpoint import decode, encode
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores, SubsetIntersection, decode, encode
+from pidselect.selection.scoring import CandidateScores
 from pidselect.significance import (
     critical_value,
     first_largest,
-    first_smallest,
     is_significant,
     maximum_statistic,
     p_values,
@@ -45,16 +47,19 @@ class PermutationTestResult:
     Parameters
     ----------
     candidate_scores : CandidateScores
+    chosen : int
+        The position of the candidate that is tested.
     observed : array, shape (n_tests, n_candidates)
         In bits or, for a portfolio, in standard deviations above the mean of the null distribution.
     bits : array, shape (n_tests, n_candidates)
-        In bits, by the estimator of the portfolio with the largest score.
+        By the estimator of the portfolio with the largest score, at most the entropy of the target.
     estimators : array of int, shape (n_tests, n_candidates)
         The index of that estimator.
     surrogates : array, shape (n_tests, n_candidates, n_permutations)
     """
 
     candidate_scores: CandidateScores
+    chosen: int
     observed: FloatArray
     bits: FloatArray
     estimators: IntArray
@@ -77,13 +82,13 @@ class PermutationTestResult:
         return np.array([p_values(*test) for test in tests])
 
     def to_step(
-        self, phase: Phase, given: tuple[str, ...], chosen: int, statistic: Statistic
+        self, phase: Phase, given: tuple[str, ...], statistic: Statistic = maximum_statistic
     ) -> Step:
         """Return the step of the record that tests the chosen candidate.
 
         All tests must reject, so the one with the largest p-value decides.
         """
-        scores, context = self.candidate_scores, self.candidate_scores.context
+        scores, context, chosen = self.candidate_scores, self.candidate_scores.context, self.chosen
         n_permutations = self.surrogates.shape[-1]
         # Equal p-values are common with few permutations: then the smallest value decides.
         p = self.p_values(statistic) if n_permutations else np.ones_like(self.observed)
@@ -100,11 +105,10 @@ class PermutationTestResult:
         if critical is not None and (self.observed[deciding, chosen] > critical) != accepted:
             critical = None  # a sequential test was decided by earlier permutations
         names = np.array([named.name for named in context.estimators])
+        own_set = scores.conditioning_set(deciding)
         return Step(
             phase=phase,
-            conditioning_set=scores.conditioning_set_of_tests[deciding]
-            if isinstance(scores, SubsetIntersection)
-            else given,
+            conditioning_set=given if own_set is None else own_set,
             candidates=tuple(feature.name for feature in scores.candidates),
             values=tuple(self.bits[deciding].tolist()),
             scores=tuple(self.observed[deciding].tolist()),
@@ -132,92 +136,28 @@ def _is_close_call(p_value: float, context: SelectionContext) -> bool:
     return n_exceeding > 0 and abs(p_value - context.alpha) <= 2 * standard_error
 
 
-def evaluate_strongest(
-    scores: CandidateScores, stage: StageName = "forward"
-) -> tuple[int, PermutationTestResult]:
-    """Test the candidate with the largest value against the maximum statistic.
-
-    Returns its index and the result.
-    """
-    return run_or_resume(scores, stage, first_largest, maximum_statistic)
-
-
-def evaluate_weakest(
-    scores: CandidateScores, statistic: Statistic, stage: StageName = "backward"
-) -> tuple[int, PermutationTestResult]:
-    """Test the candidate with the smallest value; return its index and the result."""
-    return run_or_resume(scores, stage, first_smallest, statistic, keep_surrogates=True)
-
-
-def run_or_resume(
-    scores: CandidateScores,
-    stage: StageName,
-    choose: Callable[[FloatArray], int],
-    statistic: Statistic,
-    keep_surrogates: bool = False,
-) -> tuple[int, PermutationTestResult]:
-    """Run a test, or return its result from the checkpoint.
-
-    A result from the checkpoint has the statistic of every permutation instead of the surrogates
-    of all candidates, which makes no difference to a step of the record. With `keep_surrogates` it
-    has all of them, as final p-values need.
-    """
-    journal = scores.context.journal
-    if journal is None:
-        _report_stage(scores, stage)
-        return run_test(scores, choose, statistic)
-    test_id = _test_id(scores)
-    entry = journal.find_result(test_id)
-    if entry is not None:
-        observed, bits, estimators = (
-            decode(entry[name]) for name in ("observed", "bits", "estimators")
-        )
-        surrogates = decode(entry.get("surrogates", entry["null"]))
-        result = PermutationTestResult(scores, observed, bits, estimators, surrogates)
-        return int(entry["chosen"]), result
-    _report_stage(scores, stage)
-    chosen, result = run_test(scores, choose, statistic)
-    null = np.stack([statistic(values) for values in result.surrogates])[:, np.newaxis]
-    entry = {
-        "chosen": chosen,
-        "candidate": scores.candidates[chosen].name,
-        "observed": encode(result.observed),
-        "bits": encode(result.bits),
-        "estimators": encode(result.estimators),
-        "null": encode(null),
-        **({"surrogates": encode(result.surrogates)} if keep_surrogates else {}),
-    }
-    journal.add_result(test_id, entry)
-    return chosen, result
-
-
-def _report_stage(scores: CandidateScores, stage: StageName) -> None:
-    """Report that a test begins, and the number of values it computes at most."""
-    context = scores.context
-    if context.callbacks is None:
-        return
-    *_, last = _batches(context)
-    n_candidates = len(scores.candidates)
-    n_values = len(scores.schemes) * n_candidates * len(context.estimators)
-    n_values = int(getattr(scores, "n_values_per_permutation", n_values))
-    is_exact = context.n_permutations is not None
-    context.callbacks.on_stage(stage, n_candidates, n_values * last.stop, is_exact)
-
-
-def _test_id(scores: CandidateScores) -> str:
-    """Return a digest of the candidates and the test."""
-    names = [feature.name for feature in scores.candidates]
-    content = json.dumps([names, scores.schemes, scores.context.alpha])
-    return blake2b(content.encode(), digest_size=16).hexdigest()
-
-
 def run_test(
-    scores: CandidateScores, choose: Callable[[FloatArray], int], statistic: Statistic
-) -> tuple[int, PermutationTestResult]:
-    """Choose a candidate by its observed value and compute the permutations that its test needs."""
+    scores: CandidateScores,
+    stage: StageName = "forward",
+    choose: Callable[[FloatArray], int] = first_largest,
+    statistic: Statistic = maximum_statistic,
+    keep_surrogates: bool = False,
+) -> PermutationTestResult:
+    """Choose a candidate by its observed value and compute the permutations that its test needs.
+
+    By default the largest value is tested against the maximum statistic. A test that the checkpoint
+    holds is only read; with `keep_surrogates` it has those of all candidates, as final p-values
+    need.
+    """
     context = scores.context
-    batches = _batches(context)
-    values = scores.score(next(batches))
+    executor, test_id = context.executor, _test_id(scores)
+    if (saved := executor.saved_result(test_id, partial(_from_saved, scores))) is not None:
+        return saved
+    batches = list(_batches(context))
+    is_exact = context.n_permutations is not None
+    n_candidates, n_values = len(scores.candidates), scores.n_values * batches[-1].stop
+    executor.callbacks.on_stage(stage, n_candidates, n_values, is_exact)
+    values = scores.score(batches[0])
     first_test = 1 + context.n_pilot
     standardizer = context.standardizer(values[..., 1:first_test])
 
@@ -230,12 +170,15 @@ def run_test(
     best = standardized.max(axis=2)
     observed, surrogates = best[..., 0], best[..., first_test:]
     chosen = choose(observed.min(axis=0))
-    for permutations in batches:
+    for permutations in batches[1:]:
         if _is_decided(observed[:, chosen], surrogates, statistic, context):
             break
         more = standardize(scores.score(permutations)).max(axis=2)
         surrogates = np.concatenate([surrogates, more], axis=2)
-    return chosen, PermutationTestResult(scores, observed, bits, estimators, surrogates)
+    bits = np.minimum(bits, context.max_bits)
+    result = PermutationTestResult(scores, chosen, observed, bits, estimators, surrogates)
+    executor.save_result(test_id, partial(_to_saved, result, statistic, keep_surrogates))
+    return result
 
 
 def _batches(context: SelectionContext) -> Iterator[range]:
@@ -260,3 +203,57 @@ def _is_decided(
         for value, values in zip(observed, surrogates, strict=True)
     }
     return "not significant" in decisions or "open" not in decisions
+
+
+# --- results in the checkpoint ------------------------------------------------------------------
+
+
+def _test_id(scores: CandidateScores) -> str:
+    """Return a digest of the candidates and the test."""
+    names = [feature.name for feature in scores.candidates]
+    content = json.dumps([names, scores.schemes, scores.context.alpha])
+    return blake2b(content.encode(), digest_size=16).hexdigest()
+
+
+def _to_saved(
+    result: PermutationTestResult, statistic: Statistic, keep_surrogates: bool
+) -> dict[str, Any]:
+    """Return a result as plain types, with the statistic of every permutation."""
+    null = np.stack([statistic(values) for values in result.surrogates])[:, np.newaxis]
+    arrays = {
+        "observed": result.observed,
+        "bits": result.bits,
+        "estimators": result.estimators,
+        "null": null,
+        **({"surrogates": result.surrogates} if keep_surrogates else {}),
+    }
+    return {
+        "chosen": result.chosen,
+        "candidate": result.candidate_scores.candidates[result.chosen].name,
+        **{name: encode(array) for name, array in arrays.items()},
+    }
+
+
+def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> PermutationTestResult:
+    """Return the result of a test from the checkpoint; raise if it is not one of these scores.
+
+    Without the surrogates of all candidates it has the statistic of every permutation, which makes
+    no difference to a step of the record.
+    """
+    context, shape = scores.context, (len(scores.schemes), len(scores.candidates))
+    observed, bits, estimators = (
+        decode(saved[name]) for name in ("observed", "bits", "estimators")
+    )
+    surrogates = decode(saved.get("surrogates", saved["null"]))
+    n_rows = shape[1] if "surrogates" in saved else 1
+    n_permutations = context.n_permutations
+    if n_permutations is None:
+        n_permutations = surrogates.shape[-1]
+    if (
+        {observed.shape, bits.shape, estimators.shape} != {shape}
+        or surrogates.shape != (shape[0], n_rows, n_permutations)
+        or not np.isin(estimators, range(len(context.estimators))).all()
+        or not 0 <= saved["chosen"] < shape[1]
+    ):
+        raise ValueError("the shapes are not those of the test")
+    return PermutationTestResult(scores, saved["chosen"], observed, bits, estimators, surrogates)

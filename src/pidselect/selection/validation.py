@@ -1,21 +1,24 @@
-"""Validation of the selector's parameters, and of the columns passed after a fit."""
+"""Validation of the selector's parameters, once per fit, and of the columns passed after it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from pidselect.data import Table, check_choice
+from pidselect.data import Missing, Table, check_choice
 from pidselect.data.messages import quoted
-from pidselect.estimators.cuda.scorer import cuda
+from pidselect.estimators.cuda.device import cuda
 from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA, Criterion
+from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
 from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.validation import check_count, check_jobs
@@ -23,36 +26,88 @@ from pidselect.significance.validation import check_count, check_jobs
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
 
-#: Share of max_memory for columns, ranks and codes; the rest is for neighbour searches.
-STORE_SHARE = 1 / 4
+#: Value and name of a parameter -> the value to use; raises if it is invalid.
+Constraint = Callable[[Any, str], Any]
 
 
-def check_parameters(selector: PIDSelector) -> None:
-    """Raise if a parameter of a selector is invalid."""
-    to_criterion(selector.criterion)
-    to_schemes(selector.surrogates)
-    check_choice(selector.backward, (*STATISTICS, None), "backward")
-    alpha: object = selector.alpha
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The parameters of a selector that do not depend on the data, checked and converted."""
+
+    criterion: Criterion
+    alpha: float
+    n_permutations: int | None  # None for a sequential test, 0 for no test
+    surrogates: tuple[str, ...]
+    shared_permutations: bool
+    backward: str | None
+    lookahead: int
+    n_random_starts: int
+    max_features: int | None
+    max_conditioning: int | None
+    missing: Missing
+    max_samples: int | None
+    max_memory: int
+    checkpoint: str | PathLike[str] | None
+    device: str
+    n_jobs: int | None
+    verbose: int
+
+    @property
+    def search(self) -> Lookahead:
+        """What is searched if no single candidate is significant."""
+        return Lookahead(self.lookahead, self.n_random_starts)
+
+    @property
+    def smallest_alpha(self) -> float:
+        """The level of the last of all tests that share alpha."""
+        return self.search.alpha_at(self.alpha, self.search.n_levels)
+
+
+# --- constraints of single parameters -----------------------------------------------------------
+
+
+def one_of(*known: object) -> Constraint:
+    """Return the constraint to be one of some values."""
+
+    def check(value: object, parameter: str) -> object:
+        plain = value.item() if isinstance(value, np.generic) else value
+        check_choice(plain, known, parameter)
+        return plain
+
+    return check
+
+
+def at_least(least: int, or_none: bool = False) -> Constraint:
+    """Return the constraint to be an integer that is not smaller."""
+
+    def check(value: object, parameter: str) -> int | None:
+        return None if or_none and value is None else check_count(value, parameter, least)
+
+    return check
+
+
+def to_alpha(alpha: object, parameter: str = "alpha") -> float:
+    """Return a number between 0 and 1."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < float(alpha) < 1:
-        raise ValueError(f"alpha={alpha!r} must be a number between 0 and 1.")
-    shared: object = selector.shared_permutations
-    if not isinstance(shared, bool | np.bool_):
-        raise ValueError(f"shared_permutations={shared!r} must be True or False.")
-    check_limit(selector.max_features, "max_features")
-    check_limit(selector.max_samples, "max_samples", at_least=2)
-    check_lookahead(selector)
-    check_device(selector.device)
-    check_jobs(selector.n_jobs)
-    to_bytes(selector.max_memory)
-    path: object = selector.checkpoint
-    if path is not None and not (isinstance(path, str | PathLike) and str(path).strip()):
-        raise ValueError(
-            f"checkpoint={path!r} is not a file path: pass a string such as 'fit.json', a "
-            "pathlib.Path, or None."
-        )
+        raise ValueError(f"{parameter}={alpha!r} must be a number between 0 and 1.")
+    return float(alpha)
 
 
-def to_criterion(criterion: object) -> Criterion:
+def to_bool(value: object, parameter: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{parameter}={value!r} must be True or False.")
+    return bool(value)
+
+
+def to_verbose(verbose: object, parameter: str) -> int:
+    """Return an integer."""
+    return (
+        int(verbose) if isinstance(verbose, bool | np.bool_) else check_count(verbose, parameter, 0)
+    )
+
+
+def to_criterion(criterion: object, parameter: str = "criterion") -> Criterion:
     """Return the criterion of a name, or the object passed.
 
     Examples
@@ -61,91 +116,42 @@ def to_criterion(criterion: object) -> Criterion:
     Unconditional(is_cmi=False, prunes=True, takes_portfolio=True)
     """
     if isinstance(criterion, type):
-        raise TypeError(f"criterion={criterion!r} is a class; use {criterion.__name__}().")
+        raise TypeError(f"{parameter}={criterion!r} is a class; use {criterion.__name__}().")
     if not isinstance(criterion, str) and hasattr(criterion, "candidate_scores"):
         return cast(Criterion, criterion)
-    check_choice(criterion, CRITERIA, "criterion")
-    return CRITERIA[str(criterion)]
+    return CRITERIA[one_of(*CRITERIA)(criterion, parameter)]
 
 
-def to_schemes(surrogates: object) -> tuple[str, ...]:
+def to_schemes(surrogates: object, parameter: str) -> tuple[str, ...]:
     """Return the names of one or several surrogate schemes as a tuple."""
-    names = tuple(surrogates) if isinstance(surrogates, tuple | list) else (surrogates,)
-    for name in names:
-        check_choice(name, SURROGATES, "surrogates")
-        if names.count(name) > 1:
-            raise ValueError(f"surrogates={surrogates!r} names {name!r} twice.")
+    several = isinstance(surrogates, tuple | list | np.ndarray)
+    named = tuple(cast(Any, surrogates)) if several else (surrogates,)
+    names = tuple(one_of(*SURROGATES)(name, parameter) for name in named)
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{parameter}={surrogates!r} names {repeated!r} twice.")
     if not names:
-        raise ValueError(f"surrogates={surrogates!r} names no scheme: pass one, such as 'global'.")
+        raise ValueError(f"{parameter}={surrogates!r} names no scheme: pass one, such as 'global'.")
     return names
 
 
-def to_n_permutations(n_permutations: object) -> int | None:
+def to_n_permutations(n_permutations: object, parameter: str) -> int | None:
     """Return the number of permutations of a test; 0 for no test, None for a sequential test."""
-    if isinstance(n_permutations, str):
-        if n_permutations != "auto":
-            raise ValueError(
-                f"n_permutations={n_permutations!r} must be an integer of at least 0, or "
-                "'auto' for a sequential test."
-            )
+    if isinstance(n_permutations, str) and n_permutations == "auto":
         return None
-    return check_count(n_permutations, "n_permutations", at_least=0)
+    if (
+        isinstance(n_permutations, bool)
+        or not isinstance(n_permutations, Integral)
+        or (n_permutations < 0)
+    ):
+        raise ValueError(
+            f"{parameter}={n_permutations!r} must be an integer of at least 0, or 'auto' for a "
+            "sequential test."
+        )
+    return int(n_permutations)
 
 
-def check_lookahead(selector: PIDSelector) -> Lookahead:
-    """Return the look-ahead of a selector; raise if its parameters exclude each other."""
-    search = Lookahead(
-        check_count(selector.lookahead, "lookahead"),
-        check_count(selector.n_random_starts, "n_random_starts", at_least=0),
-    )
-    check_limit(selector.max_conditioning, "max_conditioning")
-    if not to_criterion(selector.criterion).is_cmi:
-        for name, default in (("lookahead", 1), ("n_random_starts", 0), ("max_conditioning", None)):
-            if getattr(selector, name) != default:
-                raise ValueError(
-                    f"{name}={getattr(selector, name)!r} requires criterion='cmi', not "
-                    f"{selector.criterion!r}: leave it at {default!r}."
-                )
-    n_permutations = to_n_permutations(selector.n_permutations)
-    if n_permutations == 0:
-        if selector.max_features is None:
-            raise ValueError(
-                "n_permutations=0 omits the test that ends a selection: set max_features, or use "
-                "n_permutations='auto' or a number such as 200."
-            )
-        if search.n_levels > 1:
-            raise ValueError(
-                "lookahead and n_random_starts follow a test that finds no single candidate: they "
-                "need n_permutations='auto' or a number such as 200."
-            )
-    elif n_permutations is not None:
-        alpha = float(selector.alpha)
-        try:
-            check_resolution(search.alpha_at(alpha, search.n_levels), n_permutations)
-        except ValueError as error:
-            if search.n_levels == 1:
-                raise
-            raise ValueError(
-                f"With look-ahead, alpha={alpha:g} is divided among {search.n_levels} tests. "
-                f"{error}"
-            ) from None
-    return search
-
-
-def check_limit(value: object, parameter: str, at_least: int = 1) -> None:
-    """Raise unless the value is an integer of at least `at_least`, or None for no limit."""
-    if value is not None:
-        check_count(value, parameter, at_least)
-
-
-def check_device(device: object) -> None:
-    """Raise if a device is unknown or not available."""
-    check_choice(device, ("cpu", "cuda"), "device")
-    if device == "cuda":
-        cuda()
-
-
-def to_bytes(memory: int | str) -> int:
+def to_bytes(memory: object, parameter: str = "max_memory") -> int:
     """Return an amount of memory in bytes.
 
     Examples
@@ -161,10 +167,110 @@ def to_bytes(memory: int | str) -> int:
         size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
     if size < 1:
         raise ValueError(
-            f"max_memory={memory!r} is not an amount of memory: pass bytes, or a string such as "
+            f"{parameter}={memory!r} is not an amount of memory: pass bytes, or a string such as "
             '"1GiB".'
         )
     return size
+
+
+def to_path(path: object, parameter: str) -> str | PathLike[str] | None:
+    """Return a path of a file, or None."""
+    if path is not None and not (isinstance(path, str | PathLike) and str(path).strip()):
+        raise ValueError(
+            f"{parameter}={path!r} is not a file path: pass a string such as 'fit.json', a "
+            "pathlib.Path, or None."
+        )
+    return path
+
+
+def to_device(device: object, parameter: str) -> str:
+    """Return a device that is available."""
+    name = str(one_of(*DEVICES)(device, parameter))
+    if name == "cuda":
+        cuda()
+    return name
+
+
+#: The constraint of every parameter. The others need the data (estimator, fixed_features,
+#: feature_groups, feature_types), or change when they are read (random_state, a generator).
+CONSTRAINTS: dict[str, Constraint] = {
+    "criterion": to_criterion,
+    "alpha": to_alpha,
+    "n_permutations": to_n_permutations,
+    "surrogates": to_schemes,
+    "shared_permutations": to_bool,
+    "backward": one_of(*STATISTICS, None),
+    "lookahead": at_least(1),
+    "n_random_starts": at_least(0),
+    "max_features": at_least(1, or_none=True),
+    "max_conditioning": at_least(1, or_none=True),
+    "missing": one_of(*get_args(Missing)),
+    "max_samples": at_least(2, or_none=True),
+    "max_memory": to_bytes,
+    "checkpoint": to_path,
+    "device": to_device,
+    "n_jobs": check_jobs,
+    "verbose": to_verbose,
+}
+
+
+# --- all parameters -----------------------------------------------------------------------------
+
+
+def check_parameters(selector: PIDSelector) -> Parameters:
+    """Return the parameters of a selector; raise if one is invalid or excludes another."""
+    checked = {
+        name: constraint(getattr(selector, name), name) for name, constraint in CONSTRAINTS.items()
+    }
+    parameters = Parameters(**checked)
+    if not parameters.criterion.is_cmi:
+        for name, default in (("lookahead", 1), ("n_random_starts", 0), ("max_conditioning", None)):
+            if checked[name] != default:
+                raise ValueError(
+                    f"{name}={checked[name]!r} requires criterion='cmi', not "
+                    f"{selector.criterion!r}: leave it at {default!r}."
+                )
+    n_permutations, n_levels = parameters.n_permutations, parameters.search.n_levels
+    if n_permutations == 0:
+        if parameters.max_features is None:
+            raise ValueError(
+                "n_permutations=0 omits the test that ends a selection: set max_features, or use "
+                "n_permutations='auto' or a number such as 200."
+            )
+        if n_levels > 1:
+            raise ValueError(
+                "lookahead and n_random_starts follow a test that finds no single candidate: they "
+                "need n_permutations='auto' or a number such as 200."
+            )
+    elif n_permutations is not None:
+        try:
+            check_resolution(parameters.smallest_alpha, n_permutations)
+        except ValueError as error:
+            if n_levels == 1:
+                raise
+            raise ValueError(
+                f"With look-ahead, alpha={parameters.alpha:g} is divided among {n_levels} tests. "
+                f"{error}"
+            ) from None
+    return parameters
+
+
+def check_size(parameters: Parameters, n_candidates: int, n_estimators: int) -> None:
+    """Refuse more surrogate values in a test than `max_memory`, or a GiB if it is less, holds."""
+    if parameters.n_permutations is None:
+        return
+    n_bytes = 8 * n_candidates * n_estimators * len(parameters.surrogates)
+    most = max(parameters.max_memory, 2**30) // max(1, n_bytes)
+    if parameters.n_permutations > most:
+        raise ValueError(
+            f"n_permutations={parameters.n_permutations} needs "
+            f"{n_bytes * parameters.n_permutations / 2**30:.3g} GiB for the surrogates of "
+            f"{n_candidates} candidates, more than max_memory: use at most "
+            f"n_permutations={most}, 'auto', or a larger max_memory."
+        )
+
+
+# --- columns ------------------------------------------------------------------------------------
 
 
 def record_columns(selector: PIDSelector, X: Any) -> None:

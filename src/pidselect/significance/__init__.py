@@ -26,6 +26,7 @@ from pidselect.significance.surrogates import (
     SURROGATES,
     PermutationSampler,
     SurrogateScheme,
+    bind_scheme,
     check_groups,
 )
 
@@ -42,6 +43,7 @@ __all__ = [
     "SURROGATES",
     "PermutationSampler",
     "SurrogateScheme",
+    "bind_scheme",
     "check_groups",
     "check_resolution",
     "critical_value",

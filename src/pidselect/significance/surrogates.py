@@ -42,8 +42,9 @@ from pidselect.significance.surrogate_kernels import (
     fill_within_groups,
 )
 
-#: Stream key and numbers of permutations -> rows, shape (len(numbers), n_samples).
-PermutationSampler = Callable[[tuple[int, ...], range], NDArray[np.int32]]
+#: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), which may
+#: be in the memory of a GPU.
+PermutationSampler = Callable[[tuple[int, ...], range], Any]
 
 #: Conditioning set, number of samples and group of every row -> sampler.
 SurrogateScheme = Callable[[Block, int, IntArray | None], PermutationSampler]
@@ -163,6 +164,31 @@ SURROGATES: dict[str, SurrogateScheme] = {
     "shift": shift,
     "blocks": permute_blocks,
 }
+
+
+def bind_scheme(
+    scheme: str, given: Block, n_samples: int, groups: IntArray | None
+) -> PermutationSampler:
+    """Return the sampler of a named scheme; its permutation 0 is the observed data.
+
+    Examples
+    --------
+    >>> bind_scheme("global", Block(), 6, None)((0,), range(0, 3))
+    array([[0, 1, 2, 3, 4, 5],
+           [5, 3, 2, 4, 0, 1],
+           [2, 0, 5, 1, 3, 4]], dtype=int32)
+    """
+    return partial(_observed_first, SURROGATES[scheme](given, n_samples, groups))
+
+
+def _observed_first(
+    sampler: PermutationSampler, stream_key: tuple[int, ...], numbers: range
+) -> NDArray[np.int32]:
+    if numbers.start > 0:
+        return sampler(stream_key, numbers)
+    rows = sampler(stream_key, range(1, numbers.stop))
+    observed = np.arange(rows.shape[1], dtype=np.int32)[np.newaxis]
+    return np.concatenate([observed, rows])
 
 
 def check_groups(groups: Any, n_samples: int) -> IntArray | None:

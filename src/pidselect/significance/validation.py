@@ -23,14 +23,16 @@ def check_count(value: object, parameter: str, at_least: int = 1) -> int:
     return int(value)
 
 
-def check_jobs(n_jobs: object) -> None:
-    """Refuse an invalid number of workers; None is joblib's default."""
-    is_integer = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (is_integer and n_jobs != 0):
+def check_jobs(n_jobs: object, parameter: str = "n_jobs") -> int | None:
+    """Return a number of workers; None is joblib's default."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(
-            f"n_jobs={n_jobs!r} must be an integer such as 2, -1 for all cores, or None for one "
-            "(or that of a joblib context)."
+            f"{parameter}={n_jobs!r} must be an integer such as 2, -1 for all cores, or None for "
+            "one (or that of a joblib context)."
         )
+    return int(n_jobs)
 
 
 def to_seed(random_state: RandomState) -> int:

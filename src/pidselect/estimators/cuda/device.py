@@ -16,8 +16,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-#: Sources of the kernels, in the order of their dependence.
-SOURCES = ("neighbours.cu", "permutations.cu", "scoring.cu")
+#: Package and files of some kernels, in the order of their dependence.
+Sources = tuple[tuple[str, str], ...]
+
+#: What all kernels need, and the kernels of the estimators.
+TYPES: Sources = (("pidselect.estimators.cuda", "types.cu"),)
+SCORING: Sources = tuple(
+    ("pidselect.estimators.cuda", name)
+    for name in ("types.cu", "neighbours.cu", "candidates.cu", "scoring.cu")
+)
+
+#: Threads of a warp, and permutations scored at a time.
+LANES = 32
 
 #: Preprocessor definitions of a compiled kernel.
 Definitions = tuple[tuple[str, str], ...]
@@ -28,12 +38,13 @@ DEFAULT_SHARED_BYTES = 2**15
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: name, definitions, threads and shared bytes of a block."""
+    """A kernel: name, definitions, threads and shared bytes of a block, and its sources."""
 
     name: str
     definitions: Definitions
     threads: int
     shared: int = 0
+    sources: Sources = SCORING
 
 
 @dataclass(eq=False)
@@ -44,7 +55,7 @@ class Cuda:
     lock: RLock = field(default_factory=RLock)
     #: Scaled and sorted columns by scale, as long as the columns exist.
     prepared: WeakKeyDictionary[Any, dict[Any, Any]] = field(default_factory=WeakKeyDictionary)
-    modules: dict[Definitions, Any] = field(default_factory=dict)
+    modules: dict[tuple[Sources, Definitions], Any] = field(default_factory=dict)
     threads: int = 256  # of a block
     max_uint16_samples: int = 2**16  # up to which indices of samples have 16 bits
 
@@ -59,14 +70,14 @@ class Cuda:
         """The shared memory of a block."""
         return int(self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
-    def module(self, definitions: Definitions) -> Any:
-        """Return the kernels compiled with these definitions."""
-        if definitions not in self.modules:
+    def module(self, sources: Sources, definitions: Definitions) -> Any:
+        """Return kernels compiled with these definitions."""
+        if (sources, definitions) not in self.modules:
             options = ("-std=c++17", *(f"-D{name}={value}" for name, value in definitions))
-            module = self.cupy.RawModule(code=source(), options=options)
+            module = self.cupy.RawModule(code=read_sources(sources), options=options)
             module.compile()
-            self.modules[definitions] = module
-        return self.modules[definitions]
+            self.modules[sources, definitions] = module
+        return self.modules[sources, definitions]
 
     def free_bytes(self) -> int:
         """Return the free memory, including that cached by CuPy."""
@@ -95,16 +106,54 @@ class Cuda:
 
     def launch(self, kernel: Kernel, grid: tuple[int, int], *arguments: Any) -> None:
         """Run a kernel; arguments are arrays on the GPU and NumPy scalars."""
-        function = self.module(kernel.definitions).get_function(kernel.name)
+        function = self.module(kernel.sources, kernel.definitions).get_function(kernel.name)
         if kernel.shared > DEFAULT_SHARED_BYTES:
             function.max_dynamic_shared_size_bytes = kernel.shared
         function(grid, (kernel.threads,), arguments, shared_mem=kernel.shared)
 
 
-def source() -> str:
-    """Return the source of the kernels."""
-    folder = files("pidselect.estimators.cuda")
-    return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SOURCES)
+def read_sources(sources: Sources) -> str:
+    """Return the text of some sources."""
+    texts = (files(package).joinpath(name).read_text(encoding="utf-8") for package, name in sources)
+    return "\n".join(texts)
+
+
+def index_type(device: Cuda, n_samples: int) -> np.dtype[Any]:
+    """Return the smallest type for the index of any sample."""
+    return np.dtype(np.uint16 if n_samples <= device.max_uint16_samples else np.uint32)
+
+
+def index_definition(device: Cuda, n_samples: int) -> Definitions:
+    """Return the `index_type` as a definition for kernels."""
+    return (("INDEX", index_type(device, n_samples).name),)
+
+
+@dataclass(frozen=True, eq=False)
+class CudaRows:
+    """Permutations on a device, copied to the CPU on demand."""
+
+    device: Cuda
+    array: Any  # (n_rows, n_samples), of the type of indices
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of permutations and of samples."""
+        return tuple(self.array.shape)
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    @cached_property
+    def on_cpu(self) -> NDArray[np.int32]:
+        """The permutations in the memory of the CPU."""
+        with self.device.lock:
+            return self.device.get(self.array).astype(np.int32)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self.on_cpu if dtype is None else self.on_cpu.astype(dtype)
+
+    def __getitem__(self, rows: Any) -> NDArray[np.int32]:
+        return self.on_cpu[rows]
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +184,7 @@ def cuda() -> Cuda:
         raise RuntimeError(f'device="cuda" found no GPU: make one visible, {otherwise}')
     gpu = Cuda(cupy)
     try:
-        gpu.module((("INDEX", "uint16"),))
+        gpu.module(SCORING, (("INDEX", "uint16"),))
     except Exception as error:  # CuPy raises any exception of its compiler
         raise RuntimeError(
             f'device="cuda" found {gpu.name}, but CuPy cannot compile for it ({error}): install '

@@ -12,13 +12,6 @@
 //               Samples are sorted by y for 0 and by S for 1.
 //   INDEX       an unsigned type that holds the index of any sample
 
-typedef unsigned short uint16;
-typedef unsigned int uint32;
-typedef unsigned long long uint64;
-typedef long long int64;
-
-#define ALL_LANES 0xffffffffu
-#define LANES 32
 #define STRIDE 8      // neighbours scanned between two checks whether a scan may stop
 #define FEW 4         // lanes not yet done that are finished by all threads of the warp
 #ifndef MIN_SCAN

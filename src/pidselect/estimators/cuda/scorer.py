@@ -17,14 +17,13 @@ from scipy.special import digamma
 
 from pidselect.data import Block, Column, FloatArray
 from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
-from pidselect.estimators.cuda.device import Cuda, Kernel, cuda
-from pidselect.estimators.cuda.permutations import (
+from pidselect.estimators.cuda.device import (
     LANES,
+    Cuda,
     CudaRows,
-    Permutations,
+    Kernel,
     index_definition,
     index_type,
-    split_for_device,
 )
 from pidselect.estimators.knn.binding import (
     NEIGHBOUR_BYTES,
@@ -37,8 +36,6 @@ from pidselect.estimators.knn.binding import (
 )
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
-
-__all__ = ["CudaRows", "CudaScorer", "Permutations", "bind_on", "cuda", "split_for_device"]
 
 #: Largest k on the GPU, limited by registers.
 MAX_NEIGHBOURS = 32
@@ -149,7 +146,7 @@ def bind_on(
     formula = formula_of(estimator, target.n_samples)
     is_discrete = "continuous" not in (target + given).feature_types
     if formula is None or formula.k > MAX_NEIGHBOURS or is_discrete:
-        return on_cpu()
+        return HostScorer(on_cpu())
     check_enough_samples(target.n_samples, formula.k)
     if formula.strict:
         target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
@@ -157,6 +154,17 @@ def bind_on(
         memory = int(LIST_MEMORY * device.free_bytes() / share)
         spaces = bind_spaces(device, target, given, formula, memory, list_bounds)
     return CudaScorer(device, spaces, formula, on_cpu, chunk_bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class HostScorer:
+    """A scorer on the CPU that accepts permutations on a device."""
+
+    scorer: Scorer
+
+    def score(self, batch: Batch) -> FloatArray:
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
+        return self.scorer.score(Batch(batch.block, np.asarray(batch.rows)))
 
 
 @dataclass(frozen=True, eq=False)
