@@ -4,6 +4,7 @@ from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntAr
 from .column_store import ColumnStore
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
+from .formats import FileError, TextFormat
 from .input import (
     collect,
     convert,
@@ -17,7 +18,6 @@ from .input import (
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
 from .table import Dataset, IdentifierWarning, Table, read_block, read_dataset
-from .text_io import FileError, TextFormat
 
 __all__ = [
     "CLASS_LEVELS",

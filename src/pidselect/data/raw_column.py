@@ -124,7 +124,7 @@ def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
     if dtype in (nw.Enum, nw.Categorical):
         return from_labels(name, values, categories, form)
     if dtype.is_decimal():
-        _warn_merged(name, n_levels, len(np.unique(values)))
+        warn_merged(name, n_levels, len(np.unique(values)))
     if missing is not None:
         return RawColumn(name, "number", _to_floats(name, values, missing))
     return from_objects(name, values) if isinstance(values, list) else from_array(name, values)
@@ -204,8 +204,8 @@ def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
     if families == {"bool"}:
         return RawColumn(name, "bool", _spread(map(float, present), missing), BOOLS)
     if families <= {"bool", "number"}:
-        floats = [_float(value) for value in present]
-        _warn_merged(name, len(set(present)), len(set(floats)))
+        floats = [to_float(value) for value in present]
+        warn_merged(name, len(set(present)), len(set(floats)))
         return RawColumn(name, "number", _spread(floats, missing))
     if len(families) == 1 and families <= {"date", "duration", "time of day"}:
         seconds = (_seconds_of(name, value) for value in present)
@@ -246,13 +246,14 @@ def _to_floats(
     is_whole = numbers.dtype.kind != "f" and len(floats)
     if is_wide or (is_whole and max(floats.max(), -floats.min()) >= EXACT_INTEGERS):
         known = ~np.isnan(floats) if missing is None else ~missing
-        _warn_merged(name, len(np.unique(numbers[known])), len(np.unique(floats[known])))
+        warn_merged(name, len(np.unique(numbers[known])), len(np.unique(floats[known])))
     if missing is not None:
         floats[missing] = np.nan
     return floats
 
 
-def _warn_merged(name: str, before: int, after: int) -> None:
+def warn_merged(name: str, before: int, after: int) -> None:
+    """Warn if there are fewer different values after than before."""
     if after < before:
         warn_caller(
             f"column {name!r}: {before} different values become {after} as float64, which holds "
@@ -280,7 +281,7 @@ def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
     seconds = ticks * float(count)
     seconds = seconds * LONG_UNITS[unit] if unit in LONG_UNITS else seconds / SHORT_UNITS[unit]
     if len(ticks) and max(ticks.max(), -ticks.min()) >= EXACT_INTEGERS:
-        _warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds)))
+        warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds)))
     return np.where(missing, np.nan, seconds)
 
 
@@ -298,7 +299,8 @@ def _seconds_of(name: str, value: Any) -> float:
     return float(value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6)
 
 
-def _float(value: Any) -> float:
+def to_float(value: Any) -> float:
+    """Return a number as float64, infinite if it is too large."""
     try:
         return float(value)
     except OverflowError:  # an integer beyond 1e308; infinity is reported with its row

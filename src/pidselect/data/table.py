@@ -21,12 +21,12 @@ from .feature_types import (
     to_column,
     to_target,
 )
+from .formats import TextFormat
 from .input import has_names, keep, read_columns, read_vectors
 from .io import read_file
 from .messages import did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
 from .raw_column import RawColumn
-from .text_io import TextFormat
 
 MEMORY_OF_A_FILE = 2**28  # bytes of the columns of a file in memory; others go to temporary files
 
