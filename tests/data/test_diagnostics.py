@@ -1,5 +1,7 @@
 """Remarks on data with known faults, and none on data without."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,6 +77,18 @@ def test_skipped_columns_are_told_by_reason(rng):
     assert constant.sentence.startswith("2 columns are constant")
     assert identifier.columns == ("name",)
     assert identifier.sentence.startswith("1 column is an identifier")
+
+
+def test_the_wording_of_a_reason_decides_nothing(rng):
+    X = np.column_stack([np.repeat([1.0, 2.0], N // 2), rng.normal(size=N)])
+    whole = read_dataset(X, rng.normal(size=N))
+    rows = np.arange(N // 2)
+    reason = "identifier: of the first half"
+    table = whole.table.take(rows, reason)
+    half = replace(whole, table=table, target=whole.target.take(rows), rows=rows)
+    (found,) = [one for one in inspect_data(half, len(rows)) if one.topic == Topic.SKIPPED]
+    assert found.columns == ("x0",)
+    assert reason in found.sentence
 
 
 def test_copies_are_no_near_duplicates(rng):

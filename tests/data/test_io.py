@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -61,7 +62,8 @@ def test_every_format_holds_the_same_table(source, suffix, n_copies):
     names, _, rows = CSV.partition("\n")
     source.write_text(f"{names}\n{rows * n_copies}")
     target = source.with_name(f"target.{suffix}")
-    write_columns(source, target, NAMES, block_bytes=1000)
+    with mock.patch("pidselect.data.text_io.BLOCK_BYTES", 1000):
+        write_columns(source, target, NAMES)
     assert header(target) == NAMES
     assert_same_columns(target, source, NAMES)
     assert sorted(path.name for path in source.parent.iterdir()) == ["source.csv", target.name]
@@ -187,7 +189,8 @@ def test_keys_of_json_that_come_late(tmp_path):
     with pytest.raises(FileError, match="'B'; did you mean 'b'"):
         write_columns(tmp_path / "s.jsonl", tmp_path / "t.csv", ["B"])
     for name in ("t.csv", "t.jsonl", "t.parquet"):
-        write_columns(tmp_path / "s.jsonl", tmp_path / name, ["b", "a"], block_bytes=2**19)
+        with mock.patch("pidselect.data.text_io.BLOCK_BYTES", 2**19):
+            write_columns(tmp_path / "s.jsonl", tmp_path / name, ["b", "a"])
         assert_same_columns(tmp_path / name, tmp_path / "s.jsonl", ["b", "a"])
 
 

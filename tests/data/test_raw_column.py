@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from pidselect.data.input import read_vectors
+from pidselect.data.raw_column import gaps_of_array
 
 DAY = 86400.0
 
@@ -157,6 +158,12 @@ TIMES = {
     "spans-pandas": (pd.Series(pd.to_timedelta(["1D", None])), [DAY, np.nan]),
     "spans-polars": (pl.Series([dt.timedelta(days=1), None]), [DAY, np.nan]),
     "clock-polars": (pl.Series([dt.time(1, 0, 2, 500_000), None]), [3602.5, np.nan]),
+    "clock-nanoseconds": (pa.chunked_array([pa.array([5, None], pa.time64("ns"))]), [5e-9, np.nan]),
+    "clock-arrow-seconds": (pa.chunked_array([pa.array([5, None], pa.time32("s"))]), [5, np.nan]),
+    "attoseconds": (np.array([5, "NaT"], dtype="datetime64[as]"), [5e-18, np.nan]),
+    "attosecond-spans": (np.array([np.timedelta64(5, "as")], dtype=object), [5e-18]),
+    "seven-milliseconds": (np.array([1, 2], dtype="timedelta64[7ms]"), [0.007, 0.014]),
+    "long-years": (np.array([2**62], dtype="timedelta64[Y]"), [2.0**62 * 31556952]),
 }
 
 
@@ -191,6 +198,17 @@ def test_bools_among_numbers_are_numbers():
     assert read(np.array([True, 2.5, 3], dtype=object)).values.tolist() == [1, 2.5, 3]
 
 
+def dictionary(values):
+    """Return an Arrow dictionary of one row per value."""
+    indices = pa.array(range(len(values)), pa.int32())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, pa.array(values))])
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -204,6 +222,10 @@ def test_bools_among_numbers_are_numbers():
             r"column 'a' holds 'x' \(str\) in row 2, but 1 \(int\) in row 1",
         ),
         ([1.5, dt.date(2020, 1, 1)], r"\(date\) in row 1, but 1.5 \(float\) in row 0"),
+        (dictionary([{"b": 1}]), r"column 'a' holds \{'b': 1\} \(dict\) in row 0"),
+        (dictionary([[1, 2]]), r"column 'a' holds \[1, 2\] \(list\) in row 0"),
+        (np.array([b"ab"], dtype="V2"), r"column 'a' holds b'ab' \(bytes\) in row 0"),
+        ([Unprintable()], r"column 'a' holds .*Unprintable.* in row 0"),
     ],
 )
 def test_odd_objects(values, message):
@@ -223,7 +245,13 @@ MERGING = {
     "pyarrow": pa.chunked_array([[BIG, None, BIG + 1]]),
     "negative": np.array([-BIG, -BIG - 1]),
     "nanoseconds": np.array([BIG, BIG + 1], dtype="datetime64[ns]"),
+    "decimals": pl.Series([Decimal("0.1"), Decimal("0.10000000000000000001")]),
+    "decimal-objects": [Decimal("0.1"), Decimal("0.10000000000000000001")],
+    "long-double": 1 + np.array([0, 1], dtype=np.longdouble) / 2**60,
+    "tiny-long-double": np.array([1, 2], dtype=np.longdouble) / np.longdouble("1e4000"),
 }
+if np.finfo(np.longdouble).eps == np.finfo(float).eps:  # as on Windows
+    MERGING = {name: values for name, values in MERGING.items() if "long" not in name}
 
 
 @pytest.mark.parametrize("values", MERGING.values(), ids=MERGING.keys())
@@ -235,3 +263,49 @@ def test_integers_that_merge_in_float64_are_warned_about(values):
 def test_large_integers_that_stay_apart_are_fine():
     assert read(np.array([BIG, 2 * BIG])).values.tolist() == [BIG, 2 * BIG]
     assert np.isinf(read([10**400, 1]).values[0])
+
+
+@pytest.mark.parametrize("value", ["NaN", "sNaN", "-sNaN7"])
+def test_a_decimal_that_is_no_number_is_missing(value):
+    values = np.array([Decimal(value), Decimal(1)], dtype=object)
+    np.testing.assert_array_equal(read(values).values, [np.nan, 1])
+    np.testing.assert_array_equal(gaps_of_array("a", values).values, [np.nan, 0])
+
+
+@pytest.mark.parametrize("value", [Decimal("Infinity"), Decimal("1e999"), np.inf])
+def test_infinite_objects_are_found(value):
+    values = np.array([value, -value, Decimal(1)], dtype=object)
+    np.testing.assert_array_equal(read(values).values, [np.inf, -np.inf, 1])
+    np.testing.assert_array_equal(gaps_of_array("a", values).values, [np.inf, -np.inf, 0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_long_doubles_beyond_float64_are_infinite():
+    values = np.array([1, 2], dtype=np.longdouble)
+    values[0] = np.finfo(np.longdouble).max
+    np.testing.assert_array_equal(read(values).values, [np.inf, 2])
+
+
+def test_a_category_that_is_nan_is_missing():
+    raw = read(dictionary([np.nan, 1.5, np.nan]))
+    assert raw.labels == ("1.5",)
+    np.testing.assert_array_equal(raw.values, [np.nan, 0, np.nan])
+
+
+@pytest.mark.parametrize("unit", ["Y", "M"])
+def test_dates_beyond_all_calendars_are_named(unit):
+    with pytest.raises(ValueError, match=r"column 'a' holds .* in row 1, .*; correct or remove"):
+        read(np.array([1, 2**62], dtype=f"datetime64[{unit}]"))
+
+
+def test_types_that_a_library_cannot_convert_are_named():
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1]), pa.array(["x"])])
+    with pytest.raises(TypeError, match=r"column 'a' of type .*; convert the column or leave it"):
+        read(pa.chunked_array([union]))
+
+
+def test_complex_columns_are_named():
+    with pytest.raises(
+        ValueError, match=r"Complex data not supported: column .a. holds .*1j.* in row 0"
+    ):
+        read(np.array([1j, 1]))

@@ -10,6 +10,7 @@ import pickle
 import random
 import sys
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,17 @@ from hypothesis import strategies as st
 
 from pidselect import Table
 from pidselect.data import ColumnStore, FileError, TextFormat
-from pidselect.data.io import TextColumnWarning, header, read_file
+from pidselect.data.formats import MISSING_WORDS, TextColumnWarning
+from pidselect.data.io import header, read_file
 from pidselect.data.raw_column import from_objects
-from pidselect.data.text_io import BLOCK_BYTES, MISSING_WORDS
+from pidselect.data.text_io import BLOCK_BYTES
 
 SMALL = 300  # bytes of a block, of which the files below have several
+
+
+def blocks_of(n_bytes):
+    """Return a context in which texts are parsed in blocks of another size."""
+    return mock.patch("pidselect.data.text_io.BLOCK_BYTES", n_bytes)
 
 
 def raws(path, content, block_bytes=BLOCK_BYTES, **settings):
@@ -34,7 +41,8 @@ def raws(path, content, block_bytes=BLOCK_BYTES, **settings):
     with opening(path, "wb") as file:
         file.write(content)
     text = TextFormat(**settings) if settings else None
-    found = read_file(path, ColumnStore(2**20), text=text, block_bytes=block_bytes)
+    with blocks_of(block_bytes):
+        found = read_file(path, ColumnStore(2**20), text=text)
     return {raw.name: raw for raw in found}
 
 
@@ -287,7 +295,8 @@ def test_a_wide_table_with_little_memory(tmp_path):
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(100)])
     frame.to_csv(tmp_path / "t.csv", index=False)
     store = ColumnStore(0)
-    found = read_file(tmp_path / "t.csv", store, without="c7", block_bytes=10_000)
+    with blocks_of(10_000):
+        found = read_file(tmp_path / "t.csv", store, without="c7")
     assert store.bytes_in_memory == 0
     np.testing.assert_array_equal(
         np.column_stack([raw.values for raw in found]), frame.drop(columns="c7").to_numpy()
@@ -389,7 +398,8 @@ def test_what_is_written_in_any_dialect_is_read(
         writer = csv.writer(file, delimiter=delimiter, quoting=quoting, lineterminator=end)
         writer.writerow(table)
         writer.writerows(zip(*table.values(), strict=True))
-    found = read_file(path, ColumnStore(0), text=TextFormat(delimiter=delimiter), block_bytes=size)
+    with blocks_of(size):
+        found = read_file(path, ColumnStore(0), text=TextFormat(delimiter=delimiter))
     for raw, (name, values) in zip(found, table.items(), strict=True):
         assert_same(raw, from_objects(name, values))
 

@@ -49,7 +49,7 @@ def test_attributes_have_one_entry_per_column():
 def test_scores_are_given_the_other_selected_columns():
     X, y = numbers(200)
     selector = quick().fit(X, y)
-    assert selector.selected_.tolist() == [0, 1]
+    assert sorted(selector.selected_) == [0, 1]
     expected = [
         mutual_information(X[:, 0], y, X[:, 1], estimator="ksg-rank"),
         mutual_information(X[:, 1], y, X[:, 0], estimator="ksg-rank"),

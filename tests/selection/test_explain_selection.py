@@ -516,3 +516,19 @@ def test_groups_changed_after_the_fit():
     selector = quick(feature_groups={"both": ["x0", "x1"]}).fit(X, y)
     with pytest.raises(ValueError, match=r"'both'.*changed after fit"):
         selector.set_params(feature_groups=None).explain(X, y)
+
+
+# --- the name of the target -----------------------------------------------------------------------
+
+
+def test_a_target_of_another_name_is_refused():
+    X, y = gates()
+    named = {"target_price": pd.Series(y, name="target_price"), "open": pd.Series(y, name="open")}
+    selector = quick(n_permutations=0, max_features=1).fit(X, named["target_price"])
+    with pytest.raises(ValueError, match=r"'open'.*'target_price'.*same target"):
+        selector.explain(X, named["open"])
+    with pytest.raises(ValueError, match=r"'target_price'.*'open'"):
+        selector.fit(X, named["open"]).explain(X, named["target_price"])
+    for target in (y, pd.Series(y), list(y)):  # without a name, any matches
+        assert len(selector.explain(X, target))
+        assert len(quick(n_permutations=0, max_features=1).fit(X, target).explain(X, named["open"]))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from systems import chosen, gates, noise, numbers, quick, season
+
+from pidselect import PIDSelector
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 frames = pytest.mark.parametrize("library", LIBRARIES)
@@ -39,15 +44,122 @@ def test_every_library_gives_the_same_record(library):
     assert selection.steps == quick().fit(pd.DataFrame(columns), y).selection_.steps
 
 
+STEPS = [int(step) for step in np.random.default_rng(0).integers(0, 10**6, 60)]
+START = dt.datetime(2020, 1, 1)
+COLUMNS = {
+    "date": [START.date() + dt.timedelta(step % 3000) for step in STEPS],
+    "moment": [START + dt.timedelta(seconds=step) for step in STEPS],
+    "zoned": [(START + dt.timedelta(seconds=step)).replace(tzinfo=dt.UTC) for step in STEPS],
+    "duration": [dt.timedelta(seconds=step) for step in STEPS],
+    "clock": [dt.time(step % 24, step % 60) for step in STEPS],
+    "decimal": [Decimal(step) / 100 for step in STEPS],
+    "large": [2**60 + 256 * step + 1 for step in STEPS],
+    "gaps": [None, *STEPS[1:]],
+    "large gaps": [None, *(2**60 + 256 * step + 1 for step in STEPS[1:])],
+    "flag": [step % 2 == 0 for step in STEPS],
+    "flag gaps": [None, *(step % 2 == 0 for step in STEPS[1:])],
+    "text": [f"t{step % 3}" for step in STEPS],
+}
+ARRAY_DTYPES = {"moment": "M", "duration": "m", "large": "i", "gaps": "f", "flag": "b"}
+
+
+def keep_all(table, names):
+    """Return a selector that selects all columns."""
+    selector = PIDSelector(
+        fixed_features=names, max_features=len(names), n_permutations=0, missing="category"
+    )
+    return selector.fit(table, np.array(STEPS) % 7)
+
+
+def same(found, expected):
+    """Return whether values are equal and missing in the same places."""
+    pairs = zip(found, expected, strict=True)
+    return all(pd.isna(a) if pd.isna(b) else a == b for a, b in pairs)
+
+
 @frames
-def test_transform_gives_an_array_unless_told_otherwise(library):
-    columns, y = season()
-    table = LIBRARIES[library](columns)
-    array = quick().fit(table, y).transform(table)
-    assert isinstance(array, np.ndarray)
-    assert array.shape == (150, 2)
-    assert array[:, 0].tolist() == columns["wind"]
-    assert array[:, 1].tolist() == columns["port"]
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.filterwarnings("error", "ignore:No feature")
+def test_transform_keeps_library_dtypes_and_values(library, name):
+    table = LIBRARIES[library]({name: COLUMNS[name], "x": STEPS})
+    found = keep_all(table, [name, "x"]).transform(table)
+    assert isinstance(found, LIBRARIES[library] if library != "pyarrow" else pa.Table)
+    assert found.equals(table)
+
+
+@frames
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("wanted", ["default", "pandas", "polars"])
+@pytest.mark.filterwarnings("error", "ignore:No feature")
+def test_set_output_keeps_values(library, name, wanted):
+    table = LIBRARIES[library]({name: COLUMNS[name]})
+    selector = keep_all(table, [name]).set_output(transform=wanted)
+    found = selector.transform(table)
+    expected = list(table[name]) if library == "pandas" else COLUMNS[name]
+    if wanted == "default":
+        assert isinstance(found, np.ndarray)
+        is_date = name == "date" and library != "pandas"
+        is_large_gap = name == "large gaps" and library == "pandas"  # pandas has made it floats
+        kind = "M" if is_date else "f" if is_large_gap else ARRAY_DTYPES.get(name, "O")
+        assert found.dtype.kind == kind
+        values = found[:, 0].astype(object) if kind == "M" else found[:, 0].tolist()
+        assert same(values, expected)
+    else:
+        assert isinstance(found, LIBRARIES[wanted])
+        assert list(found.columns) == [name]
+        assert same(list(found[name]), expected)
+
+
+@frames
+def test_an_array_of_columns_of_several_types(library):
+    columns = {key: COLUMNS[key] for key in ("large", "moment", "text", "flag")}
+    table = LIBRARIES[library]({**columns, "x": [step / 8 for step in STEPS]})
+    selector = keep_all(table, ["large", "moment", "text", "flag", "x"])
+    found = selector.set_output(transform="default").transform(table)
+    assert found.dtype == object
+    assert found[5].tolist() == [
+        COLUMNS["large"][5],
+        np.datetime64(COLUMNS["moment"][5], "us"),
+        COLUMNS["text"][5],
+        COLUMNS["flag"][5],
+        STEPS[5] / 8,
+    ]
+    some = LIBRARIES[library]({"large": COLUMNS["large"], "x": [step / 8 for step in STEPS]})
+    mixed = keep_all(some, ["large", "x"]).set_output(transform="default").transform(some)
+    assert mixed[:, 0].tolist() == COLUMNS["large"]
+    small = LIBRARIES[library]({"n": STEPS, "x": [step / 8 for step in STEPS]})
+    assert (
+        keep_all(small, ["n", "x"]).set_output(transform="default").transform(small).dtype == float
+    )
+
+
+@frames
+@pytest.mark.parametrize("wanted", ["default", "pandas", "polars"])
+def test_dates_in_pipelines(library, wanted):
+    table = LIBRARIES[library]({"moment": COLUMNS["moment"], "x": STEPS})
+    y = np.array(STEPS) % 7
+    twice = make_pipeline(keep_all(table, [0, 1]), keep_all(table, [0, 1]))
+    assert twice.fit(table, y).transform(table).equals(table)
+    passing = ColumnTransformer([("all", keep_all(table, [0, 1]), [0, 1])])
+    pipeline = make_pipeline(keep_all(table, [0, 1]), passing).set_output(transform=wanted)
+    found = pipeline.fit(table, y).transform(table)
+    if wanted == "default":
+        assert isinstance(found, np.ndarray)
+        assert found[:, 1].tolist() == STEPS
+        assert found[7, 0] == np.datetime64(COLUMNS["moment"][7])
+    else:
+        assert isinstance(found, LIBRARIES[wanted])
+        assert list(found["all__moment"]) == COLUMNS["moment"]
+
+
+@pytest.mark.parametrize("wanted", ["pandas", "polars"])
+@frames
+def test_the_output_set_for_all_estimators(library, wanted):
+    table = LIBRARIES[library]({"date": COLUMNS["date"], "x": STEPS})
+    with config_context(transform_output=wanted):
+        found = keep_all(table, ["date", "x"]).transform(table)
+    assert isinstance(found, LIBRARIES[wanted])
+    assert list(found["date"]) == COLUMNS["date"]
 
 
 @outputs
@@ -202,6 +314,6 @@ def test_a_failure_leaves_the_names_of_an_earlier_fit():
 def test_fit_on_one_library_and_transform_another():
     columns, y = season()
     selector = quick().fit(pd.DataFrame(columns), y)
-    expected = selector.transform(pd.DataFrame(columns))
-    np.testing.assert_array_equal(selector.transform(pl.DataFrame(columns)), expected)
-    np.testing.assert_array_equal(selector.transform(pa.table(columns)), expected)
+    for make in (pl.DataFrame, pa.table):
+        table = make(columns)
+        assert selector.transform(table).equals(table.select(["wind", "port"]))

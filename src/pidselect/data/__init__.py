@@ -4,11 +4,20 @@ from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntAr
 from .column_store import ColumnStore
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
-from .input import collect, frame_library, is_frame, make_frame, select_columns, to_matrix
+from .formats import FileError, TextFormat
+from .input import (
+    collect,
+    convert,
+    frame_library,
+    is_frame,
+    make_frame,
+    n_rows,
+    select_columns,
+    to_matrix,
+)
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
 from .table import Dataset, IdentifierWarning, Table, read_block, read_dataset
-from .text_io import FileError, TextFormat
 
 __all__ = [
     "CLASS_LEVELS",
@@ -29,11 +38,13 @@ __all__ = [
     "check_choice",
     "check_complete",
     "collect",
+    "convert",
     "find_duplicates",
     "frame_library",
     "is_constant",
     "is_frame",
     "make_frame",
+    "n_rows",
     "read_block",
     "read_dataset",
     "select_columns",

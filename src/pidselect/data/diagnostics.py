@@ -22,6 +22,7 @@ from .duplicates import (
     ranks_of,
     some_rows,
 )
+from .feature_types import Identifier
 from .messages import shown
 from .table import Dataset, Table
 
@@ -255,18 +256,19 @@ def _label(column: Column, row: int) -> str:
 
 
 def _skipped(table: Table) -> Iterator[Finding]:
-    whys: dict[str, list[str]] = {}
+    groups: dict[str | type, list[str]] = {}
     for index, reason in table.skipped.items():
-        whys.setdefault(reason.partition(":")[0], []).append(table.names[index])
-    for why, names in whys.items():
-        one = len(names) == 1
-        are = f"{len(names)} column{' is' if one else 's are'}"
-        said = {
-            "constant": f"{are} constant, hence not informative.",
-            "identifier": f"{are} an identifier: nearly every row has a different text. State "
-            "the type nominal if these are labels.",
-        }
-        yield Finding(Topic.SKIPPED, tuple(names), said.get(why, f"{are} skipped: {why}."))
+        kind = Identifier if isinstance(reason, Identifier) else reason
+        groups.setdefault(kind, []).append(table.names[index])
+    for key, names in groups.items():
+        are = f"{len(names)} column{' is' if len(names) == 1 else 's are'}"
+        sentence = f"{are} {key}, hence not informative."
+        if key is Identifier:
+            sentence = (
+                f"{are} an identifier: nearly every row has a different text. State the type "
+                "nominal if these are labels."
+            )
+        yield Finding(Topic.SKIPPED, tuple(names), sentence)
 
 
 def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
 from .column import FEATURE_TYPES, Column, FeatureType, FloatArray
-from .messages import check_choice, did_you_mean
+from .messages import check_choice, did_you_mean, plain
 from .raw_column import RawColumn
 
 FeatureTypes = Mapping[str, FeatureType] | Sequence[FeatureType]
@@ -83,7 +84,13 @@ def has_at_most(values: FloatArray, n_levels: float) -> bool:
     return count_levels(values) <= n_levels
 
 
-def identifier(raw: RawColumn) -> str | None:
+class Identifier(str):
+    """The reason for skipping a column in which nearly every row has a different text."""
+
+    __slots__ = ()
+
+
+def identifier(raw: RawColumn) -> Identifier | None:
     """Return why a column is an identifier of the rows, or None if it is none.
 
     Examples
@@ -97,7 +104,7 @@ def identifier(raw: RawColumn) -> str | None:
     levels = count_levels(values)
     if levels <= IDENTIFIER_SHARE * len(values):
         return None
-    return f"identifier: {levels} different texts in {len(values)} rows"
+    return Identifier(f"identifier: {levels} different texts in {len(values)} rows")
 
 
 def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
@@ -169,7 +176,7 @@ def stated_feature_types(
                     f"feature_types names no column {name!r}{did_you_mean(name, names)}"
                 )
             check_choice(feature_type, FEATURE_TYPES, f"feature_types[{name!r}]")
-        return tuple(stated.get(name) for name in names)
+        return tuple(plain(stated.get(name)) for name in names)
     if isinstance(feature_types, str) or not hasattr(feature_types, "__len__"):
         raise TypeError(
             f"feature_types must map names to types or list one per column, got {feature_types!r}; "
@@ -182,7 +189,7 @@ def stated_feature_types(
         )
     for name, feature_type in zip(names, feature_types, strict=True):
         check_choice(feature_type, FEATURE_TYPES, f"feature_types for column {name!r}")
-    return tuple(feature_types)
+    return tuple(map(plain, feature_types))
 
 
 def stated_target_type(
@@ -198,4 +205,4 @@ def stated_target_type(
     if not isinstance(feature_types, Mapping) or TARGET in names or TARGET not in feature_types:
         return None
     check_choice(feature_types[TARGET], FEATURE_TYPES, "feature_types['target']")
-    return feature_types[TARGET]
+    return cast(FeatureType, plain(feature_types[TARGET]))

@@ -19,12 +19,14 @@ from .column_store import ColumnStore
 from .messages import quoted
 from .raw_column import (
     BOOLS,
+    EXACT_INTEGERS,
     Form,
     RawColumn,
     from_array,
     from_series,
     gaps_of_array,
     gaps_of_series,
+    since_midnight,
 )
 
 #: Columns of a matrix that lies by rows are taken out together, in so many bytes. On a disk, one
@@ -113,6 +115,37 @@ def read_gaps(X: Any) -> Iterator[RawColumn]:
             yield gaps_of_array(name, column)
 
 
+def n_rows(X: Any) -> int:
+    """Return the number of rows of a table or a vector.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> n_rows(pa.table({"a": [5, 6, 7]})), n_rows([[1, 2]])
+    (3, 1)
+    """
+    if isinstance(X, Columns):
+        return X.n_samples
+    if is_frame(X):
+        return _frame(X).shape[0]
+    return len(X if hasattr(X, "__len__") else _array(X, "X"))
+
+
+def has_names(values: Any) -> bool:
+    """Return whether the columns of a variable have names of their own.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> has_names(pl.Series("price", [1.5])), has_names(pl.Series([1.5])), has_names([1.5])
+    (True, False, False)
+    """
+    values = collect(values)
+    if nw.dependencies.is_into_series(values):
+        return nw.from_native(values, series_only=True).name not in (None, "")
+    return is_frame(values) or isinstance(values, Columns)
+
+
 def read_vectors(values: Any, name: str) -> tuple[RawColumn, ...]:
     """Read one variable, of one or several columns; `name` stands in where they have none.
 
@@ -127,7 +160,7 @@ def read_vectors(values: Any, name: str) -> tuple[RawColumn, ...]:
     if nw.dependencies.is_into_series(values):
         series = nw.from_native(values, series_only=True)
         _check_shape((len(series), 1))
-        return (from_series(name if series.name in (None, "") else str(series.name), series),)
+        return (from_series(str(series.name) if has_names(values) else name, series),)
     array = _array(values, name)
     if array.ndim not in (1, 2):
         raise ValueError(
@@ -162,6 +195,76 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
     # An empty list may be one of names or of positions.
     selected = frame[:, chosen] if chosen else frame.drop(frame.columns)
     return selected if isinstance(X, nw.DataFrame) else selected.to_native()
+
+
+def convert(X: Any, library: str) -> Any:
+    """Return a dataframe as one of "pandas" or "polars", or as an array ("default").
+
+    The dtype of the array holds the values of all columns, numbers or times of one unit; else it
+    is object.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> times = pa.array([0, 31], pa.date32())
+    >>> convert(pa.table({"day": times}), "default").dtype
+    dtype('<M8[D]')
+    >>> convert(pa.table({"day": times, "n": [1, 2]}), "default").tolist()
+    [[np.datetime64('1970-01-01'), 1], [np.datetime64('1970-02-01'), 2]]
+    """
+    frame = _frame(X)
+    if library == frame.implementation.value:
+        return X
+    if library == "polars":
+        return frame.to_polars()
+    if library == "pandas" and (
+        frame.implementation.is_polars() or frame.implementation.is_pyarrow()
+    ):
+        # Integers beside missing ones would become floats, which do not hold all of them.
+        return frame.to_arrow().to_pandas(integer_object_nulls=True)
+    if library == "pandas":
+        return frame.to_pandas()
+    return _side_by_side([_to_array(frame.get_column(name)) for name in frame.columns])
+
+
+def _to_array(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return the values of a series unchanged, as objects where NumPy has no type for them."""
+    dtype: Any = series.dtype
+    if dtype == nw.Time:
+        times = since_midnight(series)
+        if (times.view(np.int64)[~np.isnat(times)] % 1000).any():  # which Python's times lack
+            return times
+    if dtype != nw.Datetime or dtype.time_zone is None:
+        array = np.asarray(series.to_numpy())
+        is_rounded = dtype.is_integer() and array.dtype.kind == "f"
+        if not (is_rounded and np.nanmax(np.abs(array)) >= EXACT_INTEGERS):
+            return array
+    return np.fromiter(series.to_list(), dtype=object, count=len(series))
+
+
+def _side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns as a matrix, of objects unless one dtype holds them all."""
+    dtypes = {column.dtype for column in columns}
+    kinds = {dtype.kind for dtype in dtypes}
+    common = np.dtype(object)
+    if len(dtypes) == 1 and kinds <= set("bmM"):
+        (common,) = dtypes
+    elif kinds <= set("iuf"):
+        common = np.result_type(*dtypes)
+        if common == np.float64 and any(map(_is_beyond_float, columns)):
+            common = np.dtype(object)
+    matrix = np.empty((len(columns[0]), len(columns)), dtype=common)
+    for place, column in enumerate(columns):
+        if common.kind == "O":  # where a list of times would become one of integers
+            items = iter(column) if column.dtype.kind in "mM" else column.tolist()
+            column = np.fromiter(items, dtype=object, count=len(column))
+        matrix[:, place] = column
+    return matrix
+
+
+def _is_beyond_float(column: NDArray[Any]) -> bool:
+    limits = (column.min(initial=0), column.max(initial=0))
+    return column.dtype.kind in "iu" and any(abs(int(n)) > EXACT_INTEGERS for n in limits)
 
 
 def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Any:
@@ -353,12 +456,7 @@ def _array(values: Any, name: str) -> NDArray[Any]:
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths: {error}") from error
-    if array.dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} holds {array.flat[0] if array.size else ''}; "
-            "pass real and imaginary parts as columns of their own"
-        )
-    if array.dtype.kind == "V":
+    if array.dtype.names is not None:
         raise TypeError(
             f"{name} is a structured array; pass a dataframe, e.g. pandas.DataFrame({name})"
         )

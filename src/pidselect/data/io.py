@@ -22,56 +22,38 @@ from itertools import chain
 from math import isnan
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from .column_store import ColumnStore
-from .input import column_names, keep, read_columns, unique_names
-from .messages import quoted
-from .raw_column import RawColumn, from_series
-from .text_io import (
-    BLOCK_BYTES,
+from .formats import (
+    ARROW,
     DELIMITED,
     JSON_LINES,
+    NUMPY,
     PACKED,
+    PARQUET,
     SIGNATURES,
-    ColumnBuilder,
-    DelimitedFile,
     FileError,
-    JsonLinesFile,
-    TextColumnWarning,
-    TextFile,
     TextFormat,
-    build_columns,
     choose,
     is_packed,
     is_text,
     no_rows,
-    open_text,
-    read_text,
     text_suffix,
-    whole_number,
 )
+from .input import column_names, keep, read_columns, unique_names
+from .messages import quoted
+from .raw_column import RawColumn, from_series
 
-__all__ = [
-    "FileError",
-    "TextColumnWarning",
-    "TextFormat",
-    "atomic_write",
-    "check_target",
-    "header",
-    "read_file",
-    "write_columns",
-]
+if TYPE_CHECKING:  # which needs pyarrow
+    from .text_io import ColumnBuilder, DelimitedFile, JsonLinesFile
 
 AnyPath = str | PathLike[str]
 Arrays = Mapping[str, Any]
 
-PARQUET = (".parquet", ".pq")
-ARROW = (".arrow", ".feather", ".ipc", ".arrows")
-NUMPY = (".npy",)
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 
 #: The path that denotes standard input.
@@ -95,40 +77,43 @@ def read_file(
     columns: str | Iterable[str] | None = None,
     without: str | Iterable[str] = (),
     text: TextFormat | None = None,
-    block_bytes: int = BLOCK_BYTES,
 ) -> tuple[RawColumn, ...]:
     """Read the columns of a file into the store; for the parameters see `Table.open`."""
     place = check_path(path)
     require_arrow(path)
     chosen = None if columns is None else _as_names(columns)
     if is_text(place):
-        return read_text(place, store, chosen, _as_names(without), text, block_bytes)
+        from .text_io import read_text
+
+        return read_text(place, store, chosen, _as_names(without), text)
     with _reading(place):
+        names = choose(place, header(place), chosen, _as_names(without))
         if place.suffix.lower() in NUMPY:
-            array = _open_array(place)
-            names = choose(place, column_names(array), chosen, _as_names(without))
-            raws = [raw for raw in read_columns(array, store) if raw.name in names]
+            raws = [raw for raw in read_columns(_open_array(place), store) if raw.name in names]
         else:
-            raws = _read_arrow(place, store, chosen, _as_names(without))
+            raws = _read_arrow(place, store, names)
     if not raws or not len(raws[0].values):
         raise no_rows(path)
     return tuple(raws)
 
 
-def _as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
-
-
 def header(path: AnyPath, text: TextFormat | None = None) -> tuple[str, ...]:
     """Return the names of a file's columns, of JSON lines those in the first megabyte."""
     place = check_path(path)
+    require_arrow(path)
     if is_text(place):
+        from .text_io import open_text
+
         return open_text(place, text).names
     with _reading(path):
         if place.suffix.lower() in NUMPY:
             return column_names(_open_array(place))
         with _ArrowFile(place) as file:
             return file.names
+
+
+def _as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (str(names),) if isinstance(names, str) else tuple(dict.fromkeys(map(str, names)))
 
 
 # ------------------------------------------------------------------------------------------- paths
@@ -156,21 +141,17 @@ def check_path(path: AnyPath) -> Path:
         known = ", ".join((*DELIMITED, *JSON_LINES, *PARQUET, *ARROW, *NUMPY))
         problem = f"its name must end in {known}, that of a text also in {PACKED}"
         raise FileError(path, problem, "Read other formats with pandas, and pass the dataframe")
-    if not place.exists():
-        raise FileNotFoundError(_not_there(place))
-    return place
-
-
-def _not_there(path: Path) -> str:
-    """Return a message with similar names in the same folder."""
-    folder = path.parent
+    if place.exists():
+        return place
+    folder = place.parent
     if not folder.is_dir():
-        return f"there is no file {str(path)!r}, and no folder {str(folder)!r}"
+        raise FileNotFoundError(f"there is no file {str(path)!r}, and no folder {str(folder)!r}")
     names = sorted(other.name for other in folder.iterdir() if other.is_file())
-    near = get_close_matches(path.name, names, n=3)
-    stems = [name for name in names if name.partition(".")[0] == path.name.partition(".")[0]]
-    found = quoted(str(folder / name) for name in dict.fromkeys((*near, *stems)))
-    return f"there is no file {str(path)!r}" + (f"; did you mean {found}?" if found else "")
+    stems = [name for name in names if name.partition(".")[0] == place.name.partition(".")[0]]
+    near = dict.fromkeys((*get_close_matches(place.name, names), *stems))
+    found = quoted(str(folder / name) for name in near)
+    hint = f"; did you mean {found}?" if found else ""
+    raise FileNotFoundError(f"there is no file {str(path)!r}{hint}")
 
 
 @lru_cache(maxsize=1)
@@ -202,9 +183,6 @@ def _suffix_of(start: bytes) -> str:
     return next(found, ".jsonl" if start.lstrip().startswith(b"{") else ".csv")
 
 
-# -------------------------------------------------------------- Parquet, Arrow and NumPy, by column
-
-
 def require_arrow(path: object) -> Any:
     """Return pyarrow with the modules that read files."""
     try:
@@ -218,12 +196,15 @@ def require_arrow(path: object) -> Any:
     return pyarrow
 
 
+# -------------------------------------------------------------- Parquet, Arrow and NumPy, by column
+
+
 @contextmanager
 def _reading(path: object, name: str | None = None) -> Iterator[None]:
     """Turn whatever a damaged file causes into one kind of error."""
     try:
         yield
-    except (FileError, ModuleNotFoundError):
+    except (FileError, ModuleNotFoundError, Warning):
         raise
     except Exception as error:
         problem = " ".join(str(error).split()) or type(error).__name__
@@ -232,20 +213,6 @@ def _reading(path: object, name: str | None = None) -> Iterator[None]:
             raise FileError(path, problem, "Copy it again") from error
         remedy = f"Convert the column, or exclude it: without=[{name!r}]"
         raise FileError(path, problem, remedy, setting=("without", name)) from error
-
-
-def _read_arrow(
-    path: Path, store: ColumnStore, columns: Sequence[str] | None, without: Sequence[str]
-) -> list[RawColumn]:
-    raws = []
-    with _ArrowFile(path) as file:
-        for group in file.groups(choose(path, file.names, columns, without)):
-            table = file.read(group)
-            for name in group:
-                series = nw.from_native(table.column(name), series_only=True)
-                with _reading(path, name):
-                    raws.append(keep(from_series(name, series), store))
-    return raws
 
 
 def _open_array(path: Path) -> Any:
@@ -258,6 +225,24 @@ def _open_array(path: Path) -> Any:
     if not array.dtype.itemsize:
         raise no_rows(path)
     return array
+
+
+def _read_arrow(path: Path, store: ColumnStore, names: Sequence[str]) -> list[RawColumn]:
+    """Read as many columns at a time as have about `GROUP_BYTES` in the file."""
+    raws = []
+    with _ArrowFile(path) as file:
+        step = max(1, len(file.schema.names) * GROUP_BYTES // max(1, path.stat().st_size))
+        for start in range(0, len(names), step):
+            group = names[start : start + step]
+            batches = list(file.batches(group))
+            if not batches:
+                raise no_rows(path)
+            table = file.pyarrow.Table.from_batches(batches)
+            for name in group:
+                series = nw.from_native(table.column(name), series_only=True)
+                with _reading(path, name):
+                    raws.append(keep(from_series(name, series), store))
+    return raws
 
 
 class _ArrowFile:
@@ -283,24 +268,6 @@ class _ArrowFile:
 
     def __exit__(self, *_: object) -> None:
         self.file.close()
-
-    def groups(self, names: Sequence[str]) -> Iterator[Sequence[str]]:
-        """Yield names of columns that are read together."""
-        size = max(1, self.path.stat().st_size)
-        step = max(1, len(self.schema.names) * GROUP_BYTES // size)
-        for start in range(0, len(names), step):
-            yield names[start : start + step]
-
-    def read(self, names: Sequence[str]) -> Any:
-        """Return some columns."""
-        if self.is_parquet:
-            table = self.file.read(columns=list(names), use_threads=False)
-        else:
-            table = self._reader(names).read_all()
-        self._check_rows(table.num_rows)
-        table = table.select(list(names))
-        table.validate(full=True)
-        return table
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns, some rows at a time."""
@@ -333,11 +300,7 @@ class _ArrowFile:
 
 
 def write_columns(
-    source: AnyPath,
-    target: AnyPath,
-    names: Sequence[str],
-    text: TextFormat | None = None,
-    block_bytes: int = BLOCK_BYTES,
+    source: AnyPath, target: AnyPath, names: Sequence[str], text: TextFormat | None = None
 ) -> None:
     r"""Copy some columns of a file to another file, which is written completely or not at all.
 
@@ -368,14 +331,16 @@ def write_columns(
     """
     origin, place = check_path(source), check_target(target, source)
     require_arrow(target)
+    from .text_io import JsonLinesFile, build_columns, open_text
+
     chosen = _as_names(names)
     file = open_text(origin, text) if is_text(origin) else None
     if not isinstance(file, JsonLinesFile):  # which may name a column in its last line
         choose(source, header(origin, text) if file is None else file.names, chosen)
     columns: dict[str, ColumnBuilder] = {}
     if file is not None and text_suffix(place) not in DELIMITED:
-        columns = build_columns(file, chosen, size=block_bytes)
-    blocks = _blocks(origin, file, chosen, block_bytes)
+        columns = build_columns(file, chosen)
+    blocks = _blocks(origin, file, chosen)
     with atomic_write(place) as target_file:
         if place.suffix.lower() in (*PARQUET, *ARROW):
             _write_arrow(target_file, place, blocks, columns)
@@ -422,20 +387,21 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _blocks(
-    path: Path, file: TextFile | None, names: tuple[str, ...], block_bytes: int
+    path: Path, file: DelimitedFile | JsonLinesFile | None, names: tuple[str, ...]
 ) -> Iterator[Arrays]:
     """Yield the columns of some rows: of a text as they are written, else as they are."""
+    pyarrow = require_arrow(path)
     if file is not None:
-        for block in file.blocks(names, (), block_bytes, as_written=True):
-            nothing = require_arrow(path).nulls(block.n_rows, "string")
-            yield {name: block.columns.get(name, nothing) for name in names}
+        for n_rows, columns in file.blocks(names, as_written=True):
+            nothing = pyarrow.nulls(n_rows, "string"), ()
+            yield {name: columns.get(name, nothing)[0] for name in names}
     elif path.suffix.lower() in NUMPY:
         with _reading(path):
             array = _open_array(path)
             step = max(1, BATCH_VALUES // array.shape[1])
             for start in range(0, len(array), step):
                 some = array[start : start + step]
-                yield {name: require_arrow(path).array(some[:, int(name[1:])]) for name in names}
+                yield {name: pyarrow.array(some[:, int(name[1:])]) for name in names}
     else:
         with _reading(path), _ArrowFile(path) as source:
             for batch in source.batches(names):
@@ -447,23 +413,24 @@ def _write_delimited(
     place: Path,
     names: Sequence[str],
     blocks: Iterator[Arrays],
-    source: TextFile | None,
+    source: DelimitedFile | JsonLinesFile | None,
 ) -> None:
     encoding, delimiter, fields = "utf-8", ",", dict(zip(names, names, strict=True))
-    if isinstance(source, DelimitedFile):
+    if source is not None and hasattr(source, "fields"):
         encoding, delimiter = source.text.encoding, source.text.delimiter or ","
         fields = dict(zip(source.names, source.fields, strict=True))
     if (text_suffix(place) == ".tsv") != (delimiter == "\t"):
         delimiter = "," if delimiter == "\t" else "\t"
     with _text_file(file, place, encoding) as wrapper:
-        writer = csv.writer(wrapper, delimiter=delimiter, lineterminator="\n")
-        quoting = csv.writer(wrapper, writer.dialect, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow([fields[name] for name in names])
-        for block in blocks:
-            columns = [[_to_text(v) for v in array.to_pylist()] for array in block.values()]
+        lists: list[list[str]] = [[fields[name]] for name in names]
+        while lists:
             # Python quotes no "\r" where lines end in "\n".
-            has_returns = any("\r" in text for texts in columns for text in texts)
-            (quoting if has_returns else writer).writerows(zip(*columns, strict=True))
+            has_returns = any("\r" in text for texts in lists for text in texts)
+            quoting: Any = csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL
+            writer = csv.writer(wrapper, delimiter=delimiter, lineterminator="\n", quoting=quoting)
+            writer.writerows(zip(*lists, strict=True))
+            arrays = next(blocks, {}).values()
+            lists = [[_to_text(value) for value in array.to_pylist()] for array in arrays]
 
 
 def _write_json(
@@ -518,58 +485,51 @@ def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]
 
 def _to_json_values(array: Any, column: ColumnBuilder | None) -> list[Any]:
     """Return numbers, booleans or texts, of a text file by the form of the whole column."""
-    values = array.to_pylist()
     if column is None:
-        return [_to_json(value) for value in values]
-    values = [None if column.is_missing(text) else text for text in values]
+        return [_to_json(value) for value in array.to_pylist()]
+    from .text_io import whole_number
+
+    texts = column.without_words(array).to_pylist()
     if column.form == "boolean":
-        return [text and text.lower() == "true" for text in values]
+        return [text and text.lower() == "true" for text in texts]
     if column.form in (None, "number"):
-        return [text and _to_json(whole_number(text.replace(",", "."))) for text in values]
-    return values
+        return [text and _to_json(whole_number(text.replace(",", "."))) for text in texts]
+    return cast(list[Any], texts)
 
 
 def _to_arrow(texts: Any, column: ColumnBuilder | None) -> Any:
     """Return texts of a file as an array of the type that the whole column has."""
     if column is None:
         return texts
-    pyarrow = require_arrow("")
     if column.form == "text" or column.has_merged:
-        written = [None if column.is_missing(text) else text for text in texts.to_pylist()]
-        return pyarrow.array(written, pyarrow.string())
-    values = column.parse(texts)
-    if values is None:
-        raise ValueError(f"column {column.name!r} changed while the file was read")
-    gone = np.isnan(values)
-    known = np.where(gone, 0.0, values)
-    match column.form:
-        case None | "number":
-            as_read = known.astype(np.int64) if column.is_whole else known
-            return pyarrow.array(as_read, mask=gone)
-        case "boolean":
-            return pyarrow.array(known.astype(bool), mask=gone)
-    ticks = pyarrow.array(np.rint(known * 1e6).astype(np.int64), mask=gone)
-    is_clock = column.form == "clock"
-    return ticks.cast(pyarrow.time64("us") if is_clock else pyarrow.timestamp("us"))
-
-
-def _to_text(value: Any) -> str:
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, timedelta):  # in seconds, as it is read
-        return f"{value.total_seconds():.15g}"
-    return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
+        return column.without_words(texts)
+    pyarrow = require_arrow("")
+    array = pyarrow.array(column.parse(texts), from_pandas=True)  # NaN is null
+    if column.form in ("moment", "clock"):
+        array = pyarrow.compute.round(pyarrow.compute.multiply(array, 1e6)).cast("int64")
+    kinds = {"boolean": "bool", "moment": "timestamp[us]", "clock": "time64[us]"}
+    return array.cast(kinds.get(column.form or "", "int64" if column.is_whole else "double"))
 
 
 def _to_json(value: Any) -> Any:
-    if isinstance(value, float) and isnan(value):
-        return None
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return float(value) if isinstance(value, Decimal) else _to_text(value)
+    match value:
+        case timedelta():  # in seconds, as it is read
+            return value.total_seconds()
+        case Decimal():
+            return float(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case datetime():
+            return value.isoformat(sep=" ")
+        case float():
+            return None if isnan(value) else value
+        case None | bool() | int():
+            return value
+    return str(value)
+
+
+def _to_text(value: Any) -> str:
+    plain = value if isinstance(value, Decimal) else _to_json(value)
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    return "" if plain is None else str(plain)

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from math import isfinite, isnan, nan
 from typing import Any
 
+import numpy as np
+
 SHOWN_NAMES = 12  # names listed in full: what fits a few lines of a terminal
 
 
@@ -24,7 +26,7 @@ def quoted(names: Iterable[object]) -> str:
     True
     """
     known = list(names)
-    shown = ", ".join(repr(name) for name in known[:SHOWN_NAMES])
+    shown = ", ".join(repr(plain(name)) for name in known[:SHOWN_NAMES])
     more = len(known) - SHOWN_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 
@@ -85,6 +87,18 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def plain(value: Any) -> Any:
+    """Return a scalar of NumPy as that of Python, anything else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain(np.str_("drop")), plain(np.int64(5)), plain([1])
+    ('drop', 5, [1])
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def check_choice(value: object, known: Iterable[object], parameter: str) -> None:
     """Raise a ValueError unless `value` is one of the known ones.
 
@@ -99,7 +113,7 @@ def check_choice(value: object, known: Iterable[object], parameter: str) -> None
     ...
     ValueError: algorithm=3 is unknown; known are 1, 2
     """
-    choices = list(known)
+    value, choices = plain(value), list(map(plain, known))
     # True == 1, so the types must agree as well; and an array compared with a word has no truth.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         raise ValueError(f"{parameter}={value!r} is unknown{did_you_mean(value, choices)}")

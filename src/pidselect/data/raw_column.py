@@ -5,6 +5,7 @@ The feature type is inferred elsewhere, see `feature_types`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -17,14 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .column import FloatArray, IntArray
-from .messages import warn_caller
+from .messages import cut, warn_caller
 
 Form = Literal["number", "time", "bool", "text", "category", "graded"]
-Family = Literal["number", "bool", "text", "moment", "span", "clock", "complex", "other"]
 
 EXACT_INTEGERS = 2**53  # float64 holds every integer up to here, where the next one merges
 BOOLS = ("False", "True")  # what 0 and 1 stand for in a column of bools
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+#: The seconds of NumPy's units of time, on average where they differ, and the units of a second.
+LONG_UNITS = {"generic": 1, "s": 1, "m": 60, "h": 3600, "D": 86_400, "W": 604_800}
+LONG_UNITS |= {"M": 2_629_746, "Y": 31_556_952}
+SHORT_UNITS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +38,9 @@ class RawColumn:
     Parameters
     ----------
     name : str
-        The column's name.
     form : {"number", "time", "bool", "text", "category", "graded"}
-        What the table holds: "category" has categories in a stated order that
-        need not mean anything, "graded" ones whose order does.
+        "category" has categories in a stated order that need not mean anything, "graded" ones
+        whose order does.
     values : array of float64, shape (n_samples,)
         Numbers, seconds (form "time") or codes into `labels`; NaN where missing.
         Always a fresh array, never the caller's memory.
@@ -76,19 +79,15 @@ def from_array(name: str, values: NDArray[Any]) -> RawColumn:
     array([86400.,    nan])
     """
     match values.dtype.kind:
-        case "f":
-            return RawColumn(name, "number", np.array(values, dtype=np.float64))
-        case "i" | "u":
-            return RawColumn(name, "number", _exact_floats(name, values))
+        case "f" | "i" | "u":
+            return RawColumn(name, "number", _to_floats(name, values))
         case "b":
             return RawColumn(name, "bool", np.array(values, dtype=np.float64), BOOLS)
         case "m" | "M":
             return RawColumn(name, "time", _seconds(name, values))
         case "S":
-            texts = [value.decode("utf-8", "replace") for value in values.tolist()]
-            return from_labels(name, texts)
-        case _:
-            return from_objects(name, values if values.dtype.kind == "O" else values.tolist())
+            return from_labels(name, [text.decode("utf-8", "replace") for text in values.tolist()])
+    return from_objects(name, values if values.dtype.kind == "O" else values.tolist())
 
 
 def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
@@ -102,19 +101,52 @@ def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
     >>> raw.form, raw.values, raw.labels
     ('graded', array([ 1., nan,  0.]), ('bad', 'good'))
     """
-    dtype = series.dtype
+    dtype, missing = series.dtype, None
+    try:  # every library has types that it cannot convert
+        if dtype in (nw.Enum, nw.Categorical):
+            values: Any = series.to_list()
+            categories, form = _categories(series)
+        elif dtype in (nw.Int128, nw.UInt128, nw.List, nw.Struct, nw.Array):
+            values = series.to_list()
+        elif dtype == nw.Time:
+            values = since_midnight(series)
+        elif dtype.is_decimal():
+            values, n_levels = series.cast(nw.Float64).to_numpy(), series.n_unique()
+        elif dtype.is_integer():
+            # A null would turn the integers into floats before their exactness is checked.
+            missing = series.is_null().to_numpy().astype(bool)
+            values = (series.fill_null(0) if missing.any() else series).to_numpy()
+        else:
+            values = np.asarray(series.to_numpy())
+    except Exception as error:
+        problem = f"column {name!r} of type {dtype} cannot be read ({error})"
+        raise TypeError(f"{problem}; convert the column or leave it out") from error
     if dtype in (nw.Enum, nw.Categorical):
-        return _from_categories(name, series)
-    if dtype in (nw.Int128, nw.UInt128, nw.List, nw.Struct, nw.Array):
-        return from_objects(name, series.to_list())
-    if dtype.is_integer():
-        # A null would turn the integers into floats before their exactness is checked.
-        missing = series.is_null().to_numpy().astype(bool)
-        integers = series.fill_null(0).to_numpy() if missing.any() else series.to_numpy()
-        return RawColumn(name, "number", _exact_floats(name, integers, missing))
+        return from_labels(name, values, categories, form)
     if dtype.is_decimal():
-        series = series.cast(nw.Float64)
-    return from_array(name, np.asarray(series.to_numpy()))
+        warn_merged(name, n_levels, len(np.unique(values)))
+    if missing is not None:
+        return RawColumn(name, "number", _to_floats(name, values, missing))
+    return from_objects(name, values) if isinstance(values, list) else from_array(name, values)
+
+
+def _categories(series: nw.Series[Any]) -> tuple[Iterable[Hashable] | None, Form]:
+    """Return the categories in a stated order, None if there is none, and what the order means."""
+    if isinstance(series.dtype, nw.Enum):
+        is_polars = series.implementation.is_polars()
+        return series.dtype.categories, "category" if is_polars else "graded"
+    native = series.to_native()
+    if getattr(getattr(native, "type", None), "ordered", False):  # pyarrow
+        return native.unify_dictionaries().chunk(0).dictionary.to_pylist(), "graded"
+    return None, "text"
+
+
+def since_midnight(series: nw.Series[Any]) -> NDArray[Any]:
+    """Return times of day as durations in nanoseconds, which Python's times do not have."""
+    if series.implementation.is_polars():
+        return series.cast(nw.Int64).cast(nw.Duration("ns")).to_numpy()
+    ticks = series.to_arrow().cast("time64[ns]").cast("int64").cast("duration[ns]")
+    return np.asarray(ticks.to_numpy(zero_copy_only=False))
 
 
 def gaps_of_array(name: str, values: NDArray[Any]) -> RawColumn:
@@ -125,22 +157,15 @@ def gaps_of_array(name: str, values: NDArray[Any]) -> RawColumn:
     >>> gaps_of_array("wind", np.array([1.5, np.nan, -np.inf])).values
     array([  0.,  nan, -inf])
     """
+    gaps = np.zeros(len(values))
     match values.dtype.kind:
         case "f":
-            gaps = np.where(np.isfinite(values), 0.0, values)
-            return RawColumn(name, "number", gaps.astype(np.float64))
+            gaps = np.where(np.isfinite(values), 0.0, values).astype(np.float64)
         case "m" | "M":
-            missing = np.isnat(values)
+            gaps[np.isnat(values)] = np.nan
         case "O":
-            floats = [value if isinstance(value, float) else 0.0 for value in values]
-            missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
-            infinite = np.isinf(floats)
-            return RawColumn(
-                name, "number", np.where(missing, np.nan, np.where(infinite, floats, 0.0))
-            )
-        case _:
-            missing = np.zeros(len(values), dtype=bool)
-    return RawColumn(name, "number", np.where(missing, np.nan, 0.0))
+            gaps[:] = [_gap(value) for value in values]
+    return RawColumn(name, "number", gaps)
 
 
 def gaps_of_series(name: str, series: nw.Series[Any]) -> RawColumn:
@@ -172,24 +197,25 @@ def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
     holds {'foo': 'bar'} (dict) in row 1; convert the column or leave it out
     """
     missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
-    rows = np.flatnonzero(~missing).tolist()
-    families = {_family(feature_type) for feature_type in {type(values[row]) for row in rows}}
-    if families <= {"bool", "number"}:
-        if families == {"bool"}:
-            return RawColumn(name, "bool", _spread(map(float, _at(values, rows)), missing), BOOLS)
-        return RawColumn(name, "number", _numbers(name, _at(values, rows), missing))
+    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
+    families = {_family(kind) for kind in set(map(type, present))}
     if families == {"text"}:
-        return from_labels(name, values, missing)
-    if len(families) == 1 and families <= _CLOCKS.keys():
-        seconds = _CLOCKS[families.pop()]
-        return RawColumn(name, "time", _spread(map(seconds, _at(values, rows)), missing))
-    raise _odd_value(name, values, rows)
+        return from_labels(name, values)
+    if families == {"bool"}:
+        return RawColumn(name, "bool", _spread(map(float, present), missing), BOOLS)
+    if families <= {"bool", "number"}:
+        floats = [to_float(value) for value in present]
+        warn_merged(name, len(set(present)), len(set(floats)))
+        return RawColumn(name, "number", _spread(floats, missing))
+    if len(families) == 1 and families <= {"date", "duration", "time of day"}:
+        seconds = (_seconds_of(name, value) for value in present)
+        return RawColumn(name, "time", _spread(seconds, missing))
+    raise _odd_value(name, values)
 
 
 def from_labels(
     name: str,
     values: Sequence[Hashable] | NDArray[Any],
-    missing: NDArray[np.bool_] | None = None,
     categories: Iterable[Hashable] | None = None,
     form: Form = "text",
 ) -> RawColumn:
@@ -200,79 +226,85 @@ def from_labels(
     >>> from_labels("size", ["S", "L", "S"], categories=["S", "M", "L"], form="graded").values
     array([0., 1., 0.])
     """
-    if missing is None:
-        missing = np.zeros(len(values), dtype=bool)
-    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
-    used = set(present)
+    try:
+        used = {value for value in set(values) if not _is_missing(value)}
+    except TypeError as error:  # an Arrow dictionary may hold lists
+        raise _odd_value(name, values) from error
     order = _sorted(used) if categories is None else [c for c in categories if c in used]
     codes = {value: code for code, value in enumerate(order)}
-    floats = _spread((codes[value] for value in present), missing)
+    floats = np.array([codes.get(value, np.nan) for value in values], dtype=np.float64)
     return RawColumn(name, form, floats, tuple(str(value) for value in order))
 
 
-def _from_categories(name: str, series: nw.Series[Any]) -> RawColumn:
-    """Read a categorical; those of pandas and pyarrow may be ordered."""
-    values, missing = series.to_list(), series.is_null().to_numpy().astype(bool)
-    native = series.to_native()
-    if isinstance(series.dtype, nw.Enum):
-        form: Form = "category" if series.implementation.is_polars() else "graded"
-        return from_labels(name, values, missing, series.dtype.categories, form)
-    if getattr(getattr(native, "type", None), "ordered", False):  # pyarrow
-        categories = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
-        return from_labels(name, values, missing, categories, "graded")
-    return from_labels(name, values, missing)
-
-
-def _exact_floats(
-    name: str, integers: NDArray[Any], missing: NDArray[np.bool_] | None = None
+def _to_floats(
+    name: str, numbers: NDArray[Any], missing: NDArray[np.bool_] | None = None
 ) -> FloatArray:
-    """Return integers as floats, warning where different ones become equal."""
-    floats = integers.astype(np.float64)
-    if len(integers) and (floats.max() >= EXACT_INTEGERS or floats.min() <= -EXACT_INTEGERS):
-        known = slice(None) if missing is None else ~missing
-        _warn_merged(name, len(np.unique(integers[known])), len(np.unique(floats[known])))
+    """Return numbers as new floats, warning where different ones become equal."""
+    with np.errstate(over="ignore"):  # infinity is reported with its row
+        floats = np.array(numbers, dtype=np.float64)
+    is_wide = numbers.dtype.kind == "f" and numbers.dtype.itemsize > floats.itemsize
+    is_whole = numbers.dtype.kind != "f" and len(floats)
+    if is_wide or (is_whole and max(floats.max(), -floats.min()) >= EXACT_INTEGERS):
+        known = ~np.isnan(floats) if missing is None else ~missing
+        warn_merged(name, len(np.unique(numbers[known])), len(np.unique(floats[known])))
     if missing is not None:
         floats[missing] = np.nan
     return floats
 
 
-def _warn_merged(name: str, before: int, after: int) -> None:
+def warn_merged(name: str, before: int, after: int) -> None:
+    """Warn if there are fewer different values after than before."""
     if after < before:
         warn_caller(
             f"column {name!r}: {before} different values become {after} as float64, which holds "
-            "all integers only up to 2**53; subtract an offset first, or pass them as text"
+            "about 16 digits, and integers up to 2**53; subtract an offset first, or pass them as "
+            "text"
         )
 
 
 def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
-    """Return numpy's datetimes (since 1970) or durations in seconds, NaT as NaN."""
+    """Return NumPy's datetimes (since 1970) or durations in seconds, NaT as NaN."""
     missing = np.isnat(times)
-    if np.datetime_data(times.dtype)[0] in ("Y", "M", "generic"):  # of no fixed length
-        times = times.astype(f"{times.dtype.kind}8[s]")
-    unit: Any  # NumPy's stubs accept only literal units
+    if times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in ("Y", "M"):
+        dates = times.astype("M8[s]")
+        beyond = ~missing & (dates.astype(times.dtype) != times)
+        if beyond.any():
+            row = int(np.argmax(beyond))
+            raise ValueError(
+                f"column {name!r} holds a date of {int(times[row].astype(np.int64)):,} "
+                f"{times.dtype} in row {row}, beyond the range of dates; correct or remove it"
+            )
+        times = dates
     unit, count = np.datetime_data(times.dtype)
-    length = float(np.timedelta64(count, unit) / np.timedelta64(1, "s"))
-    ticks = times.astype(np.int64)
-    ticks[missing] = 0
+    ticks = np.where(missing, 0, times.astype(np.int64))
     # Dividing by a whole number is exact where multiplying by 1e-6 is not.
-    seconds = ticks * length if length >= 1 else ticks / np.round(1 / length)
-    if len(ticks) and np.abs(ticks).max() >= EXACT_INTEGERS:
-        _warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds)))
+    seconds = ticks * float(count)
+    seconds = seconds * LONG_UNITS[unit] if unit in LONG_UNITS else seconds / SHORT_UNITS[unit]
+    if len(ticks) and max(ticks.max(), -ticks.min()) >= EXACT_INTEGERS:
+        warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds)))
     return np.where(missing, np.nan, seconds)
 
 
-def _numbers(name: str, present: list[Any], missing: NDArray[np.bool_]) -> FloatArray:
-    floats = [_float(value) for value in present]
-    if any(abs(value) >= EXACT_INTEGERS for value in floats):
-        _warn_merged(name, len(set(present)), len(set(floats)))
-    return _spread(floats, missing)
+def _seconds_of(name: str, value: Any) -> float:
+    match value:
+        case np.datetime64() | np.timedelta64():
+            return float(_seconds(name, value.reshape(1))[0])
+        case timedelta():
+            return value.total_seconds()
+        case datetime():
+            moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+            return (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
+        case date():
+            return (value - date(1970, 1, 1)).total_seconds()
+    return float(value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6)
 
 
-def _float(value: Any) -> float:
+def to_float(value: Any) -> float:
+    """Return a number as float64, infinite if it is too large."""
     try:
         return float(value)
     except OverflowError:  # an integer beyond 1e308; infinity is reported with its row
-        return float("inf") if value > 0 else float("-inf")
+        return math.inf if value > 0 else -math.inf
 
 
 def _spread(values: Iterable[float], missing: NDArray[np.bool_]) -> FloatArray:
@@ -280,10 +312,6 @@ def _spread(values: Iterable[float], missing: NDArray[np.bool_]) -> FloatArray:
     spread = np.full(len(missing), np.nan)
     spread[~missing] = np.fromiter(values, dtype=np.float64)
     return spread
-
-
-def _at(values: Sequence[Any] | NDArray[Any], rows: list[int]) -> list[Any]:
-    return [values[row] for row in rows]
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
@@ -299,45 +327,40 @@ def _is_missing(value: Any) -> bool:
     # pandas' NA and NaT go by name, so that pandas need not be there.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(value, float | np.inexact | Decimal | np.datetime64 | np.timedelta64):
-        return bool(value != value)
-    return False
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signalling NaN cannot be compared
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.inexact) and bool(np.isnan(value))
 
 
-def _family(feature_type: type) -> Family:
-    """Return the family a type belongs to; subclasses stand before their parents."""
-    families: tuple[tuple[Family, tuple[type, ...]], ...] = (
-        ("bool", (bool, np.bool_)),
-        ("span", (timedelta, np.timedelta64)),  # to numpy a duration is an integer
-        ("number", (Real, Decimal)),
-        ("complex", (Complex,)),
-        ("text", (str,)),
-        ("moment", (date, np.datetime64)),
-        ("clock", (time,)),
-    )
-    return next((name for name, types in families if issubclass(feature_type, types)), "other")
+def _gap(value: Any) -> float:
+    """Return NaN for a missing value, an infinite number as it is, 0 for all others."""
+    if _is_missing(value):
+        return math.nan
+    is_infinite = isinstance(value, float | np.floating | Decimal) and math.isinf(value)
+    return float(value) if is_infinite else 0.0
 
 
-def _moment_seconds(value: date | np.datetime64) -> float:
-    if isinstance(value, np.datetime64):
-        return float(_seconds("", value.reshape(1))[0])
-    if not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    return ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
+#: Types that a column may hold together; subclasses stand before their parents.
+FAMILIES: dict[str, tuple[type, ...]] = {
+    "bool": (bool, np.bool_),
+    "duration": (timedelta, np.timedelta64),  # to NumPy a duration is an integer
+    "number": (Real, Decimal),
+    "complex": (Complex,),
+    "text": (str,),
+    "date": (date, np.datetime64),
+    "time of day": (time,),
+}
 
 
-def _span_seconds(value: timedelta | np.timedelta64) -> float:
-    if isinstance(value, np.timedelta64):
-        return float(_seconds("", value.reshape(1))[0])
-    return value.total_seconds()
+def _family(kind: type) -> str:
+    return next((name for name, types in FAMILIES.items() if issubclass(kind, types)), "other")
 
 
-def _clock_seconds(value: time) -> float:
-    return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-
-
-def _odd_value(name: str, values: Sequence[Any] | NDArray[Any], rows: list[int]) -> Exception:
+def _odd_value(name: str, values: Sequence[Any] | NDArray[Any]) -> Exception:
     """Return the error for a column that is neither all numbers nor all texts."""
+    rows = [row for row, value in enumerate(values) if not _is_missing(value)]
     families = [_family(type(values[row])) for row in rows]
     if "complex" in families:
         row = rows[families.index("complex")]
@@ -345,21 +368,22 @@ def _odd_value(name: str, values: Sequence[Any] | NDArray[Any], rows: list[int])
             f"Complex data not supported: column {name!r} holds {values[row]!r} in row {row}; "
             "pass its real and imaginary parts as two columns"
         )
+    other = ""
     if "other" in families:
         row = rows[families.index("other")]
-        other = ""
     else:
         row = next(rows[i] for i, family in enumerate(families) if family != families[0])
-        other = f", but {values[rows[0]]!r} ({type(values[rows[0]]).__name__}) in row {rows[0]}"
+        other = f", but {_described(values[rows[0]])} in row {rows[0]}"
     return TypeError(
-        "argument must be a string or a number, the same throughout a column: "
-        f"column {name!r} holds {values[row]!r} ({type(values[row]).__name__}) in row {row}"
-        f"{other}; convert the column or leave it out"
+        "argument must be a string or a number, the same throughout a column: column "
+        f"{name!r} holds {_described(values[row])} in row {row}{other}; convert the column or "
+        "leave it out"
     )
 
 
-_CLOCKS: dict[Family, Any] = {
-    "moment": _moment_seconds,
-    "span": _span_seconds,
-    "clock": _clock_seconds,
-}
+def _described(value: Any) -> str:
+    try:
+        text = cut(repr(value), 200)
+    except Exception:  # whatever an object of the caller does
+        text = object.__repr__(value)
+    return f"{text} ({type(value).__name__})"

@@ -21,12 +21,12 @@ from .feature_types import (
     to_column,
     to_target,
 )
-from .input import keep, read_columns, read_vectors
+from .formats import TextFormat
+from .input import has_names, keep, read_columns, read_vectors
 from .io import read_file
-from .messages import did_you_mean, warn_caller
+from .messages import did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
 from .raw_column import RawColumn
-from .text_io import TextFormat
 
 MEMORY_OF_A_FILE = 2**28  # bytes of the columns of a file in memory; others go to temporary files
 
@@ -233,7 +233,9 @@ class Table(Columns):
         """
         if isinstance(column, str):
             if column not in self.names:
-                raise ValueError(f"there is no column {column!r}{did_you_mean(column, self.names)}")
+                raise ValueError(
+                    f"there is no column {plain(column)!r}{did_you_mean(column, self.names)}"
+                )
             return self.names.index(column)
         if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
             raise TypeError(f"a column is given by its name or its position, got {column!r}")
@@ -321,11 +323,16 @@ def build_table(
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Features and target; `rows` are the rows of the input, all unless ``missing="drop"``."""
+    """Features and target.
+
+    `rows` are the rows of the input, all unless ``missing="drop"``; `has_target_names` is whether
+    the columns of the target came with names.
+    """
 
     table: Table
     target: Block
     rows: IntArray
+    has_target_names: bool = False
 
 
 def read_dataset(
@@ -389,7 +396,7 @@ def read_dataset(
     table = build_table(
         raws, feature_types_over(X, feature_types), X.skipped if isinstance(X, Table) else {}
     )
-    return Dataset(table.stored_in(store), target, rows)
+    return Dataset(table.stored_in(store), target, rows, has_names(y))
 
 
 def _target_types(

@@ -1,4 +1,7 @@
-"""Tables in text files: delimited fields parsed by pyarrow, JSON lines by `json`."""
+"""Reading tables in text files: delimited fields parsed by pyarrow, JSON lines by `json`.
+
+This module needs pyarrow; `io` imports it when a text is read.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,36 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 
 from .column import FloatArray
 from .column_store import ColumnStore
+from .formats import (
+    JSON_LINES,
+    PACKED,
+    SIGNATURES,
+    FileError,
+    Setting,
+    TextColumnWarning,
+    TextFormat,
+    choose,
+    is_packed,
+    no_rows,
+    text_suffix,
+)
 from .input import keep
-from .messages import did_you_mean, quoted, warn_caller
-from .raw_column import BOOLS, EXACT_INTEGERS, RawColumn, from_objects
+from .messages import quoted, warn_caller
+from .raw_column import BOOLS, EXACT_INTEGERS, RawColumn, to_float, warn_merged
 
-DELIMITED = (".csv", ".tsv", ".txt")
-JSON_LINES = (".jsonl", ".ndjson")
-PACKED = ".gz"
 DELIMITERS = (",", ";", "\t", "|")
-
-#: Texts that denote a missing value by default.
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A")
 
 #: Bytes of text that are parsed together, which are also the most of a record; more in wide tables.
 BLOCK_BYTES, WIDE_BLOCK_BYTES, ROWS_OF_A_BLOCK = 2**22, 2**26, 2**7
@@ -50,15 +64,6 @@ SPOOL_SHARE, BUFFERED_VALUES = 4, 2**22
 #: many numbers.
 MOST_WORDS, NUMBERS_PER_WORD = 2, 4
 
-#: First bytes of files that are no text, with their format and the end of their names.
-SIGNATURES = {
-    b"PAR1": ("a Parquet file", ".parquet"),
-    b"ARROW1": ("an Arrow file", ".arrow"),
-    b"\x93NUMPY": ("a NumPy array", ".npy"),
-    b"\x1f\x8b": ("compressed by gzip", PACKED),
-    b"PK\x03\x04": ("a zip archive or a spreadsheet", ".zip"),
-}
-
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _WITH_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)*\s*", re.ASCII)
 _THOUSANDS = r"(?:[0-9]{1,3}(?:[.,'\s][0-9]{3})+|[0-9]+)(?:[.,][0-9]+)?"
@@ -71,158 +76,68 @@ _MOMENT = rf"^\d{{4}}-\d\d-\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?$"
 TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 
 Forms = tuple[str, ...]
-Setting = tuple[str, object]
 
 #: What a column may hold unless it holds texts; no text has two of these forms.
 FORMS: Forms = ("number", "boolean", "moment", "clock")
 
-
-class FileError(ValueError):
-    """A file that cannot be read or written.
-
-    Attributes
-    ----------
-    path : str
-    problem, remedy : str
-    line : int or None
-        The line of a text file, counted from 1.
-    setting : tuple of str and object, or None
-        The parameter of `TextFormat` or `Table.open` that resolves it, with a value to try.
-    """
-
-    def __init__(
-        self,
-        path: object,
-        problem: str,
-        remedy: str,
-        line: int | None = None,
-        setting: Setting | None = None,
-    ) -> None:
-        super().__init__(path, problem, remedy, line, setting)
-        self.path, self.problem, self.remedy = str(path), problem, remedy
-        self.line, self.setting = line, setting
-
-    def __str__(self) -> str:
-        where = repr(self.path) + (f", line {self.line}" if self.line else "")
-        return f"{where}: {self.problem}. {self.remedy}"
+#: A number of rows, and the columns: Arrow arrays of strings with the forms that they may have.
+TextBlock = tuple[int, dict[str, tuple[Any, Forms]]]
 
 
-class TextColumnWarning(UserWarning):
-    """Columns read as text that are likely numbers.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    setting : tuple of str and object, or None
-        The parameter of `TextFormat` that reads them as numbers.
-    """
-
-    def __init__(
-        self, message: str, columns: Sequence[str], setting: Setting | None = None
-    ) -> None:
-        super().__init__(message, columns, setting)
-        self.columns, self.setting = tuple(columns), setting
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+def open_text(path: Path, text: TextFormat | None) -> DelimitedFile | JsonLinesFile:
+    """Open a text file: read its header, detect delimiter and decimal mark."""
+    text = text or TextFormat()
+    if text_suffix(path) in JSON_LINES:
+        return JsonLinesFile(path, replace(text, delimiter=None, decimal="."))
+    return open_delimited(path, text)
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How a CSV or JSON lines file is written.
-
-    Parameters
-    ----------
-    delimiter : str, optional
-        The character between two fields. By default the one of comma, semicolon, tab and ``|``
-        that splits the first records into the same number of fields.
-    encoding : str
-        A byte order mark of UTF-8 is accepted.
-    decimal : {".", ","}, optional
-        The decimal mark. By default the point; in files delimited by semicolons also the comma,
-        but not both in one file.
-    na_values : tuple of str
-        The texts that denote a missing value, with or without blanks around them.
-
-    Examples
-    --------
-    >>> TextFormat(decimal=";")
-    Traceback (most recent call last):
-    ...
-    ValueError: decimal=';' is no decimal mark: use '.' or ','
-    """
-
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    decimal: str | None = None
-    na_values: tuple[str, ...] = MISSING_WORDS
-
-    def __post_init__(self) -> None:
-        delimiter = self.delimiter
-        is_ascii = delimiter is None or (len(delimiter) == 1 and delimiter.isascii())
-        if not is_ascii or delimiter in ('"', "\r", "\n", "\0"):
-            raise ValueError(
-                f"delimiter={delimiter!r} is no delimiter: use one ASCII character other than a "
-                "quote, such as ';'; by default it is detected"
-            )
-        if self.decimal not in (None, ".", ","):
-            raise ValueError(f"decimal={self.decimal!r} is no decimal mark: use '.' or ','")
-        if self.decimal is not None and self.decimal == delimiter:
-            raise ValueError(f"delimiter and decimal cannot both be {delimiter!r}")
-        try:
-            "".encode(self.encoding)
-        except LookupError as error:
-            raise ValueError(
-                f"encoding={self.encoding!r} is unknown; common ones are 'utf-8', 'latin-1', "
-                "'cp1252', 'utf-16'"
-            ) from error
-        if isinstance(self.na_values, str):
-            raise TypeError(
-                f"na_values={self.na_values!r} must be a tuple of texts: ({self.na_values!r},)"
-            )
-        object.__setattr__(self, "na_values", tuple(self.na_values))
-
-
-def text_suffix(path: Path) -> str:
-    """Return the suffix of a file's name, without that of its compression."""
-    return (Path(path.stem).suffix if is_packed(path) else path.suffix).lower()
-
-
-def is_packed(path: Path) -> bool:
-    """Return whether a file is compressed, by its name."""
-    return path.suffix.lower() == PACKED
-
-
-def is_text(path: Path) -> bool:
-    """Return whether a file is text, by its name."""
-    return text_suffix(path) in (*DELIMITED, *JSON_LINES)
-
-
-def no_rows(path: object) -> FileError:
-    """Return the error for a file without rows."""
-    return FileError(path, "it has no rows", "Choose a file with at least one row of values")
-
-
-def choose(
-    path: object,
-    names: Sequence[str],
+def read_text(
+    path: Path,
+    store: ColumnStore,
     columns: Collection[str] | None,
+    without: Collection[str],
+    text: TextFormat | None,
+) -> tuple[RawColumn, ...]:
+    """Read columns of a text file into the store, and warn of texts that are likely numbers."""
+    file = open_text(path, text)
+    spool = ColumnStore(store.max_bytes // SPOOL_SHARE)
+    builders = build_columns(file, columns, without, spool)
+    if mixed := [name for name, builder in builders.items() if builder.is_mixed]:
+        builders |= build_columns(file, mixed, (), spool, "text")
+    raws = [keep(builder.finish(), store) for builder in builders.values()]
+    if isinstance(file, DelimitedFile):  # in JSON, a number in quotes is meant as a text
+        is_stated = text is not None and text.decimal is not None
+        _warn_of_numbers(raws, may_be_comma=not is_stated and file.text.decimal == ".")
+    return tuple(raws)
+
+
+def build_columns(
+    file: DelimitedFile | JsonLinesFile,
+    columns: Collection[str] | None = None,
     without: Collection[str] = (),
-) -> tuple[str, ...]:
-    """Return the names among `columns` (None: all) but for those of `without`."""
-    for name in sorted({*(columns or ()), *without} - set(names)):
-        problem = f"it has no column {name!r}{did_you_mean(name, names)}"
-        raise FileError(path, problem, "Use the names of the header")
-    left = tuple(n for n in names if (columns is None or n in columns) and n not in without)
-    if not left:
-        raise FileError(path, "no column is left", f"It has the columns {quoted(names)}")
-    return left
-
-
-def start_of(line: str, length: int = 60) -> str:
-    """Return the beginning of a line, quoted, for messages."""
-    bare = line.rstrip("\r\n")
-    return repr(bare[:length]) + ("..." if len(bare) > length else "")
+    spool: ColumnStore | None = None,
+    form: str | None = None,
+) -> dict[str, ColumnBuilder]:
+    """Read the chosen columns from beginning to end; without a spool only find their forms."""
+    builders: dict[str, ColumnBuilder] = {}
+    n_before = 0
+    for n_rows, arrays in file.blocks(columns, without):
+        for name, (array, forms) in arrays.items():
+            if name not in builders:  # a new key of JSON may occur in any line
+                builders[name] = ColumnBuilder(name, file.text, spool, len(arrays), form)
+                builders[name].add(np.full(n_before, np.nan))
+            if not builders[name].is_mixed:
+                builders[name].add(builders[name].parse(array, forms))
+        n_before += n_rows
+    if not builders:
+        raise no_rows(file.path)
+    marks = {builder.mark: name for name, builder in builders.items() if not builder.is_mixed}
+    if "," in marks and "." in marks:
+        problem = f"column {marks[',']!r} has decimal commas, column {marks['.']!r} decimal points"
+        remedy = "State decimal=',' or decimal='.'; columns with the other mark are read as text"
+        raise FileError(file.path, problem, remedy, setting=("decimal", ","))
+    return builders
 
 
 # ------------------------------------------------------------------------------------------- lines
@@ -242,7 +157,7 @@ def read_lines(path: Path, text: TextFormat) -> Iterator[tuple[int, str]]:
             if not line:
                 return
             if len(line) == LONGEST_LINE:
-                problem = f"the line is longer than {LONGEST_LINE:,} characters: {start_of(line)}"
+                problem = f"the line is longer than {LONGEST_LINE:,} characters: {_start_of(line)}"
                 raise FileError(path, problem, "Check the line ends of the file", number)
             if not line.isascii() and (wrong := _UNDECODED.search(line)):
                 problem = f"byte 0x{ord(wrong[0]) - 0xDC00:02x} is not {text.encoding}"
@@ -282,12 +197,10 @@ def _check_signature(path: Path, first: bytes, encoding: str) -> None:
             raise FileError(path, f"it is no text but {what}", remedy)
 
 
-class TextBlock(NamedTuple):
-    """Some rows: arrays of strings, null where there is no value, and the forms they may have."""
-
-    n_rows: int
-    columns: dict[str, Any]
-    forms: dict[str, Forms]
+def _start_of(line: str, length: int = 60) -> str:
+    """Return the beginning of a line, quoted, for messages."""
+    bare = line.rstrip("\r\n")
+    return repr(bare[:length]) + ("..." if len(bare) > length else "")
 
 
 # ------------------------------------------------------------------------------- delimited fields
@@ -311,18 +224,14 @@ class DelimitedFile:
         self,
         columns: Collection[str] | None = None,
         without: Collection[str] = (),
-        size: int = BLOCK_BYTES,
         as_written: bool = False,
     ) -> Iterator[TextBlock]:
         """Yield the chosen columns; with `as_written` also the words for missing values."""
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
-        size = max(size, min(WIDE_BLOCK_BYTES, ROWS_OF_A_BLOCK * sum(map(len, self.fields))))
+        wide = min(WIDE_BLOCK_BYTES, ROWS_OF_A_BLOCK * sum(map(len, self.fields)))
+        size = max(BLOCK_BYTES, wide)
         places = {name: place for place, name in enumerate(self.names)}
         names = choose(self.path, tuple(places), columns, without)
         keys = [str(place) for place in places.values()]
-        forms = dict.fromkeys(names, FORMS)
         is_checked, packing = False, "gzip" if is_packed(self.path) else None
         try:
             with self.path.open("rb") as file:  # by Python, whose buffers are reused
@@ -350,8 +259,8 @@ class DelimitedFile:
                         self.check()
                         is_checked = True
                     if batch.num_rows:
-                        arrays = {name: batch.column(places[name]) for name in names}
-                        yield TextBlock(batch.num_rows, arrays, forms)
+                        arrays = {name: (batch.column(places[name]), FORMS) for name in names}
+                        yield batch.num_rows, arrays
         except (pa.ArrowException, OSError, UnicodeError) as error:
             self.check()
             problem = f"it cannot be parsed, or a record is longer than {size:,} bytes ({error})"
@@ -374,12 +283,14 @@ class DelimitedFile:
             setting = ("delimiter", ";")
             remedy = "state another delimiter, for example delimiter=';'"
             if width == 1:
-                remedy += f"; delete the first line, {start_of(self.fields[0])}, if it is no header"
+                remedy += (
+                    f"; delete the first line, {_start_of(self.fields[0])}, if it is no header"
+                )
         elif found == width + 1 and line == self.n_header_lines + 1:
             remedy = "if the first field is the name of the row, name it in the header, too"
         problem = (
             f"found {found} field{'s' * (found != 1)} where the header has {width} (the delimiter "
-            f"is {delimiter!r}): {start_of(delimiter.join(row))}"
+            f"is {delimiter!r}): {_start_of(delimiter.join(row))}"
         )
         return FileError(self.path, problem, f"Correct this line; {remedy}", line, setting)
 
@@ -392,34 +303,27 @@ def open_delimited(path: Path, text: TextFormat) -> DelimitedFile:
         if len(sample) > SAMPLE_CHARACTERS:
             break
     delimiter = text.delimiter or find_delimiter(sample, path)
-    text = replace(
-        text, delimiter=delimiter, decimal=text.decimal or (None if delimiter == ";" else ".")
-    )
+    decimal = text.decimal or (None if delimiter == ";" else ".")
+    text = replace(text, delimiter=delimiter, decimal=decimal)
     if sample.lstrip().partition("\n")[0].count(delimiter) >= MOST_COLUMNS:
         problem = f"the header has more than {MOST_COLUMNS:,} fields (delimiter {delimiter!r})"
         raise FileError(path, problem, "Save so wide a table as a NumPy array (.npy)", 1)
     fields, _, n_lines = next(_records(path, text), ([], 0, 0))
     file = DelimitedFile(path, text, tuple(fields), n_lines)
-    _check_header(file)
-    return file
-
-
-def _check_header(file: DelimitedFile) -> None:
-    """Refuse a first line that names no columns."""
-    path, fields = file.path, file.fields
     remedy = "Write a line with the names of the columns above the rows"
     if not fields:
         raise FileError(path, "it is empty", remedy)
-    shown = start_of((file.text.delimiter or ",").join(fields))
+    shown = _start_of(delimiter.join(fields))
     if not any(map(str.strip, fields)):
         raise FileError(path, f"{shown} names no column", remedy, 1)
     if fields[0].lower().startswith("sep=") and len(fields) <= 2:
         raise FileError(path, f"{shown} is a note for spreadsheets", "Delete this line", 1)
     if all(map(_NUMBER.fullmatch, fields)) and any("." in field for field in fields):
         raise FileError(path, f"{shown} contains numbers only, and no column names", remedy, 1)
-    if doubles := [name for name, count in Counter(file.names).items() if count > 1]:
+    if doubles := [name for name, times in Counter(file.names).items() if times > 1]:
         problem = f"column names must be unique, but the header repeats {quoted(doubles)}"
         raise FileError(path, problem, f"Rename them. If these are values: {remedy}", 1)
+    return file
 
 
 def _records(path: Path, text: TextFormat) -> Iterator[tuple[list[str], int, int]]:
@@ -445,7 +349,7 @@ def _records(path: Path, text: TextFormat) -> Iterator[tuple[list[str], int, int
     except csv.Error as error:
         problem = (
             "a quote is not closed, or a field continues after its quote, until line "
-            f"{reader.line_num} ({error}): {start_of(first_line)}"
+            f"{reader.line_num} ({error}): {_start_of(first_line)}"
         )
         remedy = "Close every quote, and double a quote inside of a quoted field"
         raise FileError(path, problem, remedy, first) from error
@@ -475,22 +379,22 @@ def find_delimiter(sample: str, path: Path) -> str:
     >>> find_delimiter("a;b\n1,5;2,5\n", Path("a.csv"))
     ';'
     """
+
+    def agreement(delimiter: str) -> tuple[float, int]:
+        widths: list[int] = []
+        try:
+            reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+            widths.extend(len(row) for row in islice(reader, SAMPLE_RECORDS) if row)
+        except csv.Error:
+            pass
+        if len(widths) > 2:
+            widths.pop()  # it may be cut off by the end of the sample
+        if not widths or widths[0] < 2:
+            return 0.0, 0
+        return widths.count(widths[0]) / len(widths), widths[0]
+
     usual = ("\t", *DELIMITERS) if ".tsv" in path.suffixes else DELIMITERS
-    return max(usual, key=lambda delimiter: _agreement(sample, delimiter))  # the first of equals
-
-
-def _agreement(sample: str, delimiter: str) -> tuple[float, int]:
-    widths: list[int] = []
-    try:
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-        widths.extend(len(row) for row in islice(reader, SAMPLE_RECORDS) if row)
-    except csv.Error:
-        pass
-    if len(widths) > 2:
-        widths.pop()  # it may be cut off by the end of the sample
-    if not widths or widths[0] < 2:
-        return 0.0, 0
-    return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+    return max(usual, key=agreement)  # the first of equals
 
 
 # -------------------------------------------------------------------------------------- JSON lines
@@ -522,21 +426,14 @@ class JsonLinesFile:
         self,
         columns: Collection[str] | None = None,
         without: Collection[str] = (),
-        size: int = BLOCK_BYTES,
         as_written: bool = False,
     ) -> Iterator[TextBlock]:
         """Yield the chosen columns of which keys were found so far."""
-        import pyarrow as pa
-
         found: dict[str, None] = {}
-        for rows in self._rows(size):
+        for rows in self._rows(BLOCK_BYTES):
             found |= dict.fromkeys(key for row in rows.values() for key in row)
-            block = TextBlock(len(rows), {}, {})
-            for name in found:
-                if (columns is None or name in columns) and name not in without:
-                    texts, block.forms[name] = self._texts(name, rows)
-                    block.columns[name] = pa.array(texts, pa.string())
-            yield block
+            chosen = [n for n in found if (columns is None or n in columns) and n not in without]
+            yield len(rows), {name: self._texts(name, rows) for name in chosen}
         if found:
             choose(self.path, tuple(found), columns, without)
 
@@ -557,19 +454,19 @@ class JsonLinesFile:
             yield rows
 
     def _object(self, decoder: json.JSONDecoder, number: int, line: str) -> dict[str, Any]:
-        problem = f"{start_of(line)} is no object"
+        problem = f"{_start_of(line)} is no object"
         try:
             row = decoder.decode(line.strip())
             if isinstance(row, dict):
                 return row
         except json.JSONDecodeError as error:
-            problem = f"broken JSON at character {error.pos + 1} ({error.msg}): {start_of(line)}"
+            problem = f"broken JSON at character {error.pos + 1} ({error.msg}): {_start_of(line)}"
         except (ValueError, RecursionError) as error:
-            problem = f"{error}: {start_of(line)}"
+            problem = f"{error}: {_start_of(line)}"
         remedy = 'Each line must hold one whole object, such as {"age": 31.5, "city": "Rome"}'
         raise FileError(self.path, problem, remedy, number)
 
-    def _texts(self, name: str, rows: dict[int, dict[str, Any]]) -> tuple[list[str | None], Forms]:
+    def _texts(self, name: str, rows: dict[int, dict[str, Any]]) -> tuple[Any, Forms]:
         """Return the values of a key as they are written, and the forms that their types allow."""
         texts: list[str | None] = []
         types: set[type] = set()
@@ -587,7 +484,8 @@ class JsonLinesFile:
             if value is not None and str(value).strip() not in self.text.na_values:
                 types.add(type(value))
         forms = {_Number: ("number",), bool: ("boolean",), str: ("moment", "clock")}
-        return texts, forms[types.pop()] if len(types) == 1 else ()
+        allowed: Forms = forms[types.pop()] if len(types) == 1 else ()
+        return pa.array(texts, pa.string()), allowed
 
 
 # ------------------------------------------------------------------------------ values of a column
@@ -612,8 +510,9 @@ class ColumnBuilder:
     ) -> None:
         self.name, self.text, self.form = name, text, form
         self.mark: str | None = None  # the decimal mark that was found
-        self.is_mixed = self.has_merged = False
-        self.is_whole = True  # whole numbers only, of which float64 holds every one
+        self.is_mixed = False
+        self.is_whole = True  # whole numbers only, if they are numbers
+        self._large: set[int] = set()  # whole numbers where float64 does not hold every one
         self._missing = frozenset(word.strip() for word in text.na_values)
         self._has_numeric_words = any(map(_NUMBER.fullmatch, self._missing))
         self._labels: dict[str, float] = {}  # with their codes, in the order of occurrence
@@ -624,40 +523,32 @@ class ColumnBuilder:
 
     def add(self, values: FloatArray | None) -> None:
         """Add values, None for those that do not have the form of the column."""
-        if values is None or self.is_mixed:
+        if values is None:
             self.is_mixed, self.form = True, "text"
             self._parts.clear()
-            return
-        if self.is_whole:
-            present = values[~np.isnan(values)]
-            small = np.abs(present) < EXACT_INTEGERS
-            self.is_whole = bool(np.all((present == np.floor(present)) & small))
-        if self._spool is None:
-            return
-        self._parts.append(values)
-        self._n_buffered += len(values)
-        if self._n_buffered >= self._most_buffered:
-            joined = np.concatenate(self._parts[self._n_spooled :])
-            self._parts[self._n_spooled :] = [self._spool.keep(joined)]
-            self._n_spooled, self._n_buffered = len(self._parts), 0
+        elif self._spool is None:
+            known = values[~np.isnan(values)]
+            self.is_whole = self.is_whole and bool((known == np.floor(known)).all())
+        else:
+            self._parts.append(values)
+            self._n_buffered += len(values)
+            if self._n_buffered >= self._most_buffered:
+                joined = np.concatenate(self._parts[self._n_spooled :])
+                self._parts[self._n_spooled :] = [self._spool.keep(joined)]
+                self._n_spooled, self._n_buffered = len(self._parts), 0
 
     def parse(self, texts: Any, forms: Forms = FORMS) -> FloatArray | None:
         """Return an Arrow array of strings in the form of the column, None if it has another.
 
         Texts become codes in the order of their first occurrence.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self.form == "text":
             return self._codes(texts)
         if self.form == "number" and "number" in forms and not self._has_numeric_words:
             values = self._numbers(texts)  # mostly there are no words or blanks in it
             if values is not None:
                 return values
-        words = pa.array(sorted(self._missing), pa.string())
-        is_missing = pc.is_in(pc.utf8_trim_whitespace(texts), words)
-        present = pc.if_else(is_missing, pa.scalar(None, pa.string()), texts)
+        present = self.without_words(texts)
         if present.null_count == len(present):
             return np.full(len(present), np.nan)
         for form in forms if self.form is None else {self.form}.intersection(forms):
@@ -670,9 +561,13 @@ class ColumnBuilder:
             return self._codes(texts)
         return None
 
-    def _numbers(self, texts: Any) -> FloatArray | None:
-        import pyarrow.compute as pc
+    def without_words(self, texts: Any) -> Any:
+        """Return the texts with null for those that denote a missing value."""
+        words = pa.array(sorted(self._missing), pa.string())
+        is_missing = pc.is_in(pc.utf8_trim_whitespace(texts), words)
+        return pc.if_else(is_missing, pa.scalar(None, pa.string()), texts)
 
+    def _numbers(self, texts: Any) -> FloatArray | None:
         mark = None
         if self.text.decimal != ".":
             marks = [m for m in ",." if pc.any(pc.match_substring(texts, m)).as_py()]
@@ -683,24 +578,26 @@ class ColumnBuilder:
         numbers = parse_numbers(texts)
         if numbers is not None:
             self.mark = self.mark or mark
-            if not self.has_merged:
-                large = np.flatnonzero(np.abs(numbers) >= EXACT_INTEGERS)
-                pairs = zip(texts.take(large).to_pylist(), numbers[large].tolist(), strict=True)
-                self.has_merged = any(whole_number(text) != number for text, number in pairs)
+            large = np.flatnonzero(np.abs(numbers) >= EXACT_INTEGERS)
+            found = map(whole_number, texts.take(large).unique().to_pylist())
+            self._large.update(number for number in found if isinstance(number, int))
         return numbers
 
     def _codes(self, texts: Any) -> FloatArray:
         encoded = texts.dictionary_encode()
         codes = [
-            np.nan if self.is_missing(text) else self._labels.setdefault(text, len(self._labels))
+            np.nan
+            if text.strip() in self._missing
+            else self._labels.setdefault(text, len(self._labels))
             for text in encoded.dictionary.to_pylist()
         ]
         places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return np.array([*codes, np.nan])[places]
 
-    def is_missing(self, text: str | None) -> bool:
-        """Return whether a text denotes a missing value."""
-        return text is None or text.strip() in self._missing
+    @cached_property
+    def has_merged(self) -> bool:
+        """Of a complete column, whether float64 does not hold some of the whole numbers."""
+        return any(to_float(number) != number for number in self._large)
 
     def finish(self) -> RawColumn:
         """Return the whole column; the codes of texts are in the order of the texts."""
@@ -716,6 +613,7 @@ class ColumnBuilder:
                 return RawColumn(self.name, "bool", values, BOOLS)
             case "moment" | "clock":
                 return RawColumn(self.name, "time", values)
+        warn_merged(self.name, len(self._large), len(set(map(to_float, self._large))))
         return RawColumn(self.name, "number", values)
 
 
@@ -730,9 +628,6 @@ def parse_numbers(texts: Any) -> FloatArray | None:
     >>> parse_numbers(pa.array(["1_000"])) is None
     True
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         numbers = texts.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -747,9 +642,6 @@ def parse_numbers(texts: Any) -> FloatArray | None:
 
 
 def _booleans(texts: Any) -> FloatArray | None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     places = pc.index_in(texts, pa.array(TRUTHS))
     if places.null_count != texts.null_count:
         return None
@@ -758,9 +650,6 @@ def _booleans(texts: Any) -> FloatArray | None:
 
 def _moments(texts: Any) -> FloatArray | None:
     """Return ISO dates and times in seconds since 1970, in UTC unless a zone is written."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pc.all(pc.match_substring_regex(texts, _MOMENT)).as_py():
         return None
     texts = pc.replace_substring_regex(texts, r"(\.\d{6})\d+", r"\1")
@@ -776,8 +665,6 @@ def _moments(texts: Any) -> FloatArray | None:
 
 def _clocks(texts: Any) -> FloatArray | None:
     """Return times of day, such as 08:30 or 08:30:05, in seconds."""
-    import pyarrow.compute as pc
-
     if not pc.all(pc.match_substring_regex(texts, f"^{_CLOCK}$")).as_py():
         return None
     return _moments(pc.binary_join_element_wise("1970-01-01T", texts, ""))
@@ -786,84 +673,15 @@ def _clocks(texts: Any) -> FloatArray | None:
 _PARSERS: dict[str, Any] = {"boolean": _booleans, "moment": _moments, "clock": _clocks}
 
 
-def whole_number(value: Any) -> int | float:
+def whole_number(text: str) -> int | float:
     """Return a number that is written without decimals as an int, others as floats."""
     try:
-        return int(value) if not isinstance(value, float) else value
+        return int(text)
     except ValueError:
-        return float(value)
+        return float(text)
 
 
-# ---------------------------------------------------------------------------------- whole columns
-
-
-TextFile = DelimitedFile | JsonLinesFile
-
-
-def open_text(path: Path, text: TextFormat | None) -> TextFile:
-    """Open a text file: read its header, detect delimiter and decimal mark."""
-    text = text or TextFormat()
-    if text_suffix(path) in JSON_LINES:
-        return JsonLinesFile(path, replace(text, delimiter=None, decimal="."))
-    return open_delimited(path, text)
-
-
-def build_columns(
-    file: TextFile,
-    columns: Collection[str] | None = None,
-    without: Collection[str] = (),
-    spool: ColumnStore | None = None,
-    form: str | None = None,
-    size: int = BLOCK_BYTES,
-) -> dict[str, ColumnBuilder]:
-    """Read the chosen columns from beginning to end; without a spool only find their forms."""
-    builders: dict[str, ColumnBuilder] = {}
-    n_rows = 0
-    for block in file.blocks(columns, without, size):
-        for name, array in block.columns.items():
-            if name not in builders:  # a new key of JSON may occur in any line
-                builders[name] = ColumnBuilder(name, file.text, spool, len(block.columns), form)
-                builders[name].add(np.full(n_rows, np.nan))
-            builder = builders[name]
-            if not builder.is_mixed:
-                builder.add(builder.parse(array, block.forms[name]))
-        n_rows += block.n_rows
-    if not builders:
-        raise no_rows(file.path)
-    marks = {builder.mark: name for name, builder in builders.items() if not builder.is_mixed}
-    if "," in marks and "." in marks:
-        problem = f"column {marks[',']!r} has decimal commas, column {marks['.']!r} decimal points"
-        remedy = "State decimal=',' or decimal='.'; columns with the other mark are read as text"
-        raise FileError(file.path, problem, remedy, setting=("decimal", ","))
-    return builders
-
-
-def read_text(
-    path: Path,
-    store: ColumnStore,
-    columns: Collection[str] | None,
-    without: Collection[str],
-    text: TextFormat | None,
-    size: int = BLOCK_BYTES,
-) -> tuple[RawColumn, ...]:
-    """Read columns of a text file into the store, and warn of texts that are likely numbers."""
-    file = open_text(path, text)
-    spool = ColumnStore(store.max_bytes // SPOOL_SHARE)
-    builders = build_columns(file, columns, without, spool, size=size)
-    again = [name for name, builder in builders.items() if builder.is_mixed or builder.has_merged]
-    texts = build_columns(file, again, (), spool, "text", size) if again else {}
-    raws = []
-    for name, builder in builders.items():
-        if builder.is_mixed:
-            builder = texts[name]
-        elif builder.has_merged:  # this warns where different numbers become equal
-            labels = texts[name].finish().labels or ()
-            from_objects(name, [whole_number(label.replace(",", ".")) for label in labels])
-        raws.append(keep(builder.finish(), store))
-    if isinstance(file, DelimitedFile):  # in JSON, a number in quotes is meant as a text
-        is_stated = text is not None and text.decimal is not None
-        _warn_of_numbers(raws, may_be_comma=not is_stated and file.text.decimal == ".")
-    return tuple(raws)
+# --------------------------------------------------------------------------- texts that are numbers
 
 
 def _warn_of_numbers(raws: Iterable[RawColumn], may_be_comma: bool) -> None:
@@ -872,14 +690,14 @@ def _warn_of_numbers(raws: Iterable[RawColumn], may_be_comma: bool) -> None:
     for raw in raws:
         if raw.form != "text" or not raw.labels:
             continue
+        setting: Setting | None = None
         if all(map(_WITH_COMMA.fullmatch, raw.labels)):
-            advice = "State decimal=',' if the comma is the decimal mark, remove it otherwise"
-            setting: Setting | None = ("decimal", ",")
             if not may_be_comma:
                 continue
+            advice = "State decimal=',' if the comma is the decimal mark, remove it otherwise"
+            setting = ("decimal", ",")
         elif all(map(_WITH_SIGNS.fullmatch, raw.labels)):
             advice = "Remove signs, separators of thousands or other decimal marks"
-            setting = None
         elif words := words_among_numbers(raw.labels):
             setting = ("na_values", tuple(word.strip() for word in words))
             advice = f"If {quoted(words)} denote missing values, state na_values={setting[1]}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from pidselect.data.diagnostics import inspect_data
 from pidselect.data.messages import counted, cut, p_text, shown, to_float
@@ -136,7 +136,7 @@ def write_report(
         selection,
         explanation=explanation,
         stability=stability,
-        findings=inspect_data(dataset, _num_samples(X)),
+        findings=inspect_data(dataset, n_rows(X)),
         metadata=metadata,
     )
     return save(render_report(summary), path)

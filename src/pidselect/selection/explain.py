@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from pidselect.data import (
     Block,
@@ -20,6 +19,7 @@ from pidselect.data import (
     check_choice,
     frame_library,
     is_constant,
+    n_rows,
     read_dataset,
 )
 from pidselect.data.feature_types import TARGET
@@ -55,13 +55,13 @@ def explain_fit(
     dataset = read_like_fit(
         X, y, selector.feature_types_, settings.target_types, parameters.missing
     )
-    _check_target(dataset.target.names, selector._target)
+    _check_target(dataset, selector._target)
     in_sample = data_digest(dataset) == selector._digest
     seed, callbacks = settings.seed, active_callbacks(record)
     dataset = take_rows(dataset, sample_rows(parameters.max_samples, dataset.target, seed))
     context = None
     if groups is not None or settings.n_groups is None:
-        codes, named = check_groups(groups, _num_samples(X)), estimators_of(selector)
+        codes, named = check_groups(groups, n_rows(X)), estimators_of(selector)
         standardised = is_portfolio(selector.estimator)
         context = make_context(parameters, dataset, named, standardised, codes, seed)
         context = replace(context, executor=replace(context.executor, callbacks=callbacks))
@@ -117,13 +117,13 @@ def read_like_fit(
     )
     columns = zip(dataset.table.columns, feature_types, strict=True)
     table = Table(tuple(replace(column, name=name) for column, name in columns))
-    return Dataset(table, target, dataset.rows)
+    return replace(dataset, table=table, target=target)
 
 
-def _check_target(names: tuple[str, ...], fitted: tuple[str, ...]) -> None:
-    """Raise if the target has other names than in the fit; default names match any."""
-    has_names = [not name.startswith(TARGET) for name in (*names, *fitted)]
-    if names != fitted and all(has_names):
+def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
+    """Raise if the target has other names than in the fit; a target without names matches any."""
+    names = dataset.target.names
+    if dataset.has_target_names and fitted is not None and names != fitted:
         raise ValueError(
             f"y has the column(s) {', '.join(map(repr, names))}, but the selector was fitted with "
             f"{', '.join(map(repr, fitted))}. Pass the same target, its columns in the same order."
@@ -142,7 +142,12 @@ def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
     """Return a dataset with some of its samples; None for all."""
     if rows is None:
         return dataset
-    return Dataset(dataset.table.take(rows), dataset.target.take(rows), dataset.rows[rows])
+    return replace(
+        dataset,
+        table=dataset.table.take(rows),
+        target=dataset.target.take(rows),
+        rows=dataset.rows[rows],
+    )
 
 
 def _features(record: Selection, table: Table, groups: FeatureGroups | None) -> dict[str, Feature]:

@@ -11,11 +11,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pidselect.data import (
     ColumnStore,
@@ -24,7 +24,9 @@ from pidselect.data import (
     Table,
     check_complete,
     collect,
+    convert,
     frame_library,
+    n_rows,
     read_dataset,
     select_columns,
     to_matrix,
@@ -283,7 +285,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         pool = build_pool(dataset.table, self.fixed_features, self.feature_groups, rows, by_rank)
         check_size(parameters, len(pool.candidates), len(estimators))
         plan = make_plan(parameters, pool)
-        codes = check_groups(groups, _num_samples(X))
+        codes = check_groups(groups, n_rows(X))
         used, standardised = take_rows(dataset, rows), is_portfolio(self.estimator)
         context = make_context(parameters, used, estimators, standardised, codes, seed)
         settings = record_settings(self, parameters, context)
@@ -312,7 +314,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         record_columns(self, X)
         fitted = tuple(named.estimator for named in estimators)
         self.estimator_ = fitted if context.is_portfolio else fitted[0]
-        self._digest, self._target = data_digest(dataset), dataset.target.names
+        self._digest = data_digest(dataset)
+        self._target = dataset.target.names if dataset.has_target_names else None
         self.feature_types_ = dict(
             zip(dataset.table.names, dataset.table.feature_types, strict=True)
         )
@@ -338,33 +341,36 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return the selected columns of X, in their order in X.
 
-        The result is an array, or a dataframe if ``set_output`` is configured; a dataframe of the
-        same library keeps its dtypes. With ``missing="error"``, missing or infinite values in X
-        raise. Only the selected columns of a `Table` are read.
+        A dataframe comes back as one of the same library with dtypes unchanged, an array or a
+        `Table` as an array. ``set_output(transform="pandas")`` or ``"polars"`` converts to that
+        library; ``set_output(transform="default")`` gives an array, of objects unless the columns
+        are all numbers, or all times of one unit. With ``missing="error"``, missing or infinite
+        values in X raise. Only the selected columns of a `Table` are read.
         """
         columns = self.get_support(indices=True)
         X = collect(X)
+        library = frame_library(X)
         if isinstance(X, Table):
             check_columns(self, X)
-            if self.missing == "error":
-                check_complete(X)
-            return select_columns(X, columns)
-        library = frame_library(X)
-        table = validate_data(
-            self,
-            X if library else to_matrix(X),
-            dtype=None,
-            ensure_all_finite=False,
-            skip_check_array=library is not None,
-            reset=False,
-        )
+        else:
+            X = validate_data(
+                self,
+                X if library else to_matrix(X),
+                dtype=None,
+                ensure_all_finite=False,
+                skip_check_array=library is not None,
+                reset=False,
+            )
         if self.missing == "error":
-            check_complete(table)
-        selected = select_columns(table, columns)
-        if library and library == _get_output_config("transform", self)["dense"]:
-            return selected
-        # A frame without columns may have lost its rows.
-        return np.asarray(selected).reshape(len(table), len(columns))
+            check_complete(X)
+        output = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if output is None and (general := get_config()["transform_output"]) != "default":
+            output = general
+        if library and output not in (None, library):
+            if not len(columns):  # a frame without columns may lose its rows
+                return np.empty((n_rows(X), 0))
+            return convert(select_columns(X, columns), output)
+        return select_columns(X, columns)
 
     def explain(
         self, X: Any, y: Any, groups: Any = None, *, measure: str = "auto", bins: int = 5

@@ -1,0 +1,171 @@
+"""Formats of files: the ends of their names, the settings of a text, the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .messages import did_you_mean, plain, quoted
+
+DELIMITED = (".csv", ".tsv", ".txt")
+JSON_LINES = (".jsonl", ".ndjson")
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc", ".arrows")
+NUMPY = (".npy",)
+PACKED = ".gz"
+
+#: First bytes of files that are no text, with their format and the end of their names.
+SIGNATURES = {
+    b"PAR1": ("a Parquet file", ".parquet"),
+    b"ARROW1": ("an Arrow file", ".arrow"),
+    b"\x93NUMPY": ("a NumPy array", ".npy"),
+    b"\x1f\x8b": ("compressed by gzip", PACKED),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", ".zip"),
+}
+
+#: Texts that denote a missing value by default.
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A")
+
+Setting = tuple[str, object]
+
+
+class FileError(ValueError):
+    """A file that cannot be read or written.
+
+    Attributes
+    ----------
+    path : str
+    problem, remedy : str
+    line : int or None
+        The line of a text file, counted from 1.
+    setting : tuple of str and object, or None
+        The parameter of `TextFormat` or `Table.open` that resolves it, with a value to try.
+    """
+
+    def __init__(
+        self,
+        path: object,
+        problem: str,
+        remedy: str,
+        line: int | None = None,
+        setting: Setting | None = None,
+    ) -> None:
+        super().__init__(path, problem, remedy, line, setting)
+        self.path, self.problem, self.remedy = str(path), problem, remedy
+        self.line, self.setting = line, setting
+
+    def __str__(self) -> str:
+        where = repr(self.path) + (f", line {self.line}" if self.line else "")
+        return f"{where}: {self.problem}. {self.remedy}"
+
+
+class TextColumnWarning(UserWarning):
+    """Columns read as text that are likely numbers.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    setting : tuple of str and object, or None
+        The parameter of `TextFormat` that reads them as numbers.
+    """
+
+    def __init__(
+        self, message: str, columns: Sequence[str], setting: Setting | None = None
+    ) -> None:
+        super().__init__(message, columns, setting)
+        self.columns, self.setting = tuple(columns), setting
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a CSV or JSON lines file is written.
+
+    Parameters
+    ----------
+    delimiter : str, optional
+        The character between two fields. By default the one of comma, semicolon, tab and ``|``
+        that splits the first records into the same number of fields.
+    encoding : str
+        A byte order mark of UTF-8 is accepted.
+    decimal : {".", ","}, optional
+        The decimal mark. By default the point; in files delimited by semicolons also the comma,
+        but not both in one file.
+    na_values : tuple of str
+        The texts that denote a missing value, with or without blanks around them.
+
+    Examples
+    --------
+    >>> TextFormat(decimal=";")
+    Traceback (most recent call last):
+    ...
+    ValueError: decimal=';' is no decimal mark: use '.' or ','
+    """
+
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: str | None = None
+    na_values: tuple[str, ...] = MISSING_WORDS
+
+    def __post_init__(self) -> None:
+        delimiter, decimal = plain(self.delimiter), plain(self.decimal)
+        is_ascii = delimiter is None or (len(delimiter) == 1 and delimiter.isascii())
+        if not is_ascii or delimiter in ('"', "\r", "\n", "\0"):
+            raise ValueError(
+                f"delimiter={delimiter!r} is no delimiter: use one ASCII character other than a "
+                "quote, such as ';'; by default it is detected"
+            )
+        if decimal not in (None, ".", ","):
+            raise ValueError(f"decimal={decimal!r} is no decimal mark: use '.' or ','")
+        if decimal is not None and decimal == delimiter:
+            raise ValueError(f"delimiter and decimal cannot both be {delimiter!r}")
+        try:
+            "".encode(self.encoding)
+        except LookupError as error:
+            raise ValueError(
+                f"encoding={plain(self.encoding)!r} is unknown; common ones are 'utf-8', "
+                "'latin-1', 'cp1252', 'utf-16'"
+            ) from error
+        if isinstance(self.na_values, str):
+            text = plain(self.na_values)
+            raise TypeError(f"na_values={text!r} must be a tuple of texts: ({text!r},)")
+        object.__setattr__(self, "na_values", tuple(self.na_values))
+
+
+def text_suffix(path: Path) -> str:
+    """Return the suffix of a file's name, without that of its compression."""
+    return (Path(path.stem).suffix if is_packed(path) else path.suffix).lower()
+
+
+def is_packed(path: Path) -> bool:
+    """Return whether a file is compressed, by its name."""
+    return path.suffix.lower() == PACKED
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a file is text, by its name."""
+    return text_suffix(path) in (*DELIMITED, *JSON_LINES)
+
+
+def no_rows(path: object) -> FileError:
+    """Return the error for a file without rows."""
+    return FileError(path, "it has no rows", "Choose a file with at least one row of values")
+
+
+def choose(
+    path: object,
+    names: Sequence[str],
+    columns: Collection[str] | None,
+    without: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Return the names among `columns` (None: all) but for those of `without`."""
+    for name in sorted({*(columns or ()), *without} - set(names)):
+        problem = f"it has no column {name!r}{did_you_mean(name, names)}"
+        raise FileError(path, problem, "Use the names of the header")
+    left = tuple(n for n in names if (columns is None or n in columns) and n not in without)
+    if not left:
+        raise FileError(path, "no column is left", f"It has the columns {quoted(names)}")
+    return left
