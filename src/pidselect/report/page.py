@@ -17,6 +17,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from pidselect.data import n_rows
 from pidselect.data.diagnostics import inspect_data
 from pidselect.data.messages import counted, cut, p_text, shown, to_float
 from pidselect.notebook import ATOMS

@@ -42,8 +42,8 @@ from pidselect.significance.surrogate_kernels import (
     fill_within_groups,
 )
 
-#: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), on a GPU
-#: in its memory.
+#: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), which
+#: may be in the memory of a GPU.
 PermutationSampler = Callable[[tuple[int, ...], range], Any]
 
 #: Conditioning set, number of samples and group of every row -> sampler.
