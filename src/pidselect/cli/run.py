@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,9 +22,10 @@ from pidselect.cli.options import (
     one_or_several,
 )
 from pidselect.cli.output import check_places, write_json, write_page, write_table
-from pidselect.cli.resume import SavedRun, prepare_checkpoint
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
+    from pidselect.cli.resume import RunCheckpoint
+    from pidselect.data import Dataset
     from pidselect.decomposition.result import Explanation
     from pidselect.selection import PIDSelector
     from pidselect.selection.progress import ProgressDisplay
@@ -87,11 +89,7 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
         roles = find_roles(call.table, call.how, read_header(call.table))
         check_places(call.table.table, call.out)
         selector = make_selector(call.how, call.table)
-        saved = SavedRun(None)
-        if call.is_saved:
-            saved = prepare_checkpoint(call.table.table, call.out)
-        selector.set_params(checkpoint=saved.path)
-        result = _compute(call, roles, selector, saved)
+        result, saved = _compute(call, roles, selector)
         if not result.is_complete:
             _show_interrupted(call, result, saved)
             raise typer.Exit(INTERRUPTED)
@@ -100,7 +98,8 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
         except Exception:
             _say_how_to_resume(call, saved)
             raise
-        saved.remove()
+        if saved is not None:
+            saved.remove()
 
 
 def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
@@ -124,8 +123,11 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
     return selector
 
 
-def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -> Result:
+def _compute(
+    call: Call, roles: Roles, selector: PIDSelector
+) -> tuple[Result, RunCheckpoint | None]:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
+    from pidselect.cli.resume import prepare_checkpoint
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
     from pidselect.selection.result import EmptySelectionWarning
@@ -136,24 +138,29 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -
         use_callback(progress),
     ):
         warnings.simplefilter("ignore", EmptySelectionWarning)  # the result shows it
-        if saved.note:
-            progress.message(f"Note: {saved.note}")
+        saved = None
+        if call.is_saved:
+            saved = prepare_checkpoint(call.table.table, call.out, progress.message)
         progress.status(f"reading {call.source}")
         data = read_data(call.table, roles, call.how.max_memory)
+        if saved is not None:
+            saved.check(partial(dataset_of, call, data), call.table.missing)
         try:
+            selector.set_params(checkpoint=saved)
             result = _fit(selector, data, progress)
+            selector.set_params(checkpoint=None)  # of this fit alone
         except KeyboardInterrupt:
             if progress.interrupted is None:
                 raise
-            return Result(data, progress.interrupted, is_complete=False)
+            return Result(data, progress.interrupted, is_complete=False), saved
         except Exception:
             if progress.interrupted is not None:
                 _say_how_to_resume(call, saved)
             raise
         try:
-            return _explain(call, selector, result)
+            return _explain(call, selector, result), saved
         except KeyboardInterrupt:
-            return replace(result, is_complete=False)
+            return replace(result, is_complete=False), saved
 
 
 def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) -> Result:
@@ -204,22 +211,27 @@ def explain_text(result: Result) -> str:
     return text if result.stability is None else f"{text}\n\n{result.stability}"
 
 
-def summary_of(call: Call, result: Result) -> dict[str, Any]:
-    """Return all results, ready for JSON and for the report."""
+def dataset_of(call: Call, data: SelectionData) -> Dataset:
+    """Return the data as the selector reads them."""
     from pidselect.data import ColumnStore, read_dataset
-    from pidselect.data.diagnostics import inspect_data
-    from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.validation import STORE_SHARE, to_bytes
 
-    data = result.data
-    with warnings_as_notes(lambda text: None):  # shown before
-        dataset = read_dataset(
+    with warnings_as_notes(lambda text: None):  # shown by the fit
+        return read_dataset(
             data.X,
             data.y,
             feature_types=data.feature_types,
             missing=call.table.missing,  # type: ignore[arg-type]
             store=ColumnStore(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
+
+
+def summary_of(call: Call, result: Result) -> dict[str, Any]:
+    """Return all results, ready for JSON and for the report."""
+    from pidselect.data.diagnostics import inspect_data
+    from pidselect.report.summary import ReportMetadata, summarise
+
+    dataset = dataset_of(call, result.data)
     metadata = ReportMetadata.of(
         dataset, source=call.source, command=call.typed, is_complete=result.is_complete
     )
@@ -227,7 +239,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         result.selection,
         explanation=result.explanation,
         stability=result.stability,
-        findings=inspect_data(dataset, data.n_rows),
+        findings=inspect_data(dataset, result.data.n_rows),
         metadata=metadata,
     )
 
@@ -252,7 +264,7 @@ def _show(call: Call, result: Result, text: str) -> None:
         say("\n" + "\n".join(filter(None, lines)), err=is_piped)
 
 
-def _show_interrupted(call: Call, result: Result, saved: SavedRun) -> None:
+def _show_interrupted(call: Call, result: Result, saved: RunCheckpoint | None) -> None:
     """Print the selection so far, write it as JSON, and print how to resume."""
     is_piped = call.out.json == "-"
     is_selected = result.selection.is_complete
@@ -261,11 +273,12 @@ def _show_interrupted(call: Call, result: Result, saved: SavedRun) -> None:
     say(selection_text(result.selection, result.data.n_rows), err=is_piped)
     if call.out.json is not None and (line := write_json(summary_of(call, result), call.out.json)):
         say(line, err=is_piped)
-    _say_how_to_resume(call, saved)
-    if not saved.exists:
+    if not _say_how_to_resume(call, saved):
         say("\nThere is no checkpoint: the run cannot be resumed.", err=True)
 
 
-def _say_how_to_resume(call: Call, saved: SavedRun) -> None:
-    if saved.exists:
+def _say_how_to_resume(call: Call, saved: RunCheckpoint | None) -> bool:
+    can_resume = saved is not None and saved.can_resume
+    if can_resume:
         say(f"\nThe progress is saved. Resume with\n  {call.typed} --resume", err=True)
+    return can_resume
