@@ -15,11 +15,11 @@ from pidselect.cli.formatting import explanation_text, selection_text, warnings_
 from pidselect.cli.load import SelectionData, read_data, read_header
 from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
 from pidselect.cli.options import (
+    ExplanationOptions,
     OutputOptions,
     SelectionOptions,
     TableOptions,
     as_typed,
-    one_or_several,
 )
 from pidselect.cli.output import check_places, write_json, write_page, write_table
 
@@ -37,38 +37,30 @@ if TYPE_CHECKING:  # imported where it is used: help must be quick
 class Call:
     """A command with its options.
 
-    Parameters
-    ----------
-    table : TableOptions
-    how : SelectionOptions
-    out : OutputOptions
-    typed : str
-        The command as it can be typed again.
-    measure : str, optional
-        The measure of the explanation; None for none.
-    bins : int
-    is_saved : bool
-        Whether the run has a checkpoint.
-    source : str
-        The name of the table in messages and in the report.
+    `typed` is the command as it can be typed again, `source` the name of the table in messages and
+    in the report. Without `explain` there is no explanation unless a report needs one.
     """
 
     table: TableOptions
     how: SelectionOptions
     out: OutputOptions
     typed: str
-    measure: str | None = None
-    bins: int = 5
+    source: str
+    explain: ExplanationOptions | None = None
     is_saved: bool = True
-    source: str = ""
 
     @classmethod
     def of(
-        cls, context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
+        cls,
+        context: typer.Context,
+        table: TableOptions,
+        how: SelectionOptions,
+        out: OutputOptions,
+        explain: ExplanationOptions | None = None,
     ) -> Call:
         """Return the call that typer has parsed."""
         source = "standard input" if str(table.table) == "-" else str(table.table)
-        return cls(table, how, out, as_typed(context), source=source)
+        return cls(table, how, out, as_typed(context), source, explain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +103,11 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
     settings = asdict(how)
     for name in ("drop", "fixed_features", "feature_groups", "groups", "stability"):
         del settings[name]
-    selector = PIDSelector(**settings).set_params(
-        estimator=one_or_several(how.estimator),
-        surrogates=one_or_several(how.surrogates),
-        backward=None if how.backward == "none" else how.backward,
-        missing=table.missing,
-    )
+    for name in ("estimator", "surrogates"):
+        if "," in settings[name]:
+            settings[name] = tuple(settings[name].split(","))
+    settings["backward"] = None if how.backward == "none" else how.backward
+    selector = PIDSelector(**settings, missing=table.missing)
     check_parameters(selector)
     check_limit(how.stability, "stability", at_least=2)
     to_seed(how.random_state)
@@ -179,10 +170,9 @@ def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) 
 def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
     """Add the explanation, which a report shows, too, and the stability."""
     data = result.data
-    if call.measure is not None or call.out.report is not None:
-        explanation = selector.explain(
-            data.X, data.y, data.groups, measure=call.measure or "auto", bins=call.bins
-        )
+    if call.explain is not None or call.out.report is not None:
+        settings = asdict(call.explain or ExplanationOptions())
+        explanation = selector.explain(data.X, data.y, data.groups, **settings)
         result = replace(result, explanation=explanation)
     if call.how.stability is not None:
         from pidselect.selection.stability import stability
@@ -221,7 +211,7 @@ def dataset_of(call: Call, data: SelectionData) -> Dataset:
             data.X,
             data.y,
             feature_types=data.feature_types,
-            missing=call.table.missing,  # type: ignore[arg-type]
+            missing=call.table.missing,
             store=ColumnStore(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
 
