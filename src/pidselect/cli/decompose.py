@@ -51,7 +51,8 @@ def decompose_command(
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target as tables; and the stated feature types."""
-    from pidselect.cli.load import identifiers, open_table, part_of, read_header, refuse_missing
+    from pidselect.cli.load import identifiers, open_table, read_header, refuse_missing
+    from pidselect.data import Table
 
     if table.missing == "category":
         raise WrongCallError("decompose takes no --missing category: use --missing drop.")
@@ -74,4 +75,5 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
             f"column {name!r} cannot be used ({reason}). If it has labels, use "
             f"{to_option('feature_types', {name: 'nominal'})}."
         )
-    return [part_of(opened, some) for some in names], feature_types
+    column = dict(zip(opened.names, opened.columns, strict=True))
+    return [Table(tuple(column[name] for name in some)) for some in names], feature_types

@@ -11,12 +11,7 @@ from pidselect import __version__
 from pidselect.cli.messages import WrongCallError, one_line
 from pidselect.cli.options import OutputOptions
 from pidselect.data import Dataset
-from pidselect.selection.checkpoint import (
-    FILE_HEADER,
-    Checkpoint,
-    CheckpointFile,
-    describe_data,
-)
+from pidselect.selection.checkpoint import FILE_HEADER, Checkpoint, CheckpointFile, describe_data
 
 #: Ending of the default checkpoint of a table.
 ENDING = ".pidselect-run.json"
@@ -25,99 +20,48 @@ ENDING = ".pidselect-run.json"
 class RunCheckpoint(CheckpointFile):
     """The checkpoint of a run, which continues if the file cannot be written.
 
-    Parameters
-    ----------
-    path : Path
-    is_named : bool
-        Whether the path was stated. Then the file must be writable at the start, is never replaced
-        unasked, and is kept at the end.
-    note : callable
-        Shows a line.
+    A file that the user named must be writable at the start, is not replaced unasked, and is kept
+    at the end. `earlier` is the content of a file that the run may replace, `note` shows a line.
     """
 
     def __init__(self, path: Path, is_named: bool, note: Callable[[str], None]) -> None:
         super().__init__(path)
-        self.path, self.is_named = path, is_named
-        self._note = note
-        self._has_failed = self._is_shared = False
-        self._found: Mapping[str, Any] | None = None  # of an earlier run
-        self._is_resumed = False
+        self.path, self.is_named, self.note = path, is_named, note
+        self.earlier: Mapping[str, Any] | None = None
+        self._failure, self._is_shared = "", False
 
     @property
     def can_resume(self) -> bool:
         """Whether the run can be resumed."""
         return self.exists and not self._is_shared and self.path.exists()
 
-    def find(self, out: OutputOptions) -> None:
-        """Read the file of an earlier run; delete it if asked to, or if it cannot be resumed."""
-        self._is_resumed = out.resume
-        if not self.path.exists():
-            if out.resume:
-                self._note(f"Note: there is no checkpoint {str(self.path)!r}: starting anew")
-            return
-        with self.path.open("rb") as file:
-            if file.read(len(FILE_HEADER)) != FILE_HEADER:
-                raise WrongCallError(
-                    f"{str(self.path)!r} exists and is not a checkpoint: use --checkpoint FILE."
-                )
-        if out.restart:
-            self.path.unlink()
-        elif self.is_named:
-            self._refuse_unasked()
-        else:
-            self._found, problem = _read(self.path)
-            if problem:
-                self._replace_earlier(problem)
-
-    def _replace_earlier(self, reason: str) -> None:
-        self.path.unlink()
-        self._note(
-            f"Note: the checkpoint {str(self.path)!r} {reason} and cannot be resumed: it is "
-            "replaced"
-        )
-
-    def _refuse_unasked(self) -> None:
-        if not self._is_resumed:
-            raise WrongCallError(
-                f"{str(self.path)!r} is the checkpoint of an earlier run: use --resume to continue "
-                "it, --restart to delete it, or --checkpoint FILE for another one."
-            )
-
-    def check(self, read: Callable[[], Dataset], missing: str) -> None:
-        """Delete the file of an earlier run on other data; refuse to resume a run unasked."""
-        if self._found is None:
-            return
-        if self._found["settings"].get("missing") == missing and _has_other_values(
-            self._found["data"], describe_data(read(), None)
-        ):
-            self._replace_earlier("is of other data")
-        else:
-            self._refuse_unasked()
-
     def write(self, record: Mapping[str, Any]) -> None:
         """Replace the content; if that fails, say so once."""
         try:
             super().write(record)
+            return
         except OSError as error:
             if self.is_named and not self.exists:
                 raise
             cause = error.__cause__ or error
-            self._say_failure(getattr(cause, "strerror", None) or one_line(cause))
+            failure = getattr(cause, "strerror", None) or one_line(cause)
         except RuntimeError:
             if self.is_named:
                 raise
-            self._is_shared = True
-            self._say_failure("another run writes to it")
+            failure, self._is_shared = "another run writes to it", True
+        if not self._failure:
+            self._failure = failure
+            is_lost = "can only be resumed from the state saved last"
+            self.note(
+                f"Note: the checkpoint {str(self.path)!r} could not be written ({failure}). The "
+                "run continues; if interrupted, it "
+                f"{is_lost if self.can_resume else 'cannot be resumed'}."
+            )
 
-    def _say_failure(self, reason: str) -> None:
-        if self._has_failed:
-            return
-        self._has_failed = True
-        loss = "can only be resumed from the state saved last"
-        self._note(
-            f"Note: the checkpoint {str(self.path)!r} could not be written ({reason}). The run "
-            f"continues; if interrupted, it {loss if self.can_resume else 'cannot be resumed'}."
-        )
+    def replace_earlier(self, reason: str) -> None:
+        """Delete the file of an earlier run that cannot be resumed."""
+        self.path.unlink()
+        self.note(f"Note: the checkpoint {str(self.path)!r} {reason}: it is replaced")
 
     def remove(self) -> None:
         """Delete the checkpoint of a finished run, unless its path was stated."""
@@ -137,7 +81,7 @@ def prepare_checkpoint(
     path = out.checkpoint or Path(f"{table.name}{ENDING}")
     saved = RunCheckpoint(path, out.checkpoint is not None, note)
     try:
-        saved.find(out)
+        _find_earlier(saved, out)
     except (OSError, WrongCallError) as error:
         if saved.is_named or out.resume:
             raise
@@ -146,25 +90,59 @@ def prepare_checkpoint(
     return saved
 
 
-def _read(path: Path) -> tuple[Mapping[str, Any] | None, str]:
-    """Return the content of a checkpoint, or why it cannot be resumed."""
-    try:
-        earlier = Checkpoint.read(path)
-    except ValueError:
-        return None, "is damaged or of another version"
-    found = None if earlier is None else earlier.stored
-    if found is not None and found["pidselect"] != __version__:
-        return None, f"is of version {found['pidselect']}"
-    return found, ""
+def _find_earlier(saved: RunCheckpoint, out: OutputOptions) -> None:
+    """Read the file of an earlier run; delete it if asked to, or if it cannot be resumed."""
+    path = saved.path
+    if not path.exists():
+        if out.resume:
+            saved.note(f"Note: there is no checkpoint {str(path)!r}: starting anew")
+        return
+    with path.open("rb") as file:
+        if file.read(len(FILE_HEADER)) != FILE_HEADER:
+            raise WrongCallError(
+                f"{str(path)!r} exists and is not a checkpoint: use --checkpoint FILE."
+            )
+    if out.restart:
+        path.unlink()
+    elif saved.is_named:
+        _refuse_unasked(saved, out)
+    else:
+        try:
+            earlier = Checkpoint.read(path)
+        except ValueError:
+            saved.replace_earlier("is damaged or of another version")
+            return
+        saved.earlier = None if earlier is None else earlier.stored
+        if saved.earlier is not None and saved.earlier["pidselect"] != __version__:
+            saved.replace_earlier(f"is of version {saved.earlier['pidselect']}")
+            saved.earlier = None
 
 
-def _has_other_values(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Return whether columns have changed; other columns or types are other options instead."""
-    pairs = []
-    for key in ("columns", "target"):
-        if [column[0] for column in before[key]] != [column[0] for column in now[key]]:
-            return False
-        pairs += list(zip(before[key], now[key], strict=True))
-    return before["n_samples"] != now["n_samples"] or any(
-        old[1] == new[1] and old[2] != new[2] for old, new in pairs
-    )
+def _refuse_unasked(saved: RunCheckpoint, out: OutputOptions) -> None:
+    if not out.resume:
+        raise WrongCallError(
+            f"{str(saved.path)!r} is the checkpoint of an earlier run: use --resume to continue "
+            "it, --restart to delete it, or --checkpoint FILE for another one."
+        )
+
+
+def check_earlier(
+    saved: RunCheckpoint, out: OutputOptions, missing: str, read: Callable[[], Dataset]
+) -> None:
+    """Delete the file of an earlier run on other data; refuse to resume a run unasked.
+
+    Other columns or types, or rows dropped otherwise, are other options instead: with the former
+    ones the run can still be resumed.
+    """
+    if saved.earlier is None:
+        return
+    before, now = saved.earlier["data"], describe_data(read(), None)
+    keys = ("columns", "target")
+    names = [[[column[0] for column in data[key]] for key in keys] for data in (before, now)]
+    if names[0] == names[1] and saved.earlier["settings"].get("missing") == missing:
+        pairs = [pair for key in keys for pair in zip(before[key], now[key], strict=True)]
+        is_changed = any(old[1] == new[1] and old[2] != new[2] for old, new in pairs)
+        if is_changed or before["n_samples"] != now["n_samples"]:
+            saved.replace_earlier("is of other data")
+            return
+    _refuse_unasked(saved, out)

@@ -118,7 +118,7 @@ def _compute(
     call: Call, roles: Roles, selector: PIDSelector
 ) -> tuple[Result, RunCheckpoint | None]:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
-    from pidselect.cli.resume import prepare_checkpoint
+    from pidselect.cli.resume import check_earlier, prepare_checkpoint
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
     from pidselect.selection.result import EmptySelectionWarning
@@ -135,7 +135,7 @@ def _compute(
         progress.status(f"reading {call.source}")
         data = read_data(call.table, roles, call.how.max_memory)
         if saved is not None:
-            saved.check(partial(dataset_of, call, data), call.table.missing)
+            check_earlier(saved, call.out, call.table.missing, partial(dataset_of, call, data))
         try:
             selector.set_params(checkpoint=saved)
             result = _fit(selector, data, progress)
