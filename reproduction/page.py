@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pidselect.report.html import ids, number
+from pidselect.report.html import number
 from reproduction import EXPERIMENTS, load_experiment, read_texts
 from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, Estimate
 from reproduction.experiment import Experiment
@@ -33,6 +34,29 @@ RULES = (
     f"What does not agree differs. With fewer than {FEW_RUNS} runs it is undecided, and so is what "
     "agrees only because a difference is not significant.",
 )
+
+
+def ids(taken: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that makes unique ids of names.
+
+    Examples
+    --------
+    >>> name_id = ids(["top"])
+    >>> name_id("I: CMI finds all"), name_id("I, CMI finds all!"), name_id("top")
+    ('i-cmi-finds-all', 'i-cmi-finds-all-2', 'top-2')
+    """
+    seen = set(taken)
+
+    def name_id(name: str) -> str:
+        stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x"
+        found, count = stem, 1
+        while found in seen:
+            count += 1
+            found = f"{stem}-{count}"
+        seen.add(found)
+        return found
+
+    return name_id
 
 
 def render_page(summary: Record) -> str:

@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
-from pidselect.report.environment import environment, identity
+from pidselect.report.environment import Environment, environment
 from reproduction.experiment import Arguments, Experiment, Outcome, Part, RunRecord
 
 if sys.platform != "win32":
@@ -250,3 +251,8 @@ def _perform(place: int, run: PendingRun) -> tuple[int, Outcome, float]:
     except Exception as error:
         raise RuntimeError(f"{run}: {error}") from error
     return place, outcome, time.perf_counter() - start
+
+
+def identity(found: Environment) -> str:
+    """Return a short hash of an environment."""
+    return sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:8]

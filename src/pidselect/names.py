@@ -4,8 +4,16 @@ The registries import compiled kernels, which takes a second. The library checks
 registries; a test compares them with these.
 """
 
-CRITERION_NAMES = ("cmi", "mi", "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap", "pid")
+from typing import Literal, get_args
+
+CriterionName = Literal[
+    "cmi", "mi", "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap", "pid"
+]
+MeasureName = Literal["broja", "imin", "mmi", "ccs", "sx"]
+ContinuousMeasureName = Literal["gaussian", "sx-ksg"]
+
+CRITERION_NAMES: tuple[str, ...] = get_args(CriterionName)
 ESTIMATOR_NAMES = ("ksg", "ksg-rank", "mixed", "mixed-rank", "discrete", "gaussian", "copula")
 SURROGATE_NAMES = ("global", "local", "shift", "blocks")
-MEASURE_NAMES = ("broja", "imin", "mmi", "ccs", "sx")
-CONTINUOUS_MEASURE_NAMES = ("gaussian", "sx-ksg")
+MEASURE_NAMES: tuple[str, ...] = get_args(MeasureName)
+CONTINUOUS_MEASURE_NAMES: tuple[str, ...] = get_args(ContinuousMeasureName)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from html import escape
+from importlib.resources import files
 from math import isfinite
 from typing import Any
 
@@ -26,49 +27,14 @@ ALIGNMENTS = {"l": "left", "n": "name", "w": "wide"}
 #: PID atoms of a bar, each with a colour and a pattern.
 ATOMS = ("unique", "shared", "synergy")
 
-#: The colours of Okabe and Ito, distinguishable with any colour vision.
-STYLE = """
-.pidselect-card { color: inherit; line-height: 1.45; overflow-x: auto; }
-.pidselect-card p, .pidselect-card ul { margin: 0.4em 0; max-width: 60em; }
-.pidselect-card table.pidselect-table { border-collapse: collapse; margin: 0.6em 0; border: 0; }
-.pidselect-card table.pidselect-table th, .pidselect-card table.pidselect-table td {
-  border: 0; border-bottom: 1px solid rgba(128, 128, 128, 0.45); color: inherit;
-  padding: 0.25em 0.7em; text-align: right; vertical-align: top; white-space: nowrap; }
-.pidselect-card table.pidselect-table .pidselect-left { text-align: left; }
-.pidselect-card table.pidselect-table .pidselect-name { text-align: left; white-space: normal;
-  min-width: 8em; max-width: 20em; overflow-wrap: anywhere; }
-.pidselect-card table.pidselect-table .pidselect-wide {
-  text-align: left; white-space: normal; min-width: 18em; overflow-wrap: anywhere; }
-.pidselect-card .pidselect-bar { display: flex; width: 9em; height: 0.9em; margin-top: 0.25em; }
-.pidselect-card .pidselect-part { display: block; box-sizing: border-box; height: 100%; }
-.pidselect-card .pidselect-key {
-  display: inline-block; width: 0.9em; height: 0.9em; margin: 0 0.3em 0 0.8em;
-  vertical-align: -0.1em; }
-.pidselect-card .pidselect-unique { background: #0072B2; }
-.pidselect-card .pidselect-shared { background: repeating-linear-gradient(
-  45deg, #E69F00 0 4px, #B87F00 4px 6px); }
-.pidselect-card .pidselect-synergy { background: repeating-linear-gradient(
-  0deg, #009E73 0 3px, #006B4E 3px 5px); }
-.pidselect-card .pidselect-plain { background: #808080; }
-.pidselect-card summary { cursor: pointer; }
-.pidselect-card pre { color: inherit; background: transparent; white-space: pre-wrap; }
-@media (prefers-color-scheme: dark) {
-  .pidselect-card .pidselect-part, .pidselect-card .pidselect-key {
-    outline: 1px solid rgba(255, 255, 255, 0.35); } }
-"""
-
-
-# ---------------------------------------------------------------------------------------- results
+#: The colours are those of Okabe and Ito, distinguishable with any colour vision.
+STYLE = files("pidselect").joinpath("notebook.css").read_text("utf-8")
 
 
 def selection_html(selection: Any, estimator: str = "") -> Markup:
     """Return the selected features, their tests, excluded columns, steps and settings.
 
-    Parameters
-    ----------
-    selection : Selection
-    estimator : str
-        Text of the fitted selector, to be shown as its parameters.
+    `estimator` is the text of the fitted selector, to be shown as its parameters.
     """
     fixed, features = selection.fixed_features, selection.features
     parts = []
@@ -81,7 +47,11 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
         parts.append(paragraph(selection.empty_reason()))
     if fixed or features:
         rows = [[name(feature), "fixed", "", "", ""] for feature in fixed]
-        rows += [_selected_row(selection, feature) for feature in features]
+        for feature in features:
+            step = selection.inclusion_step(feature)
+            values = (step.value, step.p_value, selection.p_values.get(feature))
+            numbers = [number(value, 4, unknown="") for value in values]
+            rows.append([name(feature), str(selection.steps.index(step) + 1), *numbers])
         parts += [
             table(["feature", "step", "bits", "p", "final p"], rows),
             paragraph(
@@ -91,7 +61,14 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
             ),
         ]
     parts += map(paragraph, selection.notes)
-    parts += _excluded(selection)
+    excluded = [
+        [name(column), joined(["duplicate of ", name(original)])]
+        for column, original in selection.duplicates.items()
+    ]
+    excluded += [[name(column), text(why)] for column, why in selection.skipped.items()]
+    if excluded:
+        title = f"{counted(len(excluded), 'column')} excluded"
+        parts.append(details(title, table(["column", ""], excluded, "nw")))
     if selection.steps:
         steps = [str(step) for step in selection.steps[:MAX_NAMES]]
         if more := len(selection.steps) - len(steps):
@@ -112,28 +89,6 @@ def _selected(selection: Any) -> Markup:
         names.append(text(f"... and {more} more"))
     start = f"{len(selection.features)} of {counted(n_candidates, 'candidate feature')} selected: "
     return joined([start, joined(names, ", "), "."])
-
-
-def _selected_row(selection: Any, feature: str) -> list[str]:
-    step = selection.inclusion_step(feature)
-    return [
-        name(feature),
-        str(selection.steps.index(step) + 1),
-        number(step.value, 4),
-        number(step.p_value, 4, unknown=""),
-        number(selection.p_values.get(feature), 4, unknown=""),
-    ]
-
-
-def _excluded(selection: Any) -> list[Markup]:
-    rows: list[list[str]] = [
-        [name(column), joined(["duplicate of ", name(original)])]
-        for column, original in selection.duplicates.items()
-    ]
-    rows += [[name(column), text(why)] for column, why in selection.skipped.items()]
-    if not rows:
-        return []
-    return [details(f"{counted(len(rows), 'column')} excluded", table(["column", ""], rows, "nw"))]
 
 
 def stability_html(stability: Any) -> Markup:
@@ -158,35 +113,23 @@ def stability_html(stability: Any) -> Markup:
 def explanation_html(explanation: Any) -> Markup:
     """Return role, PID bar, numbers and sentence of each feature, and the pairwise PID."""
     features = explanation.features
-    bars = [_atoms(feature) for feature in features]
+    bars: list[Parts] = [[(atom, getattr(one, atom)) for atom in ATOMS] for one in features]
     full = longest(bars[:MAX_ROWS])
     rows = [
-        [
-            name(feature.name),
-            feature.role,
-            bar(parts, full),
-            *(number(amount) for _, amount in parts),
-            feature.sentence,
-        ]
-        for feature, parts in zip(features[:MAX_ROWS], bars, strict=False)
+        [name(one.name), one.role, bar(atoms, full), *(number(x) for _, x in atoms), one.sentence]
+        for one, atoms in zip(features, bars, strict=True)
     ]
-    n_selected = sum(feature.selected for feature in features)
-    information = f"{number(explanation.information, unknown='not estimable')}"
-    unit = " bit" * (explanation.information is not None)
-    headline = (
-        f"I({counted(n_selected, 'selected feature')}; {shown(explanation.target)}) = "
-        f"{information}{unit}, {counted(explanation.n_samples, 'sample')}."
-        if n_selected
-        else f"No selected feature, {counted(explanation.n_samples, 'sample')}."
-    )
-    parts = [paragraph(headline, tag="strong")]
+    headline = "No selected feature"
+    if n_selected := sum(feature.selected for feature in features):
+        information = number(explanation.information, unknown="not estimable")
+        unit = " bit" * (explanation.information is not None)
+        selected = counted(n_selected, "selected feature")
+        headline = f"I({selected}; {shown(explanation.target)}) = {information}{unit}"
+    samples = counted(explanation.n_samples, "sample")
+    parts = [paragraph(f"{headline}, {samples}.", tag="strong")]
     if rows:
         header = ["feature", "role", "PID", *ATOMS, ""]
-        parts += [
-            legend(ATOMS),
-            table(header, rows, "nllrrrw", n_rows=len(features)),
-            listing(explanation.methods()),
-        ]
+        parts += [legend(ATOMS), table(header, rows, "nllrrrw"), listing(explanation.methods())]
     pairs = explanation.pairs
     if len(pairs.names) > 1:
         cells = [
@@ -198,10 +141,6 @@ def explanation_html(explanation: Any) -> Markup:
     if explanation.notes:
         parts.append(details("Notes", listing(explanation.notes)))
     return card(*parts)
-
-
-def _atoms(feature: Any) -> Parts:
-    return [(atom, getattr(feature, atom)) for atom in ATOMS]
 
 
 def decomposition_html(decomposition: Any) -> Markup:
@@ -237,9 +176,6 @@ def atom_type(label: str) -> str:
     if is_shared:
         return "shared"
     return "synergy" if is_synergistic else "unique"
-
-
-# --------------------------------------------------------------------------------------- elements
 
 
 class Markup(str):
@@ -294,23 +230,11 @@ def details(summary: str, *parts: str) -> Markup:
     return Markup(f"<details><summary>{text(summary)}</summary>{joined(parts)}</details>")
 
 
-def table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    aligned: str = "",
-    n_rows: int | None = None,
-) -> Markup:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], aligned: str = "") -> Markup:
     """Return a table of at most `MAX_ROWS` rows and the number of omitted ones.
 
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences of str
-    aligned : str
-        A letter for each column: "n" for names, "l" left, "r" right, "w" left and wrapped. By
-        default, names first and all others right.
-    n_rows : int, optional
-        Number of all rows, where `rows` holds only the first.
+    `aligned` has a letter for each column: "n" for names, "l" left, "r" right, "w" left and
+    wrapped. By default, names first and all others right.
     """
     aligned = aligned or "n" + "r" * (len(header) - 1)
     looks = {letter: f' class="pidselect-{look}"' for letter, look in ALIGNMENTS.items()}
@@ -322,7 +246,7 @@ def table(
         return f"<tr>{inner}</tr>"
 
     body = "".join(line(row, "td") for row in rows[:MAX_ROWS])
-    if (more := (n_rows or len(rows)) - MAX_ROWS) > 0:
+    if (more := len(rows) - MAX_ROWS) > 0:
         note = f"... and {more} more, see .to_frame()"
         body += f'<tr><td class="pidselect-left" colspan="{len(header)}">{note}</td></tr>'
     head = line(header, "th", ' scope="col"')
@@ -332,21 +256,20 @@ def table(
 
 
 def bar(parts: Parts, full: float) -> Markup:
-    """Return a stacked bar; estimates below 0 have no length, their numbers are in its label.
+    """Return a stacked bar, of the whole width if its amounts sum to `full`.
 
-    Parameters
-    ----------
-    parts : sequence of (str, float or None)
-        Name, see `ATOMS`, and amount of each part; other names are grey.
-    full : float
-        The amount that fills the whole width.
+    Estimates below 0 have no length; their numbers are in its label.
     """
     known = [(part, amount) for part, amount in parts if amount is not None]
     label = text(", ".join(f"{part} {amount:.3f}" for part, amount in known) or "not estimable")
+    widths = [
+        (part, min(100.0, 100.0 * amount / full) if full > 0 and isfinite(amount) else 100.0)
+        for part, amount in known
+        if amount > 0
+    ]
     drawn = "".join(
         f'<span class="pidselect-part {_css_class(part)}" style="width:{width:.1f}%"></span>'
-        for part, amount in known
-        if (width := _percent(amount, full)) > 0
+        for part, width in widths
     )
     return Markup(f'<span class="pidselect-bar" role="img" aria-label="{label}">{drawn}</span>')
 
@@ -377,9 +300,3 @@ def card(*parts: str) -> Markup:
 
 def _css_class(part: str) -> str:
     return f"pidselect-{part}" if part in ATOMS else "pidselect-plain"
-
-
-def _percent(amount: float, full: float) -> float:
-    if amount <= 0 or amount != amount:
-        return 0.0
-    return min(100.0, 100.0 * amount / full) if full > 0 and isfinite(amount) else 100.0

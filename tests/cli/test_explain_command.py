@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,9 @@ import pytest
 from calling import QUICK, call, read_json, write
 
 from pidselect import decompose
+from pidselect.cli.formatting import explanation_text
 from pidselect.selection.progress import LATER_STAGES
+from report.hostile import explanation
 
 
 @pytest.fixture
@@ -34,6 +38,17 @@ def test_roles_bars_and_sentences(table):
     assert rows["length"]["role"] == "strongly relevant"
     assert rows["length"]["unique"] is not None
     assert rows["length_mm"]["unique"] is None
+
+
+def test_no_number_exceeds_the_entropy_of_the_target():
+    """Estimated atoms of one feature may sum to more than the target has: the sum is not shown."""
+    found = explanation(("wind", "rain"), 1)
+    atoms = {"unique": 0.2, "shared": 0.7, "synergy": 0.3}  # of one bit
+    features = tuple(replace(one, sentence="", **atoms) for one in found.features)
+    text = explanation_text(replace(found, features=features, n_samples=0, notes=()))
+    numbers = [float(word) for word in re.findall(r"\d+\.\d+", text)]
+    assert numbers
+    assert max(numbers) <= 1.0
 
 
 def test_a_measure_by_name(table):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
-from calling import QUICK, call, read_json, select
+from calling import QUICK, call, made, read_json, select, write
 
 from pidselect import PIDSelector
+from pidselect.data.io import atomic_write
+from pidselect.selection.checkpoint import CheckpointFile
 from pidselect.selection.progress import ProgressDisplay
+
+CHECKPOINT = "made.csv.pidselect-run.json"
 
 
 @pytest.fixture
@@ -106,11 +112,144 @@ def test_a_stated_checkpoint_is_kept(table):
     assert (again.exit_code, again.stdout) == (0, first.stdout)
 
 
-def test_a_folder_that_is_not_writable(table, monkeypatch):
-    monkeypatch.setattr("pidselect.cli.resume.can_write", lambda folder: False)
+def refuse_writing(monkeypatch, number, after=0):
+    """Let the system refuse to write checkpoints, the first few times excepted."""
+    calls = []
+
+    def refuse(path):
+        calls.append(path)
+        if len(calls) <= after:
+            return atomic_write(path)
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr("pidselect.selection.checkpoint.atomic_write", refuse)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES])
+def test_a_run_continues_without_its_checkpoint(table, monkeypatch, number):
+    expected = select(table, "--target", "y", "--json", "whole.json")
+    refuse_writing(monkeypatch, number)
+    result = select(table, "--target", "y", "--json", "part.json")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.replace("part", "whole") == expected.stdout
+    (note,) = [line for line in result.stderr.splitlines() if CHECKPOINT in line]
+    assert all(word in note for word in (os.strerror(number), "cannot be resumed"))
+    first, second = (read_json(Path(name))["selection"] for name in ("whole.json", "part.json"))
+    assert first == second
+    assert not Path(CHECKPOINT).exists()
+
+
+def test_a_disk_that_is_full_after_the_first_step(table, monkeypatch):
+    """The state saved before is kept, and the run says that it is the one to resume from."""
+
+    def interrupt(self, stage):
+        if stage.step == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        refuse_writing(patch, errno.ENOSPC, after=2)
+        patch.setattr(ProgressDisplay, "on_stage", interrupt)
+        result = select(table, "--target", "y")
+    assert result.exit_code == 130
+    (note,) = [line for line in result.stderr.splitlines() if "No space" in line]
+    assert "saved last" in note
+    assert "--resume" in result.stderr.splitlines()[-1]
+    assert select(table, "--target", "y", "--resume").exit_code == 0
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_a_stated_checkpoint_must_be_writable_at_the_start(table, monkeypatch, after):
+    refuse_writing(monkeypatch, errno.ENOSPC, after)
+    result = select(table, "--target", "y", "--checkpoint", "run.json")
+    assert result.exit_code == (0 if after else 1)
+    assert "No space left" in result.stderr
+    assert "run.json" in result.stderr
+
+
+def test_two_runs_at_once(table, monkeypatch):
+    """The run that finds the file of the other one continues without, and leaves it alone."""
+    other = b'{"what": "pidselect checkpoint", "written": "0123-0"}'
+
+    def write_too(self, stage):
+        Path(CHECKPOINT).write_bytes(other)
+
+    monkeypatch.setattr(ProgressDisplay, "on_stage", write_too)
     result = select(table, "--target", "y")
     assert result.exit_code == 0, result.output
-    assert "--checkpoint" in result.stderr
+    assert sum(CHECKPOINT in line for line in result.stderr.splitlines()) == 1
+    assert Path(CHECKPOINT).read_bytes() == other
+
+
+def damage(table):
+    content = Path(CHECKPOINT).read_bytes()
+    Path(CHECKPOINT).write_bytes(content[: len(content) // 2])
+
+
+def age(table):
+    """Make the file one of an earlier version, checksum included."""
+    file = CheckpointFile(Path(CHECKPOINT))
+    file.write({**file.read(), "pidselect": "0.0.1"})
+
+
+def change(table):
+    columns = made()
+    columns["width"][7] = 0.0
+    write(table, columns)
+
+
+@pytest.mark.parametrize("spoil", [damage, age, change])
+@pytest.mark.parametrize("options", [(), ("--resume",), ("--restart",)])
+def test_a_checkpoint_that_cannot_be_resumed_is_replaced(
+    table, interrupted, monkeypatch, spoil, options
+):
+    spoil(table)
+    stale = Path(CHECKPOINT).read_bytes()
+    fresh = []
+
+    def look(self, stage):
+        fresh.append(Path(CHECKPOINT).read_bytes())
+
+    monkeypatch.setattr(ProgressDisplay, "on_stage", look)
+    result = select(table, "--target", "y", *options)
+    assert result.exit_code == 0, result.output
+    assert fresh
+    assert stale not in fresh
+    notes = [line for line in result.stderr.splitlines() if CHECKPOINT in line]
+    assert len(notes) == (options != ("--restart",))
+    assert not Path(CHECKPOINT).exists()
+
+
+@pytest.mark.parametrize("spoil", [damage, age, change])
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_a_stated_checkpoint_is_never_replaced(table, interrupted, spoil, options):
+    spoil(table)
+    stale = Path(CHECKPOINT).read_bytes()
+    named = (table, "--target", "y", "--checkpoint", CHECKPOINT)
+    result = select(*named, *options)
+    assert result.exit_code == 2
+    assert CHECKPOINT in result.stderr
+    assert Path(CHECKPOINT).read_bytes() == stale
+    assert select(*named, "--restart").exit_code == 0
+
+
+@pytest.mark.parametrize("options", [("--target", "width"), ("--target", "y", "--drop", "noise")])
+def test_other_options_do_not_replace_a_checkpoint(table, interrupted, options):
+    saved = Path(CHECKPOINT).read_bytes()
+    result = select(table, *options)
+    assert result.exit_code == 2
+    assert "--restart" in result.stderr
+    assert Path(CHECKPOINT).read_bytes() == saved
+
+
+@pytest.mark.parametrize("option", ["--quiet", "--restart"])
+def test_another_file_in_place_of_the_checkpoint(table, option):
+    """It is kept, and the run continues without a checkpoint."""
+    Path(CHECKPOINT).write_text("mine")
+    result = select(table, "--target", "y", option)
+    assert result.exit_code == 0, result.output
+    assert Path(CHECKPOINT).read_text() == "mine"
+    assert (CHECKPOINT in result.stderr) == (option == "--restart")
+    assert select(table, "--target", "y", "--resume").exit_code == 2
 
 
 def test_resume_without_a_checkpoint(table):

@@ -144,13 +144,13 @@ def test_matrices_are_halves_with_shades(no_picture):
         "synergy": [[0.0, 0.3], [0.3, 0.0]],
         "estimable": [[True, True], [True, True]],
     }
-    synergy, shared = _matrices(pairs)
-    texts = [[cell["text"] for cell in row["cells"]] for row in synergy["rows"]]
+    matrices = _matrices(pairs)
+    texts = [[cell["text"] for cell in row] for row in matrices["synergy"]]
     assert texts == [["", ""], ["0.300", ""]]
-    cells = [[(c["text"], c["level"]) for c in row["cells"]] for row in shared["rows"]]
+    cells = [[(c["text"], c["level"]) for c in row] for row in matrices["redundancy"]]
     assert cells == [[("0.400", 45), ("", 0)], [("−0.100", 0), ("0.200", 22)]]
     pairs["estimable"] = [[True, False], [False, True]]
-    assert _matrices(pairs)[0]["rows"][1]["cells"][0]["text"] == "–"
+    assert _matrices(pairs)["synergy"][1][0]["text"] == "–"
 
 
 def test_many_features_are_cut_where_they_would_fill_the_page(no_picture):

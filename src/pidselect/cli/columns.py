@@ -20,16 +20,7 @@ TYPES = ("continuous", "ordinal", "nominal")
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns that options name.
-
-    Parameters
-    ----------
-    targets, drop, fixed_features : tuple of str
-    groups : str, optional
-        The column with the groups of rows.
-    feature_groups : dict of str to tuple of str
-    feature_types : dict of str to str
-    """
+    """The columns that options name; `groups` has the group of each row."""
 
     targets: tuple[str, ...]
     drop: tuple[str, ...]
@@ -145,22 +136,18 @@ def _feature_groups(values: Iterable[str], known: Sequence[str]) -> dict[str, tu
     """Return groups by name: ``lat,lon`` or ``place=lat,lon``."""
     groups: dict[str, tuple[str, ...]] = {}
     for value in values:
-        title, columns = _feature_group(value, known)
+        title, sign, rest = value.partition("=")
+        try:
+            columns = split_names([value], known, "--feature-groups")
+            title = "+".join(columns)
+        except WrongCallError:
+            if not sign:
+                raise
+            title, columns = title.strip(), split_names([rest], known, "--feature-groups")
         if title in groups:
             raise WrongCallError(f"--feature-groups names {title!r} twice.")
         groups[title] = columns
     return groups
-
-
-def _feature_group(value: str, known: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    title, sign, rest = value.partition("=")
-    try:
-        columns = split_names([value], known, "--feature-groups")
-    except WrongCallError:
-        if not sign:
-            raise
-        return title.strip(), split_names([rest], known, "--feature-groups")
-    return "+".join(columns), columns
 
 
 def complete_column(context: typer.Context, incomplete: str) -> list[str]:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Any
+
+import typer
 
 from pidselect.cli.columns import split_names, split_types
 from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
-from pidselect.cli.options import (
-    COLUMNS,
-    INTEGER,
-    Bins,
-    Jobs,
-    Json,
-    Quiet,
-    Seed,
-    TableOptions,
-    command,
-    decomposing,
-    one_of,
-    required,
-)
-from pidselect.names import CONTINUOUS_MEASURE_NAMES, MEASURE_NAMES
+from pidselect.cli.options import DecompositionOptions, PrintOptions, TableOptions, command
 
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Decompose the information of a few columns about a target: unique, shared, synergistic.
@@ -31,89 +20,39 @@ A source is a column, or several columns as one variable, separated by commas.
 Examples:
   pidselect decompose bikes.csv --target rides --source market --source ferry
   pidselect decompose bikes.csv --target rides --source lat,lon --source hour
-  pidselect decompose bikes.csv --target rides --source market --source ferry \\\\
-    --n-permutations 200 --n-bootstrap 200
+  pidselect decompose bikes.csv --target rides --source lat --source lon --n-bootstrap 200
 """
-
-NAMES = (*MEASURE_NAMES, *CONTINUOUS_MEASURE_NAMES)
 
 
 @command
 def decompose_command(
-    table: TableOptions,
-    source: Annotated[
-        list[str],
-        required(
-            "A column, or several as one variable (lat,lon). Repeat it for each source.",
-            show_default=False,
-            **COLUMNS,
-        ),
-    ],
-    measure: Annotated[
-        str,
-        decomposing(
-            f"{', '.join(NAMES)}; broja and ccs are for two sources.",
-            **{**one_of(*NAMES), "metavar": "NAME"},
-        ),
-    ] = "broja",
-    bins: Bins = 5,
-    n_permutations: Annotated[
-        int,
-        decomposing(
-            "Permutations for p-values; 0 for none.",
-            "--n-permutations",
-            "--permutations",
-            **INTEGER,
-        ),
-    ] = 0,
-    n_bootstrap: Annotated[
-        int,
-        decomposing(
-            "Bootstrap samples for confidence intervals; 0 for none.",
-            "--n-bootstrap",
-            "--bootstrap",
-            **INTEGER,
-        ),
-    ] = 0,
-    unit: Annotated[str, decomposing("Unit of information.", **one_of("bit", "nat"))] = "bit",
-    n_jobs: Jobs = -1,
-    random_state: Seed = 0,
-    json: Json = None,
-    quiet: Quiet = False,
+    _: typer.Context, table: TableOptions, how: DecompositionOptions, out: PrintOptions
 ) -> None:
     """Decompose the information of a few columns about a target."""
 
     def note(text: str) -> None:
-        if not quiet:
+        if not out.quiet:
             say(text, err=True)
 
     with plain_errors(), warnings_as_notes(note):
         from pidselect.cli.output import write_json
 
-        variables, feature_types = _read(table, source)
+        variables, feature_types = _read(table, how.source)
         from pidselect.decomposition import decompose
 
-        result = decompose(
-            variables[:-1],
-            variables[-1],
-            measure=measure,
-            bins=bins,
-            unit=unit,  # type: ignore[arg-type]
-            feature_types=feature_types,
-            n_permutations=n_permutations,
-            n_bootstrap=n_bootstrap,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        if json != "-":
+        settings = asdict(how)
+        del settings["source"]
+        result = decompose(variables[:-1], variables[-1], feature_types=feature_types, **settings)
+        if out.json != "-":
             say(repr(result))
-        if json is not None and (line := write_json(result.to_dict(), json)):
+        if out.json is not None and (line := write_json(result.to_dict(), out.json)):
             say(f"\n{line}")
 
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target as tables; and the stated feature types."""
-    from pidselect.cli.load import identifiers, open_table, part_of, read_header, refuse_missing
+    from pidselect.cli.load import identifiers, open_table, read_header, refuse_missing
+    from pidselect.data import Table
 
     if table.missing == "category":
         raise WrongCallError("decompose takes no --missing category: use --missing drop.")
@@ -136,4 +75,5 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
             f"column {name!r} cannot be used ({reason}). If it has labels, use "
             f"{to_option('feature_types', {name: 'nominal'})}."
         )
-    return [part_of(opened, some) for some in names], feature_types
+    column = dict(zip(opened.names, opened.columns, strict=True))
+    return [Table(tuple(column[name] for name in some)) for some in names], feature_types

@@ -6,12 +6,19 @@ import csv
 import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from pidselect.cli.messages import plain_errors, say
-from pidselect.cli.options import OutputOptions, Quiet, SelectionOptions, TableOptions
+from pidselect.cli.options import (
+    DemoOptions,
+    ExplanationOptions,
+    OutputOptions,
+    SelectionOptions,
+    TableOptions,
+    command,
+)
 
 if TYPE_CHECKING:
     from pidselect.cli.run import Result
@@ -42,35 +49,26 @@ Next, your own table:
   pidselect select --help"""
 
 
-def demo_command(
-    report: Annotated[Path, typer.Option(metavar="FILE.html", help="Path of the report.")] = Path(
-        "pidselect-demo.html"
-    ),
-    table: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Also write the simulated table.")
-    ] = None,
-    quiet: Quiet = False,
-) -> None:
+@command
+def demo_command(_: typer.Context, out: DemoOptions) -> None:
     """Select features of a simulated table."""
     from pidselect.cli.run import Call, run
 
     with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:
-        path = table or Path(folder, NAME)
-        target = _write(path, quiet)
-        table_option = [] if table is None else ["--table", str(table)]
-        run(
-            Call(
-                TableOptions(table=path, target=[target]),
-                SelectionOptions(n_permutations=N_PERMUTATIONS),
-                OutputOptions(report=report, quiet=quiet),
-                typed=shlex.join(["pidselect", "demo", "--report", str(report), *table_option]),
-                measure="auto",
-                is_saved=False,
-                source=str(table or NAME),
-            ),
-            _text,
+        path = out.table or Path(folder, NAME)
+        target = _write(path, out.quiet)
+        written = [] if out.table is None else ["--table", str(out.table)]
+        call = Call(
+            TableOptions(table=path, target=[target]),
+            SelectionOptions(n_permutations=N_PERMUTATIONS),
+            OutputOptions(report=out.report, quiet=out.quiet),
+            typed=shlex.join(["pidselect", "demo", "--report", str(out.report), *written]),
+            source=str(out.table or NAME),
+            explain=ExplanationOptions(),
+            is_saved=False,
         )
-        if not quiet:
+        run(call, _text)
+        if not out.quiet:
             say(NEXT)
 
 

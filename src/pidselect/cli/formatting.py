@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pidselect.data.messages import align, counted, number, shorten, shown
+from pidselect.data.messages import align, counted, number, shorten, shown, wrap
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.decomposition.result import Explanation, FeatureExplanation
@@ -28,11 +27,7 @@ BLOCKS, LETTERS = "█▒░", "us+"
 def selection_text(selection: Selection, n_rows: int) -> str:
     """Return the table of a selection, and a sentence for each column that was left out.
 
-    Parameters
-    ----------
-    selection : Selection
-    n_rows : int
-        Of the file, before rows were dropped.
+    `n_rows` are of the file, before rows were dropped.
     """
     sentences = []
     if selection.is_complete and not selection.features:
@@ -94,18 +89,11 @@ def _bars(features: Sequence[FeatureExplanation]) -> str:
     bars = ["", *(_bar(amounts, largest, marks) for amounts in atoms)]
     table = [f"{line}  {bar}".rstrip() for line, bar in zip(lines, bars, strict=True)]
     legend = ", ".join(f"{mark} {atom}" for mark, atom in zip(marks, ATOMS, strict=True))
-    scale = f"In bits; bars: {legend}; the longest is {largest:.3f} bit." if largest else "In bits."
-    return "\n".join([*table, scale])
+    return "\n".join([*table, f"In bits; bars: {legend}." if largest else "In bits."])
 
 
 def _bar(amounts: Sequence[float], largest: float, marks: str) -> str:
-    """Return a bar, rounded at the ends of its parts so that its length is right.
-
-    Examples
-    --------
-    >>> _bar([0.5, 0.25, 0.25], 1.0, "us+")
-    'uuuuuuuuuuuussssss++++++'
-    """
+    """Return a bar, rounded at the ends of its parts so that its length is right."""
     if largest <= 0:
         return ""
     bar, total = "", 0.0
@@ -128,6 +116,4 @@ def _wrapped(lines: Sequence[str]) -> str:
     width = MAX_WIDTH  # of a file
     if sys.stdout is not None and sys.stdout.isatty():  # None where it is closed
         width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size().columns))
-    return "\n".join(
-        textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines
-    )
+    return wrap(lines, width)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from pidselect.cli.messages import one_line, plain_errors, say
-from pidselect.cli.options import Json
 
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Show versions, threads, memory and GPU.
@@ -32,6 +33,9 @@ OPTIONAL = {
 
 #: Names under which a library is installed, other than its own.
 OTHER_NAMES = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
+
+
+Json = Annotated[str | None, typer.Option(metavar="FILE", help="As JSON; - for standard output.")]
 
 
 def info_command(json: Json = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,17 +24,7 @@ MAX_NAMED = 8
 
 @dataclass(frozen=True, eq=False)
 class SelectionData:
-    """The data of a selection.
-
-    Parameters
-    ----------
-    X, y : Table
-    groups : array of int64, optional
-        The group of every row.
-    roles : Roles
-    n_rows : int
-        Of the file.
-    """
+    """The data of a selection; `groups` has the group of every row, `n_rows` are of the file."""
 
     X: Table
     y: Table
@@ -72,7 +61,8 @@ def read_data(table: TableOptions, roles: Roles, max_memory: str) -> SelectionDa
     n_rows = everything.n_samples
     refuse_missing(everything, table)
     if table.missing == "drop" and roles.groups is not None:
-        everything = _without_missing(everything, roles.groups)
+        is_known = ~np.isnan(everything.columns[everything.index(roles.groups)].values)
+        everything = everything if is_known.all() else everything.take(np.flatnonzero(is_known))
     X, y = everything.split(roles.targets)
     groups = None
     if roles.groups is not None:
@@ -116,14 +106,3 @@ def refuse_missing(table: Table, options: TableOptions) -> None:
         f"{named}. Use --missing drop to drop these rows, --missing category to treat missing "
         "values as a separate category, or --drop for these columns; or impute them first."
     )
-
-
-def _without_missing(table: Table, name: str) -> Table:
-    """Return the rows that have a value in a column."""
-    values = table.columns[table.index(name)].values
-    return table.take(np.flatnonzero(~np.isnan(values))) if np.isnan(values).any() else table
-
-
-def part_of(table: Table, names: Sequence[str]) -> Table:
-    """Return some columns of a table, in this order."""
-    return Table(tuple(table.columns[table.index(name)] for name in names))

@@ -3,19 +3,30 @@
 An option that is a parameter of the library has its name, with dashes.
 """
 
+# ruff: noqa: RUF009  (the default of a field is its option)
+
 from __future__ import annotations
 
 import inspect
 import shlex
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from pidselect.cli.columns import complete_column
-from pidselect.names import CRITERION_NAMES, ESTIMATOR_NAMES, SURROGATE_NAMES
+from pidselect.cli.messages import is_option, with_value
+from pidselect.names import (
+    CRITERION_NAMES,
+    ESTIMATOR_NAMES,
+    SURROGATE_NAMES,
+    ContinuousMeasureName,
+    CriterionName,
+    MeasureName,
+)
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.data import TextFormat
@@ -27,53 +38,50 @@ DELIMITERS = {"tab": "\t", r"\t": "\t", "comma": ",", "semicolon": ";", "bar": "
 START_OPTIONS = ("resume", "restart")
 
 
-def one_of(*names: str) -> dict[str, Any]:
-    """Return the settings of an option that takes one of some names.
+def option(panel: str | None, default: Any, help_text: str, *names: str, **more: Any) -> Any:
+    """Return a field that is an option, in a panel of the help."""
+    shown = typer.Option(*names, rich_help_panel=panel, help=help_text, **more)
+    return field(default=default, metadata={"typer": shown})
 
-    Examples
-    --------
-    >>> device = one_of("cpu", "cuda")
-    >>> device["metavar"], device["autocompletion"]("cu")
-    ('cpu|cuda', ['cuda'])
-    """
 
-    def parse(text: str) -> str:
-        if text not in names:
-            from pidselect.data.messages import did_you_mean
+required = partial(option, None, MISSING, show_default=False)
+reading = partial(option, "Input")
+selecting = partial(option, "Selection")
+decomposing = partial(option, "Decomposition")
+computing = partial(option, "Computation")
+writing = partial(option, "Output")
+resuming = partial(option, "Interrupted runs")
 
-            raise typer.BadParameter(f"{text!r} is unknown{did_you_mean(text, names)}")
-        return text
-
-    return {"parser": parse, "metavar": "|".join(names), "autocompletion": completing(*names)}
+COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
 
 
 def some_of(*names: str) -> dict[str, Any]:
-    """Return the settings of an option that takes one or several names, separated by commas."""
-    one = one_of(*names)["parser"]
-
-    def parse(text: str) -> str:
-        return ",".join(one(name.strip()) for name in text.split(","))
-
-    return {"parser": parse, "metavar": "NAME[,NAME]", "autocompletion": completing(*names)}
-
-
-def completing(*names: str) -> Callable[[str], list[str]]:
-    """Return a function that completes the last of some names, separated by commas.
+    """Return the settings of an option that takes one or several names, separated by commas.
 
     Examples
     --------
-    >>> completing("ksg", "copula")("ksg,co")
-    ['ksg,copula']
+    >>> estimators = some_of("ksg", "copula")
+    >>> estimators["autocompletion"]("ksg,co"), estimators["parser"]("ksg, copula")
+    (['ksg,copula'], 'ksg,copula')
     """
+
+    def parse(text: str) -> str:
+        found = [name.strip() for name in text.split(",")]
+        for name in found:
+            if name not in names:
+                from pidselect.data.messages import did_you_mean
+
+                raise typer.BadParameter(f"{name!r} is unknown{did_you_mean(name, names)}")
+        return ",".join(found)
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
         return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
 
-    return complete
+    return {"parser": parse, "metavar": "NAME[,NAME]", "autocompletion": complete}
 
 
-def _parser(convert: Callable[[Any], Any], expected: str) -> Callable[[Any], Any]:
+def parser(convert: Callable[[Any], Any], expected: str) -> Callable[[Any], Any]:
     """Return a parser whose error names the text."""
 
     def parse(text: Any) -> Any:
@@ -85,90 +93,53 @@ def _parser(convert: Callable[[Any], Any], expected: str) -> Callable[[Any], Any
     return parse
 
 
-def _panel(heading: str | None) -> Callable[..., Any]:
-    """Return a function that makes options under a heading of the help."""
-
-    def option(help_text: str, *names: str, **more: Any) -> Any:
-        return typer.Option(*names, rich_help_panel=heading, help=help_text, **more)
-
-    return option
-
-
-required = _panel(None)
-reading = _panel("Input")
-selecting = _panel("Selection")
-decomposing = _panel("Decomposition")
-computing = _panel("Computation")
-writing = _panel("Output")
-resuming = _panel("Interrupted runs")
-
-INTEGER: dict[str, Any] = {"parser": _parser(int, "an integer"), "metavar": "N"}
-REAL: dict[str, Any] = {"parser": _parser(float, "a number"), "metavar": "X"}
-INTEGER_OR_AUTO: dict[str, Any] = {
-    "parser": _parser(lambda text: text if text == "auto" else int(text), "an integer, nor auto"),
-    "metavar": "N|auto",
+#: Parsers and placeholders of numbers.
+NUMBERS: dict[Any, tuple[Any, str]] = {
+    int: (parser(int, "an integer"), "N"),
+    float: (parser(float, "a number"), "X"),
+    int | None: (parser(int, "an integer"), "N"),
 }
-COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
 
-Bins = Annotated[int, decomposing("Bins of a continuous column.", **INTEGER)]
-Seed = Annotated[int, computing("Seed of the permutations.", "--random-state", "--seed", **INTEGER)]
-Jobs = Annotated[int, computing("Threads; -1 for all cores.", "--n-jobs", "--jobs", **INTEGER)]
-Json = Annotated[str | None, writing("All results as JSON; - for standard output.", metavar="FILE")]
-Quiet = Annotated[bool, writing("Only the result.", "--quiet", "-q")]
+integer_or_auto = parser(lambda text: text if text == "auto" else int(text), "an integer, nor auto")
 
 
 @dataclass(frozen=True)
 class TableOptions:
     """A file, its target, and how it is read."""
 
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            show_default=False,
-            help="CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy; - for "
-            "standard input.",
-        ),
-    ]
-    target: Annotated[
-        list[str],
-        required(
-            "The target column; repeat it for a joint target.",
-            autocompletion=complete_column,
-            show_default=False,
-        ),
-    ]
-    feature_types: Annotated[
-        list[str] | None,
-        reading(
-            "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or "
-            "separate by commas.",
-            metavar="NAME=TYPE",
-        ),
-    ] = None
-    missing: Annotated[
-        str,
-        reading(
-            "Refuse missing values, drop their rows, or treat them as a separate category.",
-            **one_of("error", "drop", "category"),
-        ),
-    ] = "error"
-    delimiter: Annotated[
-        str | None, reading("Of a text file, such as ';' or tab; detected by default.")
-    ] = None
-    encoding: Annotated[str, reading("Of a text file, such as latin-1.")] = "utf-8"
-    decimal: Annotated[str | None, reading("Decimal mark of a text file; detected by default.")] = (
-        None
+    table: Path = field(
+        metadata={
+            "typer": typer.Argument(
+                metavar="TABLE",
+                show_default=False,
+                help="CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy; - for "
+                "standard input.",
+            )
+        }
     )
-    na_values: Annotated[
-        list[str] | None,
-        reading(
-            "A text that denotes a missing value, in addition to NA and others.",
-            "--na-values",
-            "--na",
-            metavar="TEXT",
-        ),
-    ] = None
+    target: list[str] = required(
+        "The target column; repeat it for a joint target.", autocompletion=complete_column
+    )
+    feature_types: list[str] | None = reading(
+        None,
+        "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or separate "
+        "by commas.",
+        metavar="NAME=TYPE",
+    )
+    missing: Literal["error", "drop", "category"] = reading(
+        "error", "Refuse missing values, drop their rows, or treat them as a separate category."
+    )
+    delimiter: str | None = reading(
+        None, "Of a text file, such as ';' or tab; detected by default."
+    )
+    encoding: str = reading("utf-8", "Of a text file, such as latin-1.")
+    decimal: str | None = reading(None, "Decimal mark of a text file; detected by default.")
+    na_values: list[str] | None = reading(
+        None,
+        "A text that denotes a missing value, in addition to NA and others.",
+        *("--na-values", "--na"),
+        metavar="TEXT",
+    )
 
     @property
     def text_format(self) -> TextFormat:
@@ -188,178 +159,166 @@ class TableOptions:
 class SelectionOptions:
     """How features are selected: the roles of columns and the parameters of `PIDSelector`."""
 
-    drop: Annotated[
-        list[str] | None,
-        selecting(
-            "Columns to exclude. Repeat it, or separate by commas.",
-            "--drop",
-            "--without",
-            **COLUMNS,
-        ),
-    ] = None
-    fixed_features: Annotated[
-        list[str] | None, selecting("Columns selected from the start and never tested.", **COLUMNS)
-    ] = None
-    feature_groups: Annotated[
-        list[str] | None,
-        selecting(
-            "Columns included and removed jointly, such as place=lat,lon; repeat it for more "
-            "groups.",
-            metavar="[NAME=]A,B",
-        ),
-    ] = None
-    groups: Annotated[
-        str | None,
-        selecting(
-            "The column with the group of each row, such as the person measured; not a feature.",
-            **COLUMNS,
-        ),
-    ] = None
-    criterion: Annotated[
-        str,
-        selecting(
-            f"The criterion that ranks candidates: {', '.join(CRITERION_NAMES)}.",
-            **{**one_of(*CRITERION_NAMES), "metavar": "NAME"},
-        ),
-    ] = "cmi"
-    estimator: Annotated[
-        str,
-        selecting(
-            f"auto, {', '.join(ESTIMATOR_NAMES)}; several are a portfolio.",
-            **some_of("auto", *ESTIMATOR_NAMES),
-        ),
-    ] = "auto"
-    alpha: Annotated[float, selecting("False-positive rate of each test.", **REAL)] = 0.05
-    n_permutations: Annotated[
-        Any,
-        selecting(
-            "Permutations per candidate; auto for a sequential test, which stops early.",
-            "--n-permutations",
-            "--permutations",
-            **INTEGER_OR_AUTO,
-        ),
-    ] = 200
-    surrogates: Annotated[
-        str,
-        selecting(
-            f"Surrogate schemes: {', '.join(SURROGATE_NAMES)}; of several, all must reject. "
-            "shift is for time series.",
-            **some_of(*SURROGATE_NAMES),
-        ),
-    ] = "global,local"
-    backward: Annotated[
-        str,
-        selecting(
-            "Test statistic of backward elimination, or none.",
-            **one_of("minimum", "maximum", "none"),
-        ),
-    ] = "minimum"
-    lookahead: Annotated[
-        int,
-        selecting(
-            "Test pairs (2) or triples (3) where no single candidate is significant.", **INTEGER
-        ),
-    ] = 1
-    n_random_starts: Annotated[
-        int,
-        selecting(
-            "Where nothing is significant, condition on N random subsets of the candidates.",
-            **INTEGER,
-        ),
-    ] = 0
-    max_features: Annotated[
-        int | None, selecting("Maximum number of selected columns.", **INTEGER)
-    ] = None
-    max_conditioning: Annotated[
-        int | None,
-        selecting(
-            "Condition on at most N features at a time in forward steps, for small samples.",
-            **INTEGER,
-        ),
-    ] = None
-    stability: Annotated[
-        int | None,
-        selecting(
-            "Repeat the selection on N random halves of the rows: selection frequencies.",
-            **INTEGER,
-        ),
-    ] = None
-    max_samples: Annotated[int | None, computing("Use a random subset of N rows.", **INTEGER)] = (
-        None
+    drop: list[str] | None = selecting(
+        None,
+        "Columns to exclude. Repeat it, or separate by commas.",
+        *("--drop", "--without"),
+        **COLUMNS,
     )
-    max_memory: Annotated[str, computing("Memory to use; less memory takes more time.")] = "1GiB"
-    device: Annotated[str, computing("cuda is a GPU.", **one_of("cpu", "cuda"))] = "cpu"
-    n_jobs: Jobs = -1
-    random_state: Seed = 0
+    fixed_features: list[str] | None = selecting(
+        None, "Columns selected from the start and never tested.", **COLUMNS
+    )
+    feature_groups: list[str] | None = selecting(
+        None,
+        "Columns included and removed jointly, such as place=lat,lon; repeat it for more groups.",
+        metavar="[NAME=]A,B",
+    )
+    groups: str | None = selecting(
+        None,
+        "The column with the group of each row, such as the person measured; not a feature.",
+        **COLUMNS,
+    )
+    criterion: CriterionName = selecting(
+        "cmi",
+        f"The criterion that ranks candidates: {', '.join(CRITERION_NAMES)}.",
+        metavar="NAME",
+    )
+    estimator: str = selecting(
+        "auto",
+        f"auto, {', '.join(ESTIMATOR_NAMES)}; several are a portfolio.",
+        **some_of("auto", *ESTIMATOR_NAMES),
+    )
+    alpha: float = selecting(0.05, "False-positive rate of each test.")
+    n_permutations: Any = selecting(
+        200,
+        "Permutations per candidate; auto for a sequential test, which stops early.",
+        *("--n-permutations", "--permutations"),
+        parser=integer_or_auto,
+        metavar="N|auto",
+    )
+    surrogates: str = selecting(
+        "global,local",
+        f"Surrogate schemes: {', '.join(SURROGATE_NAMES)}; of several, all must reject. shift is "
+        "for time series.",
+        **some_of(*SURROGATE_NAMES),
+    )
+    backward: Literal["minimum", "maximum", "none"] = selecting(
+        "minimum", "Test statistic of backward elimination, or none."
+    )
+    lookahead: int = selecting(
+        1, "Test pairs (2) or triples (3) where no single candidate is significant."
+    )
+    n_random_starts: int = selecting(
+        0, "Where nothing is significant, condition on N random subsets of the candidates."
+    )
+    max_features: int | None = selecting(None, "Maximum number of selected columns.")
+    max_conditioning: int | None = selecting(
+        None, "Condition on at most N features at a time in forward steps, for small samples."
+    )
+    stability: int | None = selecting(
+        None, "Repeat the selection on N random halves of the rows: selection frequencies."
+    )
+    max_samples: int | None = computing(None, "Use a random subset of N rows.")
+    max_memory: str = computing("1GiB", "Memory to use; less memory takes more time.")
+    device: Literal["cpu", "cuda"] = computing("cpu", "cuda is a GPU.")
+    n_jobs: int = computing(-1, "Threads; -1 for all cores.", "--n-jobs", "--jobs")
+    random_state: int = computing(0, "Seed of the permutations.", "--random-state", "--seed")
 
 
 @dataclass(frozen=True)
-class OutputOptions:
+class ExplanationOptions:
+    """How the information of features is decomposed."""
+
+    measure: Literal["auto", MeasureName] = decomposing(
+        "auto", "The measure of shared information; auto chooses by sample size."
+    )
+    bins: int = decomposing(5, "Bins of a continuous column.")
+
+
+@dataclass(frozen=True)
+class DecompositionOptions:
+    """The sources of a decomposition, and how it is computed."""
+
+    source: list[str] = required(
+        "A column, or several as one variable (lat,lon). Repeat it for each source.", **COLUMNS
+    )
+    measure: Literal[MeasureName, ContinuousMeasureName] = decomposing(
+        "broja", "broja and ccs are for two sources."
+    )
+    bins: int = decomposing(5, "Bins of a continuous column.")
+    n_permutations: int = decomposing(
+        0, "Permutations for p-values; 0 for none.", "--n-permutations", "--permutations"
+    )
+    n_bootstrap: int = decomposing(
+        0, "Bootstrap samples for confidence intervals; 0 for none.", "--n-bootstrap", "--bootstrap"
+    )
+    unit: Literal["bit", "nat"] = decomposing("bit", "Unit of information.")
+    n_jobs: int = computing(-1, "Threads; -1 for all cores.", "--n-jobs", "--jobs")
+    random_state: int = computing(0, "Seed of the permutations.", "--random-state", "--seed")
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """Results as text and as JSON."""
+
+    json: str | None = writing(None, "All results as JSON; - for standard output.", metavar="FILE")
+    quiet: bool = writing(False, "Only the result.", "--quiet", "-q")
+
+
+@dataclass(frozen=True)
+class OutputOptions(PrintOptions):
     """Files to write, and how to start after an interruption."""
 
-    json: Json = None
-    report: Annotated[Path | None, writing("The report as a web page.", metavar="FILE.html")] = None
-    output: Annotated[
-        Path | None,
-        writing(
-            "The reduced table: selected columns and target, in the format of the name.",
-            metavar="FILE",
-        ),
-    ] = None
-    quiet: Quiet = False
-    checkpoint: Annotated[
-        Path | None,
-        resuming(
-            "The checkpoint; by default TABLE.pidselect-run.json in the current folder, deleted "
-            "at the end.",
-            metavar="FILE",
-        ),
-    ] = None
-    resume: Annotated[bool, resuming("Continue from the checkpoint.", "--resume")] = False
-    restart: Annotated[bool, resuming("Delete the checkpoint and start again.", "--restart")] = (
-        False
+    report: Path | None = writing(None, "The report as a web page.", metavar="FILE.html")
+    output: Path | None = writing(
+        None,
+        "The reduced table: selected columns and target, in the format of the name.",
+        metavar="FILE",
     )
+    checkpoint: Path | None = resuming(
+        None,
+        "The checkpoint; by default TABLE.pidselect-run.json in the current folder, deleted at the "
+        "end.",
+        metavar="FILE",
+    )
+    resume: bool = resuming(False, "Continue from the checkpoint.", "--resume")
+    restart: bool = resuming(False, "Delete the checkpoint and start again.", "--restart")
 
 
-def one_or_several(text: str) -> str | tuple[str, ...]:
-    """Return a name, or a tuple of several that are separated by commas.
+@dataclass(frozen=True)
+class DemoOptions:
+    """Files to write."""
 
-    Examples
-    --------
-    >>> one_or_several("ksg"), one_or_several("ksg-rank,copula")
-    ('ksg', ('ksg-rank', 'copula'))
-    """
-    names = tuple(text.split(","))
-    return names if len(names) > 1 else text
+    report: Path = writing(Path("pidselect-demo.html"), "Path of the report.", metavar="FILE.html")
+    table: Path | None = writing(None, "Also write the simulated table.", metavar="FILE.csv")
+    quiet: bool = writing(False, "Only the result.", "--quiet", "-q")
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Return a function for typer, with the fields of the dataclasses as its parameters."""
-    hints = get_type_hints(function, include_extras=True)
-    hints.pop("return", None)
+    hints = get_type_hints(function)
     bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    plain = inspect.signature(function).parameters
-    parameters: list[inspect.Parameter] = []
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
+    for bundle in bundles.values():
+        types = get_type_hints(bundle)
+        for one in fields(bundle):
+            shown, kind = one.metadata["typer"], types[one.name]
+            if kind in NUMBERS:
+                shown.parser, shown.metavar = NUMBERS[kind]
+            default = inspect.Parameter.empty if one.default is MISSING else one.default
+            parameters.append(
+                inspect.Parameter(
+                    one.name, keyword, default=default, annotation=Annotated[kind, shown]
+                )
+            )
 
-    def add(name: str, annotation: Any, default: Any) -> None:
-        default = inspect.Parameter.empty if default is MISSING else default
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
-
-    for name, annotation in hints.items():
-        if name in bundles:
-            inner = get_type_hints(annotation, include_extras=True)
-            for field in fields(annotation):
-                add(field.name, inner[field.name], field.default)
-        else:
-            add(name, annotation, plain[name].default)
-
-    def run(**values: Any) -> None:
+    def run(context: typer.Context, **values: Any) -> None:
         built = {
-            name: bundle(**{field.name: values.pop(field.name) for field in fields(bundle)})
+            name: bundle(**{one.name: values[one.name] for one in fields(bundle)})
             for name, bundle in bundles.items()
         }
-        function(**built, **values)
+        function(context, **built)
 
     run.__doc__ = function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -378,15 +337,10 @@ def as_typed(context: typer.Context) -> str:
         value = context.params[name]
         values = [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
         if parameter.param_type_name == "argument":
-            positional += [f"./{one}" if _is_option(one) else one for one in values]
+            positional += [f"./{one}" if is_option(one) else one for one in values]
         elif isinstance(value, bool):
             named += [parameter.opts[0]] * value
         else:
             for one in values:
-                option = parameter.opts[0]
-                named += [f"{option}={one}"] if _is_option(one) else [option, one]
+                named += with_value(parameter.opts[0], one)
     return shlex.join(["pidselect", str(context.info_name), *positional, *named])
-
-
-def _is_option(value: str) -> bool:
-    return value.startswith("-") and value != "-"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,16 +15,17 @@ from pidselect.cli.formatting import explanation_text, selection_text, warnings_
 from pidselect.cli.load import SelectionData, read_data, read_header
 from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
 from pidselect.cli.options import (
+    ExplanationOptions,
     OutputOptions,
     SelectionOptions,
     TableOptions,
     as_typed,
-    one_or_several,
 )
 from pidselect.cli.output import check_places, write_json, write_page, write_table
-from pidselect.cli.resume import SavedRun, prepare_checkpoint
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
+    from pidselect.cli.resume import RunCheckpoint
+    from pidselect.data import Dataset
     from pidselect.decomposition.result import Explanation
     from pidselect.selection import PIDSelector
     from pidselect.selection.progress import ProgressDisplay
@@ -35,38 +37,30 @@ if TYPE_CHECKING:  # imported where it is used: help must be quick
 class Call:
     """A command with its options.
 
-    Parameters
-    ----------
-    table : TableOptions
-    how : SelectionOptions
-    out : OutputOptions
-    typed : str
-        The command as it can be typed again.
-    measure : str, optional
-        The measure of the explanation; None for none.
-    bins : int
-    is_saved : bool
-        Whether the run has a checkpoint.
-    source : str
-        The name of the table in messages and in the report.
+    `typed` is the command as it can be typed again, `source` the name of the table in messages and
+    in the report. Without `explain` there is no explanation unless a report needs one.
     """
 
     table: TableOptions
     how: SelectionOptions
     out: OutputOptions
     typed: str
-    measure: str | None = None
-    bins: int = 5
+    source: str
+    explain: ExplanationOptions | None = None
     is_saved: bool = True
-    source: str = ""
 
     @classmethod
     def of(
-        cls, context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
+        cls,
+        context: typer.Context,
+        table: TableOptions,
+        how: SelectionOptions,
+        out: OutputOptions,
+        explain: ExplanationOptions | None = None,
     ) -> Call:
         """Return the call that typer has parsed."""
         source = "standard input" if str(table.table) == "-" else str(table.table)
-        return cls(table, how, out, as_typed(context), source=source)
+        return cls(table, how, out, as_typed(context), source, explain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +81,7 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
         roles = find_roles(call.table, call.how, read_header(call.table))
         check_places(call.table.table, call.out)
         selector = make_selector(call.how, call.table)
-        saved = SavedRun(None)
-        if call.is_saved:
-            saved = prepare_checkpoint(call.table.table, call.out)
-        selector.set_params(checkpoint=saved.path)
-        result = _compute(call, roles, selector, saved)
+        result, saved = _compute(call, roles, selector)
         if not result.is_complete:
             _show_interrupted(call, result, saved)
             raise typer.Exit(INTERRUPTED)
@@ -100,7 +90,8 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
         except Exception:
             _say_how_to_resume(call, saved)
             raise
-        saved.remove()
+        if saved is not None:
+            saved.remove()
 
 
 def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
@@ -112,20 +103,22 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
     settings = asdict(how)
     for name in ("drop", "fixed_features", "feature_groups", "groups", "stability"):
         del settings[name]
-    selector = PIDSelector(**settings).set_params(
-        estimator=one_or_several(how.estimator),
-        surrogates=one_or_several(how.surrogates),
-        backward=None if how.backward == "none" else how.backward,
-        missing=table.missing,
-    )
+    for name in ("estimator", "surrogates"):
+        if "," in settings[name]:
+            settings[name] = tuple(settings[name].split(","))
+    settings["backward"] = None if how.backward == "none" else how.backward
+    selector = PIDSelector(**settings, missing=table.missing)
     check_parameters(selector)
     at_least(2, or_none=True)(how.stability, "stability")
     to_seed(how.random_state)
     return selector
 
 
-def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -> Result:
+def _compute(
+    call: Call, roles: Roles, selector: PIDSelector
+) -> tuple[Result, RunCheckpoint | None]:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
+    from pidselect.cli.resume import check_earlier, prepare_checkpoint
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
     from pidselect.selection.result import EmptySelectionWarning
@@ -136,24 +129,29 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector, saved: SavedRun) -
         use_callback(progress),
     ):
         warnings.simplefilter("ignore", EmptySelectionWarning)  # the result shows it
-        if saved.note:
-            progress.message(f"Note: {saved.note}")
+        saved = None
+        if call.is_saved:
+            saved = prepare_checkpoint(call.table.table, call.out, progress.message)
         progress.status(f"reading {call.source}")
         data = read_data(call.table, roles, call.how.max_memory)
+        if saved is not None:
+            check_earlier(saved, call.out, call.table.missing, partial(dataset_of, call, data))
         try:
+            selector.set_params(checkpoint=saved)
             result = _fit(selector, data, progress)
+            selector.set_params(checkpoint=None)  # of this fit alone
         except KeyboardInterrupt:
             if progress.interrupted is None:
                 raise
-            return Result(data, progress.interrupted, is_complete=False)
+            return Result(data, progress.interrupted, is_complete=False), saved
         except Exception:
             if progress.interrupted is not None:
                 _say_how_to_resume(call, saved)
             raise
         try:
-            return _explain(call, selector, result)
+            return _explain(call, selector, result), saved
         except KeyboardInterrupt:
-            return replace(result, is_complete=False)
+            return replace(result, is_complete=False), saved
 
 
 def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) -> Result:
@@ -172,10 +170,9 @@ def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) 
 def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
     """Add the explanation, which a report shows, too, and the stability."""
     data = result.data
-    if call.measure is not None or call.out.report is not None:
-        explanation = selector.explain(
-            data.X, data.y, data.groups, measure=call.measure or "auto", bins=call.bins
-        )
+    if call.explain is not None or call.out.report is not None:
+        settings = asdict(call.explain or ExplanationOptions())
+        explanation = selector.explain(data.X, data.y, data.groups, **settings)
         result = replace(result, explanation=explanation)
     if call.how.stability is not None:
         from pidselect.selection.stability import stability
@@ -204,23 +201,28 @@ def explain_text(result: Result) -> str:
     return text if result.stability is None else f"{text}\n\n{result.stability}"
 
 
-def summary_of(call: Call, result: Result) -> dict[str, Any]:
-    """Return all results, ready for JSON and for the report."""
+def dataset_of(call: Call, data: SelectionData) -> Dataset:
+    """Return the data as the selector reads them."""
     from pidselect.data import ColumnStore, read_dataset
-    from pidselect.data.diagnostics import inspect_data
-    from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.fit import STORE_SHARE
     from pidselect.selection.validation import to_bytes
 
-    data = result.data
-    with warnings_as_notes(lambda text: None):  # shown before
-        dataset = read_dataset(
+    with warnings_as_notes(lambda text: None):  # shown by the fit
+        return read_dataset(
             data.X,
             data.y,
             feature_types=data.feature_types,
-            missing=call.table.missing,  # type: ignore[arg-type]
+            missing=call.table.missing,
             store=ColumnStore(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
+
+
+def summary_of(call: Call, result: Result) -> dict[str, Any]:
+    """Return all results, ready for JSON and for the report."""
+    from pidselect.data.diagnostics import inspect_data
+    from pidselect.report.summary import ReportMetadata, summarise
+
+    dataset = dataset_of(call, result.data)
     metadata = ReportMetadata.of(
         dataset, source=call.source, command=call.typed, is_complete=result.is_complete
     )
@@ -228,7 +230,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         result.selection,
         explanation=result.explanation,
         stability=result.stability,
-        findings=inspect_data(dataset, data.n_rows),
+        findings=inspect_data(dataset, result.data.n_rows),
         metadata=metadata,
     )
 
@@ -253,7 +255,7 @@ def _show(call: Call, result: Result, text: str) -> None:
         say("\n" + "\n".join(filter(None, lines)), err=is_piped)
 
 
-def _show_interrupted(call: Call, result: Result, saved: SavedRun) -> None:
+def _show_interrupted(call: Call, result: Result, saved: RunCheckpoint | None) -> None:
     """Print the selection so far, write it as JSON, and print how to resume."""
     is_piped = call.out.json == "-"
     is_selected = result.selection.is_complete
@@ -262,11 +264,12 @@ def _show_interrupted(call: Call, result: Result, saved: SavedRun) -> None:
     say(selection_text(result.selection, result.data.n_rows), err=is_piped)
     if call.out.json is not None and (line := write_json(summary_of(call, result), call.out.json)):
         say(line, err=is_piped)
-    _say_how_to_resume(call, saved)
-    if not saved.exists:
+    if not _say_how_to_resume(call, saved):
         say("\nThere is no checkpoint: the run cannot be resumed.", err=True)
 
 
-def _say_how_to_resume(call: Call, saved: SavedRun) -> None:
-    if saved.exists:
+def _say_how_to_resume(call: Call, saved: RunCheckpoint | None) -> bool:
+    can_resume = saved is not None and saved.can_resume
+    if can_resume:
         say(f"\nThe progress is saved. Resume with\n  {call.typed} --resume", err=True)
+    return can_resume

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated
-
 import typer
 
 from pidselect.cli.messages import plain_errors
 from pidselect.cli.options import (
-    Bins,
+    ExplanationOptions,
     OutputOptions,
     SelectionOptions,
     TableOptions,
     command,
-    decomposing,
-    one_of,
 )
-from pidselect.names import MEASURE_NAMES
 
 #: \b keeps the lines of the paragraph that follows.
 SELECT_HELP = """Select the features of a table that are informative about its target.
@@ -62,15 +56,8 @@ def explain_command(
     context: typer.Context,
     table: TableOptions,
     how: SelectionOptions,
+    explain: ExplanationOptions,
     out: OutputOptions,
-    measure: Annotated[
-        str,
-        decomposing(
-            "The measure of shared information; auto chooses by sample size.",
-            **one_of("auto", *MEASURE_NAMES),
-        ),
-    ] = "auto",
-    bins: Bins = 5,
 ) -> None:
     """Select features, and decompose the information of each one about the target."""
     from pidselect.cli.run import Call, explain_text, run
@@ -78,5 +65,5 @@ def explain_command(
     with plain_errors():
         from pidselect.significance.validation import check_count
 
-        check_count(bins, "bins", at_least=2)
-    run(replace(Call.of(context, table, how, out), measure=measure, bins=bins), explain_text)
+        check_count(explain.bins, "bins", at_least=2)
+    run(Call.of(context, table, how, out, explain), explain_text)

@@ -80,12 +80,6 @@ def mixed_table(n_samples: int = 1000, *, random_state: RandomState = None) -> S
     flag_raised               bool      irrelevant
     ========================  ========  ===================================================
 
-    Parameters
-    ----------
-    n_samples : int
-        Number of days.
-    random_state : int, Generator or None
-
     Returns
     -------
     SyntheticTable

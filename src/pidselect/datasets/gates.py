@@ -100,8 +100,6 @@ def sample(
     ----------
     pmf : array, shape (n_states_1, ..., n_states_target)
         Probabilities, one axis for each source, the target last.
-    n_samples : int
-    random_state : int, Generator or None
 
     Returns
     -------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
-
 import numpy as np
 
 from pidselect.datasets.base import (
@@ -18,11 +16,8 @@ from pidselect.datasets.base import (
 # Enough for dozens of directions to reach a heritability of 0.4 with minor_allele=0.2.
 N_DIRECTIONS = 10_000
 
-# Smallest minor allele frequency of irrelevant loci, which are common variants.
+# Smallest minor allele frequency: all loci are common variants.
 RAREST = 0.05
-
-# Below this, two minor alleles coincide in fewer than one of 10,000 persons.
-RAREST_RELEVANT = 0.01
 
 
 def epistasis(
@@ -48,15 +43,13 @@ def epistasis(
 
     Parameters
     ----------
-    n_samples : int
     n_loci : int
         Number of features, at least 2. Minor allele frequencies of irrelevant loci are uniform
         between 0.05 and 0.5.
     heritability : float
         Share of the variance of the disease that the two loci explain, in the population.
     minor_allele : float
-        Frequency q of the minor allele at the two loci, from 0.01 to 0.5.
-    random_state : int, Generator or None
+        Frequency q of the minor allele at the two loci, from 0.05 to 0.5.
 
     Returns
     -------
@@ -67,9 +60,7 @@ def epistasis(
     ----------
     M. D. Ritchie et al. (2001), "Multifactor-dimensionality reduction reveals high-order
     interactions among estrogen-metabolism genes in sporadic breast cancer", American Journal of
-    Human Genetics 69(1). D. R. Velez et al. (2007), "A balanced accuracy function for epistasis
-    modeling in imbalanced datasets using multifactor dimensionality reduction", Genetic
-    Epidemiology 31(4).
+    Human Genetics 69(1).
 
     Examples
     --------
@@ -112,16 +103,15 @@ def penetrance(
     variance all of whose marginals are 0. Then :math:`f = K + c d` stays between 0 and 1 up to
     :math:`h^2 = 1 / (\max d \cdot \max(-d))`, reached at the prevalence
     :math:`K = \max(-d) / (\max d + \max(-d))`, which is used. The first of 10,000 directions that
-    reaches the heritability is used, or, if none does, that of the largest possible one.
+    reaches the heritability is used; an error names the largest one if none does.
 
     Parameters
     ----------
     heritability : float
-        The :math:`h^2` above. Its upper bound depends on the allele frequency: 0.23 for 0.1, 0.56
-        for 0.2, 0.93 for 0.4.
+        The :math:`h^2` above. The directions reach 0.05 for an allele frequency of 0.05, 0.2 for
+        0.1, 0.5 for 0.2 and 0.8 for 0.3 and more.
     minor_allele : float
-        Frequency q of the minor allele at both loci, from 0.01 to 0.5.
-    random_state : int, Generator or None
+        Frequency q of the minor allele at both loci, from 0.05 to 0.5.
 
     Returns
     -------
@@ -145,49 +135,31 @@ def penetrance(
     >>> (table @ proportions(0.2)).round(2)  # no marginal effect: the prevalence
     array([0.66, 0.66, 0.66])
     """
-    if not RAREST_RELEVANT <= minor_allele <= 0.5:
-        raise ValueError(
-            f"minor_allele must lie between {RAREST_RELEVANT} and 0.5, got {minor_allele!r}."
-        )
-    extreme = _extreme_table(minor_allele)
-    largest = _heritability(extreme, minor_allele)
-    if not 0 < heritability <= largest * (1 + 1e-12):
-        raise ValueError(
-            f"heritability must be above 0 and at most {largest:.4f}, the largest "
-            f"without marginal effects for minor_allele={minor_allele!r}; got {heritability!r}."
-        )
+    if not RAREST <= minor_allele <= 0.5:
+        raise ValueError(f"minor_allele must lie between {RAREST} and 0.5, got {minor_allele!r}.")
     rng = np.random.default_rng(random_state)
     contrasts = _contrasts(minor_allele)
     weights = rng.standard_normal((N_DIRECTIONS, 2, 2))
     weights /= np.linalg.norm(weights, axis=(1, 2), keepdims=True)
     directions = contrasts @ weights @ contrasts.T
-    reached = 1 / (directions.max(axis=(1, 2)) * -directions.min(axis=(1, 2)))
+    up, down = directions.max(axis=(1, 2)), -directions.min(axis=(1, 2))
+    reached = 1 / (up * down)
     enough = np.flatnonzero(reached >= heritability)
-    if len(enough):
-        return _scaled(directions[enough[0]], heritability)
-    risk = proportions(minor_allele) @ extreme @ proportions(minor_allele)
-    deviation = np.sqrt(largest * risk * (1 - risk))
-    return _scaled((extreme - risk) / deviation, heritability)
+    if not heritability > 0 or not len(enough):
+        raise ValueError(
+            f"heritability must be above 0 and at most {reached.max():.4f}, the largest found "
+            f"without marginal effects for minor_allele={minor_allele!r}; got {heritability!r}."
+        )
+    first = enough[0]
+    prevalence = down[first] / (up[first] + down[first])
+    size = np.sqrt(heritability * prevalence * (1 - prevalence))
+    return np.clip(prevalence + size * directions[first], 0.0, 1.0)  # rounding errors
 
 
 def proportions(minor_allele: float) -> FloatArray:
-    """Return the Hardy-Weinberg proportions of the genotypes 0, 1 and 2.
-
-    Examples
-    --------
-    >>> proportions(0.5)
-    array([0.25, 0.5 , 0.25])
-    """
+    """Return the Hardy-Weinberg proportions of the genotypes 0, 1 and 2."""
     q = minor_allele
     return np.array([(1 - q) ** 2, 2 * q * (1 - q), q**2])
-
-
-def _scaled(direction: FloatArray, heritability: float) -> FloatArray:
-    """Return the risks along a direction of unit variance, at its optimal prevalence."""
-    up, down = direction.max(), -direction.min()
-    prevalence = down / (up + down)
-    size = np.sqrt(heritability * prevalence * (1 - prevalence))
-    return np.clip(prevalence + size * direction, 0.0, 1.0)  # rounding errors
 
 
 def _contrasts(minor_allele: float) -> FloatArray:
@@ -195,34 +167,3 @@ def _contrasts(minor_allele: float) -> FloatArray:
     root = np.sqrt(proportions(minor_allele))
     complete, _ = np.linalg.qr(root[:, None], mode="complete")
     return complete[:, 1:] / root[:, None]
-
-
-def _heritability(table: FloatArray, minor_allele: float) -> float:
-    """Return the share of the variance of the disease that a table of risks explains."""
-    frequencies = proportions(minor_allele)
-    risk = frequencies @ table @ frequencies
-    return float(frequencies @ (table - risk) ** 2 @ frequencies / (risk * (1 - risk)))
-
-
-def _extreme_table(minor_allele: float) -> FloatArray:
-    r"""Return the table of largest heritability without marginal effects.
-
-    Tables without marginal effects, :math:`f = K + \sum_{ab} w_{ab} u_a u_b` with all risks between
-    0 and 1, are a polytope in five dimensions. :math:`h^2 \ge t` says that a convex function of f,
-    its variance :math:`- \; t K (1 - K)`, is not negative, so the maximum is attained at a vertex,
-    where five risks are 0 or 1. All vertices are enumerated.
-    """
-    contrasts = _contrasts(minor_allele)
-    basis = np.column_stack([np.ones(9), np.kron(contrasts, contrasts)])
-    bounds = np.array(list(product((0.0, 1.0), repeat=5))).T
-    best, largest = np.zeros((3, 3)), -np.inf
-    for cells in combinations(range(9), 5):
-        equations = basis[list(cells)]
-        if np.linalg.cond(equations) > 1e10:
-            continue
-        for risks in (basis @ np.linalg.solve(equations, bounds)).T:
-            if -1e-9 < risks.min() < risks.max() < 1 + 1e-9 and np.ptp(risks) > 0.5:
-                table = np.clip(risks, 0, 1).reshape(3, 3)
-                if (reached := _heritability(table, minor_allele)) > largest:
-                    best, largest = table, reached
-    return best

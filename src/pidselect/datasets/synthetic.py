@@ -32,11 +32,6 @@ def toy(n_samples: int = 1000, *, random_state: RandomState = None) -> Synthetic
     :math:`\eta` is a feature, too: it is independent of Y, but :math:`X_1` and :math:`\eta` jointly
     determine :math:`\xi_1`, so that :math:`X_2` is redundant given both.
 
-    Parameters
-    ----------
-    n_samples : int
-    random_state : int, Generator or None
-
     Returns
     -------
     SyntheticDataset
@@ -91,7 +86,6 @@ def nested_spheres(
 
     Parameters
     ----------
-    n_samples : int
     radii : (float, float)
         Radius of class 0 and of class 1; the paper does not state its own. The default gives
         :math:`I(X_i; Y)` = 0.11 bit, a ratio of 2 gives 0.31 bit. With ``label_noise=0.5`` and 1000
@@ -100,7 +94,6 @@ def nested_spheres(
     label_noise : float
         Standard deviation of the Gaussian noise that the paper adds to the labels to obtain a
         continuous target. With 0 the target stays the integer class.
-    random_state : int, Generator or None
 
     Returns
     -------
@@ -159,13 +152,11 @@ def friedman(
 
     Parameters
     ----------
-    n_samples : int
     model : {1, 2, 3}
     noise : float
         The standard deviation :math:`\sigma`, the same for all models. The standard deviation of Y
         is about 380 in model 2 and 0.3 in model 3. In model 2 the effect of :math:`X_4` is about a
         thousandth of the noise: relevant, but not detectable.
-    random_state : int, Generator or None
 
     Returns
     -------
@@ -221,13 +212,10 @@ def runge(
 
     Parameters
     ----------
-    n_samples : int
-        Number of time points t.
     a, b, c : float
         Coupling from W to X, from the product of Z to Y, from W to Y.
     sigma : float
         Standard deviation of the noise in Y.
-    random_state : int, Generator or None
 
     Returns
     -------
@@ -273,12 +261,10 @@ def regression(
 
     Parameters
     ----------
-    n_samples : int
     n_features, n_informative : int
         The paper uses 10 of 50 and 20 of 30.
     noise : float
         The standard deviation :math:`\sigma`.
-    random_state : int, Generator or None
 
     Returns
     -------
@@ -337,12 +323,9 @@ def classes(
 
     Parameters
     ----------
-    n_samples : int
-        Classes are balanced.
     n_features, n_informative, n_classes : int
     separation : float
         Distance s between neighbouring class means, in standard deviations.
-    random_state : int, Generator or None
 
     Returns
     -------

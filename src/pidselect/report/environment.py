@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -36,8 +34,3 @@ def cpu_model() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or "unknown"
-
-
-def identity(found: Environment) -> str:
-    """Return a short hash of an environment."""
-    return sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:8]

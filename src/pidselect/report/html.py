@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ try:
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("a report needs jinja2: pip install 'pidselect[cli]'") from missing
 
-__all__ = ["Markup", "breakable", "fill", "ids", "number", "save", "typeset", "unbroken"]
+__all__ = ["Markup", "breakable", "fill", "number", "save", "typeset", "unbroken"]
 
 #: Control characters, bidirectional overrides, and surrogates, which no encoding accepts.
 _UNSAFE = re.compile(
@@ -32,15 +32,9 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|bit\b)")
 
 
 def fill(template: str, script: str, values: Mapping[str, Any]) -> str:
-    """Render a page with all texts escaped.
+    """Render a page with all texts escaped; a missing value is an error.
 
-    Parameters
-    ----------
-    template, script : str
-        Names of templates. The hash of the script is for the content security policy, which
-        permits no other one.
-    values : mapping
-        A missing value is an error.
+    The hash of the script is for the content security policy, which permits no other one.
     """
     environment = Environment(
         loader=PackageLoader("pidselect.report"),
@@ -55,29 +49,6 @@ def fill(template: str, script: str, values: Mapping[str, Any]) -> str:
         values, script=Markup(code), script_hash=base64.b64encode(digest).decode()
     )
     return _UNSAFE.sub("\ufffd", page)
-
-
-def ids(taken: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that makes unique ids of names.
-
-    Examples
-    --------
-    >>> name_id = ids(["top"])
-    >>> name_id("I: CMI finds all"), name_id("I, CMI finds all!"), name_id("top")
-    ('i-cmi-finds-all', 'i-cmi-finds-all-2', 'top-2')
-    """
-    seen = set(taken)
-
-    def name_id(name: str) -> str:
-        stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "x"
-        found, count = stem, 1
-        while found in seen:
-            count += 1
-            found = f"{stem}-{count}"
-        seen.add(found)
-        return found
-
-    return name_id
 
 
 def breakable(text: str) -> Markup:

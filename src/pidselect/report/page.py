@@ -39,39 +39,11 @@ FEW_STEPS = 12
 #: Largest share of colour in a matrix cell, in percent: text stays readable on it.
 MAX_SHADE = 45
 
-_ENVIRONMENT = {"logical_cpus": "logical CPUs", "cpu": "CPU", "python": "Python"}
-
-_PHASES = {
-    "forward": "forward: the candidate with the largest conditional mutual information is tested, "
-    "and included if it exceeds the critical value.",
-    "lookahead": "lookahead: if no single candidate is significant, tuples are tested.",
-    "random_starts": "random starts: candidates are tested given random subsets of the others.",
-    "joint_backward": "joint backward: the weakest of the jointly included features is tested, "
-    "and removed if not significant.",
-    "backward": "backward: the weakest selected feature is tested, and removed if not significant.",
-}
-
-_MATRICES = {
-    "synergy": ("Synergy", "Synergistic information of each pair."),
-    "redundancy": (
-        "Redundancy",
-        "Shared information of each pair; on the diagonal, mutual information of each feature.",
-    ),
-}
-
 
 def render_report(summary: Record) -> str:
-    """Return the page of a summary.
+    """Return the page of a summary, of `pidselect.report.summary.summarise` or read from JSON.
 
-    Parameters
-    ----------
-    summary : mapping
-        Of `pidselect.report.summary.summarise`, or read from JSON.
-
-    Returns
-    -------
-    str
-        HTML. All texts from the data are escaped; nothing is loaded from elsewhere.
+    All texts from the data are escaped; nothing is loaded from elsewhere.
     """
     if summary.get("format") != FORMAT:
         raise ValueError(
@@ -159,20 +131,16 @@ def _view(summary: Record) -> dict[str, Any]:
     """Return the values and functions that the templates use."""
     features = _bars(summary["features"])
     links = {feature["name"]: f"feature-{feature['order']}" for feature in features}
-    steps = summary["steps"]
-    phases = {step["phase"] for step in steps}
     return {
         **summary,
         "created": datetime.fromisoformat(summary["created"]),
         "selected": [{**row, "link": links.get(row["name"])} for row in summary["selected"]],
         "features": features,
         "roles": list(Counter(feature["role"] for feature in features).items()),
-        "any_bounds": any(feature["has_bounds"] for feature in features),
-        "phases": [text for phase, text in _PHASES.items() if phase in phases],
-        "in_deviations": any(step["unit"] != "bit" for step in steps),
+        "phases": {step["phase"] for step in summary["steps"]},
+        "in_deviations": any(step["unit"] != "bit" for step in summary["steps"]),
         "picture": _picture(summary),
         "matrices": _matrices(summary["pairs"]),
-        "contents": _contents(summary),
         "setting_rows": [(key, _setting(value)) for key, value in summary["settings"].items()],
         "max_names": MAX_NAMES,
         "few_steps": FEW_STEPS,
@@ -185,19 +153,7 @@ def _view(summary: Record) -> dict[str, Any]:
         "unbroken": unbroken,
         "full": lambda name: breakable(shown(name)),
         "brief": lambda name: breakable(cut(shown(name))),
-        "fact": lambda key: _ENVIRONMENT.get(key, key),
     }
-
-
-def _contents(summary: Record) -> list[tuple[str, str]]:
-    sections = (
-        ("path", "Selection path", bool(summary["steps"])),
-        ("features", "All features", bool(summary["features"])),
-        ("pairs", "Pairwise PID", bool(summary["pairs"])),
-        ("data", "Data diagnostics", True),
-        ("reproduce", "Reproduce this result", True),
-    )
-    return [(section, title) for section, title, is_there in sections if is_there]
 
 
 def _picture(summary: Record) -> Markup | None:
@@ -233,46 +189,30 @@ def _bars(features: Sequence[Record]) -> list[dict[str, Any]]:
     ]
 
 
-def _matrices(pairs: Record | None) -> list[dict[str, Any]]:
-    """Return synergy and redundancy as lower triangles, shaded by value."""
+def _matrices(pairs: Record | None) -> dict[str, list[list[dict[str, Any]]]]:
+    """Return synergy and redundancy as the cells of lower triangles, shaded by value."""
     if pairs is None:
-        return []
-    matrices = []
-    for key, (title, caption) in _MATRICES.items():
-        has_diagonal = key == "redundancy"
+        return {}
+    matrices = {}
+    for key in ("synergy", "redundancy"):
+        known = zip(pairs[key], pairs["estimable"], strict=True)
         rows = [
             [
                 to_float(value) if is_known else math.nan
                 for value, is_known in zip(row[:stop], estimable, strict=False)
             ]
-            for stop, (row, estimable) in enumerate(
-                zip(pairs[key], pairs["estimable"], strict=True), start=has_diagonal
-            )
+            for stop, (row, estimable) in enumerate(known, start=key == "redundancy")
         ]
         largest = max((value for row in rows for value in row if value > 0), default=1.0)
-        matrices.append(
-            {
-                "title": title,
-                "caption": caption,
-                "part": "shared" if has_diagonal else "synergy",
-                "rows": [
-                    {"name": name, "cells": _cells(row, largest, len(rows))}
-                    for name, row in zip(pairs["names"], rows, strict=True)
-                ],
-            }
-        )
+        matrices[key] = [
+            [
+                {"text": number(x), "level": round(MAX_SHADE * x / largest) if x > 0 else 0}
+                for x in row
+            ]
+            + [{"text": "", "level": 0}] * (len(rows) - len(row))
+            for row in rows
+        ]
     return matrices
-
-
-def _cells(row: Sequence[float], largest: float, width: int) -> list[dict[str, Any]]:
-    cells: list[dict[str, Any]] = [
-        {
-            "text": number(value),
-            "level": round(MAX_SHADE * value / largest) if value > 0 else 0,
-        }
-        for value in row
-    ]
-    return cells + [{"text": "", "level": 0}] * (width - len(row))
 
 
 def _plain(value: float | str | None) -> str:

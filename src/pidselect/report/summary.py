@@ -29,27 +29,23 @@ MAX_CANDIDATES = 50
 #: Selected features with pairwise PID.
 MAX_PAIRED = 30
 
+#: Attributes of a step, and of the explanation of a feature, that are shown.
+STEP_FACTS = (
+    *("phase", "chosen", "jointly_included", "score", "unit", "estimator", "critical_value"),
+    *("p_value", "alpha", "surrogates", "n_permutations", "accepted", "outcome", "close_call"),
+)
+FEATURE_FACTS = (
+    *("name", "role", "selected", "unique", "shared", "synergy", "relevance", "information"),
+    *("method", "has_bounds", "sentence"),
+)
+
 
 @dataclass(frozen=True)
 class ReportMetadata:
     """Facts about data and command that the record of a selection does not hold.
 
-    Parameters
-    ----------
-    target : str
-    n_rows, n_columns : int
-        Of the table, without the target.
-    feature_types : mapping of str to str
-        By column name.
-    source : str
-        Such as the name of a file.
-    command : str
-        The command or the Python code that reproduces the result.
-    is_complete : bool
-        False if the run was interrupted.
-    title : str
-    entropy : float, optional
-        Of the target, in bits; None if it is not nominal.
+    `n_rows` and `n_columns` are those of the table without the target, `source` is such as the name
+    of a file, `command` reproduces the result, `entropy` is that of a nominal target in bits.
 
     Examples
     --------
@@ -96,21 +92,8 @@ def summarise(
 ) -> dict[str, Any]:
     """Return the content of a report as plain dicts, lists, strings and numbers.
 
-    Parameters
-    ----------
-    selection : Selection
-    explanation : Explanation, optional
-        Without it, roles are those of the record, and there is no PID.
-    stability : Stability, optional
-    findings : iterable of Finding
-        On the data, see `pidselect.data.diagnostics.inspect_data`.
-    metadata : ReportMetadata
-
-    Returns
-    -------
-    dict
-        Infinite numbers are the texts "inf" and "-inf", as in ``Selection.to_dict``. The lists
-        "conclusions", "warnings" and "significance" hold sentences.
+    Without an explanation, roles are those of the record, and there is no PID. Infinite numbers are
+    the texts "inf" and "-inf", as in ``Selection.to_dict``.
     """
     is_complete = metadata.is_complete and selection.is_complete
     findings = tuple(findings)
@@ -185,46 +168,28 @@ def _selected(
 def _step(number: int, step: Step) -> dict[str, Any]:
     """Return a step, with its candidates nearest to the chosen one."""
     p_values: Sequence[float | None] = step.p_values or (None,) * len(step.candidates)
-    candidates = [
-        {
-            "name": name,
-            "bits": step.values[place],
-            "score": step.scores[place],
-            "estimator": step.estimators[place],
-            "p_value": p_values[place],
-            "is_chosen": name == step.chosen,
-        }
-        for place, name in enumerate(step.candidates)
-    ]
+    columns = (step.candidates, step.values, step.scores, step.estimators, p_values)
+    keys = ("name", "bits", "score", "estimator", "p_value")
+    candidates = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
     is_inclusion = step.phase in INCLUSION_PHASES
     sign = -1.0 if is_inclusion else 1.0
 
     def rank(row: Mapping[str, Any]) -> tuple[bool, float]:
         score = sign * row["score"]
-        return not row["is_chosen"], inf if isnan(score) else score
+        return row["name"] != step.chosen, inf if isnan(score) else score
 
     return {
         "number": number,
-        "phase": step.phase,
         "is_inclusion": is_inclusion,
-        "chosen": step.chosen,
-        "jointly_included": list(step.jointly_included),
         "n_conditioning": len(step.conditioning_set),
         "bits": step.value,
-        "score": step.score,
-        "unit": step.unit,
-        "estimator": step.estimator,
-        "critical_value": step.critical_value,
-        "p_value": step.p_value,
-        "alpha": step.alpha,
-        "surrogates": step.surrogates,
-        "n_permutations": step.n_permutations,
-        "accepted": step.accepted,
-        "outcome": step.outcome,
-        "close_call": step.close_call,
+        **{name: getattr(step, name) for name in STEP_FACTS},
         "note": step.comment,
         "n_candidates": len(candidates),
-        "candidates": sorted(candidates, key=rank)[:MAX_CANDIDATES],
+        "candidates": [
+            {**row, "is_chosen": row["name"] == step.chosen}
+            for row in sorted(candidates, key=rank)[:MAX_CANDIDATES]
+        ],
     }
 
 
@@ -237,26 +202,21 @@ def _features(
     """Return a row for each feature: selected ones first, duplicates and skipped ones last."""
     found = _from_record(selection) if explanation is None else explanation.features
     frequencies = {} if stability is None else stability.frequencies
-    marginal = {} if explanation is not None else _marginal_information(selection)
-    return [
+    rows = [
         {
             "order": order,
-            "name": feature.name,
             "feature_type": metadata.feature_types.get(feature.name, "group"),
-            "role": feature.role,
-            "selected": feature.selected,
-            "unique": feature.unique,
-            "shared": feature.shared,
-            "synergy": feature.synergy,
-            "relevance": feature.relevance,
-            "information": marginal.get(feature.name, feature.information),
-            "method": feature.method,
-            "has_bounds": feature.has_bounds,
+            **{name: getattr(feature, name) for name in FEATURE_FACTS},
             "frequency": frequencies.get(feature.name),
-            "sentence": feature.sentence,
         }
         for order, feature in enumerate(found, start=1)
     ]
+    first = selection.steps[0] if selection.steps else None
+    if explanation is None and first and first.phase == "forward" and not selection.fixed_features:
+        marginal = dict(zip(first.candidates, first.values, strict=True))
+        for row in rows:
+            row["information"] = marginal.get(row["name"])
+    return rows
 
 
 def _from_record(selection: Selection) -> list[FeatureExplanation]:
@@ -273,14 +233,6 @@ def _from_record(selection: Selection) -> list[FeatureExplanation]:
         sentence = f"{shown(name)} was skipped: {reason}."
         rows.append(FeatureExplanation(name, "skipped", False, sentence=sentence))
     return rows
-
-
-def _marginal_information(selection: Selection) -> dict[str, float]:
-    """Return the mutual information of the candidates, if the first step estimated it."""
-    if selection.fixed_features or not selection.steps or selection.steps[0].phase != "forward":
-        return {}
-    first = selection.steps[0]
-    return dict(zip(first.candidates, first.values, strict=True))
 
 
 def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:

@@ -82,6 +82,9 @@ class CheckpointFile:
         self._process = secrets.token_hex(8)
         self._n_written = 0
 
+    def __fspath__(self) -> str:
+        return str(self._path)
+
     @property
     def exists(self) -> bool:
         """Whether the file was read or written."""
@@ -467,10 +470,13 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: str | PathLike[str] | None) -> Checkpoint | None:
-        """Read a file, if there is one; refuse any file that is no checkpoint of a fit."""
+        """Read a file, if there is one; refuse any file that is no checkpoint of a fit.
+
+        A path may be a `CheckpointFile`, which decides what happens if it cannot be written.
+        """
         if path is None:
             return None
-        file = CheckpointFile(Path(path))
+        file = path if isinstance(path, CheckpointFile) else CheckpointFile(Path(path))
         stored = file.read()
         if stored is not None and not stored.keys() >= KEYS:
             raise file.refusal("is no checkpoint of a fit")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
@@ -14,7 +15,7 @@ from pidselect.data.messages import counted, number, to_float
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Explanation
 from pidselect.notebook import ATOMS, atom_type
 from pidselect.report.displays import base
-from pidselect.report.displays.base import MAX_FEATURES, Display
+from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
 from pidselect.report.style import INK, LOOKS
 
 #: Colour and hatch of each type of atom.
@@ -69,7 +70,7 @@ class AtomBar:
 
 
 @dataclass(eq=False, repr=False)
-class AtomBarsDisplay(Display):
+class AtomBarsDisplay(RowsDisplay):
     """Unique, shared and synergistic information as stacked bars.
 
     Parts differ in colour and hatch. Estimates below zero extend to the left. A dash: not
@@ -97,9 +98,7 @@ class AtomBarsDisplay(Display):
     variables: tuple[str, ...] = ()
     max_features: int = MAX_FEATURES
     title: ClassVar[str] = "Unique, shared and synergistic information"
-
-    def __post_init__(self) -> None:
-        base.check_max_features(self.max_features)
+    nothing: ClassVar[str] = "No feature to explain."
 
     @classmethod
     def from_explanation(
@@ -129,15 +128,11 @@ class AtomBarsDisplay(Display):
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
         """Return the display of `Explanation.to_dict` or `Decomposition.to_dict`, not drawn."""
         if "atoms" not in record:
-            bars = tuple(
-                AtomBar(
-                    feature["name"],
-                    {name: to_float(feature[name]) for name in ATOMS},
-                    note=feature["role"],
-                )
-                for feature in record["features"]
-            )
-            return cls(bars, max_features=max_features)
+            bars = [
+                AtomBar(one["name"], {name: to_float(one[name]) for name in ATOMS}, one["role"])
+                for one in record["features"]
+            ]
+            return cls(tuple(bars), max_features=max_features)
         atoms = {name: to_float(value) for name, value in record["atoms"].items()}
         labels = list(atoms)
         if len(labels) > IN_ORDER:
@@ -160,58 +155,40 @@ class AtomBarsDisplay(Display):
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'bar')}, in {self.unit}"
 
-    def _size(self) -> tuple[float, float]:
-        if not self.bars:
-            return base.EMPTY_SIZE
-        n_rows = min(len(self.bars), self.max_features + 1)
-        return 4.4 + sum(self._margins()), base.rows_height(n_rows) + 0.15 * bool(self.variables)
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(bar.name, bar.note) for bar in self.bars]
 
-    def _margins(self) -> tuple[float, float]:
-        drawn = self.bars[: self.max_features]
-        notes = max((base.width(bar.note) for bar in drawn), default=0.0)
-        return base.max_width([bar.name for bar in drawn]) + 0.15, notes + 0.15
+    def _axis_lines(self) -> list[str]:
+        key = [base.variable_key(self.variables)] if self.variables else []
+        return [f"information about the target, {self.unit}", *key]
 
-    def _draw(self, ax: Axes) -> None:
-        if not self.bars:
-            base.show_message(ax, "No feature to explain.")
-            return
-        drawn = self.bars[: self.max_features]
+    def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
+        drawn = self.bars[:n_rows]
         edge = _edge(drawn)
         for place, bar in enumerate(drawn):
             _draw_bar(ax, place, bar, edge)
-        omitted = f"and {len(self.bars) - len(drawn)} more" if len(self.bars) > len(drawn) else ""
-        base.label_rows(ax, [bar.name for bar in drawn], [bar.note for bar in drawn], omitted)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
         ax.margins(x=0.03)
         if ax.dataLim.width == 0.0:
             ax.set_xlim(-0.05, 1.0)
-        lines = [f"information about the target, {self.unit}"]
-        if self.variables:
-            lines.append(base.variable_key(self.variables))
-        base.label_axes(ax, x=base.wrap(ax, lines))
         found = {name for bar in drawn for name in bar.parts}
-        handles = [
+        return [
             Patch(fc=look.colour, hatch=look.hatch, ec=base.BACKGROUND, label=name)
             for name, look in PARTS.items()
             if name in found
         ]
-        base.legend_above(ax, handles)
 
 
 def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
     is_of_two = len(atoms) == len(TWO_SOURCE_NAMES)
-    value = atoms[antichain]
-    ends = None
-    if intervals is not None:
-        low, high = intervals[antichain]
-        ends = to_float(low), to_float(high)
+    low, high = map(to_float, intervals[antichain]) if intervals is not None else (None, None)
     return AtomBar(
         TWO_SOURCE_NAMES[antichain] if is_of_two else antichain,
-        {atom_type(antichain): value},
-        note=number(value, unknown="nan"),
-        interval=ends,
+        {atom_type(antichain): atoms[antichain]},
+        note=number(atoms[antichain], unknown="nan"),
+        interval=None if low is None or high is None else (low, high),
     )
 
 

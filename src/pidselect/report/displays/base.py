@@ -1,4 +1,4 @@
-"""The base class of displays, and what they share: labels, rows, legends, colour bars."""
+"""The base classes of displays, and what they share: labels, legends, colour bars."""
 
 from __future__ import annotations
 
@@ -49,8 +49,11 @@ MAX_FEATURES = 30
 #: Height of a row, of everything around the rows, and of a line of text, in inches.
 ROW, AROUND_ROWS, LINE_HEIGHT = 0.215, 1.05, 0.125
 
-#: Size of a figure that holds a message only, in inches.
-EMPTY_SIZE = (5.2, 1.2)
+#: Width and height of a figure, and the margins left and right of its axes, in inches.
+Layout = tuple[float, float, float, float]
+
+#: Layout of a figure that holds a message only.
+EMPTY: Layout = (5.2, 1.2, 0.75, 0.1)
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -74,18 +77,10 @@ class Display(ABC):
     title: ClassVar[str] = ""
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the display.
+        """Draw into axes, or into a new figure of suitable size, and return the display itself.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; by default, a new figure of suitable size is made. Nothing else of
-            the figure is changed. The background of the axes becomes white; labels around them
-            have the colour of the axes' own labels.
-
-        Returns
-        -------
-        The display itself, with `ax_` and `figure_`.
+        Nothing else of the figure is changed. The background of the axes becomes white; labels
+        around them have the colour of the axes' own labels.
         """
         if ax is not None and not isinstance(ax, Axes):
             raise TypeError(f"ax is one set of axes, such as axes[0, 0], not a {type(ax).__name__}")
@@ -101,10 +96,7 @@ class Display(ABC):
     def to_svg(self, salt: str = "") -> str:
         """Return a self-contained SVG element with a description.
 
-        Parameters
-        ----------
-        salt : str
-            Distinguishes the ids of equal pictures on the same page.
+        `salt` distinguishes the ids of equal pictures on the same page.
         """
         name = f"{salt} {type(self).__name__}"
         with _settings({"svg.hashsalt": name}):
@@ -147,9 +139,9 @@ class Display(ABC):
         return written.getvalue()
 
     def _new_figure(self) -> Figure:
-        wide, high = self._size()
+        wide, high, left, right = self._layout()
         figure = Figure(figsize=(wide, high), layout="constrained")
-        left, right = self._margins()  # the layout's, so that sizes are known while drawing
+        # The margins are those of the layout, so that sizes are known while drawing.
         figure.subplotpars.update(left=left / wide, right=1.0 - right / wide)
         self._draw(figure.add_subplot())
         return figure
@@ -159,12 +151,8 @@ class Display(ABC):
         """Return a few words for the repr."""
 
     @abstractmethod
-    def _size(self) -> tuple[float, float]:
-        """Return width and height of a new figure, in inches."""
-
-    def _margins(self) -> tuple[float, float]:
-        """Return the approximate margins left and right of the axes, in inches."""
-        return 0.75, 0.1
+    def _layout(self) -> Layout:
+        """Return the size of a new figure and the approximate margins of its axes."""
 
     @abstractmethod
     def _draw(self, ax: Axes) -> None:
@@ -192,9 +180,6 @@ def to_record(result: Any, expected: type, example: str) -> dict[str, Any]:
         )
     record: dict[str, Any] = result.to_dict()  # type: ignore[attr-defined]
     return record
-
-
-# ------------------------------------------------------------------------------------------ text
 
 
 def label(name: str, most: int = SHORT_NAME) -> str:
@@ -243,9 +228,6 @@ def as_plain_text(*texts: Text) -> None:
     for text in texts:
         text.set_parse_math(False)
         text.set_usetex(False)
-
-
-# ------------------------------------------------------------------------------------------ axes
 
 
 def inches(ax: Axes) -> tuple[float, float]:
@@ -313,42 +295,72 @@ def legend_above(ax: Axes, handles: Sequence[Artist]) -> None:
     )
 
 
-# --------------------------------------------------------------------- one row for each feature
+class RowsDisplay(Display):
+    """A display with one row for each name, of which at most `max_features` are drawn."""
 
+    max_features: int
 
-def check_max_features(max_features: object) -> None:
-    """Raise a ValueError unless it is a positive integer."""
-    if isinstance(max_features, bool) or not isinstance(max_features, int) or max_features < 1:
-        raise ValueError(f"max_features={max_features!r}: must be an integer of at least 1.")
+    #: Shown if there are no rows.
+    nothing: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        most: object = self.max_features
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise ValueError(f"max_features={most!r}: must be an integer of at least 1.")
 
-def rows_height(n_rows: int) -> float:
-    """Return the height of a figure of so many rows, in inches."""
-    return AROUND_ROWS + ROW * max(2, n_rows)
+    @abstractmethod
+    def _rows(self) -> Sequence[tuple[str, str]]:
+        """Return the name and the note beside it of all rows."""
 
+    @abstractmethod
+    def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
+        """Draw the first rows, and return the entries of the legend."""
 
-def label_rows(ax: Axes, names: Sequence[str], notes: Sequence[str], omitted: str) -> None:
-    """Write names left of rows, notes right of them, and a last line on omitted rows.
+    @abstractmethod
+    def _axis_lines(self) -> list[str]:
+        """Return the label of the horizontal axis."""
 
-    Only every n-th row is labelled if rows are lower than a line of text.
-    """
-    n_rows = len(names) + bool(omitted)
-    ax.set_ylim(n_rows - 0.4, -0.6)
-    row = inches(ax)[1] / max(1, n_rows)
-    every = max(1, math.ceil(LINE_HEIGHT / row - 1e-9))
-    ax.set_yticks(range(0, len(names), every), [label(name) for name in names[::every]])
-    ax.tick_params(axis="y", length=0, labelsize=LABEL_SIZE)
-    ax.tick_params(axis="x", length=2.5, labelsize=LABEL_SIZE)
-    as_plain_text(*ax.get_yticklabels())
-    ax.set_axisbelow(True)
-    ax.grid(axis="x", color=SETTINGS["grid.color"], linewidth=SETTINGS["grid.linewidth"])
-    style: dict[str, Any] = {
-        "transform": ax.get_yaxis_transform(),
-        "va": "center_baseline",
-        "alpha": MUTED,
-        "clip_on": False,
-    }
-    for place in range(0, len(notes), every):
-        ax.text(1.02, place, notes[place], color=outer_colour(ax), **style)
-    if omitted:
-        ax.text(0.01, len(names), omitted, **style)
+    def _omitted(self) -> str:
+        """Return a line on the rows that are not drawn."""
+        more = len(self._rows()) - self.max_features
+        return f"and {more} more" if more > 0 else ""
+
+    def _layout(self) -> Layout:
+        rows = self._rows()
+        if not rows:
+            return EMPTY
+        left = max_width([name for name, _ in rows[: self.max_features]]) + 0.15
+        right = max(width(note) for _, note in rows[: self.max_features]) + 0.15
+        n_rows = max(2, min(len(rows), self.max_features + 1))
+        high = AROUND_ROWS + ROW * n_rows + 0.15 * (len(self._axis_lines()) > 1)
+        return 4.4 + left + right, high, left, right
+
+    def _draw(self, ax: Axes) -> None:
+        rows = self._rows()[: self.max_features]
+        if not rows:
+            show_message(ax, self.nothing)
+            return
+        handles = self._draw_rows(ax, len(rows))
+        omitted = self._omitted()
+        n_rows = len(rows) + bool(omitted)
+        ax.set_ylim(n_rows - 0.4, -0.6)
+        # Only every n-th row is labelled if rows are lower than a line of text.
+        every = max(1, math.ceil(LINE_HEIGHT * n_rows / inches(ax)[1] - 1e-9))
+        ax.set_yticks(range(0, len(rows), every), [label(name) for name, _ in rows[::every]])
+        ax.tick_params(axis="y", length=0, labelsize=LABEL_SIZE)
+        ax.tick_params(axis="x", length=2.5, labelsize=LABEL_SIZE)
+        as_plain_text(*ax.get_yticklabels())
+        ax.set_axisbelow(True)
+        ax.grid(axis="x", color=SETTINGS["grid.color"], linewidth=SETTINGS["grid.linewidth"])
+        style: dict[str, Any] = {
+            "transform": ax.get_yaxis_transform(),
+            "va": "center_baseline",
+            "alpha": MUTED,
+            "clip_on": False,
+        }
+        for place in range(0, len(rows), every):
+            ax.text(1.02, place, rows[place][1], color=outer_colour(ax), **style)
+        if omitted:
+            ax.text(0.01, len(rows), omitted, **style)
+        label_axes(ax, x=wrap(ax, self._axis_lines()))
+        legend_above(ax, handles)

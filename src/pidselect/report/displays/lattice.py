@@ -131,11 +131,8 @@ class LatticeDisplay(Display):
     def _summary(self) -> str:
         return f"{len(self.labels)} atoms of {self.n_sources} sources"
 
-    def _size(self) -> tuple[float, float]:
-        return SIZES[self.n_sources]
-
-    def _margins(self) -> tuple[float, float]:
-        return 0.1, 0.9
+    def _layout(self) -> base.Layout:
+        return (*SIZES[self.n_sources], 0.1, 0.9)
 
     def _draw(self, ax: Axes) -> None:
         place = layout(self.n_sources)

@@ -125,16 +125,13 @@ class SynergyMatrixDisplay(Display):
         n = len(self.names)
         return f"{counted(n, 'feature')}, {counted(n * (n - 1) // 2, 'pair')}"
 
-    def _size(self) -> tuple[float, float]:
+    def _layout(self) -> base.Layout:
         if len(self.names) < 2:
-            return base.EMPTY_SIZE
+            return base.EMPTY
         cells = min(7.0, max(1.9, 0.5 * len(self.names)))
         names = base.max_width(self.names)
         # A colour bar has half the height of the matrix, and its title needs some, too.
-        return cells + names + 1.9, max(cells, 2.3) + 0.75 * names + 0.4
-
-    def _margins(self) -> tuple[float, float]:
-        return base.max_width(self.names) + 0.15, 1.3
+        return cells + names + 1.9, max(cells, 2.3) + 0.75 * names + 0.4, names + 0.15, 1.3
 
     def _draw(self, ax: Axes) -> None:
         n = len(self.names)

@@ -199,17 +199,16 @@ class SelectionPathDisplay(Display):
         features = counted(len(self.features), "feature")
         return f"{counted(len(self.steps), 'step')}, {features} selected"
 
-    def _size(self) -> tuple[float, float]:
+    def _layout(self) -> base.Layout:
         if not self.steps:
-            return base.EMPTY_SIZE
-        longest = self._longest_label()
+            return base.EMPTY
+        longest, left, right = self._longest_label(), 0.75, 0.1
         column = min(max(longest, COLUMN[0]), COLUMN[1])
         wide = min(MAX_WIDTH, max(5.6, 0.9 + 1.05 * column * len(self.steps)))
-        column = (wide - sum(self._margins())) / len(self.steps)
-        if longest <= column:
-            return wide, 3.6
+        column = (wide - left - right) / len(self.steps)
         slope = 1.0 if column < UPRIGHT else math.sin(math.radians(SLOPE))
-        return wide, 3.0 + longest * slope
+        high = 3.6 if longest <= column else 3.0 + longest * slope
+        return wide, high, left, right
 
     def _longest_label(self) -> float:
         return max(base.width(_tick_label(step)) for step in self.steps) + 0.15

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from pidselect.data.messages import counted, listed, number, to_float
 from pidselect.report.displays import base
-from pidselect.report.displays.base import MAX_FEATURES, Display
+from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
 from pidselect.report.style import LOOKS
 from pidselect.selection.stability import Stability
 
@@ -21,7 +22,7 @@ INTERVAL: dict[str, Any] = {"color": COLOUR, "lw": 1.6, "alpha": 0.55}
 
 
 @dataclass(eq=False, repr=False)
-class StabilityDisplay(Display):
+class StabilityDisplay(RowsDisplay):
     """Selection frequency of each feature with its 95 % interval, the largest on top.
 
     Features of the most frequent set have filled dots; all dots are filled if no set was selected
@@ -61,9 +62,7 @@ class StabilityDisplay(Display):
     stability: float | None = None
     max_features: int = MAX_FEATURES
     title: ClassVar[str] = "Selection frequency of each feature"
-
-    def __post_init__(self) -> None:
-        base.check_max_features(self.max_features)
+    nothing: ClassVar[str] = "No features."
 
     @classmethod
     def from_stability(
@@ -115,55 +114,38 @@ class StabilityDisplay(Display):
         features = counted(len(self.names), "feature")
         return f"{features}, {counted(self.n_selections, 'selection')}"
 
-    def _size(self) -> tuple[float, float]:
-        if not self.names:
-            return base.EMPTY_SIZE
-        n_rows = min(len(self.names), self.max_features + 1)
-        return 4.4 + sum(self._margins()), base.rows_height(n_rows) + 0.15
+    def _rows(self) -> list[tuple[str, str]]:
+        shares = [f"{share:.2f}" for share in self.frequencies]
+        return list(zip(self.names, shares, strict=True))
 
-    def _margins(self) -> tuple[float, float]:
-        return base.max_width(self.names[: self.max_features]) + 0.15, 0.5
-
-    def _draw(self, ax: Axes) -> None:
-        if not self.names:
-            base.show_message(ax, "No features.")
-            return
-        drawn = self.names[: self.max_features]
-        for place, name in enumerate(drawn):
-            ax.plot(self.intervals[place], [place, place], zorder=2, **INTERVAL)
-            face = COLOUR if self._is_filled(name) else base.BACKGROUND
-            at = self.frequencies[place]
-            ax.plot([at], [place], markerfacecolor=face, clip_on=False, zorder=3, **DOT)
-        notes = [f"{share:.2f}" for share in self.frequencies[: len(drawn)]]
-        base.label_rows(ax, drawn, notes, self._omitted())
-        ax.set_xlim(-0.02, 1.02)
+    def _axis_lines(self) -> list[str]:
         lines = [f"selection frequency, {counted(self.n_selections, 'subsample')}"]
         if self.stability is not None:
             lines.append(f"stability {number(self.stability, 2)} (1: equal, 0: random selections)")
-        base.label_axes(ax, x="\n".join(lines))
-        self._draw_legend(ax)
+        return lines
+
+    def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
+        is_typical = self.n_most_frequent > 1
+        filled = [not is_typical or name in self.most_frequent for name in self.names[:n_rows]]
+        for place, is_filled in enumerate(filled):
+            ax.plot(self.intervals[place], [place, place], zorder=2, **INTERVAL)
+            face = COLOUR if is_filled else base.BACKGROUND
+            at = self.frequencies[place]
+            ax.plot([at], [place], markerfacecolor=face, clip_on=False, zorder=3, **DOT)
+        ax.set_xlim(-0.02, 1.02)
+        handles: list[Artist] = []
+        if is_typical and any(filled):
+            text = f"in the most frequent set ({self.n_most_frequent} of {self.n_selections})"
+            handles.append(Line2D([], [], linestyle="", label=text, **DOT))
+        if is_typical and not all(filled):
+            hollow = {**DOT, "markerfacecolor": base.BACKGROUND}
+            handles.append(Line2D([], [], linestyle="", label="not in that set", **hollow))
+        return [*handles, Line2D([], [], label="95 % interval", **INTERVAL)]
 
     def _omitted(self) -> str:
-        omitted = self.frequencies[self.max_features :]
-        if not omitted:
+        text = super()._omitted()
+        if not text:
             return ""
-        largest = max(omitted)
+        largest = max(self.frequencies[self.max_features :])
         share = f"selected in at most {100 * largest:.0f} %" if largest else "never selected"
-        return f"and {len(omitted)} more, {share}"
-
-    def _draw_legend(self, ax: Axes) -> None:
-        handles = []
-        if self.n_most_frequent > 1:
-            times = f"{self.n_most_frequent} of {self.n_selections}"
-            is_filled = [self._is_filled(name) for name in self.names[: self.max_features]]
-            if any(is_filled):
-                text = f"in the most frequent set ({times})"
-                handles.append(Line2D([], [], linestyle="", label=text, **DOT))
-            if not all(is_filled):
-                hollow = {**DOT, "markerfacecolor": base.BACKGROUND}
-                handles.append(Line2D([], [], linestyle="", label="not in that set", **hollow))
-        handles.append(Line2D([], [], label="95 % interval", **INTERVAL))
-        base.legend_above(ax, handles)
-
-    def _is_filled(self, name: str) -> bool:
-        return self.n_most_frequent < 2 or name in self.most_frequent
+        return f"{text}, {share}"
