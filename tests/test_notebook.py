@@ -36,7 +36,7 @@ from pidselect.notebook import (
     table,
     text,
 )
-from pidselect.selection.result import Selection, Step
+from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.stability import Stability
 from report.html_reader import HTMLReader
 from selection.systems import gates, noise, quick, xor
@@ -273,7 +273,7 @@ def wide(n_features):
         )
         for n in range(n_features)
     )
-    return Selection(names, (), steps, dict.fromkeys(names, 0.01), settings={"alpha": 0.05})
+    return Selection(names, (), steps, dict.fromkeys(names, 0.01), settings=Settings(alpha=0.05))
 
 
 def test_many_features_stay_short():

@@ -67,7 +67,7 @@ def test_info_of_what_is_not_there(monkeypatch):
         raise OSError("the driver is broken")
 
     monkeypatch.setattr(info, "version", gone)
-    monkeypatch.setattr("pidselect.estimators.cuda.scorer.cuda", no_driver)
+    monkeypatch.setattr("pidselect.estimators.cuda.device.cuda", no_driver)
     result = call("info")
     assert result.exit_code == 0, result.output
     assert "not installed (pip install 'pidselect[arrow]')" in result.stdout

@@ -10,7 +10,7 @@ import numpy as np
 from pidselect.data.diagnostics import Finding
 from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs
 from pidselect.report.summary import ReportMetadata, summarise
-from pidselect.selection.result import Selection, Step
+from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.stability import Stability
 
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -65,20 +65,20 @@ def step(
     )
 
 
-SETTINGS = {
-    "criterion": "cmi",
-    "estimator": {"ksg-rank": "KSG(scale='rank')", "copula": "Copula()"},
-    "alpha": 0.05,
-    "n_permutations": 200,
-    "surrogates": ("global", "local"),
-    "shared_permutations": True,
-    "n_groups": None,
-    "backward": "minimum",
-    "lookahead": 1,
-    "seed": 7,
-    "n_samples": 400,
-    "target_types": ("continuous",),
-}
+SETTINGS = Settings(
+    criterion="cmi",
+    estimator={"ksg-rank": "KSG(scale='rank')", "copula": "Copula()"},
+    alpha=0.05,
+    n_permutations=200,
+    surrogates=("global", "local"),
+    shared_permutations=True,
+    n_groups=None,
+    backward="minimum",
+    lookahead=1,
+    seed=7,
+    n_samples=400,
+    target_types=("continuous",),
+)
 
 
 def selection(names: Sequence[str] = NAMES, n_selected: int = 3, **more: Any) -> Selection:

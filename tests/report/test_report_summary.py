@@ -71,7 +71,7 @@ def test_serious_findings_on_selected_columns_are_warnings():
         (0, {}, "No feature selected from 4 columns."),
         (1, {"fixed_features": ("hour",)}, "fixed hour: wind."),
         (0, {"fixed_features": ("hour", "day")}, "fixed hour and day."),
-        (2, {"settings": {**hostile.SETTINGS, "n_permutations": 0}}, "without a test"),
+        (2, {"settings": replace(hostile.SETTINGS, n_permutations=0)}, "without a test"),
         (1, {"is_complete": False}, "interrupted: wind."),
         (0, {"is_complete": False}, "interrupted."),
         (2, {"metadata": metadata(is_complete=False)}, "interrupted: wind and rain."),
@@ -118,7 +118,7 @@ def test_the_last_conclusion_is_why_no_other_feature_is_selected():
     by_two = replace(record, steps=(record.steps[0], record.steps[2], both))
     assert "max_features" in summarise(by_two, metadata=METADATA)["conclusions"][-1]
     for settings in ({"n_permutations": 0}, {"criterion": "jmi"}):
-        changed = {**hostile.SETTINGS, **settings}
+        changed = replace(hostile.SETTINGS, **settings)
         assert len(summary(explained=False, settings=changed)["conclusions"]) == 1
     assert len(summary(explained=False, is_complete=False)["conclusions"]) == 1
     assert len(summary(4, explained=False)["conclusions"]) == 1  # there is no other
@@ -153,9 +153,9 @@ def test_level_permutations_and_final_p_values():
 
 
 def test_sequential_and_omitted_tests():
-    early = significance(settings={**hostile.SETTINGS, "n_permutations": "auto"})
+    early = significance(settings=replace(hostile.SETTINGS, n_permutations="auto"))
     assert "at most 200 permutations" in early
-    (none,) = summary(settings={**hostile.SETTINGS, "n_permutations": 0})["significance"]
+    (none,) = summary(settings=replace(hostile.SETTINGS, n_permutations=0))["significance"]
     assert "n_permutations" in none
 
 
