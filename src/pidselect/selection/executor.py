@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from joblib.parallel import get_active_backend
+from joblib.parallel import SequentialBackend, get_active_backend
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Estimator, Scorer
@@ -30,7 +30,7 @@ from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
-from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, WorkerLostError
+from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
 from pidselect.significance import PermutationSampler, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 
@@ -336,13 +336,11 @@ class Executor:
         self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
     ) -> Iterator[Any]:
         """Start the tasks; none is waited for here."""
-        backend, n_jobs = self._backend()
-        here = starmap(partial(function, common), tasks)
-        if self.count_workers() == 1:
-            return here
-        cluster = CLUSTERS.get(type(backend).__name__)
-        if cluster is not None and self.device.is_cpu:
+        backend, n_jobs, cluster = self._backend()
+        if cluster is not None:
             return cluster.run(backend, function, common, tasks, n_jobs, self._sent)
+        if backend.effective_n_jobs(n_jobs) == 1:
+            return starmap(partial(function, common), tasks)
         # Processes forked beside running threads may deadlock, which loky's never do.
         is_forked = type(backend).__name__ == "MultiprocessingBackend"
         parallel = Parallel(
@@ -365,14 +363,17 @@ class Executor:
         >>> Executor().count_workers(), Executor(n_jobs=2).count_workers()
         (1, 2)
         """
-        backend, n_jobs = self._backend()
-        cluster = CLUSTERS.get(type(backend).__name__)
-        if cluster is None or not self.device.is_cpu:
-            return int(backend.effective_n_jobs(n_jobs))
-        return 1 if n_jobs == 1 or cluster.is_worker() else cluster.count(backend, n_jobs)
+        backend, n_jobs, cluster = self._backend()
+        if cluster is not None:
+            return cluster.count(backend, n_jobs)
+        return int(backend.effective_n_jobs(n_jobs))
 
-    def _backend(self) -> tuple[Any, int | None]:
-        """Return joblib's backend, and the number of jobs given here or in joblib's context."""
+    def _backend(self) -> tuple[Any, int | None, Cluster | None]:
+        """Return joblib's backend, the number of jobs, and the cluster to use, if any."""
         backend, _ = get_active_backend(prefer="threads")
         _, n_jobs_of_context = get_active_backend()  # with prefer="threads" it would be 1
-        return backend, n_jobs_of_context if self.n_jobs is None else self.n_jobs
+        n_jobs = n_jobs_of_context if self.n_jobs is None else self.n_jobs
+        cluster = CLUSTERS.get(type(backend).__name__)
+        if cluster is None or (n_jobs != 1 and self.device.is_cpu and not cluster.is_worker()):
+            return backend, n_jobs, cluster
+        return SequentialBackend(), 1, None
