@@ -18,9 +18,18 @@ from pidselect.data import Table
 COMMANDS = ("select", "explain", "decompose", "demo", "info")
 
 
+class NoPandas:
+    """Finds no pandas, as if it were not installed."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
 def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "pandas", None)  # it must not be needed
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)  # it must not be needed
+    monkeypatch.setattr(sys, "meta_path", [NoPandas(), *sys.meta_path])
     result = call("demo", "--table", "island.csv")
     assert result.exit_code == 0, result.output
     assert "strongly relevant" in words(result.stdout)
