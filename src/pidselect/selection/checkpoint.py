@@ -609,27 +609,24 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _data_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    if before == now:
-        return []
     if before["n_samples"] != now["n_samples"]:
         return [f"n_samples was {before['n_samples']} and is {now['n_samples']}"]
-    found = _column_differences(before["columns"], now["columns"], "column")
-    found += _column_differences(before["target"], now["target"], "target")
-    return found + (["groups differ"] if before["groups"] != now["groups"] else [])
-
-
-def _column_differences(before: list[list[str]], now: list[list[str]], what: str) -> list[str]:
-    former, names = [name for name, *_ in before], [name for name, *_ in now]
-    if former != names:
-        if removed := [name for name in former if name not in set(names)]:
-            return [f"{what} {quoted(removed)} is missing"]
-        if new := [name for name in names if name not in set(former)]:
-            return [f"{what} {quoted(new)} is new"]
-        return [f"the order of {what}s differs"]
     found = []
-    for (name, old_type, old_values), (_, new_type, new_values) in zip(before, now, strict=True):
-        if old_type != new_type:
-            found.append(f"{what} {name!r} was {old_type} and is {new_type}")
-        elif old_values != new_values:
-            found.append(f"{what} {name!r} has other values")
-    return found
+    for what in ("column", "target"):
+        key = "columns" if what == "column" else what
+        old, new = ({name: rest for name, *rest in data[key]} for data in (before, now))
+        if missing := [name for name in old if name not in new]:
+            found.append(f"{what} {quoted(missing)} is missing")
+        elif added := [name for name in new if name not in old]:
+            found.append(f"{what} {quoted(added)} is new")
+        elif list(old) != list(new):
+            found.append(f"the order of {what}s differs")
+        else:
+            changed = [name for name in old if old[name] != new[name]]
+            found += [
+                f"{what} {name!r} has other values"
+                if old[name][0] == new[name][0]
+                else f"{what} {name!r} was {old[name][0]} and is {new[name][0]}"
+                for name in changed
+            ]
+    return found + (["groups differ"] if before["groups"] != now["groups"] else [])

@@ -94,43 +94,26 @@ class ScoringJob(Protocol):
         """
 
 
-class Device(Protocol):
-    """Where estimators are bound and permutations are sampled."""
+class CPU:
+    """Where estimators are bound and permutations are sampled: on the CPU."""
 
-    @property
-    def is_cpu(self) -> bool:
-        """Whether what is bound can be sent to other processes."""
+    #: Whether what is bound can be sent to other processes.
+    is_cpu: bool = True
 
     def bind(
         self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
     ) -> Scorer:
         """Bind an estimator, one of `n_concurrent` at the same time."""
-
-    def sampler(
-        self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
-    ) -> PermutationSampler:
-        """Bind a surrogate scheme to a conditioning set."""
-
-
-class CPU:
-    """The CPU."""
-
-    is_cpu = True
-
-    def bind(
-        self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
-    ) -> Scorer:
-        """Bind an estimator."""
         return estimator.bind(target, given, max_memory=max_memory)
 
     def sampler(
         self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
     ) -> PermutationSampler:
-        """Bind a surrogate scheme."""
+        """Bind a surrogate scheme to a conditioning set."""
         return bind_scheme(scheme, given, n_samples, groups)
 
 
-class CUDA:
+class CUDA(CPU):
     """The GPU; an estimator or a scheme without a kernel is bound on the CPU."""
 
     is_cpu = False
@@ -147,11 +130,11 @@ class CUDA:
         """Bind a surrogate scheme."""
         if scheme == "global" and groups is None:
             return CudaPermutations(cuda(), n_samples)
-        return bind_scheme(scheme, given, n_samples, groups)
+        return super().sampler(scheme, given, n_samples, groups)
 
 
 #: Devices by name.
-DEVICES: dict[str, Device] = {"cpu": CPU(), "cuda": CUDA()}
+DEVICES: dict[str, CPU] = {"cpu": CPU(), "cuda": CUDA()}
 
 
 def discard(results: Iterable[Any]) -> None:
@@ -171,7 +154,7 @@ class Executor:
         As in joblib, whose context selects the backend; None means all workers of a cluster.
     max_memory : int
         The memory of bound estimators, in bytes.
-    device : Device
+    device : CPU or CUDA
     callbacks : CallbackList
         Receives progress and steps.
     journal : Journal, optional
@@ -182,7 +165,7 @@ class Executor:
 
     n_jobs: int | None = None
     max_memory: int = MAX_MEMORY
-    device: Device = DEVICES["cpu"]
+    device: CPU = DEVICES["cpu"]
     callbacks: CallbackList = field(default_factory=CallbackList)
     journal: Journal | None = None
     task_size: int = TASK_SIZE

@@ -254,35 +254,7 @@ class Pairwise(BaseEstimator):
         )
 
 
-class Linear(Pairwise):
-    r"""Relevancy, redundancy and class-conditional redundancy with weights.
-
-    .. math:: J'(c) = I(c;y) - \beta \sum_s I(c;s) + \gamma \sum_s I(c;s|y)
-    """
-
-    def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return beta and gamma for this number of selected features."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement weights().")
-
-    def check(self, context: SelectionContext, features: Features) -> None:
-        """Refuse weights that are no finite numbers."""
-        for name, weight in self.get_params().items():
-            is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-            if not is_number or not np.isfinite(float(weight)):
-                raise ValueError(f"{name}={weight!r} is no weight: use a number, such as 1.0.")
-
-    def evaluate(self, terms: MITerms) -> FloatArray:
-        """Return J'; terms of weight 0 are not computed."""
-        beta, gamma = self.weights(terms.n_selected)
-        value = terms.relevance
-        if gamma != 0:
-            value = subtract(value, -gamma * terms.interaction.sum(axis=1))
-        if gamma != beta:
-            value = subtract(value, (beta - gamma) * terms.redundancy.sum(axis=1))
-        return value
-
-
-class LinearCriterion(Linear):
+class LinearCriterion(Pairwise):
     r"""The general linear criterion of Brown et al. (2012).
 
     .. math:: J'(c) = I(c;y) - \beta \sum_s I(c;s) + \gamma \sum_s I(c;s|y)
@@ -313,19 +285,28 @@ class LinearCriterion(Linear):
         self.gamma = gamma
 
     def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return beta and gamma."""
+        """Return beta and gamma for this number of selected features."""
         return self.beta, self.gamma
 
+    def check(self, context: SelectionContext, features: Features) -> None:
+        """Refuse weights that are no finite numbers."""
+        for name, weight in self.get_params().items():
+            is_number = isinstance(weight, Real) and not isinstance(weight, bool)
+            if not is_number or not np.isfinite(float(weight)):
+                raise ValueError(f"{name}={weight!r} is no weight: use a number, such as 1.0.")
 
-class MIM(Linear):
-    """Mutual information maximisation: I(c; y)."""
+    def evaluate(self, terms: MITerms) -> FloatArray:
+        """Return J'; terms of weight 0 are not computed."""
+        beta, gamma = self.weights(terms.n_selected)
+        value = terms.relevance
+        if gamma != 0:
+            value = subtract(value, -gamma * terms.interaction.sum(axis=1))
+        if gamma != beta:
+            value = subtract(value, (beta - gamma) * terms.redundancy.sum(axis=1))
+        return value
 
-    def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return 0 and 0."""
-        return 0.0, 0.0
 
-
-class MIFS(Linear):
+class MIFS(LinearCriterion):
     r"""Mutual information feature selection (Battiti 1994).
 
     .. math:: J(c) = I(c;y) - \beta \sum_s I(c;s)
@@ -336,15 +317,35 @@ class MIFS(Linear):
         The weight of redundancy with each selected feature.
     """
 
+    gamma: ClassVar[float] = 0.0  # type: ignore[misc]
+
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = beta
 
-    def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return beta and 0."""
-        return self.beta, 0.0
+
+class _WithoutParameters(LinearCriterion):
+    def __init__(self) -> None:
+        """Set nothing: weights are those of the class."""
 
 
-class MRMR(Linear):
+class MIM(_WithoutParameters):
+    """Mutual information maximisation: I(c; y)."""
+
+    beta = gamma = 0.0
+
+
+class CIFE(_WithoutParameters):
+    r"""Conditional infomax feature extraction (Lin and Tang 2006).
+
+    .. math:: J(c) = I(c;y) - \sum_s I(c;s) + \sum_s I(c;s|y)
+
+    Redundancy with two selected features that are redundant with each other is subtracted twice.
+    """
+
+    beta = gamma = 1.0
+
+
+class MRMR(_WithoutParameters):
     r"""Maximum relevancy, minimum redundancy (Peng et al. 2005).
 
     .. math:: J(c) = I(c;y) - \frac1{|S|} \sum_s I(c;s)
@@ -355,20 +356,7 @@ class MRMR(Linear):
         return 1.0 / n_selected, 0.0
 
 
-class CIFE(Linear):
-    r"""Conditional infomax feature extraction (Lin and Tang 2006).
-
-    .. math:: J(c) = I(c;y) - \sum_s I(c;s) + \sum_s I(c;s|y)
-
-    Redundancy with two selected features that are redundant with each other is subtracted twice.
-    """
-
-    def weights(self, n_selected: int) -> tuple[float, float]:
-        """Return 1 and 1."""
-        return 1.0, 1.0
-
-
-class JMI(Linear):
+class JMI(_WithoutParameters):
     r"""Joint mutual information (Yang and Moody 1999): the mean of I(c; y | s) over s.
 
     .. math:: J(c) = I(c;y) - \frac1{|S|} \sum_s \big( I(c;s) - I(c;s|y) \big)

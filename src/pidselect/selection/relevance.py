@@ -93,18 +93,11 @@ def assess(
     candidates: Sequence[Feature],
     final: Mapping[str, float] | None = None,
 ) -> dict[str, Relevance]:
-    """Test the relevance of every feature.
+    """Test the relevance of every feature; the context must have permutations.
 
-    Parameters
-    ----------
-    context : SelectionContext
-        With ``n_permutations`` other than 0.
-    fixed, selected : sequence of Feature
-        Fixed features are in every conditioning set.
-    candidates : sequence of Feature
-        Selected ones among them are ignored. Features without a varying column are not tested.
-    final : mapping of str to float, optional
-        Known p-values of selected features given all others.
+    Fixed features are in every conditioning set. Selected ones among the candidates are ignored,
+    and features without a varying column are not tested. `final` are known p-values of selected
+    features given all others.
 
     Examples
     --------
@@ -190,13 +183,7 @@ class CMIGivenSubsets:
     Candidates are pairs of a feature and a subset, ordered by subset. Subsets are bound one after
     the other, so that each may use all the memory.
 
-    Parameters
-    ----------
-    context : SelectionContext
-    features : tuple of Feature
-    subsets : tuple of tuples of Feature
-    known : array of float64, optional
-        Values that are known already, of the first permutations.
+    `known` are values that are known already, of the first permutations.
     """
 
     context: SelectionContext
