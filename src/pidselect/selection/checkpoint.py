@@ -609,6 +609,8 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _data_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    if before == now:
+        return []
     if before["n_samples"] != now["n_samples"]:
         return [f"n_samples was {before['n_samples']} and is {now['n_samples']}"]
     found = []
