@@ -44,28 +44,13 @@ def find_duplicates(
     without: Collection[int] = (),
     by_rank: bool = False,
 ) -> dict[int, int]:
-    """Return which columns duplicate which others.
+    """Return the index of each duplicate with that of the column that represents it.
 
     Numbers (continuous, ordinal) are duplicates if they are equal up to an affine map of either
-    sign, discrete columns (ordinal, nominal) also if they are equal up to a renaming of their
-    levels. Missing values must be in the same places. Skipped columns are excluded.
-
-    Parameters
-    ----------
-    table : Table
-        The columns.
-    prefer : collection of int
-        Columns that represent their duplicates even if they are not the first.
-    without : collection of int
-        Columns that are excluded, too.
-    by_rank : bool
-        Whether numbers are duplicates if a strictly monotone map takes one to the other.
-
-    Returns
-    -------
-    dict of int to int
-        From the index of a duplicate to that of the column that represents it: the first
-        preferred one of the group, or else the first.
+    sign, with `by_rank` up to a strictly monotone map; discrete columns (ordinal, nominal) also if
+    they are equal up to a renaming of their levels. Missing values must be in the same places. The
+    first column of a group represents it, or the first of those to `prefer`. Skipped columns and
+    those of `without` are excluded.
 
     Examples
     --------
@@ -223,18 +208,9 @@ def _are_copies(table: Table, one: _Shadow, other: _Shadow) -> bool:
 
 
 def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
-    """Return groups of columns whose ranks are nearly the same, counted from either end.
+    """Return groups of numeric columns whose ranks are nearly the same, counted from either end.
 
-    Parameters
-    ----------
-    table : Table
-    numbers : sequence of int
-        The columns to compare, all of them numbers.
-
-    Returns
-    -------
-    list of list of int
-        In order. Two columns of a group may be alike only by way of a third.
+    Two columns of a group may be alike only by way of a third.
 
     Examples
     --------

@@ -23,9 +23,9 @@ from .raw_column import (
     Form,
     RawColumn,
     from_array,
+    from_column,
     from_series,
-    gaps_of_array,
-    gaps_of_series,
+    gaps_of,
     since_midnight,
 )
 
@@ -80,7 +80,7 @@ def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, .
     X = collect(X)
     if isinstance(X, Columns):
         return tuple(map(_as_read, X.columns))
-    return tuple(keep(_read(name, column), store) for name, column in _named_columns(X))
+    return tuple(keep(from_column(name, column), store) for name, column in _named_columns(X))
 
 
 def keep(raw: RawColumn, store: ColumnStore | None) -> RawColumn:
@@ -98,32 +98,15 @@ def column_names(X: Any) -> tuple[str, ...]:
 
 
 def read_gaps(X: Any) -> Iterator[RawColumn]:
-    """Read only where a table's values are missing or infinite; all others come as 0.
-
-    Examples
-    --------
-    >>> [gaps.values for gaps in read_gaps([[1.5, "a"], [float("inf"), None]])]
-    [array([ 0., inf]), array([ 0., nan])]
-    """
+    """Read only where a table's values are missing or infinite; all others come as 0."""
+    named = _named_columns(X)
     if isinstance(X, Columns):
-        yield from (gaps_of_array(column.name, column.values) for column in X.columns)
-        return
-    for name, column in _named_columns(X):
-        if isinstance(column, nw.Series):
-            yield gaps_of_series(name, column)
-        else:
-            yield gaps_of_array(name, column)
+        named = ((column.name, column.values) for column in X.columns)
+    return (gaps_of(name, column) for name, column in named)
 
 
 def n_rows(X: Any) -> int:
-    """Return the number of rows of a table or a vector.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> n_rows(pa.table({"a": [5, 6, 7]})), n_rows([[1, 2]])
-    (3, 1)
-    """
+    """Return the number of rows of a table or a vector."""
     if isinstance(X, Columns):
         return X.n_samples
     if is_frame(X):
@@ -132,14 +115,7 @@ def n_rows(X: Any) -> int:
 
 
 def has_names(values: Any) -> bool:
-    """Return whether the columns of a variable have names of their own.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> has_names(pl.Series("price", [1.5])), has_names(pl.Series([1.5])), has_names([1.5])
-    (True, False, False)
-    """
+    """Return whether the columns of a variable have names of their own."""
     values = collect(values)
     if nw.dependencies.is_into_series(values):
         return nw.from_native(values, series_only=True).name not in (None, "")
@@ -271,12 +247,6 @@ def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> 
     """Return only these rows of a table or a vector, in this order, as the same type.
 
     Dataframes and series keep dtypes, names and index; lists become arrays.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> select_rows(pl.DataFrame({"a": [5, 6, 7]}), [2, 0])["a"].to_list()
-    [7, 5]
     """
     chosen = np.asarray(rows, dtype=np.int64)
     if isinstance(values, Columns):
@@ -319,14 +289,7 @@ def frame_library(X: object) -> str | None:
 
 
 def library_of(*values: object) -> str | None:
-    """Return the name of the library of the first dataframe or series; None if there is none.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> library_of([1, 2], pl.Series([3, 4]))
-    'polars'
-    """
+    """Return the name of the library of the first dataframe or series; None if there is none."""
     for value in values:
         if is_frame(value):
             return frame_library(value)
@@ -346,17 +309,10 @@ def make_frame(
 ) -> Any:
     """Return the columns as a dataframe of a library, by default the first that is installed.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-    library : str, optional
-    types : mapping of str to {bool, float, int, str}, optional
-        Of all columns, as they cannot be inferred where all values are None.
+    `types` are those of all columns, as they cannot be inferred where all values are None.
 
     Examples
     --------
-    >>> make_frame({"feature": ["age"], "bits": [0.5]}, "pyarrow").column_names
-    ['feature', 'bits']
     >>> make_frame({"bits": [None]}, "polars", {"bits": float}).dtypes
     [Float64]
     """
@@ -398,10 +354,6 @@ def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]
         columns = some.T if matrix.flags.f_contiguous else np.ascontiguousarray(some.T)
         for place, column in enumerate(columns, first):
             yield f"x{place}", column
-
-
-def _read(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
-    return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
 
 
 def _as_read(column: Column) -> RawColumn:

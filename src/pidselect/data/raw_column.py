@@ -70,6 +70,11 @@ class RawColumn:
         return repr(self.labels[int(value)]) if self.labels else f"{value:g}"
 
 
+def from_column(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
+    """Read a narwhals series, or a 1-D array of any dtype."""
+    return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
+
+
 def from_array(name: str, values: NDArray[Any]) -> RawColumn:
     """Read a 1-D array of any dtype.
 
@@ -149,38 +154,28 @@ def since_midnight(series: nw.Series[Any]) -> NDArray[Any]:
     return np.asarray(ticks.to_numpy(zero_copy_only=False))
 
 
-def gaps_of_array(name: str, values: NDArray[Any]) -> RawColumn:
+def gaps_of(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
     """Read only where values are missing or infinite, all others as 0: quick also for texts.
 
     Examples
     --------
-    >>> gaps_of_array("wind", np.array([1.5, np.nan, -np.inf])).values
+    >>> gaps_of("wind", np.array([1.5, np.nan, -np.inf])).values
     array([  0.,  nan, -inf])
     """
-    gaps = np.zeros(len(values))
-    match values.dtype.kind:
+    gaps = np.zeros(len(column))
+    if isinstance(column, nw.Series):
+        if not column.dtype.is_float() and column.dtype != nw.Object:
+            gaps[column.is_null().to_numpy().astype(bool)] = np.nan
+            return RawColumn(name, "number", gaps)
+        column = np.asarray(column.to_numpy())
+    match column.dtype.kind:
         case "f":
-            gaps = np.where(np.isfinite(values), 0.0, values).astype(np.float64)
+            gaps = np.where(np.isfinite(column), 0.0, column).astype(np.float64)
         case "m" | "M":
-            gaps[np.isnat(values)] = np.nan
+            gaps[np.isnat(column)] = np.nan
         case "O":
-            gaps[:] = [_gap(value) for value in values]
+            gaps[:] = [_gap(value) for value in column]
     return RawColumn(name, "number", gaps)
-
-
-def gaps_of_series(name: str, series: nw.Series[Any]) -> RawColumn:
-    """Read only where a narwhals series is missing or infinite, all others as 0.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> gaps_of_series("port", nw.from_native(pl.Series(["a", None]), series_only=True)).values
-    array([ 0., nan])
-    """
-    if series.dtype.is_float() or series.dtype == nw.Object:
-        return gaps_of_array(name, np.asarray(series.to_numpy()))
-    missing = series.is_null().to_numpy().astype(bool)
-    return RawColumn(name, "number", np.where(missing, np.nan, 0.0))
 
 
 def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:

@@ -29,7 +29,6 @@ from pyarrow import csv as arrow_csv
 from .column import FloatArray
 from .column_store import ColumnStore
 from .formats import (
-    JSON_LINES,
     PACKED,
     SIGNATURES,
     FileError,
@@ -37,9 +36,9 @@ from .formats import (
     TextColumnWarning,
     TextFormat,
     choose,
+    format_of,
     is_packed,
     no_rows,
-    text_suffix,
 )
 from .input import keep
 from .messages import quoted, warn_caller
@@ -87,7 +86,7 @@ TextBlock = tuple[int, dict[str, tuple[Any, Forms]]]
 def open_text(path: Path, text: TextFormat | None) -> DelimitedFile | JsonLinesFile:
     """Open a text file: read its header, detect delimiter and decimal mark."""
     text = text or TextFormat()
-    if text_suffix(path) in JSON_LINES:
+    if format_of(path) == "json":
         return JsonLinesFile(path, replace(text, delimiter=None, decimal="."))
     return open_delimited(path, text)
 
@@ -277,17 +276,14 @@ class DelimitedFile:
         found, width, delimiter = len(row), len(self.fields), self.text.delimiter or ","
         setting: Setting | None = None
         remedy = "a field that contains the delimiter must be in quotes"
-        if found == width + 1 and not row[-1]:
-            remedy = "the line ends in a delimiter that the header does not have"
-        elif found == 1 or width == 1:
+        if 1 in (found, width):
             setting = ("delimiter", ";")
-            remedy = "state another delimiter, for example delimiter=';'"
-            if width == 1:
-                remedy += (
-                    f"; delete the first line, {_start_of(self.fields[0])}, if it is no header"
-                )
-        elif found == width + 1 and line == self.n_header_lines + 1:
-            remedy = "if the first field is the name of the row, name it in the header, too"
+            remedy = (
+                "state another delimiter, for example delimiter=';', or delete the first line, "
+                f"{_start_of(self.fields[0])}, if it is no header"
+            )
+        elif found == width + 1:
+            remedy += ", and a name of the row must be named in the header"
         problem = (
             f"found {found} field{'s' * (found != 1)} where the header has {width} (the delimiter "
             f"is {delimiter!r}): {_start_of(delimiter.join(row))}"
@@ -579,8 +575,9 @@ class ColumnBuilder:
         if numbers is not None:
             self.mark = self.mark or mark
             large = np.flatnonzero(np.abs(numbers) >= EXACT_INTEGERS)
-            found = map(whole_number, texts.take(large).unique().to_pylist())
-            self._large.update(number for number in found if isinstance(number, int))
+            if len(large):
+                found = map(whole_number, texts.take(large).unique().to_pylist())
+                self._large.update(number for number in found if isinstance(number, int))
         return numbers
 
     def _codes(self, texts: Any) -> FloatArray:
