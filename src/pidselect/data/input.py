@@ -44,12 +44,6 @@ def collect(X: Any) -> Any:
 
     What exports the Arrow PyCapsule interface (``__arrow_c_stream__``), such as a relation of
     DuckDB, becomes a table of pyarrow.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> collect(pl.LazyFrame({"a": [1]})).shape
-    (1, 1)
     """
     if isinstance(X, Columns | np.ndarray) or is_frame(X) or nw.dependencies.is_into_series(X):
         return X
@@ -71,11 +65,6 @@ def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, .
     """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
 
     They are copied one by one, into the store if there is one. Those of a `Table` are not copied.
-
-    Examples
-    --------
-    >>> [column.name for column in read_columns([[1, "a"], [2, "b"]])]
-    ['x0', 'x1']
     """
     X = collect(X)
     if isinstance(X, Columns):
@@ -116,7 +105,6 @@ def n_rows(X: Any) -> int:
 
 def has_names(values: Any) -> bool:
     """Return whether the columns of a variable have names of their own."""
-    values = collect(values)
     if nw.dependencies.is_into_series(values):
         return nw.from_native(values, series_only=True).name not in (None, "")
     return is_frame(values) or isinstance(values, Columns)
@@ -155,12 +143,6 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
 
     Dataframes keep dtypes, names and index; lists and `Table` become arrays. Where no column is
     left, older versions of polars cannot keep the number of rows.
-
-    Examples
-    --------
-    >>> select_columns(np.array([[1, 2, 3], [4, 5, 6]]), [2, 0])
-    array([[3, 1],
-           [6, 4]])
     """
     chosen = [int(index) for index in indices]
     if isinstance(X, Columns):
@@ -368,15 +350,14 @@ def _as_read(column: Column) -> RawColumn:
 
 def _decoded(columns: Sequence[Column], n_samples: int) -> NDArray[Any]:
     """Return columns side by side: numbers, or objects where there are texts among them."""
-    wordy = any(column.labels not in (None, BOOLS) for column in columns)
-    matrix = np.empty((n_samples, len(columns)), dtype=object if wordy else np.float64)
-    for place, column in enumerate(columns):
-        matrix[:, place] = column.values
+    decoded = []
+    for column in columns:
+        values: NDArray[Any] = column.values
         if column.labels not in (None, BOOLS):
             texts = np.array([*column.labels, np.nan], dtype=object)
-            missing = np.isnan(column.values)
-            matrix[:, place] = texts[np.where(missing, -1, column.values).astype(np.int64)]
-    return matrix
+            values = texts[np.where(np.isnan(values), -1, values).astype(np.int64)]
+        decoded.append(values)
+    return _side_by_side(decoded) if decoded else np.empty((n_samples, 0))
 
 
 def _frame(X: Any) -> nw.DataFrame[Any]:

@@ -22,7 +22,7 @@ from .feature_types import (
     to_target,
 )
 from .formats import TextFormat
-from .input import has_names, keep, read_columns, read_vectors
+from .input import collect, has_names, keep, read_columns, read_vectors
 from .io import read_file
 from .messages import did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
@@ -326,6 +326,7 @@ def read_dataset(
     """
     if y is None:
         raise ValueError("this feature selection requires y to be passed, but the target y is None")
+    y = collect(y)
     raws, targets = read_columns(X, store), read_vectors(y, TARGET)
     n_rows, n_targets = len(raws[0].values), len(targets[0].values)
     if n_rows != n_targets:
