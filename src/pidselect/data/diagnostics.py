@@ -5,7 +5,7 @@ None of them stops a selection. Each check is one function from a `Dataset` to f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -242,15 +242,22 @@ def _skipped(table: Table) -> Iterator[Finding]:
 def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
     groups: dict[int, list[int]] = {}
     for copy, original in duplicates.items():
-        groups.setdefault(original, []).append(copy)
-    for original, others in list(groups.items())[:MOST_GROUPS]:
-        names = tuple(table.names[i] for i in (original, *others))
-        sentence = (
-            "These columns are equal up to units or labels. Only the first is a candidate of a "
-            "selection."
-        )
-        yield Finding(Topic.COPIES, names, sentence)
-    yield from _more_groups(Topic.COPIES, len(groups) - MOST_GROUPS)
+        groups.setdefault(original, [original]).append(copy)
+    sentence = (
+        "These columns are equal up to units or labels. Only the first is a candidate of a "
+        "selection."
+    )
+    yield from _groups(Topic.COPIES, table, list(groups.values()), lambda _: sentence)
+
+
+def _groups(
+    topic: Topic, table: Table, groups: list[list[int]], sentence: Callable[[int], str]
+) -> Iterator[Finding]:
+    """Yield a finding about each of the first groups of columns, by its size."""
+    for group in groups[:MOST_GROUPS]:
+        yield Finding(topic, tuple(table.names[i] for i in group), sentence(len(group)))
+    if (more := len(groups) - MOST_GROUPS) > 0:
+        yield Finding(topic, (), f"There are {more} more such groups of columns.")
 
 
 def _many_levels(columns: Sequence[Column]) -> Iterator[Finding]:
@@ -331,13 +338,7 @@ def _ties(columns: Sequence[Column]) -> Iterator[Finding]:
 
 
 def _tied_share(values: FloatArray) -> float:
-    """Return the share of samples whose value at least five have.
-
-    Examples
-    --------
-    >>> _tied_share(np.array([0.0] * 6 + [1.5, 2.5, 3.5, 3.5]))
-    0.6
-    """
+    """Return the share of samples whose value at least five have."""
     counts = np.unique(values, return_counts=True)[1]
     return float(counts[counts >= TIED_SAMPLES].sum() / len(values))
 
@@ -381,25 +382,16 @@ def _determines(column: Column, target: IntArray) -> bool:
 
 def _near_duplicates(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
     if len(numbers) > MOST_COLUMNS:
-        sentence = (
-            "Columns that are nearly the same were not looked for, as there are more than "
-            f"{MOST_COLUMNS:,}."
-        )
-        yield Finding(Topic.NEAR_DUPLICATES, (), sentence)
+        many = "Columns that are nearly the same were not looked for, as there are more than "
+        yield Finding(Topic.NEAR_DUPLICATES, (), f"{many}{MOST_COLUMNS:,}.")
         return
-    groups = near_duplicates(table, numbers)
-    for group in groups[:MOST_GROUPS]:
-        names = tuple(table.names[i] for i in group)
-        others = "the other is" if len(names) == 2 else "the others are"
-        sentence = (
-            f"These {len(names)} columns are nearly the same (rank correlation beyond "
-            f"{NEAR_DUPLICATE:g}). Which one is selected is nearly random; {others} mostly "
-            "redundant."
+
+    def sentence(size: int) -> str:
+        return (
+            f"These {size} columns are nearly the same (rank correlation beyond "
+            f"{NEAR_DUPLICATE:g}). Which one is selected is nearly random; "
+            f"{'the other is' if size == 2 else 'the others are'} mostly redundant."
         )
-        yield Finding(Topic.NEAR_DUPLICATES, names, sentence)
-    yield from _more_groups(Topic.NEAR_DUPLICATES, len(groups) - MOST_GROUPS)
 
-
-def _more_groups(topic: Topic, more: int) -> Iterator[Finding]:
-    if more > 0:
-        yield Finding(topic, (), f"There are {more} more such groups of columns.")
+    groups = near_duplicates(table, numbers)
+    yield from _groups(Topic.NEAR_DUPLICATES, table, groups, sentence)

@@ -79,13 +79,7 @@ class Identifier(str):
 
 
 def identifier(raw: RawColumn) -> Identifier | None:
-    """Return why a column is an identifier of the rows, or None if it is none.
-
-    Examples
-    --------
-    >>> identifier(RawColumn("id", "text", np.arange(5.0), ("a", "b", "c", "d", "e")))
-    'identifier: 5 different texts in 5 rows'
-    """
+    """Return why a column is an identifier of the rows, or None if it is none."""
     if raw.form not in ("text", "category"):
         return None
     values = raw.present()
@@ -120,13 +114,7 @@ def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
 
 
 def to_target(raw: RawColumn, stated: FeatureType | None = None) -> Column:
-    """Return a target column: as `to_column`, but few levels are class labels, hence nominal.
-
-    Examples
-    --------
-    >>> to_target(RawColumn("digit", "number", np.array([0.0, 7.0, 7.0, 0.0]))).feature_type
-    'nominal'
-    """
+    """Return a target column: as `to_column`, but few levels are class labels, hence nominal."""
     if stated is None and (reason := identifier(raw)):
         raise ValueError(
             f"the target {raw.name!r} looks like an {reason}; choose another target, "
@@ -143,11 +131,6 @@ def stated_feature_types(
     """Return the type stated for each column, None where it is to be inferred.
 
     The key "target" is left to `stated_target_type`, unless a column is called so.
-
-    Examples
-    --------
-    >>> stated_feature_types({"b": "nominal"}, ["a", "b"])
-    (None, 'nominal')
     """
     if feature_types is None:
         return (None,) * len(names)

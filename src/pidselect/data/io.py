@@ -295,7 +295,7 @@ def write_columns(
 
     From text to text, fields are copied as they are; the delimiter stays, but for a tab, which
     goes with .tsv. From text to other formats, every column becomes what `Table.open` reads; whole
-    numbers beyond those that float64 holds stay texts.
+    numbers beyond those that float64 and int64 hold stay texts.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def write_columns(
     ...     write_columns(people, some, ["city", "age"])
     ...     print(some.read_text(), end="")
     {"city": "Rome", "age": 31.5}
-    {"city": null, "age": 44}
+    {"city": null, "age": 44.0}
     """
     origin, place = check_path(source), check_target(target, source)
     require_arrow(target)
@@ -426,7 +426,8 @@ def _write_json(
 ) -> None:
     with _text_file(file, place, "utf-8") as wrapper:
         for block in blocks:
-            lists = [_to_json_values(array, columns.get(name)) for name, array in block.items()]
+            typed = [_to_arrow(array, columns.get(name)) for name, array in block.items()]
+            lists = [[_to_json(value) for value in array.to_pylist()] for array in typed]
             for row in zip(*lists, strict=True):
                 record = dict(zip(block, row, strict=True))
                 wrapper.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -471,27 +472,18 @@ def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]
             packed.close()
 
 
-def _to_json_values(array: Any, column: ColumnBuilder | None) -> list[Any]:
-    """Return numbers, booleans or texts, of a text file by the form of the whole column."""
-    if column is None:
-        return [_to_json(value) for value in array.to_pylist()]
-    from .text_io import whole_number
-
-    texts = column.without_words(array).to_pylist()
-    if column.form == "boolean":
-        return [text and text.lower() == "true" for text in texts]
-    if column.form in (None, "number"):
-        return [text and _to_json(whole_number(text.replace(",", "."))) for text in texts]
-    return cast(list[Any], texts)
-
-
 def _to_arrow(texts: Any, column: ColumnBuilder | None) -> Any:
     """Return texts of a file as an array of the type that the whole column has."""
     if column is None:
         return texts
-    if column.form == "text" or column.has_merged:
-        return column.without_words(texts)
     pyarrow = require_arrow("")
+    if column.form == "text" or column.has_merged:
+        present = column.without_words(texts)
+        if column.form == "text" or not column.is_whole:
+            return present
+        digits = pyarrow.compute.utf8_trim_whitespace(present)
+        points = pyarrow.compute.replace_substring(digits, ",", ".")
+        return points.cast(pyarrow.decimal256(76, 0)).cast("int64")
     array = pyarrow.array(column.parse(texts), from_pandas=True)  # NaN is null
     if column.form in ("moment", "clock"):
         array = pyarrow.compute.round(pyarrow.compute.multiply(array, 1e6)).cast("int64")

@@ -76,13 +76,7 @@ def from_column(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
 
 
 def from_array(name: str, values: NDArray[Any]) -> RawColumn:
-    """Read a 1-D array of any dtype.
-
-    Examples
-    --------
-    >>> from_array("when", np.array(["1970-01-02", "NaT"], dtype="datetime64[D]")).values
-    array([86400.,    nan])
-    """
+    """Read a 1-D array of any dtype."""
     match values.dtype.kind:
         case "f" | "i" | "u":
             return RawColumn(name, "number", _to_floats(name, values))
@@ -155,13 +149,7 @@ def since_midnight(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def gaps_of(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
-    """Read only where values are missing or infinite, all others as 0: quick also for texts.
-
-    Examples
-    --------
-    >>> gaps_of("wind", np.array([1.5, np.nan, -np.inf])).values
-    array([  0.,  nan, -inf])
-    """
+    """Read only where values are missing or infinite, all others as 0: quick also for texts."""
     gaps = np.zeros(len(column))
     if isinstance(column, nw.Series):
         if not column.dtype.is_float() and column.dtype != nw.Object:
@@ -183,8 +171,6 @@ def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
 
     Examples
     --------
-    >>> from_objects("a", ["yes", None, "no"]).values
-    array([ 1., nan,  0.])
     >>> from_objects("a", [1, {"foo": "bar"}])
     Traceback (most recent call last):
     ...
@@ -214,13 +200,7 @@ def from_labels(
     categories: Iterable[Hashable] | None = None,
     form: Form = "text",
 ) -> RawColumn:
-    """Read labels as codes in the order of `categories`, by default the sorted order.
-
-    Examples
-    --------
-    >>> from_labels("size", ["S", "L", "S"], categories=["S", "M", "L"], form="graded").values
-    array([0., 1., 0.])
-    """
+    """Read labels as codes in the order of `categories`, by default the sorted order."""
     try:
         used = {value for value in set(values) if not _is_missing(value)}
     except TypeError as error:  # an Arrow dictionary may hold lists
