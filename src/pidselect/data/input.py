@@ -379,13 +379,15 @@ def _array(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):
             return np.asarray(values.data)
-        objects: NDArray[Any] = values.data.astype(object)
-        objects[np.ma.getmaskarray(values)] = None
-        return objects
+        is_time = values.dtype.kind in "mM"  # as objects, those of some units are integers
+        filled: NDArray[Any] = np.array(values.data, dtype=None if is_time else object)
+        filled[np.ma.getmaskarray(values)] = "NaT" if is_time else None
+        return filled
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-            # [[1, "a"]] would come as two texts: keep each value's own type.
+        if array.dtype.kind in "USm" and not isinstance(values, np.ndarray):
+            # [[1, "a"]] would come as two texts, a number beside a duration as another duration:
+            # keep each value's own type.
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths: {error}") from error
