@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect import PIDSelector, decompose
-from pidselect.data import Block, read_block
+from pidselect.data import Block, Column, read_block
 from pidselect.datasets import SyntheticDataset
 from pidselect.decomposition.binning import Binning, to_codes
 from pidselect.estimators import ESTIMATORS
@@ -134,9 +134,8 @@ def _block(
     block = read_block(values, name, target=target)
     if binning is None:
         return block
-    return read_block(
-        to_codes(block, BINS, binning), name, feature_types=["nominal"], target=target
-    )
+    codes = to_codes(block, BINS, binning).astype(np.float64)
+    return Block((Column(name, "nominal", codes),))
 
 
 def is_significant(found: Outcome) -> bool:

@@ -89,12 +89,3 @@ def test_target_values_are_copies():
 def test_blocks(values, names, feature_types):
     block = read_block(values, "x")
     assert (block.names, block.feature_types) == (names, feature_types)
-
-
-def test_blocks_with_stated_kinds():
-    assert read_block(X, "x", feature_types={"x[1]": "nominal"}).feature_types == (
-        "continuous",
-        "nominal",
-    )
-    with pytest.raises(ValueError, match=r"no column 'y'.*x\[0\]"):
-        read_block(X, "x", feature_types={"y": "nominal"})

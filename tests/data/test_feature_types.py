@@ -195,12 +195,6 @@ def test_categories_are_not_continuous():
 def test_blocks_of_a_target_follow_the_same_rules():
     assert read_block(cycle(3), "x").feature_types == ("ordinal",)
     assert read_block(cycle(3), "y", target=True).feature_types == ("nominal",)
-    assert read_block(
-        cycle(3), "y", feature_types={"target": "ordinal"}, target=True
-    ).feature_types == ("ordinal",)
-    assert read_block(cycle(3), "y", feature_types=["ordinal"], target=True).feature_types == (
-        "ordinal",
-    )
     assert read_block(["a", "b"], "x").feature_types == ("nominal",)
     with pytest.raises(ValueError, match="identifier"):
         read_block(["a", "b"], "y", target=True)

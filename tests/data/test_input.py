@@ -14,7 +14,7 @@ from scipy import sparse
 
 from pidselect import PIDSelector, decompose
 from pidselect.data import Table, is_frame, select_columns
-from pidselect.data.input import read_columns, read_vectors, select_rows
+from pidselect.data.input import n_rows, read_columns, read_vectors, select_rows
 
 COLUMNS = {"b": [3, 1, 3, 2], "a": [0.5, 1.5, 2.5, 0.25], "c": ["u", "v", "u", "v"]}
 FRAMES = {
@@ -271,3 +271,24 @@ def test_arrow_streams_need_pyarrow(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match=r"Stream.*pip install 'pidselect\[arrow\]'"):
         Table.read(stream)
+
+
+def test_masked_times_are_times():
+    times = np.ma.array(np.array([[10**9], [5]], dtype="datetime64[ns]"), mask=[[0], [1]])
+    (raw,) = read_columns(times)
+    assert raw.form == "time"
+    np.testing.assert_array_equal(raw.values, [1, np.nan])
+
+
+def test_a_number_beside_a_duration_stays_a_number():
+    taken, count = read_columns([[np.timedelta64(1, "s"), 5], [np.timedelta64(2, "s"), 6]])
+    assert (taken.form, count.form) == ("time", "number")
+    assert (taken.values.tolist(), count.values.tolist()) == ([1, 2], [5, 6])
+
+
+def test_the_number_of_rows():
+    columns = {"a": [1.5, 2.5, 3.5]}
+    rows = np.array([[1.5], [2.5], [3.5]])
+    for X in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns), rows, rows.tolist()):
+        assert n_rows(X) == 3
+    assert n_rows(Table.read(rows)) == 3

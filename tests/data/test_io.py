@@ -98,7 +98,7 @@ def test_delimiters_and_encodings_stay(tmp_path):
         assert (tmp_path / name).read_bytes().decode("latin-1") == expected
     write_columns(source, tmp_path / "t.jsonl", ["größe", "b"], text)
     assert (tmp_path / "t.jsonl").read_text("utf-8") == (
-        '{"größe": 1.5, "b": "é"}\n{"größe": 2, "b": "ü"}\n'
+        '{"größe": 1.5, "b": "é"}\n{"größe": 2.0, "b": "ü"}\n'
     )
     write_columns(tmp_path / "t.tsv", tmp_path / "u.csv", ["c"], text)
     assert (tmp_path / "u.csv").read_text("latin-1") == " c\nx\ny\n"
@@ -121,9 +121,18 @@ def test_large_whole_numbers_keep_their_digits(tmp_path):
     ]
     write_columns(source, tmp_path / "t.parquet", ["id"])
     assert pa.parquet.read_table(tmp_path / "t.parquet")["id"].to_pylist() == [
-        "9007199254740993",
-        "9007199254740992",
+        2**53 + 1,
+        2**53,
     ]
+
+
+def test_whole_numbers_beyond_all_integers_stay_texts(tmp_path):
+    source = tmp_path / "s.csv"
+    source.write_text(f"id,a\n{10**30 + 1},1\n 7,2\n")
+    for suffix in ("jsonl", "parquet"):
+        write_columns(source, tmp_path / f"t.{suffix}", ["id"])
+        (raw,) = read_file(tmp_path / f"t.{suffix}", ColumnStore(0))
+        assert raw.labels == (" 7", str(10**30 + 1))
 
 
 def test_types_of_arrow(source):

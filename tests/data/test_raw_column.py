@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from pidselect.data.input import read_vectors
-from pidselect.data.raw_column import gaps_of_array
+from pidselect.data.raw_column import gaps_of
 
 DAY = 86400.0
 
@@ -269,14 +269,14 @@ def test_large_integers_that_stay_apart_are_fine():
 def test_a_decimal_that_is_no_number_is_missing(value):
     values = np.array([Decimal(value), Decimal(1)], dtype=object)
     np.testing.assert_array_equal(read(values).values, [np.nan, 1])
-    np.testing.assert_array_equal(gaps_of_array("a", values).values, [np.nan, 0])
+    np.testing.assert_array_equal(gaps_of("a", values).values, [np.nan, 0])
 
 
 @pytest.mark.parametrize("value", [Decimal("Infinity"), Decimal("1e999"), np.inf])
 def test_infinite_objects_are_found(value):
     values = np.array([value, -value, Decimal(1)], dtype=object)
     np.testing.assert_array_equal(read(values).values, [np.inf, -np.inf, 1])
-    np.testing.assert_array_equal(gaps_of_array("a", values).values, [np.inf, -np.inf, 0])
+    np.testing.assert_array_equal(gaps_of("a", values).values, [np.inf, -np.inf, 0])
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,4 +1,4 @@
-"""Any table -> columns with a name and a kind: the only room that knows dataframes."""
+"""Any table -> columns with a name and a kind: the only package that knows dataframes."""
 
 from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntArray, is_constant
 from .column_store import ColumnStore

@@ -25,7 +25,6 @@ class Column:
     Parameters
     ----------
     name : str
-        As in the input.
     feature_type : {"continuous", "ordinal", "nominal"}
         Whether values are measured, counted or graded, or mere labels.
     values : array of float64, shape (n_samples,)
@@ -78,12 +77,6 @@ class Column:
 def to_codes(values: FloatArray) -> NDArray[Any]:
     """Return each value's level as 0, 1, ..., in the order of the values, missing last.
 
-    Returns
-    -------
-    array of uint8, uint16 or int32, shape (n_samples,)
-
-    Examples
-    --------
     >>> to_codes(np.array([2.5, np.nan, -1.0, 2.5]))
     array([1, 2, 0, 1], dtype=uint8)
     """
@@ -114,8 +107,6 @@ def _codes_of_whole_numbers(values: FloatArray) -> IntArray | None:
 def renumbered(codes: IntArray) -> IntArray:
     """Return codes of any whole numbers from 0 on as 0, 1, ... without gaps, in the same order.
 
-    Examples
-    --------
     >>> renumbered(np.array([7, 2, 7, 900]))
     array([1, 0, 1, 2])
     """
@@ -128,8 +119,6 @@ def renumbered(codes: IntArray) -> IntArray:
 def is_constant(values: FloatArray) -> bool:
     """Return whether there is one level only, a missing value being a level, too.
 
-    Examples
-    --------
     >>> is_constant(np.array([1.0, 1.0])), is_constant(np.array([1.0, np.nan]))
     (True, False)
     """

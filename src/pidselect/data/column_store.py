@@ -71,14 +71,7 @@ class ColumnStore:
     def made(
         self, values: NDArray[Any], make: Callable[[NDArray[Any]], NDArray[Any]]
     ) -> NDArray[Any]:
-        """Return ``make(values)``, which is computed once.
-
-        Examples
-        --------
-        >>> store, values = ColumnStore(max_bytes=1000), np.arange(3.0)
-        >>> store.made(values, np.sqrt) is store.made(values, np.sqrt)
-        True
-        """
+        """Return ``make(values)``, which is computed once."""
         key = id(values), make
         if key not in self._made:
             made = make(values)

@@ -5,7 +5,7 @@ None of them stops a selection. Each check is one function from a `Dataset` to f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -26,36 +26,21 @@ from .feature_types import Identifier
 from .messages import shown
 from .table import Dataset, Table
 
-#: Below so many samples estimates scatter by about a tenth of a bit, and only strong features pass.
-FEW_SAMPLES = 100
+FEW_SAMPLES = 100  # with fewer, estimates scatter by about a tenth of a bit
+SMALL_CLASS = 10  # with fewer, nearest neighbours are mostly of other classes
+SAMPLES_PER_LEVEL = 5  # with fewer on average, estimates are biased upwards
+TIED_SAMPLES = (
+    5  # estimators look at the four nearest: where five share a value, it is all they see
+)
+ORDERED_ROWS = 10  # random rows are in strict order once in two million cases
+TIE_ROWS = 100_000  # rows examined for ties; of more rows a fixed random sample
+MOST_COLUMNS = 10_000  # of which every two are compared, which takes the square of their number
+MOST_GROUPS = 20  # groups of duplicates that are reported one by one
+MOST_NAMED = 6  # levels of a target that are named
 
-#: Of a class with fewer samples, nearest neighbours are mostly of other classes, whatever it is.
-SMALL_CLASS = 10
-
-#: With fewer samples per level on average, estimates are biased upwards.
-SAMPLES_PER_LEVEL = 5
-
-#: Estimators look at the four nearest samples: where five share a value, their distance is zero.
-TIED_SAMPLES = 5
-
-#: Of the samples, that may be tied so: rounded measurements of which a third is come out too large
-#: by 0.02 to 0.05 bit, those of which all are by 0.2.
+#: The share of samples that may be tied: rounded measurements of which a third is come out too
+#: large by 0.02 to 0.05 bit, those of which all are by 0.2.
 TIED_SHARE = 1 / 3
-
-#: Ten random rows are in strict order once in two million cases; fewer rows more often.
-ORDERED_ROWS = 10
-
-#: Rows examined for ties; of more rows a fixed random sample.
-TIE_ROWS = 100_000
-
-#: The most columns of which every two are compared: that takes the square of their number.
-MOST_COLUMNS = 10_000
-
-#: Groups of near-duplicates that are reported one by one.
-MOST_GROUPS = 20
-
-#: Levels of a target that are named.
-MOST_NAMED = 6
 
 
 class Topic(StrEnum):
@@ -125,16 +110,8 @@ def alarms(findings: Iterable[Finding], selected: Iterable[str]) -> list[str]:
 def inspect_data(dataset: Dataset, n_rows: int | None = None) -> tuple[Finding, ...]:
     """Return the findings about a dataset.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    n_rows : int, optional
-        How many rows there were before any were left out; without it, those left out after the
-        last one used go unnoticed.
-
-    Returns
-    -------
-    tuple of Finding
+    Without `n_rows`, the number of rows before any were left out, those left out after the last one
+    used go unnoticed.
 
     Examples
     --------
@@ -150,7 +127,8 @@ def inspect_data(dataset: Dataset, n_rows: int | None = None) -> tuple[Finding, 
     """
     table, target = dataset.table, dataset.target.columns
     duplicates = _find_duplicates(table)
-    usable = _usable(table, duplicates)
+    usable = [i for i in range(len(table)) if i not in table.skipped and i not in duplicates]
+    columns = [table.columns[i] for i in usable]
     numbers = [i for i in usable if _is_number(table.columns[i])]
     found: list[Iterable[Finding]] = [
         _left_out(dataset, n_rows),
@@ -160,9 +138,9 @@ def inspect_data(dataset: Dataset, n_rows: int | None = None) -> tuple[Finding, 
         _duplicates(table, duplicates),
         _near_duplicates(table, numbers),
         _giveaways(dataset, numbers),
-        _row_numbers(table, numbers),
-        _ties((*(table.columns[i] for i in usable), *target)),
-        _many_levels(table, duplicates),
+        _row_numbers([table.columns[i] for i in numbers]),
+        _ties((*columns, *target)),
+        _many_levels(columns),
         _kept_gaps((*table.columns, *target)),
     ]
     return tuple(finding for findings in found for finding in findings)
@@ -178,71 +156,61 @@ def _find_duplicates(table: Table) -> dict[int, int]:
     return find_duplicates(table, without=without) if some else {}
 
 
-def _usable(table: Table, duplicates: Mapping[int, int]) -> list[int]:
-    return [i for i in range(len(table)) if i not in table.skipped and i not in duplicates]
-
-
 def _is_number(column: Column) -> bool:
     return column.labels is None and column.feature_type != "nominal"
+
+
+def _about(topic: Topic, names: Sequence[str], one: str, several: str) -> Iterator[Finding]:
+    """Yield a finding about columns, in the singular or the plural, if there are any."""
+    if names:
+        yield Finding(topic, tuple(names), one if len(names) == 1 else several)
 
 
 # ----------------------------------------------------------------------------- rows and classes
 
 
 def _left_out(dataset: Dataset, n_rows: int | None) -> Iterator[Finding]:
-    rows = dataset.rows
-    before = n_rows if n_rows is not None else int(rows[-1]) + 1
-    if gone := before - len(rows):
-        were = "row was" if gone == 1 else "rows were"
-        yield Finding(
-            Topic.ROWS_LEFT_OUT,
-            (),
-            f"{gone:,} of {before:,} {were} left out for missing values. If values are missing "
-            "for a reason, the other rows are not like these.",
+    before = n_rows if n_rows is not None else int(dataset.rows[-1]) + 1
+    if gone := before - len(dataset.rows):
+        sentence = (
+            f"{gone:,} of {before:,} {'row was' if gone == 1 else 'rows were'} left out for "
+            "missing values. If values are missing for a reason, the other rows are not like these."
         )
+        yield Finding(Topic.ROWS_LEFT_OUT, (), sentence)
 
 
 def _few_samples(dataset: Dataset) -> Iterator[Finding]:
     n_samples, n_columns = len(dataset.rows), len(dataset.table)
     if n_samples < FEW_SAMPLES:
-        yield Finding(
-            Topic.FEW_SAMPLES,
-            (),
+        sentence = (
             f"There are only {n_samples} samples. Estimates scatter widely with fewer than "
-            f"{FEW_SAMPLES}, and only strong features pass the tests.",
+            f"{FEW_SAMPLES}, and only strong features pass the tests."
         )
+        yield Finding(Topic.FEW_SAMPLES, (), sentence)
     if n_columns > n_samples:
-        yield Finding(
-            Topic.MANY_COLUMNS,
-            (),
+        sentence = (
             f"There are {n_columns:,} columns but {n_samples:,} samples. A feature must beat the "
-            "luckiest of so many, so weak ones are likely missed.",
+            "luckiest of so many, so weak ones are likely missed."
         )
+        yield Finding(Topic.MANY_COLUMNS, (), sentence)
 
 
 def _small_classes(target: Sequence[Column]) -> Iterator[Finding]:
     for column in target:
-        if column.feature_type != "nominal":
-            continue
-        codes = column.codes()
-        counts = np.bincount(codes)
+        _, first, counts = np.unique(column.codes(), return_index=True, return_counts=True)
         small = np.flatnonzero(counts < SMALL_CLASS)
-        if len(small):
-            _, first = np.unique(codes, return_index=True)
-            named = ", ".join(
-                f"{_label(column, int(first[code]))} ({counts[code]})"
-                for code in small[:MOST_NAMED]
-            )
-            more = f" and {len(small) - MOST_NAMED} more" * (len(small) > MOST_NAMED)
-            have, them = ("class has", "it") if len(small) == 1 else ("classes have", "them")
-            amounts = " If these are amounts, state the type ordinal." * (column.labels is None)
-            yield Finding(
-                Topic.SMALL_CLASSES,
-                (column.name,),
-                f"{len(small)} {have} fewer than {SMALL_CLASS} samples: {named}{more}. Features "
-                f"that distinguish {them} are hard to detect; merge or drop such classes."
-                f"{amounts}",
-            )
+        if column.feature_type != "nominal" or not len(small):
+            continue
+        classes = [f"{_label(column, first[i])} ({counts[i]})" for i in small[:MOST_NAMED]]
+        more = f" and {len(small) - MOST_NAMED} more" * (len(small) > MOST_NAMED)
+        have, them = ("class has", "it") if len(small) == 1 else ("classes have", "them")
+        amounts = " If these are amounts, state the type ordinal." * (column.labels is None)
+        sentence = (
+            f"{len(small)} {have} fewer than {SMALL_CLASS} samples: {', '.join(classes)}{more}. "
+            f"Features that distinguish {them} are hard to detect; merge or drop such classes."
+            f"{amounts}"
+        )
+        yield Finding(Topic.SMALL_CLASSES, (column.name,), sentence)
 
 
 def _label(column: Column, row: int) -> str:
@@ -274,114 +242,105 @@ def _skipped(table: Table) -> Iterator[Finding]:
 def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
     groups: dict[int, list[int]] = {}
     for copy, original in duplicates.items():
-        groups.setdefault(original, []).append(copy)
-    for original, others in list(groups.items())[:MOST_GROUPS]:
-        names = tuple(table.names[i] for i in (original, *others))
-        yield Finding(
-            Topic.COPIES,
-            names,
-            "These columns are equal up to units or labels. Only the first is a candidate of a "
-            "selection.",
-        )
-    yield from _more_groups(Topic.COPIES, len(groups) - MOST_GROUPS)
+        groups.setdefault(original, [original]).append(copy)
+    sentence = (
+        "These columns are equal up to units or labels. Only the first is a candidate of a "
+        "selection."
+    )
+    yield from _groups(Topic.COPIES, table, list(groups.values()), lambda _: sentence)
 
 
-def _many_levels(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
+def _groups(
+    topic: Topic, table: Table, groups: list[list[int]], sentence: Callable[[int], str]
+) -> Iterator[Finding]:
+    """Yield a finding about each of the first groups of columns, by its size."""
+    for group in groups[:MOST_GROUPS]:
+        yield Finding(topic, tuple(table.names[i] for i in group), sentence(len(group)))
+    if (more := len(groups) - MOST_GROUPS) > 0:
+        yield Finding(topic, (), f"There are {more} more such groups of columns.")
+
+
+def _many_levels(columns: Sequence[Column]) -> Iterator[Finding]:
     names = [
-        table.names[i]
-        for i in _usable(table, duplicates)
-        if table.columns[i].feature_type == "nominal"
-        and table.columns[i].levels() * SAMPLES_PER_LEVEL > table.n_samples
+        column.name
+        for column in columns
+        if column.feature_type == "nominal"
+        and column.levels() * SAMPLES_PER_LEVEL > len(column.values)
     ]
-    if names:
-        have = "This column has" if len(names) == 1 else "These columns have"
-        yield Finding(
-            Topic.MANY_LEVELS,
-            tuple(names),
-            f"{have} fewer than {SAMPLES_PER_LEVEL} samples for each level on average. Estimates "
-            "come out too large; the tests make up for it, but rare levels hide what is there.",
-        )
+    rest = (
+        f"fewer than {SAMPLES_PER_LEVEL} samples for each level on average. Estimates come out too "
+        "large; the tests make up for it, but rare levels hide what is there."
+    )
+    yield from _about(
+        Topic.MANY_LEVELS, names, f"This column has {rest}", f"These columns have {rest}"
+    )
 
 
 def _kept_gaps(columns: Sequence[Column]) -> Iterator[Finding]:
     names = [column.name for column in columns if column.has_missing]
-    if names:
-        one = "This column has" if len(names) == 1 else "These columns have"
-        yield Finding(
-            Topic.MISSING_VALUES,
-            tuple(names),
-            f"{one} missing values, which count as a level of their own. That a value is missing "
-            "may be informative.",
-        )
+    rest = (
+        "missing values, which count as a level of their own. That a value is missing may be "
+        "informative."
+    )
+    yield from _about(
+        Topic.MISSING_VALUES, names, f"This column has {rest}", f"These columns have {rest}"
+    )
 
 
 # -------------------------------------------------------------------- leakage, order and ties
 
 
-def _row_numbers(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
-    if table.n_samples < ORDERED_ROWS:
-        return
-    names = [table.names[i] for i in numbers if _is_ordered(table.columns[i].values)]
-    if names:
-        one = len(names) == 1
-        grow = "This column grows or falls" if one else "These columns grow or fall"
-        yield Finding(
-            Topic.COUNTS_ROWS,
-            tuple(names),
-            f"{grow} strictly from row to row, as a row number or a time does. Leave out a row "
-            "number. If the rows are a time series, use surrogates='shift'.",
-        )
+def _row_numbers(numbers: Sequence[Column]) -> Iterator[Finding]:
+    names = [column.name for column in numbers if _is_ordered(column.values)]
+    rest = (
+        "strictly from row to row, as a row number or a time does. Leave out a row number. If the "
+        "rows are a time series, use surrogates='shift'."
+    )
+    yield from _about(
+        Topic.COUNTS_ROWS,
+        names,
+        f"This column grows or falls {rest}",
+        f"These columns grow or fall {rest}",
+    )
 
 
 def _is_ordered(values: FloatArray) -> bool:
     """Return whether values grow or fall strictly; most columns show at once that they do not."""
     signs = np.sign(np.diff(values[:ORDERED_ROWS]))
-    if signs[0] == 0 or not (signs == signs[0]).all():
+    if len(values) < ORDERED_ROWS or signs[0] == 0 or not (signs == signs[0]).all():
         return False
     return bool((np.sign(np.diff(values)) == signs[0]).all())
 
 
 def _ties(columns: Sequence[Column]) -> Iterator[Finding]:
     """Find ties where all columns are continuous: beside others the estimator allows for them."""
-    measured = [column for column in columns if column.feature_type == "continuous"]
-    if len(measured) < len(columns) or any(column.has_missing for column in columns):
+    if any(column.feature_type != "continuous" or column.has_missing for column in columns):
         return
-    n_samples = len(measured[0].values)
-    few, many = (some_rows(n_samples, most) for most in (RANK_ROWS, TIE_ROWS))
+    few, many = (some_rows(len(columns[0].values), most) for most in (RANK_ROWS, TIE_ROWS))
     # So many ties in all rows show in some of them, which are sorted much sooner.
     shares = {
         column.name: _tied_share(column.values[many])
-        for column in measured
+        for column in columns
         if len(np.unique(column.values[few])) < len(few)
     }
     tied = {name: share for name, share in shares.items() if share >= TIED_SHARE}
-    if tied:
-        one = len(tied) == 1
-        up_to = f"{100 * max(tied.values()):.0f} %"
-        yield Finding(
-            Topic.TIES,
-            tuple(tied),
-            f"{'This column counts' if one else 'These columns count'} as continuous, but "
-            f"{'' if one else 'up to '}{up_to} of the samples share their value with at least "
-            f"{TIED_SAMPLES - 1} others. By the estimator 'ksg-rank' values are off then, mostly "
-            "too large, although tests make up for it; 'mixed-rank' allows for ties.",
-        )
+    rest = (
+        f"{100 * max(tied.values(), default=0):.0f} % of the samples share their value with at "
+        f"least {TIED_SAMPLES - 1} others. By the estimator 'ksg-rank' values are off then, mostly "
+        "too large, although tests make up for it; 'mixed-rank' allows for ties."
+    )
+    yield from _about(
+        Topic.TIES,
+        list(tied),
+        f"This column counts as continuous, but {rest}",
+        f"These columns count as continuous, but up to {rest}",
+    )
 
 
 def _tied_share(values: FloatArray) -> float:
-    """Return the share of samples whose value at least five have.
-
-    Examples
-    --------
-    >>> _tied_share(np.array([0.0] * 6 + [1.5, 2.5, 3.5, 3.5]))
-    0.6
-    """
-    ordered = np.sort(values[~np.isnan(values)])
-    if not len(ordered):
-        return 0.0
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    lengths = np.diff(np.append(starts, len(ordered)))
-    return float(lengths[lengths >= TIED_SAMPLES].sum() / len(ordered))
+    """Return the share of samples whose value at least five have."""
+    counts = np.unique(values, return_counts=True)[1]
+    return float(counts[counts >= TIED_SAMPLES].sum() / len(values))
 
 
 def _giveaways(dataset: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
@@ -400,15 +359,13 @@ def _giveaways(dataset: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
     else:
         goal_codes = target.codes()
         names = [c.name for c in table.columns if c.is_discrete and _determines(c, goal_codes)]
-    if names:
-        one = len(names) == 1
-        yield Finding(
-            Topic.GIVES_TARGET_AWAY,
-            tuple(names),
-            f"{'This column determines' if one else 'Each of these columns determines'} the target "
-            f"almost exactly. Check that {'it is' if one else 'they are'} known before the target "
-            "is, and not made from it.",
-        )
+    rest = "known before the target is, and not made from it."
+    yield from _about(
+        Topic.GIVES_TARGET_AWAY,
+        names,
+        f"This column determines the target almost exactly. Check that it is {rest}",
+        "Each of these columns determines the target almost exactly. Check that they are " + rest,
+    )
 
 
 def _determines(column: Column, target: IntArray) -> bool:
@@ -425,27 +382,16 @@ def _determines(column: Column, target: IntArray) -> bool:
 
 def _near_duplicates(table: Table, numbers: Sequence[int]) -> Iterator[Finding]:
     if len(numbers) > MOST_COLUMNS:
-        yield Finding(
-            Topic.NEAR_DUPLICATES,
-            (),
-            f"Columns that are nearly the same were not looked for, as there are more than "
-            f"{MOST_COLUMNS:,}.",
-        )
+        many = "Columns that are nearly the same were not looked for, as there are more than "
+        yield Finding(Topic.NEAR_DUPLICATES, (), f"{many}{MOST_COLUMNS:,}.")
         return
-    groups = near_duplicates(table, numbers)
-    for group in groups[:MOST_GROUPS]:
-        names = tuple(table.names[i] for i in group)
-        others = "the other is" if len(names) == 2 else "the others are"
-        yield Finding(
-            Topic.NEAR_DUPLICATES,
-            names,
-            f"These {len(names)} columns are nearly the same (rank correlation beyond "
-            f"{NEAR_DUPLICATE:g}). Which one is selected is nearly random; {others} mostly "
-            "redundant.",
+
+    def sentence(size: int) -> str:
+        return (
+            f"These {size} columns are nearly the same (rank correlation beyond "
+            f"{NEAR_DUPLICATE:g}). Which one is selected is nearly random; "
+            f"{'the other is' if size == 2 else 'the others are'} mostly redundant."
         )
-    yield from _more_groups(Topic.NEAR_DUPLICATES, len(groups) - MOST_GROUPS)
 
-
-def _more_groups(topic: Topic, more: int) -> Iterator[Finding]:
-    if more > 0:
-        yield Finding(topic, (), f"There are {more} more such groups of columns.")
+    groups = near_duplicates(table, numbers)
+    yield from _groups(Topic.NEAR_DUPLICATES, table, groups, sentence)

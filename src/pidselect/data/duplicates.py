@@ -7,7 +7,6 @@ share, and only columns with equal numbers are compared: about p n + p log p ste
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -44,28 +43,13 @@ def find_duplicates(
     without: Collection[int] = (),
     by_rank: bool = False,
 ) -> dict[int, int]:
-    """Return which columns duplicate which others.
+    """Return the index of each duplicate with that of the column that represents it.
 
     Numbers (continuous, ordinal) are duplicates if they are equal up to an affine map of either
-    sign, discrete columns (ordinal, nominal) also if they are equal up to a renaming of their
-    levels. Missing values must be in the same places. Skipped columns are excluded.
-
-    Parameters
-    ----------
-    table : Table
-        The columns.
-    prefer : collection of int
-        Columns that represent their duplicates even if they are not the first.
-    without : collection of int
-        Columns that are excluded, too.
-    by_rank : bool
-        Whether numbers are duplicates if a strictly monotone map takes one to the other.
-
-    Returns
-    -------
-    dict of int to int
-        From the index of a duplicate to that of the column that represents it: the first
-        preferred one of the group, or else the first.
+    sign, with `by_rank` up to a strictly monotone map; discrete columns (ordinal, nominal) also if
+    they are equal up to a renaming of their levels. Missing values must be in the same places. The
+    first column of a group represents it, or the first of those to `prefer`. Skipped columns and
+    those of `without` are excluded.
 
     Examples
     --------
@@ -81,9 +65,10 @@ def find_duplicates(
     """
     aside = {*table.skipped, *without}
     used = [index for index in range(len(table)) if index not in aside]
-    pairs = [*_identical(table, used), *_affine(table, used)]
+    pairs = [*_equal(table, used, _fingerprint), *_affine(table, used)]
     if by_rank:
-        pairs += _monotone(table, used)
+        numbers = [index for index in used if table.columns[index].feature_type != "nominal"]
+        pairs += _equal(table, numbers, _rank_fingerprint)
     group = {index: {index} for index in used}
     for one, other in pairs:
         if group[one] is not group[other]:
@@ -94,30 +79,22 @@ def find_duplicates(
     return {index: original for index, original in first.items() if index != original}
 
 
-def _identical(table: Table, used: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of equal columns; of discrete ones also those that only name levels otherwise."""
-    seen: dict[tuple[bool, bytes], int] = {}
-    for index in _alike_at_first(table, used, _fingerprint):
-        column = table.columns[index]
-        yield seen.setdefault((column.is_discrete, _fingerprint(column)), index), index
-
-
-def _alike_at_first(
+def _equal(
     table: Table, used: list[int], digest: Callable[[Column], bytes]
-) -> Iterator[int]:
-    """Yield the columns whose first samples have the same digest as those of another one.
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of columns with the same digest.
 
-    Columns that differ there are no duplicates, so that most columns are not sorted as a whole.
+    Columns that differ in their first samples are no duplicates, so that most columns are not
+    sorted as a whole.
     """
     first = np.arange(min(FIRST_SAMPLES, table.n_samples))
-    alike: dict[tuple[bool, bytes], list[int]] = {}
+    alike: dict[bytes, list[int]] = {}
     for index in used:
-        column = table.columns[index]
-        key = column.is_discrete, digest(column.take(first))
-        alike.setdefault(key, []).append(index)
+        alike.setdefault(digest(table.columns[index].take(first)), []).append(index)
+    seen: dict[bytes, int] = {}
     for group in alike.values():
-        if len(group) > 1:
-            yield from group
+        for index in group if len(group) > 1 else ():
+            yield seen.setdefault(digest(table.columns[index]), index), index
 
 
 def _fingerprint(column: Column) -> bytes:
@@ -127,19 +104,9 @@ def _fingerprint(column: Column) -> bytes:
     if column.is_discrete:
         _, first, codes = np.unique(column.values, return_index=True, return_inverse=True)
         canonical = np.argsort(np.argsort(first))[codes.reshape(-1)].astype(np.float64)
-    digest = blake2b(canonical.data, digest_size=16)
+    digest = blake2b(canonical.data, digest_size=16, salt=bytes([column.is_discrete]))
     digest.update(missing.data)
     return digest.digest()
-
-
-def _monotone(table: Table, used: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of numeric columns of the same ranks, counted from either end."""
-    seen: dict[bytes, int] = {}
-    numbers = [index for index in used if table.columns[index].feature_type != "nominal"]
-    # A column may be continuous and its image ordinal, so one type represents both.
-    plain = Table(tuple(replace(column, feature_type="continuous") for column in table.columns))
-    for index in _alike_at_first(plain, numbers, _rank_fingerprint):
-        yield seen.setdefault(_rank_fingerprint(table.columns[index]), index), index
 
 
 def _rank_fingerprint(column: Column) -> bytes:
@@ -150,49 +117,33 @@ def _rank_fingerprint(column: Column) -> bytes:
     return min(blake2b(c.data, digest_size=16).digest() for c in (codes, turned))
 
 
-@dataclass(frozen=True, eq=False)
-class _Shadow:
-    """A column's projection on a fixed direction, equal for affine duplicates up to `tolerance`."""
-
-    index: int
-    projection: float
-    tolerance: float
-
-
 def _affine(table: Table, used: list[int]) -> Iterator[tuple[int, int]]:
     """Yield pairs of numeric columns that are equal up to an affine map.
 
-    Ordinal columns are included: the duplicate in another unit may be continuous, as
+    Standardised, they have the same projection on a fixed direction, up to what is lost by
+    rounding. Ordinal columns are included: the duplicate in another unit may be continuous, as
     whole inches and their centimetres do.
     """
     weights = np.random.default_rng(0).normal(size=table.n_samples)
     weights /= np.abs(weights).sum()  # so that projections differ by at most what columns do
-    shadows = [
-        shadow
-        for index in used
-        if table.columns[index].labels is None
-        and table.columns[index].feature_type != "nominal"
-        and (shadow := _shadow(index, table.columns[index].values, weights)) is not None
-    ]
-    originals: list[_Shadow] = []  # of those met, the ones that a later column can still reach
-    for shadow in sorted(shadows, key=lambda shadow: shadow.projection):
-        originals = [
-            o for o in originals if shadow.projection - o.projection <= 2 * LARGEST_TOLERANCE
-        ]
-        for original in originals:
-            if _are_copies(table, original, shadow):
-                yield original.index, shadow.index
+    found: list[tuple[float, int, float]] = []
+    for index in used:
+        column = table.columns[index]
+        if column.labels is None and column.feature_type != "nominal":
+            scores, tolerance = _standardised(column.values)
+            if tolerance <= LARGEST_TOLERANCE:
+                projection = abs(float(weights @ np.nan_to_num(scores)))  # the same for both signs
+                found.append((projection, index, tolerance))
+    originals: list[tuple[float, int, float]] = []  # those that a later column can still reach
+    for projection, index, tolerance in sorted(found):
+        originals = [one for one in originals if projection - one[0] <= 2 * LARGEST_TOLERANCE]
+        for other_projection, other, other_tolerance in originals:
+            most = tolerance + other_tolerance
+            if projection - other_projection <= most and _are_copies(table, other, index, most):
+                yield other, index
                 break
         else:
-            originals.append(shadow)
-
-
-def _shadow(index: int, values: FloatArray, weights: FloatArray) -> _Shadow | None:
-    scores, tolerance = _standardised(values)
-    if tolerance > LARGEST_TOLERANCE:
-        return None
-    projection = abs(float(weights @ np.nan_to_num(scores)))  # the same for both signs
-    return _Shadow(index, projection, tolerance)
+            originals.append((projection, index, tolerance))
 
 
 def _standardised(values: FloatArray) -> tuple[FloatArray, float]:
@@ -208,12 +159,8 @@ def _standardised(values: FloatArray) -> tuple[FloatArray, float]:
     return centred / deviation, TOLERANCE + ROUNDING / deviation
 
 
-def _are_copies(table: Table, one: _Shadow, other: _Shadow) -> bool:
-    tolerance = one.tolerance + other.tolerance
-    if other.projection - one.projection > tolerance:
-        return False
-    a, _ = _standardised(table.columns[one.index].values)
-    b, _ = _standardised(table.columns[other.index].values)
+def _are_copies(table: Table, one: int, other: int, tolerance: float) -> bool:
+    a, b = (_standardised(table.columns[index].values)[0] for index in (one, other))
     known = ~np.isnan(a)
     if not np.array_equal(known, ~np.isnan(b)):
         return False
@@ -223,18 +170,9 @@ def _are_copies(table: Table, one: _Shadow, other: _Shadow) -> bool:
 
 
 def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
-    """Return groups of columns whose ranks are nearly the same, counted from either end.
+    """Return groups of numeric columns whose ranks are nearly the same, counted from either end.
 
-    Parameters
-    ----------
-    table : Table
-    numbers : sequence of int
-        The columns to compare, all of them numbers.
-
-    Returns
-    -------
-    list of list of int
-        In order. Two columns of a group may be alike only by way of a third.
+    Two columns of a group may be alike only by way of a third.
 
     Examples
     --------

@@ -31,13 +31,7 @@ TARGET = "target"
 
 
 def count_levels(values: FloatArray) -> int:
-    """Return the number of different values.
-
-    Examples
-    --------
-    >>> count_levels(np.array([1.0, 2.0, 1.0]))
-    2
-    """
+    """Return the number of different values."""
     ordered = np.sort(values)
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + (len(ordered) > 0)
 
@@ -70,13 +64,7 @@ def infer_feature_type(raw: RawColumn) -> FeatureType:
 
 
 def has_at_most(values: FloatArray, n_levels: float) -> bool:
-    """Return whether there are no more than so many different values.
-
-    Examples
-    --------
-    >>> has_at_most(np.array([1.0, 2.0, 1.0]), 2), has_at_most(np.array([1.0, 2.0, 3.0]), 2)
-    (True, False)
-    """
+    """Return whether there are no more than so many different values."""
     # A part that has more of them already settles it, and is sorted much sooner than all.
     part = values[: int(2 * n_levels) + 1]
     if len(part) < len(values) and count_levels(part) > n_levels:
@@ -91,13 +79,7 @@ class Identifier(str):
 
 
 def identifier(raw: RawColumn) -> Identifier | None:
-    """Return why a column is an identifier of the rows, or None if it is none.
-
-    Examples
-    --------
-    >>> identifier(RawColumn("id", "text", np.arange(5.0), ("a", "b", "c", "d", "e")))
-    'identifier: 5 different texts in 5 rows'
-    """
+    """Return why a column is an identifier of the rows, or None if it is none."""
     if raw.form not in ("text", "category"):
         return None
     values = raw.present()
@@ -132,13 +114,7 @@ def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
 
 
 def to_target(raw: RawColumn, stated: FeatureType | None = None) -> Column:
-    """Return a target column: as `to_column`, but few levels are class labels, hence nominal.
-
-    Examples
-    --------
-    >>> to_target(RawColumn("digit", "number", np.array([0.0, 7.0, 7.0, 0.0]))).feature_type
-    'nominal'
-    """
+    """Return a target column: as `to_column`, but few levels are class labels, hence nominal."""
     if stated is None and (reason := identifier(raw)):
         raise ValueError(
             f"the target {raw.name!r} looks like an {reason}; choose another target, "
@@ -154,17 +130,7 @@ def stated_feature_types(
 ) -> tuple[FeatureType | None, ...]:
     """Return the type stated for each column, None where it is to be inferred.
 
-    Parameters
-    ----------
-    feature_types : mapping of name to feature type, or sequence of one per column, optional
-        The key "target" is left to `stated_target_type`, unless a column is called so.
-    names : sequence of str
-        The columns' names.
-
-    Examples
-    --------
-    >>> stated_feature_types({"b": "nominal"}, ["a", "b"])
-    (None, 'nominal')
+    The key "target" is left to `stated_target_type`, unless a column is called so.
     """
     if feature_types is None:
         return (None,) * len(names)
@@ -195,13 +161,7 @@ def stated_feature_types(
 def stated_target_type(
     feature_types: FeatureTypes | None, names: Sequence[str]
 ) -> FeatureType | None:
-    """Return the type stated for the target by the key "target", if it is no feature's name.
-
-    Examples
-    --------
-    >>> stated_target_type({"target": "continuous"}, ["a", "b"])
-    'continuous'
-    """
+    """Return the type stated for the target by the key "target", if it is no feature's name."""
     if not isinstance(feature_types, Mapping) or TARGET in names or TARGET not in feature_types:
         return None
     check_choice(feature_types[TARGET], FEATURE_TYPES, "feature_types['target']")

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from .messages import did_you_mean, plain, quoted
 
-DELIMITED = (".csv", ".tsv", ".txt")
-JSON_LINES = (".jsonl", ".ndjson")
-PARQUET = (".parquet", ".pq")
-ARROW = (".arrow", ".feather", ".ipc", ".arrows")
-NUMPY = (".npy",)
+Format = Literal["delimited", "json", "parquet", "arrow", "numpy"]
+
+#: The ends of names by format; those of texts, which are the first, may be followed by .gz.
+SUFFIXES: dict[str, Format] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "delimited"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
+    ".npy": "numpy",
+}
+TEXTS = ("delimited", "json")
 PACKED = ".gz"
 
 #: First bytes of files that are no text, with their format and the end of their names.
@@ -135,19 +142,20 @@ class TextFormat:
         object.__setattr__(self, "na_values", tuple(self.na_values))
 
 
-def text_suffix(path: Path) -> str:
-    """Return the suffix of a file's name, without that of its compression."""
-    return (Path(path.stem).suffix if is_packed(path) else path.suffix).lower()
-
-
 def is_packed(path: Path) -> bool:
     """Return whether a file is compressed, by its name."""
     return path.suffix.lower() == PACKED
 
 
-def is_text(path: Path) -> bool:
-    """Return whether a file is text, by its name."""
-    return text_suffix(path) in (*DELIMITED, *JSON_LINES)
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a file's name, without that of its compression."""
+    return (Path(path.stem).suffix if is_packed(path) else path.suffix).lower()
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format of a file by its name, None if it has none of ours."""
+    found = SUFFIXES.get(suffix_of(path))
+    return None if is_packed(path) and found not in TEXTS else found
 
 
 def no_rows(path: object) -> FileError:

@@ -23,9 +23,9 @@ from .raw_column import (
     Form,
     RawColumn,
     from_array,
+    from_column,
     from_series,
-    gaps_of_array,
-    gaps_of_series,
+    gaps_of,
     since_midnight,
 )
 
@@ -44,12 +44,6 @@ def collect(X: Any) -> Any:
 
     What exports the Arrow PyCapsule interface (``__arrow_c_stream__``), such as a relation of
     DuckDB, becomes a table of pyarrow.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> collect(pl.LazyFrame({"a": [1]})).shape
-    (1, 1)
     """
     if isinstance(X, Columns | np.ndarray) or is_frame(X) or nw.dependencies.is_into_series(X):
         return X
@@ -71,16 +65,11 @@ def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, .
     """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
 
     They are copied one by one, into the store if there is one. Those of a `Table` are not copied.
-
-    Examples
-    --------
-    >>> [column.name for column in read_columns([[1, "a"], [2, "b"]])]
-    ['x0', 'x1']
     """
     X = collect(X)
     if isinstance(X, Columns):
         return tuple(map(_as_read, X.columns))
-    return tuple(keep(_read(name, column), store) for name, column in _named_columns(X))
+    return tuple(keep(from_column(name, column), store) for name, column in _named_columns(X))
 
 
 def keep(raw: RawColumn, store: ColumnStore | None) -> RawColumn:
@@ -98,32 +87,15 @@ def column_names(X: Any) -> tuple[str, ...]:
 
 
 def read_gaps(X: Any) -> Iterator[RawColumn]:
-    """Read only where a table's values are missing or infinite; all others come as 0.
-
-    Examples
-    --------
-    >>> [gaps.values for gaps in read_gaps([[1.5, "a"], [float("inf"), None]])]
-    [array([ 0., inf]), array([ 0., nan])]
-    """
+    """Read only where a table's values are missing or infinite; all others come as 0."""
+    named = _named_columns(X)
     if isinstance(X, Columns):
-        yield from (gaps_of_array(column.name, column.values) for column in X.columns)
-        return
-    for name, column in _named_columns(X):
-        if isinstance(column, nw.Series):
-            yield gaps_of_series(name, column)
-        else:
-            yield gaps_of_array(name, column)
+        named = ((column.name, column.values) for column in X.columns)
+    return (gaps_of(name, column) for name, column in named)
 
 
 def n_rows(X: Any) -> int:
-    """Return the number of rows of a table or a vector.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> n_rows(pa.table({"a": [5, 6, 7]})), n_rows([[1, 2]])
-    (3, 1)
-    """
+    """Return the number of rows of a table or a vector."""
     if isinstance(X, Columns):
         return X.n_samples
     if is_frame(X):
@@ -132,15 +104,7 @@ def n_rows(X: Any) -> int:
 
 
 def has_names(values: Any) -> bool:
-    """Return whether the columns of a variable have names of their own.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> has_names(pl.Series("price", [1.5])), has_names(pl.Series([1.5])), has_names([1.5])
-    (True, False, False)
-    """
-    values = collect(values)
+    """Return whether the columns of a variable have names of their own."""
     if nw.dependencies.is_into_series(values):
         return nw.from_native(values, series_only=True).name not in (None, "")
     return is_frame(values) or isinstance(values, Columns)
@@ -179,12 +143,6 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
 
     Dataframes keep dtypes, names and index; lists and `Table` become arrays. Where no column is
     left, older versions of polars cannot keep the number of rows.
-
-    Examples
-    --------
-    >>> select_columns(np.array([[1, 2, 3], [4, 5, 6]]), [2, 0])
-    array([[3, 1],
-           [6, 4]])
     """
     chosen = [int(index) for index in indices]
     if isinstance(X, Columns):
@@ -271,12 +229,6 @@ def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> 
     """Return only these rows of a table or a vector, in this order, as the same type.
 
     Dataframes and series keep dtypes, names and index; lists become arrays.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> select_rows(pl.DataFrame({"a": [5, 6, 7]}), [2, 0])["a"].to_list()
-    [7, 5]
     """
     chosen = np.asarray(rows, dtype=np.int64)
     if isinstance(values, Columns):
@@ -319,14 +271,7 @@ def frame_library(X: object) -> str | None:
 
 
 def library_of(*values: object) -> str | None:
-    """Return the name of the library of the first dataframe or series; None if there is none.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> library_of([1, 2], pl.Series([3, 4]))
-    'polars'
-    """
+    """Return the name of the library of the first dataframe or series; None if there is none."""
     for value in values:
         if is_frame(value):
             return frame_library(value)
@@ -346,17 +291,10 @@ def make_frame(
 ) -> Any:
     """Return the columns as a dataframe of a library, by default the first that is installed.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-    library : str, optional
-    types : mapping of str to {bool, float, int, str}, optional
-        Of all columns, as they cannot be inferred where all values are None.
+    `types` are those of all columns, as they cannot be inferred where all values are None.
 
     Examples
     --------
-    >>> make_frame({"feature": ["age"], "bits": [0.5]}, "pyarrow").column_names
-    ['feature', 'bits']
     >>> make_frame({"bits": [None]}, "polars", {"bits": float}).dtypes
     [Float64]
     """
@@ -400,10 +338,6 @@ def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]
             yield f"x{place}", column
 
 
-def _read(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
-    return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
-
-
 def _as_read(column: Column) -> RawColumn:
     """Return a column without its feature type, which is then to be stated."""
     form: Form = "number"
@@ -416,15 +350,14 @@ def _as_read(column: Column) -> RawColumn:
 
 def _decoded(columns: Sequence[Column], n_samples: int) -> NDArray[Any]:
     """Return columns side by side: numbers, or objects where there are texts among them."""
-    wordy = any(column.labels not in (None, BOOLS) for column in columns)
-    matrix = np.empty((n_samples, len(columns)), dtype=object if wordy else np.float64)
-    for place, column in enumerate(columns):
-        matrix[:, place] = column.values
+    decoded = []
+    for column in columns:
+        values: NDArray[Any] = column.values
         if column.labels not in (None, BOOLS):
             texts = np.array([*column.labels, np.nan], dtype=object)
-            missing = np.isnan(column.values)
-            matrix[:, place] = texts[np.where(missing, -1, column.values).astype(np.int64)]
-    return matrix
+            values = texts[np.where(np.isnan(values), -1, values).astype(np.int64)]
+        decoded.append(values)
+    return _side_by_side(decoded) if decoded else np.empty((n_samples, 0))
 
 
 def _frame(X: Any) -> nw.DataFrame[Any]:
@@ -446,13 +379,15 @@ def _array(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         if not np.ma.is_masked(values):
             return np.asarray(values.data)
-        objects: NDArray[Any] = values.data.astype(object)
-        objects[np.ma.getmaskarray(values)] = None
-        return objects
+        is_time = values.dtype.kind in "mM"  # as objects, those of some units are integers
+        filled: NDArray[Any] = np.array(values.data, dtype=None if is_time else object)
+        filled[np.ma.getmaskarray(values)] = "NaT" if is_time else None
+        return filled
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
-            # [[1, "a"]] would come as two texts: keep each value's own type.
+        if array.dtype.kind in "USm" and not isinstance(values, np.ndarray):
+            # [[1, "a"]] would come as two texts, a number beside a duration as another duration:
+            # keep each value's own type.
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths: {error}") from error

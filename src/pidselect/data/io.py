@@ -29,20 +29,17 @@ import numpy as np
 
 from .column_store import ColumnStore
 from .formats import (
-    ARROW,
-    DELIMITED,
-    JSON_LINES,
-    NUMPY,
     PACKED,
-    PARQUET,
     SIGNATURES,
+    SUFFIXES,
+    TEXTS,
     FileError,
     TextFormat,
     choose,
+    format_of,
     is_packed,
-    is_text,
     no_rows,
-    text_suffix,
+    suffix_of,
 )
 from .input import column_names, keep, read_columns, unique_names
 from .messages import quoted
@@ -82,13 +79,13 @@ def read_file(
     place = check_path(path)
     require_arrow(path)
     chosen = None if columns is None else _as_names(columns)
-    if is_text(place):
+    if format_of(place) in TEXTS:
         from .text_io import read_text
 
         return read_text(place, store, chosen, _as_names(without), text)
     with _reading(place):
         names = choose(place, header(place), chosen, _as_names(without))
-        if place.suffix.lower() in NUMPY:
+        if format_of(place) == "numpy":
             raws = [raw for raw in read_columns(_open_array(place), store) if raw.name in names]
         else:
             raws = _read_arrow(place, store, names)
@@ -101,15 +98,14 @@ def header(path: AnyPath, text: TextFormat | None = None) -> tuple[str, ...]:
     """Return the names of a file's columns, of JSON lines those in the first megabyte."""
     place = check_path(path)
     require_arrow(path)
-    if is_text(place):
+    if format_of(place) in TEXTS:
         from .text_io import open_text
 
         return open_text(place, text).names
     with _reading(path):
-        if place.suffix.lower() in NUMPY:
+        if format_of(place) == "numpy":
             return column_names(_open_array(place))
-        with _ArrowFile(place) as file:
-            return file.names
+        return _ArrowFile(place).names
 
 
 def _as_names(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -137,9 +133,8 @@ def check_path(path: AnyPath) -> Path:
     if place.suffix.lower() in SPREADSHEETS:
         remedy = "Save it as CSV, or read it with pandas.read_excel and pass the dataframe"
         raise FileError(path, "it is a spreadsheet", remedy)
-    if not is_text(place) and place.suffix.lower() not in (*PARQUET, *ARROW, *NUMPY):
-        known = ", ".join((*DELIMITED, *JSON_LINES, *PARQUET, *ARROW, *NUMPY))
-        problem = f"its name must end in {known}, that of a text also in {PACKED}"
+    if format_of(place) is None:
+        problem = f"its name must end in {', '.join(SUFFIXES)}, that of a text also in {PACKED}"
         raise FileError(path, problem, "Read other formats with pandas, and pass the dataframe")
     if place.exists():
         return place
@@ -230,18 +225,18 @@ def _open_array(path: Path) -> Any:
 def _read_arrow(path: Path, store: ColumnStore, names: Sequence[str]) -> list[RawColumn]:
     """Read as many columns at a time as have about `GROUP_BYTES` in the file."""
     raws = []
-    with _ArrowFile(path) as file:
-        step = max(1, len(file.schema.names) * GROUP_BYTES // max(1, path.stat().st_size))
-        for start in range(0, len(names), step):
-            group = names[start : start + step]
-            batches = list(file.batches(group))
-            if not batches:
-                raise no_rows(path)
-            table = file.pyarrow.Table.from_batches(batches)
-            for name in group:
-                series = nw.from_native(table.column(name), series_only=True)
-                with _reading(path, name):
-                    raws.append(keep(from_series(name, series), store))
+    file = _ArrowFile(path)
+    step = max(1, len(file.schema.names) * GROUP_BYTES // max(1, path.stat().st_size))
+    for start in range(0, len(names), step):
+        group = names[start : start + step]
+        batches = list(file.batches(group))
+        if not batches:
+            raise no_rows(path)
+        table = file.pyarrow.Table.from_batches(batches)
+        for name in group:
+            series = nw.from_native(table.column(name), series_only=True)
+            with _reading(path, name):
+                raws.append(keep(from_series(name, series), store))
     return raws
 
 
@@ -251,7 +246,7 @@ class _ArrowFile:
     def __init__(self, path: Path) -> None:
         pyarrow = require_arrow(path)
         self.path, self.pyarrow = path, pyarrow
-        self.is_parquet = path.suffix.lower() in PARQUET
+        self.is_parquet = format_of(path) == "parquet"
         if self.is_parquet:
             self.file = pyarrow.parquet.ParquetFile(path, memory_map=True)
             self.schema = self.file.schema_arrow
@@ -262,12 +257,6 @@ class _ArrowFile:
             self.schema = self._reader(None).schema
         names = unique_names(self.schema.names)
         self.names = tuple(name for name in names if not INDEX.fullmatch(name))
-
-    def __enter__(self) -> _ArrowFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield some columns, some rows at a time."""
@@ -306,7 +295,7 @@ def write_columns(
 
     From text to text, fields are copied as they are; the delimiter stays, but for a tab, which
     goes with .tsv. From text to other formats, every column becomes what `Table.open` reads; whole
-    numbers beyond those that float64 holds stay texts.
+    numbers beyond those that float64 and int64 hold stay texts.
 
     Parameters
     ----------
@@ -327,35 +316,34 @@ def write_columns(
     ...     write_columns(people, some, ["city", "age"])
     ...     print(some.read_text(), end="")
     {"city": "Rome", "age": 31.5}
-    {"city": null, "age": 44}
+    {"city": null, "age": 44.0}
     """
     origin, place = check_path(source), check_target(target, source)
     require_arrow(target)
     from .text_io import JsonLinesFile, build_columns, open_text
 
     chosen = _as_names(names)
-    file = open_text(origin, text) if is_text(origin) else None
+    file = open_text(origin, text) if format_of(origin) in TEXTS else None
     if not isinstance(file, JsonLinesFile):  # which may name a column in its last line
         choose(source, header(origin, text) if file is None else file.names, chosen)
     columns: dict[str, ColumnBuilder] = {}
-    if file is not None and text_suffix(place) not in DELIMITED:
+    if file is not None and format_of(place) != "delimited":
         columns = build_columns(file, chosen)
     blocks = _blocks(origin, file, chosen)
     with atomic_write(place) as target_file:
-        if place.suffix.lower() in (*PARQUET, *ARROW):
-            _write_arrow(target_file, place, blocks, columns)
-        elif text_suffix(place) in JSON_LINES:
-            _write_json(target_file, place, blocks, columns)
-        else:
+        if format_of(place) == "delimited":
             _write_delimited(target_file, place, chosen, blocks, file)
+        else:
+            write = _write_json if format_of(place) == "json" else _write_arrow
+            write(target_file, place, blocks, columns)
 
 
 def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
     """Return the path of a file that can be written, by its name and its folder."""
     place = Path(target)
-    known = (*DELIMITED, *JSON_LINES, *PARQUET, *ARROW)
-    if text_suffix(place) not in known or (is_packed(place) and not is_text(place)):
-        ends = f"Its name must end in {', '.join(known)}, that of a text also in {PACKED}"
+    if format_of(place) in (None, "numpy"):
+        known = ", ".join(suffix for suffix, kind in SUFFIXES.items() if kind != "numpy")
+        ends = f"Its name must end in {known}, that of a text also in {PACKED}"
         raise FileError(target, "its format cannot be written", ends)
     if place.is_dir():
         raise FileError(target, "it is a folder", "Give the path of a file in it")
@@ -395,7 +383,7 @@ def _blocks(
         for n_rows, columns in file.blocks(names, as_written=True):
             nothing = pyarrow.nulls(n_rows, "string"), ()
             yield {name: columns.get(name, nothing)[0] for name in names}
-    elif path.suffix.lower() in NUMPY:
+    elif format_of(path) == "numpy":
         with _reading(path):
             array = _open_array(path)
             step = max(1, BATCH_VALUES // array.shape[1])
@@ -403,8 +391,8 @@ def _blocks(
                 some = array[start : start + step]
                 yield {name: pyarrow.array(some[:, int(name[1:])]) for name in names}
     else:
-        with _reading(path), _ArrowFile(path) as source:
-            for batch in source.batches(names):
+        with _reading(path):
+            for batch in _ArrowFile(path).batches(names):
                 yield dict(zip(names, batch.columns, strict=True))
 
 
@@ -419,7 +407,7 @@ def _write_delimited(
     if source is not None and hasattr(source, "fields"):
         encoding, delimiter = source.text.encoding, source.text.delimiter or ","
         fields = dict(zip(source.names, source.fields, strict=True))
-    if (text_suffix(place) == ".tsv") != (delimiter == "\t"):
+    if (suffix_of(place) == ".tsv") != (delimiter == "\t"):
         delimiter = "," if delimiter == "\t" else "\t"
     with _text_file(file, place, encoding) as wrapper:
         lists: list[list[str]] = [[fields[name]] for name in names]
@@ -438,7 +426,8 @@ def _write_json(
 ) -> None:
     with _text_file(file, place, "utf-8") as wrapper:
         for block in blocks:
-            lists = [_to_json_values(array, columns.get(name)) for name, array in block.items()]
+            typed = [_to_arrow(array, columns.get(name)) for name, array in block.items()]
+            lists = [[_to_json(value) for value in array.to_pylist()] for array in typed]
             for row in zip(*lists, strict=True):
                 record = dict(zip(block, row, strict=True))
                 wrapper.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -455,12 +444,12 @@ def _write_arrow(
     first: Any = next(batches, None)
     if first is None:
         raise FileError(place, "there are no rows to write", "Choose a source with rows")
-    is_parquet = place.suffix.lower() in PARQUET
+    is_parquet = format_of(place) == "parquet"
     if not is_parquet and any(map(pyarrow.types.is_dictionary, first.schema.types)):
         # An Arrow file has one list of categories for all batches.
         table = pyarrow.Table.from_batches([first, *batches]).unify_dictionaries()
         first, *batches = table.to_batches()
-    is_stream = place.suffix.lower() == ".arrows"
+    is_stream = suffix_of(place) == ".arrows"
     ipc = pyarrow.ipc.new_stream if is_stream else pyarrow.ipc.new_file
     with (pyarrow.parquet.ParquetWriter if is_parquet else ipc)(file, first.schema) as writer:
         for batch in chain([first], batches):
@@ -483,27 +472,18 @@ def _text_file(file: IO[bytes], place: Path, encoding: str) -> Iterator[IO[str]]
             packed.close()
 
 
-def _to_json_values(array: Any, column: ColumnBuilder | None) -> list[Any]:
-    """Return numbers, booleans or texts, of a text file by the form of the whole column."""
-    if column is None:
-        return [_to_json(value) for value in array.to_pylist()]
-    from .text_io import whole_number
-
-    texts = column.without_words(array).to_pylist()
-    if column.form == "boolean":
-        return [text and text.lower() == "true" for text in texts]
-    if column.form in (None, "number"):
-        return [text and _to_json(whole_number(text.replace(",", "."))) for text in texts]
-    return cast(list[Any], texts)
-
-
 def _to_arrow(texts: Any, column: ColumnBuilder | None) -> Any:
     """Return texts of a file as an array of the type that the whole column has."""
     if column is None:
         return texts
-    if column.form == "text" or column.has_merged:
-        return column.without_words(texts)
     pyarrow = require_arrow("")
+    if column.form == "text" or column.has_merged:
+        present = column.without_words(texts)
+        if column.form == "text" or not column.is_whole:
+            return present
+        digits = pyarrow.compute.utf8_trim_whitespace(present)
+        points = pyarrow.compute.replace_substring(digits, ",", ".")
+        return points.cast(pyarrow.decimal256(76, 0)).cast("int64")
     array = pyarrow.array(column.parse(texts), from_pandas=True)  # NaN is null
     if column.form in ("moment", "clock"):
         array = pyarrow.compute.round(pyarrow.compute.multiply(array, 1e6)).cast("int64")

@@ -21,12 +21,7 @@ Inputs = Mapping[str, Sequence[RawColumn]]
 def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     """Return the rows to go on with, or raise what the policy asks for.
 
-    Parameters
-    ----------
-    inputs : mapping of str to sequence of RawColumn
-        What the caller passed, by the name of the argument ("X", "y"), all of one length.
-    missing : {"error", "drop", "category"}
-        Refuse missing values, leave out the rows that have any, or keep them as a level.
+    `inputs` is what the caller passed, by the name of the argument ("X", "y").
 
     Examples
     --------
@@ -78,17 +73,7 @@ def check_no_gaps(argument: str, raws: Sequence[RawColumn]) -> None:
 
 
 def check_complete(X: Any) -> None:
-    """Refuse a table that is only to be passed on if anything in it is missing or infinite.
-
-    Examples
-    --------
-    >>> check_complete([[1.5, "a"], [2.5, None]])
-    Traceback (most recent call last):
-    ...
-    ValueError: Input X contains NaN: 'x1' (1 missing). Either fill in the missing values first
-    (for example with sklearn.impute.SimpleImputer), or use missing='drop' or missing='category',
-    with which they are passed on.
-    """
+    """Refuse a table that is only to be passed on if anything in it is missing or infinite."""
     incomplete = [gaps for gaps in read_gaps(X) if gaps.values.any()]
     _check_finite("X", incomplete)
     if incomplete:

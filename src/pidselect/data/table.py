@@ -22,7 +22,7 @@ from .feature_types import (
     to_target,
 )
 from .formats import TextFormat
-from .input import has_names, keep, read_columns, read_vectors
+from .input import collect, has_names, keep, read_columns, read_vectors
 from .io import read_file
 from .messages import did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
@@ -161,10 +161,6 @@ class Table(Columns):
     def split(self, target: str | int | Sequence[str | int]) -> tuple[Table, Table]:
         """Return the table without some columns, and the table of these columns alone.
 
-        Parameters
-        ----------
-        target : name or position, or several of them
-
         Examples
         --------
         >>> X, y = Table.read([[0, 1.5, 2.5], [0, 2.5, 3.5], [1, 3.5, 4.5]]).split("x1")
@@ -190,47 +186,17 @@ class Table(Columns):
         return Table(columns, self.skipped)
 
     def block(self, indices: Iterable[int]) -> Block:
-        """Return some columns as one joint variable.
-
-        Examples
-        --------
-        >>> Table.read([[0, 1.5, 2], [0, 2.5, 2], [1, 3.5, 3]]).block([2, 0]).names
-        ('x2', 'x0')
-        """
+        """Return some columns as one joint variable."""
         return Block(tuple(self.columns[index] for index in indices))
 
     def take(self, rows: IntArray, reason: str = "constant") -> Table:
-        """Return the table restricted to `rows`; what is constant there is skipped, too.
-
-        Parameters
-        ----------
-        rows : array of int64
-        reason : str
-            The reason for skipping columns that were not constant before.
-
-        Examples
-        --------
-        >>> table = Table.read([[0, 1.5], [0, 2.5], [1, 3.5]])
-        >>> dict(table.take(np.array([0, 1]), "constant in the first two rows").skipped)
-        {0: 'constant in the first two rows'}
-        """
+        """Return the table restricted to `rows`; what is constant there is skipped for a reason."""
         columns = tuple(replace(c, values=c.values[rows]) for c in self.columns)
         constant = {i: reason for i, column in enumerate(columns) if is_constant(column.values)}
         return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
     def index(self, column: str | int) -> int:
-        """Return the position of a column given by its name or its position.
-
-        Examples
-        --------
-        >>> table = Table.read([[0, 1.5], [1, 2.5]])
-        >>> table.index("x1"), table.index(1)
-        (1, 1)
-        >>> table.index("X1")
-        Traceback (most recent call last):
-        ...
-        ValueError: there is no column 'X1'; did you mean 'x1'? Known are 'x0', 'x1'
-        """
+        """Return the position of a column given by its name or its position."""
         if isinstance(column, str):
             if column not in self.names:
                 raise ValueError(
@@ -343,25 +309,12 @@ def read_dataset(
     missing: Missing = "error",
     store: ColumnStore | None = None,
 ) -> Dataset:
-    """Read features and target together.
+    """Read features and target together, see `Table.read`.
 
-    Parameters
-    ----------
-    X : dataframe, 2-D array, list of rows or Table
-        The features, see `Table.read`. The feature types of a table stay unless others are stated.
-    y : list, array, series or dataframe
-        The target; several columns are one joint target. Without a name it is called "target". At
-        most 20 levels are class labels.
-    feature_types : mapping of name to feature type, or sequence of one per feature, optional
-        The key "target" states the type of the target, unless a feature is called so.
-    missing : {"error", "drop", "category"}
-        Refuse missing values, drop the rows that have any, or keep them as a level.
-    store : ColumnStore, optional
-        For copies of the columns and arrays derived from them.
-
-    Returns
-    -------
-    Dataset
+    Several columns of y are one joint target. Without a name it is called "target"; that key of
+    `feature_types` states its type, unless a feature is called so. At most 20 levels are class
+    labels. The feature types of a table stay unless others are stated. Copies of the columns, and
+    arrays derived from them, are kept in `store`.
 
     Examples
     --------
@@ -373,6 +326,7 @@ def read_dataset(
     """
     if y is None:
         raise ValueError("this feature selection requires y to be passed, but the target y is None")
+    y = collect(y)
     raws, targets = read_columns(X, store), read_vectors(y, TARGET)
     n_rows, n_targets = len(raws[0].values), len(targets[0].values)
     if n_rows != n_targets:
@@ -389,48 +343,28 @@ def read_dataset(
             f"sample{'s' * (len(rows) != 1)}; pass a target that varies"
         )
     stated = stated_target_type(feature_types, [raw.name for raw in raws])
-    pairs = zip(targets, _target_types(y, targets, stated), strict=True)
-    target = Block(
-        tuple(replace(to_target(raw, feature_type), store=store) for raw, feature_type in pairs)
-    )
-    table = build_table(
-        raws, feature_types_over(X, feature_types), X.skipped if isinstance(X, Table) else {}
-    )
+    columns = map(to_target, targets, _target_types(y, targets, stated))
+    target = Block(tuple(replace(column, store=store) for column in columns))
+    skipped = X.skipped if isinstance(X, Table) else {}
+    table = build_table(raws, feature_types_over(X, feature_types), skipped)
     return Dataset(table.stored_in(store), target, rows, has_names(y))
 
 
 def _target_types(
     y: Any, targets: Sequence[RawColumn], stated: FeatureType | None
-) -> tuple[FeatureType | None, ...]:
+) -> list[FeatureType | None]:
     """Return the stated type of each target; of a table, that which differs from the inferred."""
     if stated is not None or not isinstance(y, Table):
-        return (stated,) * len(targets)
+        return [stated] * len(targets)
     pairs = zip(targets, y.feature_types, strict=True)
-    return tuple(
-        feature_type if feature_type != infer_feature_type(raw) else None
-        for raw, feature_type in pairs
-    )
+    return [None if kind == infer_feature_type(raw) else kind for raw, kind in pairs]
 
 
-def read_block(
-    values: Any, name: str, *, feature_types: FeatureTypes | None = None, target: bool = False
-) -> Block:
+def read_block(values: Any, name: str, *, target: bool = False) -> Block:
     """Read one variable of one or several columns, which must not have missing values.
 
-    Parameters
-    ----------
-    values : list, array, series or dataframe
-        Of one or two dimensions.
-    name : str
-        The name of a column without one; several are called ``name[0]``, ``name[1]``, ...
-    feature_types : mapping of name to feature type, or sequence of one per column, optional
-        For a target also by the key "target".
-    target : bool
-        Whether few levels are class labels and an identifier is an error.
-
-    Returns
-    -------
-    Block
+    A column without a name is called `name`, several ``name[0]``, ``name[1]``, ... Few levels of a
+    target are class labels, and an identifier is an error.
 
     Examples
     --------
@@ -440,16 +374,4 @@ def read_block(
     """
     raws = read_vectors(values, name)
     check_no_gaps(name, raws)
-    names = [raw.name for raw in raws]
-    stated = stated_feature_types(feature_types, names)
-    if not target:
-        return Block(tuple(map(to_column, raws, stated)))
-    common = (
-        stated_target_type(feature_types, names) if isinstance(feature_types, Mapping) else None
-    )
-    return Block(
-        tuple(
-            to_target(raw, feature_type or common)
-            for raw, feature_type in zip(raws, stated, strict=True)
-        )
-    )
+    return Block(tuple(map(to_target if target else to_column, raws)))
