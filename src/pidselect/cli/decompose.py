@@ -51,7 +51,7 @@ def decompose_command(
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target as tables; and the stated feature types."""
-    from pidselect.cli.load import identifiers, open_table, read_header, refuse_missing
+    from pidselect.cli.load import identifiers, open_table, read_header
     from pidselect.data import Table
 
     if table.missing == "category":
@@ -67,9 +67,7 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
             raise WrongCallError(f"--source and --target name {name!r} twice.")
     stated = split_types(table.feature_types or (), known, names[-1])
     feature_types: Any = {name: stated[name] for name in stated if name in used}
-    policy = "drop" if table.missing == "drop" else "category"
-    opened = open_table(table, feature_types=feature_types, missing=policy, columns=used)
-    refuse_missing(opened, table)
+    opened = open_table(table, feature_types=feature_types, missing=table.missing, columns=used)
     for name, reason in identifiers(opened).items():
         raise WrongCallError(
             f"column {name!r} cannot be used ({reason}). If it has labels, use "

@@ -267,6 +267,13 @@ def label_axes(ax: Axes, x: str = "", y: str = "") -> None:
             as_plain_text(axis.label)
 
 
+def slope(ax: Axes, angle: float) -> None:
+    """Turn the labels below the axes."""
+    for text in ax.get_xticklabels():
+        text.set(rotation=angle, rotation_mode="anchor", ha="right")
+        text.set_verticalalignment("center" if angle == 90 else "top")
+
+
 def show_message(ax: Axes, message: str) -> None:
     """Show why there is nothing to draw."""
     ax.text(0.5, 0.5, message, ha="center", va="center", transform=ax.transAxes, wrap=True)

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from pidselect.data.messages import counted, listed, number, to_float
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
-from pidselect.report.style import INK, LOOKS
+from pidselect.report.style import BLUE, GREY, INK, VERMILION
 from pidselect.selection.result import INCLUSION_PHASES, Selection
 
 Numbers = NDArray[np.float64]
 
-CHOSEN, CRITICAL, OTHERS = (LOOKS[look].colour for look in ("first", "second", "plain"))
-BAND = "#F3F3F3"
+CHOSEN, CRITICAL, OTHERS, BAND = BLUE, VERMILION, GREY, "#F3F3F3"
 
 #: Largest width of a figure, smallest and largest width of a column, in inches.
 MAX_WIDTH, COLUMN = 10.0, (0.95, 1.9)
@@ -290,11 +289,9 @@ class SelectionPathDisplay(Display):
         shown_steps = self.steps[::every]
         ax.set_xticks(range(1, len(self.steps) + 1, every), list(map(_tick_label, shown_steps)))
         ax.tick_params(axis="both", length=2.5, labelsize=base.LABEL_SIZE)
-        is_upright, is_wide = column < UPRIGHT, self._longest_label() <= column
+        if self._longest_label() > column:
+            base.slope(ax, 90 if column < UPRIGHT else SLOPE)
         for text, step in zip(ax.get_xticklabels(), shown_steps, strict=True):
-            if not is_wide:
-                text.set(rotation=90 if is_upright else SLOPE, rotation_mode="anchor", ha="right")
-                text.set_verticalalignment("center" if is_upright else "top")
             text.set_color(CHOSEN if step.included else base.outer_colour(ax))
             text.set_alpha(1.0 if step.included else base.MUTED)
         base.as_plain_text(*ax.get_xticklabels())
