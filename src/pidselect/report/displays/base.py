@@ -50,10 +50,10 @@ MAX_FEATURES = 30
 ROW, AROUND_ROWS, LINE_HEIGHT = 0.215, 1.05, 0.125
 
 #: Width and height of a figure, and the margins left and right of its axes, in inches.
-Layout = tuple[float, float, float, float]
+FigureLayout = tuple[float, float, float, float]
 
 #: Layout of a figure that holds a message only.
-EMPTY: Layout = (5.2, 1.2, 0.75, 0.1)
+EMPTY: FigureLayout = (5.2, 1.2, 0.75, 0.1)
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -143,7 +143,7 @@ class Display(ABC):
         """Return a few words for the repr."""
 
     @abstractmethod
-    def _layout(self) -> Layout:
+    def _layout(self) -> FigureLayout:
         """Return the size of a new figure and the approximate margins of its axes."""
 
     @abstractmethod
@@ -318,7 +318,7 @@ class RowsDisplay(Display):
         more = len(self._rows()) - self.max_features
         return f"and {more} more" if more > 0 else ""
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> FigureLayout:
         rows = self._rows()
         if not rows:
             return EMPTY

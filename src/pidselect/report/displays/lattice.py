@@ -129,7 +129,7 @@ class LatticeDisplay(Display):
     def _summary(self) -> str:
         return f"{len(self.labels)} atoms of {self.n_sources} sources"
 
-    def _layout(self) -> base.Layout:
+    def _layout(self) -> base.FigureLayout:
         return (*SIZES[self.n_sources], 0.1, 0.9)
 
     def _draw(self, ax: Axes) -> None:

@@ -122,7 +122,7 @@ class SynergyMatrixDisplay(Display):
         n = len(self.names)
         return f"{counted(n, 'feature')}, {counted(n * (n - 1) // 2, 'pair')}"
 
-    def _layout(self) -> base.Layout:
+    def _layout(self) -> base.FigureLayout:
         if len(self.names) < 2:
             return base.EMPTY
         cells = min(7.0, max(1.9, 0.5 * len(self.names)))

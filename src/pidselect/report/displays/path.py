@@ -183,7 +183,7 @@ class SelectionPathDisplay(Display):
         features = counted(len(self.features), "feature")
         return f"{counted(len(self.steps), 'step')}, {features} selected"
 
-    def _layout(self) -> base.Layout:
+    def _layout(self) -> base.FigureLayout:
         if not self.steps:
             return base.EMPTY
         longest, left, right = self._longest_label(), 0.75, 0.1
