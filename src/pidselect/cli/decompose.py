@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
 from pidselect.cli.columns import split_names, split_types
 from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
 from pidselect.cli.options import DecompositionOptions, PrintOptions, TableOptions, command
@@ -25,9 +23,7 @@ Examples:
 
 
 @command
-def decompose_command(
-    _: typer.Context, table: TableOptions, how: DecompositionOptions, out: PrintOptions
-) -> None:
+def decompose_command(table: TableOptions, how: DecompositionOptions, out: PrintOptions) -> None:
     """Decompose the information of a few columns about a target."""
 
     def note(text: str) -> None:
