@@ -34,16 +34,9 @@ IN_ORDER = 18
 class AtomBar:
     """One bar: the PID of a feature, or one atom of a decomposition.
 
-    Parameters
-    ----------
-    name : str
-    parts : mapping of str to float
-        Amounts by type: "unique", "shared", "synergy", or "mixed" for other atoms of three and
-        more sources. Empty or NaN: not estimable.
-    note : str
-        Text beside the bar, such as the role of a feature.
-    interval : pair of float, optional
-        Bootstrap interval of an atom.
+    `parts` are amounts by type: "unique", "shared", "synergy", or "mixed" for other atoms of three
+    and more sources; empty or NaN if not estimable. `note` is the text beside the bar, such as the
+    role of a feature, `interval` the bootstrap interval of an atom.
     """
 
     name: str
