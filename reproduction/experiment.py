@@ -228,7 +228,7 @@ def panel(title: str, kind: str, series: Sequence[Outcome], **options: Any) -> O
 
 
 def line(label: str, role: str, x: Iterable[Any], y: Values, **options: Any) -> Outcome:
-    """Return a series of a panel; its role decides the colour (see `pidselect.report.style`)."""
+    """Return a series of a panel; its role decides the colour (see `reproduction.plots.LOOKS`)."""
     numbers = [float(value) for value in y]
     series = {"label": label, "role": role, "x": list(x), "y": numbers}
     return {**series, "error": None, "threshold": None, **options}

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pidselect.report.html import number
+from pidselect.report.page import number
 from reproduction import EXPERIMENTS, load_experiment, read_texts
 from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, Estimate
 from reproduction.experiment import Experiment

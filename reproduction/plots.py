@@ -6,7 +6,7 @@ import io
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -16,10 +16,43 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from pidselect.report.style import CLOUD_DPI, INK, LOOKS, SETTINGS, SHARED_STYLES
+from pidselect.report.style import CLOUD_DPI, INK, SETTINGS, SHARED_STYLES
 from pidselect.report.svg import tidy
 
 Panel = Mapping[str, Any]
+
+
+class Look(NamedTuple):
+    """Colour, hatch, marker and dashes of a quantity; each distinguishes it from the others."""
+
+    colour: str
+    hatch: str
+    marker: str
+    dashes: tuple[float, ...]
+
+
+_SOLID: tuple[float, ...] = ()
+_LONG, _SHORT, _MIXED = (5.0, 1.5), (2.0, 1.2), (5.0, 1.5, 1.5, 1.5)
+
+#: The colours of Okabe and Ito, distinguishable with any colour vision, and two darker shades.
+LOOKS: dict[str, Look] = {
+    "mi": Look("#CC79A7", "", "o", _SOLID),
+    "mi2": Look("#7E3F63", "////", "s", _LONG),
+    "cmi": Look("#D55E00", "\\\\\\\\", "^", _SOLID),
+    "cmi2": Look("#7F3800", "xxxx", "v", _LONG),
+    "joint": Look("#595959", "----", "D", _MIXED),
+    "unique1": Look("#0072B2", "", "o", _SOLID),
+    "unique2": Look("#56B4E9", "////", "s", _LONG),
+    "shared": Look("#E69F00", "\\\\\\\\", "^", _SHORT),
+    "synergy": Look("#009E73", "----", "D", _MIXED),
+    "right": Look("#0072B2", "", "P", _SOLID),
+    "wrong": Look("#E69F00", "////", "X", _LONG),
+    "first": Look("#0072B2", "", "o", _SOLID),
+    "second": Look("#D55E00", "////", "s", _LONG),
+    "third": Look("#009E73", "\\\\\\\\", "^", _SHORT),
+    "fourth": Look("#CC79A7", "----", "D", _MIXED),
+    "plain": Look("#8C8C8C", "", "o", _SOLID),
+}
 
 #: Width of a figure, and height of a panel and of a lattice, in inches.
 WIDTH, HEIGHT, LATTICE_HEIGHT = 10.4, 2.9, 4.2

@@ -13,31 +13,31 @@ if TYPE_CHECKING:
     from pidselect.decomposition import decompose as decompose
     from pidselect.decomposition import decompose_distribution as decompose_distribution
     from pidselect.estimators import mutual_information as mutual_information
-    from pidselect.report import AtomBarsDisplay as AtomBarsDisplay
-    from pidselect.report import LatticeDisplay as LatticeDisplay
-    from pidselect.report import SelectionPathDisplay as SelectionPathDisplay
-    from pidselect.report import StabilityDisplay as StabilityDisplay
-    from pidselect.report import SynergyMatrixDisplay as SynergyMatrixDisplay
-    from pidselect.report import write_report as write_report
+    from pidselect.report.displays import AtomBarsDisplay as AtomBarsDisplay
+    from pidselect.report.displays import LatticeDisplay as LatticeDisplay
+    from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
+    from pidselect.report.displays import StabilityDisplay as StabilityDisplay
+    from pidselect.report.displays import SynergyMatrixDisplay as SynergyMatrixDisplay
+    from pidselect.report.page import write_report as write_report
     from pidselect.selection import PIDSelector as PIDSelector
     from pidselect.selection.stability import stability as stability
 
 __version__ = "0.1.0"
 
 _MODULES = {
-    "AtomBarsDisplay": "pidselect.report",
+    "AtomBarsDisplay": "pidselect.report.displays",
     "Decomposition": "pidselect.decomposition",
-    "LatticeDisplay": "pidselect.report",
+    "LatticeDisplay": "pidselect.report.displays",
     "PIDSelector": "pidselect.selection",
-    "SelectionPathDisplay": "pidselect.report",
-    "StabilityDisplay": "pidselect.report",
-    "SynergyMatrixDisplay": "pidselect.report",
+    "SelectionPathDisplay": "pidselect.report.displays",
+    "StabilityDisplay": "pidselect.report.displays",
+    "SynergyMatrixDisplay": "pidselect.report.displays",
     "Table": "pidselect.data",
     "decompose": "pidselect.decomposition",
     "decompose_distribution": "pidselect.decomposition",
     "mutual_information": "pidselect.estimators",
     "stability": "pidselect.selection.stability",
-    "write_report": "pidselect.report",
+    "write_report": "pidselect.report.page",
 }
 
 __all__ = ["datasets", *_MODULES]

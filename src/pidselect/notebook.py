@@ -261,7 +261,7 @@ def bar(parts: Parts, full: float) -> Markup:
     Estimates below 0 have no length; their numbers are in its label.
     """
     known = [(part, amount) for part, amount in parts if amount is not None]
-    label = text(", ".join(f"{part} {amount:.3f}" for part, amount in known) or "not estimable")
+    label = text(", ".join(f"{part} {number(amount)}" for part, amount in known) or "not estimable")
     widths = [
         (part, min(100.0, 100.0 * amount / full) if full > 0 and isfinite(amount) else 100.0)
         for part, amount in known

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pexpect
@@ -23,8 +24,11 @@ QUICK = ("--estimator", "gaussian", "--n-permutations", "20", "--n-jobs", "1")
 ESCAPE = "\x1b"
 
 
-def call(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+def call(*arguments: object, read: bytes | None = None) -> Result:
+    """Call a command; `read` is on standard input."""
+    typed = [str(argument) for argument in arguments]
+    with patch.object(sys, "argv", ["pidselect", *typed]):
+        return CliRunner().invoke(app, typed, input=read)
 
 
 def select(*arguments: object) -> Result:

@@ -48,8 +48,8 @@ def test_feature_types_and_missing_values(name, feature_types, tmp_path, monkeyp
         call("select", path.name, "--target", "outcome", *some, "--missing", "error"),
     ):
         assert refused.exit_code == 2
-        counts = (f"{names[0]!r} (2)", f"{names[1]!r} (3)", f"4 of {n_rows} rows")
-        remedies = ("--missing drop", "--missing category", "--drop")
+        counts = (f"{names[0]!r} (2 missing)", f"{names[1]!r} (3 missing)")
+        remedies = ("missing='drop'", "missing='category'", "--n-jobs")
         assert all(text in refused.stderr for text in (*counts, *remedies))
 
     for way, n_samples in (("drop", n_rows - 4), ("category", n_rows)):

@@ -44,7 +44,7 @@ def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
         "continuous",
         "ordinal",
     )
-    typed = "pidselect demo --report pidselect-demo.html --table island.csv"
+    typed = "pidselect demo --table island.csv"
     assert typed in Path("pidselect-demo.html").read_text(encoding="utf-8")
 
 

@@ -162,9 +162,7 @@ def test_a_missing_file(table):
 
 def test_a_missing_library(table, monkeypatch):
     monkeypatch.delitem(sys.modules, "pidselect.report.page", raising=False)
-    monkeypatch.delitem(sys.modules, "pidselect.report.html", raising=False)
     monkeypatch.delattr("pidselect.report.page", raising=False)
-    monkeypatch.delattr("pidselect.report.html", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = select(table, "--target", "y", "--report", "r.html")
     assert result.exit_code == 1

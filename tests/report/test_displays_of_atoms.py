@@ -37,7 +37,7 @@ def test_bars_are_as_long_as_the_parts_and_negative_ones_go_left():
         (round(bar.get_y() + 0.36), to_rgb(bar.get_facecolor())): (bar.get_x(), bar.get_width())
         for bar in display.ax_.patches
     }
-    colours = {name: to_rgb(look.colour) for name, look in PARTS.items()}
+    colours = {name: to_rgb(colour) for name, (colour, _) in PARTS.items()}
     assert ends[0, colours["unique"]] == (0.0, 0.5)
     assert ends[0, colours["shared"]] == (0.5, 0.25)
     assert ends[0, colours["synergy"]] == (0.75, 0.125)
@@ -46,7 +46,7 @@ def test_bars_are_as_long_as_the_parts_and_negative_ones_go_left():
 
 
 def test_parts_differ_by_hatch_as_well():
-    assert len({look.hatch for look in PARTS.values()}) == len(PARTS)
+    assert len({hatch for _, hatch in PARTS.values()}) == len(PARTS)
 
 
 def test_roles_stand_beside_and_what_is_not_estimable_is_a_dash():

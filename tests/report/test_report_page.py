@@ -17,8 +17,7 @@ from jinja2 import UndefinedError
 from pidselect import PIDSelector, datasets, write_report
 from pidselect.data.messages import shown
 from pidselect.report import page as report_page
-from pidselect.report.html import save
-from pidselect.report.page import MAX_NAMES, _bars, _matrices, render_report
+from pidselect.report.page import MAX_NAMES, _bars, _matrices, render_report, save
 from pidselect.report.summary import FORMAT, MAX_CANDIDATES, MAX_PAIRED, summarise
 
 

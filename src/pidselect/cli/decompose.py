@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
 from pidselect.cli.columns import split_names, split_types
 from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
 from pidselect.cli.options import DecompositionOptions, PrintOptions, TableOptions, command
@@ -25,9 +23,7 @@ Examples:
 
 
 @command
-def decompose_command(
-    _: typer.Context, table: TableOptions, how: DecompositionOptions, out: PrintOptions
-) -> None:
+def decompose_command(table: TableOptions, how: DecompositionOptions, out: PrintOptions) -> None:
     """Decompose the information of a few columns about a target."""
 
     def note(text: str) -> None:
@@ -51,7 +47,7 @@ def decompose_command(
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target as tables; and the stated feature types."""
-    from pidselect.cli.load import identifiers, open_table, read_header, refuse_missing
+    from pidselect.cli.load import identifiers, open_table, read_header
     from pidselect.data import Table
 
     if table.missing == "category":
@@ -67,9 +63,7 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
             raise WrongCallError(f"--source and --target name {name!r} twice.")
     stated = split_types(table.feature_types or (), known, names[-1])
     feature_types: Any = {name: stated[name] for name in stated if name in used}
-    policy = "drop" if table.missing == "drop" else "category"
-    opened = open_table(table, feature_types=feature_types, missing=policy, columns=used)
-    refuse_missing(opened, table)
+    opened = open_table(table, feature_types=feature_types, missing=table.missing, columns=used)
     for name, reason in identifiers(opened).items():
         raise WrongCallError(
             f"column {name!r} cannot be used ({reason}). If it has labels, use "

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import csv
-import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-import typer
 
 from pidselect.cli.messages import plain_errors, say
 from pidselect.cli.options import (
@@ -50,21 +47,19 @@ Next, your own table:
 
 
 @command
-def demo_command(_: typer.Context, out: DemoOptions) -> None:
+def demo_command(out: DemoOptions) -> None:
     """Select features of a simulated table."""
     from pidselect.cli.run import Call, run
 
     with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:
         path = out.table or Path(folder, NAME)
         target = _write(path, out.quiet)
-        written = [] if out.table is None else ["--table", str(out.table)]
         call = Call(
             TableOptions(table=path, target=[target]),
             SelectionOptions(n_permutations=N_PERMUTATIONS),
             OutputOptions(report=out.report, quiet=out.quiet),
-            typed=shlex.join(["pidselect", "demo", "--report", str(out.report), *written]),
+            ExplanationOptions(),
             source=str(out.table or NAME),
-            explain=ExplanationOptions(),
             is_saved=False,
         )
         run(call, _text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,9 +32,6 @@ OPTIONAL = {
     "cupy": "'pidselect[cuda]'",
 }
 
-#: Names under which a library is installed, other than its own.
-OTHER_NAMES = {"cupy": ("cupy-cuda13x", "cupy-cuda12x", "cupy-cuda11x")}
-
 
 Json = Annotated[str | None, typer.Option(metavar="FILE", help="As JSON; - for standard output.")]
 
@@ -58,6 +56,9 @@ def environment_info() -> dict[str, Any]:
     import pidselect
     from pidselect.report.environment import environment
 
+    memory = None
+    with suppress(AttributeError, OSError, ValueError):  # not available on every system
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     known = environment()
     names = ("pidselect", "python", "cpu", "logical_cpus", "system")
     return {
@@ -65,26 +66,19 @@ def environment_info() -> dict[str, Any]:
         "libraries": known,
         "optional": {name: _version(name) for name in OPTIONAL},
         "threads": int(joblib.cpu_count()),  # that this process may use
-        "memory_bytes": _memory(),
+        "memory_bytes": memory,
         "kernels": config.CACHE_DIR or f"{Path(pidselect.__file__).parent}, in __pycache__",
         "gpu": _gpu(),
     }
 
 
 def _version(name: str) -> str | None:
-    for package in (name, *OTHER_NAMES.get(name, ())):
-        try:
+    """Return the version of an installed library; cupy has the version of CUDA in its name."""
+    names = [name] if name != "cupy" else [name, *(f"cupy-cuda{cuda}x" for cuda in (13, 12, 11))]
+    for package in names:
+        with suppress(PackageNotFoundError):
             return version(package)
-        except PackageNotFoundError:
-            continue
     return None
-
-
-def _memory() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # not available on this system
-        return None
 
 
 def _gpu() -> dict[str, Any]:

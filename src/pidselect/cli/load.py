@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 
 from pidselect.cli.columns import Roles
-from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import TableOptions
 from pidselect.data import IdentifierWarning, IntArray, Table, is_constant
 from pidselect.data.io import header
-from pidselect.data.messages import counted
 
 #: The columns of the file are moved to disk when they exceed this share of the memory.
 TABLE_SHARE = 1 / 4
-
-#: Columns with missing values that an error names.
-MAX_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +49,11 @@ def read_data(table: TableOptions, roles: Roles, max_memory: str) -> SelectionDa
     everything = open_table(
         table,
         feature_types=stated,
-        missing="category",  # handled below, for the columns that are used
+        missing="error" if table.missing == "error" else "category",  # dropped by the fit
         max_memory=max(1, int(TABLE_SHARE * to_bytes(max_memory))),
         without=roles.drop,
     )
     n_rows = everything.n_samples
-    refuse_missing(everything, table)
     if table.missing == "drop" and roles.groups is not None:
         is_known = ~np.isnan(everything.columns[everything.index(roles.groups)].values)
         everything = everything if is_known.all() else everything.take(np.flatnonzero(is_known))
@@ -87,22 +81,3 @@ def identifiers(table: Table) -> dict[str, str]:
         for index, reason in table.skipped.items()
         if not is_constant(table.columns[index].values)
     }
-
-
-def refuse_missing(table: Table, options: TableOptions) -> None:
-    """Raise an error if values are missing and ``--missing`` is "error"."""
-    if options.missing != "error":
-        return
-    gaps = {column.name: np.isnan(column.values) for column in table.columns}
-    counts = {name: int(np.count_nonzero(gap)) for name, gap in gaps.items() if gap.any()}
-    if not counts:
-        return
-    n_rows = int(np.count_nonzero(np.logical_or.reduce([gaps[name] for name in counts])))
-    named = ", ".join(f"{name!r} ({count})" for name, count in list(counts.items())[:MAX_NAMED])
-    if (more := len(counts) - MAX_NAMED) > 0:
-        named += f" and {counted(more, 'more column')}"
-    raise WrongCallError(
-        f"{str(options.table)!r} has missing values in {n_rows} of {table.n_samples} rows: "
-        f"{named}. Use --missing drop to drop these rows, --missing category to treat missing "
-        "values as a separate category, or --drop for these columns; or impute them first."
-    )

@@ -52,18 +52,10 @@ def to_option(parameter: str, value: object) -> str:
     if isinstance(value, Mapping):
         value = [f"{key}={one}" for key, one in value.items()]
     option = f"--{parameter.replace('_', '-')}"
-    values = value if isinstance(value, list | tuple) else [value]
-    return shlex.join(word for one in values for word in with_value(option, str(one)))
-
-
-def with_value(option: str, value: str) -> list[str]:
-    """Return an option and its value as words."""
-    return [f"{option}={value}"] if is_option(value) else [option, value]
-
-
-def is_option(value: str) -> bool:
-    """Return whether a value would be parsed as an option."""
-    return value.startswith("-") and value != "-"
+    words: list[str] = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        words += [f"{option}={one}"] if str(one).startswith("-") else [option, str(one)]
+    return shlex.join(words)
 
 
 def hint(error: BaseException | Warning) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from pidselect.cli.columns import complete_column
-from pidselect.cli.messages import is_option, with_value
 from pidselect.names import (
     CRITERION_NAMES,
     ESTIMATOR_NAMES,
@@ -33,9 +33,6 @@ if TYPE_CHECKING:  # imported where it is used: help must be quick
 
 #: Delimiters by name, as some are hard to type.
 DELIMITERS = {"tab": "\t", r"\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "pipe": "|"}
-
-#: Options that determine how a run starts, not what it computes.
-START_OPTIONS = ("resume", "restart")
 
 
 def option(panel: str | None, default: Any, help_text: str, *names: str, **more: Any) -> Any:
@@ -298,8 +295,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """Return a function for typer, with the fields of the dataclasses as its parameters."""
     hints = get_type_hints(function)
     bundles: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
+    parameters = []
     for bundle in bundles.values():
         types = get_type_hints(bundle)
         for one in fields(bundle):
@@ -307,18 +303,18 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             if kind in NUMBERS:
                 shown.parser, shown.metavar = NUMBERS[kind]
             default = inspect.Parameter.empty if one.default is MISSING else one.default
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            kind = Annotated[kind, shown]
             parameters.append(
-                inspect.Parameter(
-                    one.name, keyword, default=default, annotation=Annotated[kind, shown]
-                )
+                inspect.Parameter(one.name, keyword, default=default, annotation=kind)
             )
 
-    def run(context: typer.Context, **values: Any) -> None:
+    def run(**values: Any) -> None:
         built = {
             name: bundle(**{one.name: values[one.name] for one in fields(bundle)})
             for name, bundle in bundles.items()
         }
-        function(context, **built)
+        function(**built)
 
     run.__doc__ = function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -326,21 +322,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def as_typed(context: typer.Context) -> str:
-    """Return the command, ready to be typed again; without the options to resume or restart."""
-    positional, named = [], []
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE" or name in START_OPTIONS:
-            continue
-        value = context.params[name]
-        values = [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
-        if parameter.param_type_name == "argument":
-            positional += [f"./{one}" if is_option(one) else one for one in values]
-        elif isinstance(value, bool):
-            named += [parameter.opts[0]] * value
-        else:
-            for one in values:
-                named += with_value(parameter.opts[0], one)
-    return shlex.join(["pidselect", str(context.info_name), *positional, *named])
+def as_typed(*more: str) -> str:
+    """Return the command as it was typed, without the options to resume or restart."""
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "--restart")]
+    end = words.index("--") if "--" in words else len(words)  # of options
+    return shlex.join(["pidselect", *words[:end], *more, *words[end:]])

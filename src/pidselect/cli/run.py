@@ -37,30 +37,22 @@ if TYPE_CHECKING:  # imported where it is used: help must be quick
 class Call:
     """A command with its options.
 
-    `typed` is the command as it can be typed again, `source` the name of the table in messages and
-    in the report. Without `explain` there is no explanation unless a report needs one.
+    Without `explain` there is no explanation unless a report needs one. `source` is the name of the
+    table in messages and in the report, by default that of the file.
     """
 
     table: TableOptions
     how: SelectionOptions
     out: OutputOptions
-    typed: str
-    source: str
     explain: ExplanationOptions | None = None
+    source: str = ""
     is_saved: bool = True
 
-    @classmethod
-    def of(
-        cls,
-        context: typer.Context,
-        table: TableOptions,
-        how: SelectionOptions,
-        out: OutputOptions,
-        explain: ExplanationOptions | None = None,
-    ) -> Call:
-        """Return the call that typer has parsed."""
-        source = "standard input" if str(table.table) == "-" else str(table.table)
-        return cls(table, how, out, as_typed(context), source, explain)
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        path = str(self.table.table)
+        return self.source or ("standard input" if path == "-" else path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +70,13 @@ class Result:
 def run(call: Call, text: Callable[[Result], str]) -> None:
     """Compute what a call asks for, print `text` of it, and write files."""
     with plain_errors():
+        from pidselect.significance.validation import check_count
+
         roles = find_roles(call.table, call.how, read_header(call.table))
         check_places(call.table.table, call.out)
         selector = make_selector(call.how, call.table)
+        if call.explain is not None:
+            check_count(call.explain.bins, "bins", at_least=2)
         result, saved = _compute(call, roles, selector)
         if not result.is_complete:
             _show_interrupted(call, result, saved)
@@ -88,7 +84,7 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
         try:
             _show(call, result, text(result))
         except Exception:
-            _say_how_to_resume(call, saved)
+            _say_how_to_resume(saved)
             raise
         if saved is not None:
             saved.remove()
@@ -132,7 +128,7 @@ def _compute(
         saved = None
         if call.is_saved:
             saved = prepare_checkpoint(call.table.table, call.out, progress.message)
-        progress.status(f"reading {call.source}")
+        progress.status(f"reading {call.name}")
         data = read_data(call.table, roles, call.how.max_memory)
         if saved is not None:
             check_earlier(saved, call.out, call.table.missing, partial(dataset_of, call, data))
@@ -146,7 +142,7 @@ def _compute(
             return Result(data, progress.interrupted, is_complete=False), saved
         except Exception:
             if progress.interrupted is not None:
-                _say_how_to_resume(call, saved)
+                _say_how_to_resume(saved)
             raise
         try:
             return _explain(call, selector, result), saved
@@ -224,7 +220,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
 
     dataset = dataset_of(call, result.data)
     metadata = ReportMetadata.of(
-        dataset, source=call.source, command=call.typed, is_complete=result.is_complete
+        dataset, source=call.name, command=as_typed(), is_complete=result.is_complete
     )
     return summarise(
         result.selection,
@@ -264,12 +260,12 @@ def _show_interrupted(call: Call, result: Result, saved: RunCheckpoint | None) -
     say(selection_text(result.selection, result.data.n_rows), err=is_piped)
     if call.out.json is not None and (line := write_json(summary_of(call, result), call.out.json)):
         say(line, err=is_piped)
-    if not _say_how_to_resume(call, saved):
+    if not _say_how_to_resume(saved):
         say("\nThere is no checkpoint: the run cannot be resumed.", err=True)
 
 
-def _say_how_to_resume(call: Call, saved: RunCheckpoint | None) -> bool:
+def _say_how_to_resume(saved: RunCheckpoint | None) -> bool:
     can_resume = saved is not None and saved.can_resume
     if can_resume:
-        say(f"\nThe progress is saved. Resume with\n  {call.typed} --resume", err=True)
+        say(f"\nThe progress is saved. Resume with\n  {as_typed('--resume')}", err=True)
     return can_resume

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
-from pidselect.cli.messages import plain_errors
 from pidselect.cli.options import (
     ExplanationOptions,
     OutputOptions,
@@ -42,28 +39,18 @@ Examples:
 
 
 @command
-def select_command(
-    context: typer.Context, table: TableOptions, how: SelectionOptions, out: OutputOptions
-) -> None:
+def select_command(table: TableOptions, how: SelectionOptions, out: OutputOptions) -> None:
     """Select the features of a table that are informative about its target."""
     from pidselect.cli.run import Call, run, select_text
 
-    run(Call.of(context, table, how, out), select_text)
+    run(Call(table, how, out), select_text)
 
 
 @command
 def explain_command(
-    context: typer.Context,
-    table: TableOptions,
-    how: SelectionOptions,
-    explain: ExplanationOptions,
-    out: OutputOptions,
+    table: TableOptions, how: SelectionOptions, explain: ExplanationOptions, out: OutputOptions
 ) -> None:
     """Select features, and decompose the information of each one about the target."""
     from pidselect.cli.run import Call, explain_text, run
 
-    with plain_errors():
-        from pidselect.significance.validation import check_count
-
-        check_count(explain.bins, "bins", at_least=2)
-    run(Call.of(context, table, how, out, explain), explain_text)
+    run(Call(table, how, out, explain), explain_text)

@@ -122,13 +122,10 @@ def sample(
 
 def _checked_pmf(pmf: ArrayLike) -> FloatArray:
     """Return `pmf` as an array that sums to 1; raise a ValueError if it is no distribution."""
-    probabilities = np.asarray(pmf, dtype=np.float64)
-    if probabilities.ndim < 2:
+    values = np.asarray(pmf, dtype=np.float64)
+    if values.ndim < 2 or not (values >= 0).all() or not abs(values.sum() - 1) <= 1e-9:
         raise ValueError(
-            f"pmf needs an axis for each source and one for the target, got {probabilities.ndim}."
+            "pmf must have an axis for each source and one for the target, and values of at least "
+            f"0 that sum to 1; got {values.ndim} axes, minimum {values.min()}, sum {values.sum()}."
         )
-    if not (probabilities >= 0).all():
-        raise ValueError(f"pmf must not hold negative values or NaN, got {probabilities.min()}.")
-    if not abs(probabilities.sum() - 1) <= 1e-9:
-        raise ValueError(f"pmf must sum to 1, got {probabilities.sum()}; divide it by its sum.")
-    return np.divide(probabilities, probabilities.sum())
+    return np.divide(values, values.sum())

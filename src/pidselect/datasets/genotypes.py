@@ -51,11 +51,6 @@ def epistasis(
     minor_allele : float
         Frequency q of the minor allele at the two loci, from 0.05 to 0.5.
 
-    Returns
-    -------
-    SyntheticDataset
-        Relevant loci X1 and X2, then Z1, Z2, ...; the target is 1 for a case, 0 for a control.
-
     References
     ----------
     M. D. Ritchie et al. (2001), "Multifactor-dimensionality reduction reveals high-order
@@ -92,7 +87,7 @@ def epistasis(
 def penetrance(
     heritability: float = 0.4, minor_allele: float = 0.2, *, random_state: RandomState = None
 ) -> FloatArray:
-    r"""Return random disease risks by two genotypes, without marginal effects.
+    r"""Return random disease risks by two genotypes, shape (3, 3), without marginal effects.
 
     .. math::
 
@@ -112,11 +107,6 @@ def penetrance(
         0.1, 0.5 for 0.2 and 0.8 for 0.3 and more.
     minor_allele : float
         Frequency q of the minor allele at both loci, from 0.05 to 0.5.
-
-    Returns
-    -------
-    array of float64, shape (3, 3)
-        Probability of the disease by the number of minor alleles at both loci.
 
     References
     ----------

@@ -30,16 +30,8 @@ def toy(n_samples: int = 1000, *, random_state: RandomState = None) -> Synthetic
 
     where :math:`\xi_1, \xi_2, \eta, \eta_Y` are independent and standard normal. The noise
     :math:`\eta` is a feature, too: it is independent of Y, but :math:`X_1` and :math:`\eta` jointly
-    determine :math:`\xi_1`, so that :math:`X_2` is redundant given both.
-
-    Returns
-    -------
-    SyntheticDataset
-        Features X1, X2, eta; relevant: X1 and eta.
-
-    References
-    ----------
-    The paper, section 3.3.3.
+    determine :math:`\xi_1`, so that :math:`X_2` is redundant given both. It is the example of the
+    paper's section 3.3.3; relevant are X1 and eta.
 
     Examples
     --------
@@ -71,7 +63,7 @@ def nested_spheres(
     label_noise: float = 0.0,
     random_state: RandomState = None,
 ) -> SyntheticDataset:
-    r"""Two classes on the surfaces of two concentric spheres.
+    r"""Two balanced classes on the surfaces of two concentric spheres (the paper, Experiment I).
 
     .. math::
 
@@ -94,15 +86,6 @@ def nested_spheres(
     label_noise : float
         Standard deviation of the Gaussian noise that the paper adds to the labels to obtain a
         continuous target. With 0 the target stays the integer class.
-
-    Returns
-    -------
-    SyntheticDataset
-        Features X1, X2, X3, all relevant; classes are balanced.
-
-    References
-    ----------
-    The paper, Experiment I.
 
     Examples
     --------
@@ -158,21 +141,10 @@ def friedman(
         is about 380 in model 2 and 0.3 in model 3. In model 2 the effect of :math:`X_4` is about a
         thousandth of the noise: relevant, but not detectable.
 
-    Returns
-    -------
-    SyntheticDataset
-        Ten features: relevant X1 to X5, irrelevant Z1 to Z5 (model 1); relevant X1 to X4,
-        irrelevant Z1 to Z6 (models 2 and 3).
-
     References
     ----------
     The paper, Experiment III. J. H. Friedman (1991), "Multivariate adaptive regression splines",
     The Annals of Statistics 19(1).
-
-    Examples
-    --------
-    >>> friedman(100, model=2, random_state=0).relevant_names
-    ('X1', 'X2', 'X3', 'X4')
     """
     check_at_least("n_samples", n_samples, 1)
     check_at_least("noise", noise, 0)
@@ -208,7 +180,8 @@ def runge(
         X^{(2)}_{t-1} &= a (W^{(2)}_{t-2} + W^{(4)}_{t-2}) + \eta^{(2)}_{t-1}
 
     with Z, W and every :math:`\eta` i.i.d. standard normal. A row holds :math:`Y_t` and each input
-    at its lag. W and Z are i.i.d. and there is no feedback, so rows are independent.
+    at its lag. W and Z are i.i.d. and there is no feedback, so rows are independent. Z is relevant
+    unless b is 0, W unless c is 0.
 
     Parameters
     ----------
@@ -216,12 +189,6 @@ def runge(
         Coupling from W to X, from the product of Z to Y, from W to Y.
     sigma : float
         Standard deviation of the noise in Y.
-
-    Returns
-    -------
-    SyntheticDataset
-        Features Z1 to Z3 and W1 to W4 at t-2, X1 and X2 at t-1; relevant: Z (unless b is 0) and W
-        (unless c is 0).
 
     References
     ----------
@@ -262,18 +229,9 @@ def regression(
     Parameters
     ----------
     n_features, n_informative : int
-        The paper uses 10 of 50 and 20 of 30.
+        The paper uses 10 of 50 and 20 of 30 (Appendix C).
     noise : float
         The standard deviation :math:`\sigma`.
-
-    Returns
-    -------
-    SyntheticDataset
-        Informative features X1, X2, ... and others Z1, Z2, ..., in random order.
-
-    References
-    ----------
-    The paper, Appendix C.
 
     Examples
     --------
@@ -326,11 +284,6 @@ def classes(
     n_features, n_informative, n_classes : int
     separation : float
         Distance s between neighbouring class means, in standard deviations.
-
-    Returns
-    -------
-    SyntheticDataset
-        Informative features X1, X2, ... first, then Z1, Z2, ...; the target is the class, from 0.
 
     Examples
     --------

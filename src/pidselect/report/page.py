@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
+import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from pidselect.data import n_rows
 from pidselect.data.diagnostics import inspect_data
+from pidselect.data.io import atomic_write
 from pidselect.data.messages import counted, cut, p_text, shown, to_float
 from pidselect.notebook import ATOMS
-from pidselect.report.html import Markup, breakable, fill, number, save, typeset, unbroken
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
 from pidselect.selection.explain import read_like_fit
 from pidselect.selection.stability import Stability
+
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError("a report needs jinja2: pip install 'pidselect[cli]'") from missing
 
 Record = Mapping[str, Any]
 
@@ -39,6 +48,14 @@ FEW_STEPS = 12
 #: Largest share of colour in a matrix cell, in percent: text stays readable on it.
 MAX_SHADE = 45
 
+#: Control characters, bidirectional overrides, and surrogates, which no encoding accepts.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+_WORD_BOUNDARY = re.compile(r"(?<=[_./:-])(?=\w)")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|bit\b)")
+
 
 def render_report(summary: Record) -> str:
     """Return the page of a summary, of `pidselect.report.summary.summarise` or read from JSON.
@@ -50,14 +67,27 @@ def render_report(summary: Record) -> str:
             f"this summary has format {summary.get('format')!r}, this version of pidselect reads "
             f"format {FORMAT}: render it with the version that wrote it."
         )
-    return fill("selection.html", "selection.js", _view(summary))
+    environment = Environment(
+        loader=PackageLoader("pidselect.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = environment.get_template("selection.js").render()
+    # The content security policy permits no other script.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = environment.get_template("selection.html").render(
+        _view(summary), script=Markup(script), script_hash=digest
+    )
+    return _UNSAFE.sub("\ufffd", page)
 
 
 def write_report(
     selector: Any,
     X: Any,
     y: Any,
-    path: str | PathLike[str],
+    path: str | os.PathLike[str],
     *,
     groups: Any = None,
     stability: Stability | None = None,
@@ -113,6 +143,17 @@ def write_report(
         metadata=metadata,
     )
     return save(render_report(summary), path)
+
+
+def save(page: str, path: str | os.PathLike[str]) -> Path:
+    """Write a page atomically; folders are made if needed, links are followed."""
+    place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file.")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(place) as file:
+        file.write(page.encode())
+    return Path(path)
 
 
 def _code(selector: Any) -> str:
@@ -240,3 +281,48 @@ def _setting(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_setting, value))
     return str(value)
+
+
+def breakable(text: str) -> Markup:
+    """Escape a text, with line breaks permitted after punctuation within names.
+
+    Examples
+    --------
+    >>> breakable("<b>_mean.radius")
+    Markup('&lt;b&gt;_<wbr>mean.<wbr>radius')
+    """
+    return Markup("<wbr>").join(escape(part) for part in _WORD_BOUNDARY.split(text))
+
+
+def unbroken(text: str) -> str:
+    r"""Put no-break spaces between numbers and units.
+
+    Examples
+    --------
+    >>> unbroken("0.82 bit")
+    '0.82\xa0bit'
+    """
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def typeset(text: str) -> str:
+    """Return a number with a minus sign, an infinity sign, or a dash if it is unknown.
+
+    Examples
+    --------
+    >>> typeset("-0.5"), typeset("-inf"), typeset("-")
+    ('−0.5', '−∞', '–')
+    """
+    return "–" if text == "-" else text.replace("-", "−").replace("inf", "∞")
+
+
+def number(value: float | str | None, digits: int = 3) -> str:
+    """Return a number with fixed decimals as it is printed on pages.
+
+    Examples
+    --------
+    >>> number(-1234.5, 1), number(-0.001, 1), number(None, 1)
+    ('−1,234.5', '0.0', '–')
+    """
+    known = to_float(value)
+    return "–" if math.isnan(known) else typeset(f"{round(known, digits) + 0.0:,.{digits}f}")

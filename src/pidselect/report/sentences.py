@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import isinf
 from typing import TYPE_CHECKING
 
@@ -81,12 +80,11 @@ def significance(
     n_rows: int,
 ) -> list[str]:
     """Return how the selection was tested, and on which rows."""
-    settings = selection.settings
     if _is_untested(selection):
         lines = ["Not tested, as n_permutations is 0: the features are only ranked."]
     else:
-        lines = [*_tests(selection), *_final_tests(selection)]
-    if (n_samples := settings.n_samples or n_rows) < n_rows:
+        lines = _tests(selection)
+    if (n_samples := selection.settings.n_samples or n_rows) < n_rows:
         lines.append(f"The tests used {n_samples:,} of {n_rows:,} rows.")
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
@@ -96,55 +94,47 @@ def significance(
             "selected features are biased upwards."
         )
     if stability is not None:
-        lines.append(_stability(stability))
+        similarity = ""
+        if stability.stability is not None:
+            similarity = f" Stability {stability.stability:.2f} (1: equal, 0: random selections)."
+        lines.append(
+            f"Frequency: share of {counted(len(stability.selections), 'subsample')} of "
+            f"{100 * stability.sample_fraction:g} % of the rows in which a feature is selected."
+            f"{similarity}"
+        )
     return lines
 
 
 def _tests(selection: Selection) -> list[str]:
     alpha, n_permutations = selection.settings.alpha, selection.settings.n_permutations
-    tested = [step for step in selection.steps if step.p_value is not None]
-    if not tested:
-        return []
-    level = f"permutation test at level {alpha:g}"
-    if n_permutations == "auto":
-        most = max(step.n_permutations for step in tested)
-        lines = [
-            f"Each step is a sequential {level} with at most {most:,} permutations. As it stops "
-            "early, a p-value only shows whether it is below the level."
-        ]
-    else:
-        lines = [
-            f"Each step is a {level} with {n_permutations:,} permutations; the smallest possible "
-            f"p-value is {1 / (1 + n_permutations):.3f}."
-        ]
-    lines.append(
-        f"False-positive rate of a step without informative candidates: {100 * alpha:g} %."
-    )
+    lines = []
+    if tested := [step for step in selection.steps if step.p_value is not None]:
+        level = f"permutation test at level {alpha:g}"
+        if n_permutations == "auto":
+            most = max(step.n_permutations for step in tested)
+            lines.append(
+                f"Each step is a sequential {level} with at most {most:,} permutations. As it "
+                "stops early, a p-value only shows whether it is below the level."
+            )
+        else:
+            lines.append(
+                f"Each step is a {level} with {n_permutations:,} permutations; the smallest "
+                f"possible p-value is {1 / (1 + n_permutations):.3f}."
+            )
+        lines.append(
+            f"False-positive rate of a step without informative candidates: {100 * alpha:g} %."
+        )
     if close := dict.fromkeys(step.chosen for step in tested if step.close_call):
         lines.append(f"Close call, more permutations may change the decision: {listed([*close])}.")
-    return lines
-
-
-def _final_tests(selection: Selection) -> Iterable[str]:
     if selection.p_values:
-        yield (
+        lines.append(
             "The final p-value is that of a feature given all other selected features, adjusted "
             "for their number."
         )
-    alpha = selection.settings.alpha
     weak = [name for name, p in selection.p_values.items() if not is_significant(p, alpha)]
     if weak:
-        yield f"Not significant given the other selected features: {listed(weak)}."
-
-
-def _stability(stability: Stability) -> str:
-    text = (
-        f"Frequency: share of {counted(len(stability.selections), 'subsample')} of "
-        f"{100 * stability.sample_fraction:g} % of the rows in which a feature is selected."
-    )
-    if stability.stability is None:
-        return text
-    return f"{text} Stability {stability.stability:.2f} (1: equal, 0: random selections)."
+        lines.append(f"Not significant given the other selected features: {listed(weak)}.")
+    return lines
 
 
 def record_sentence(name: str, selection: Selection) -> str:

@@ -140,29 +140,22 @@ def _selected(
     metadata: ReportMetadata,
 ) -> dict[str, Any]:
     """Return a row of the table of selected features."""
-    is_fixed = name in selection.fixed_features
+    step = None if name in selection.fixed_features else selection.inclusion_step(name)
     explained = {} if explanation is None else {one.name: one.sentence for one in explanation}
-    row: dict[str, Any] = {
+    return {
         "order": order,
         "name": name,
         "feature_type": metadata.feature_types.get(name, "group"),
-        "is_fixed": is_fixed,
-        **dict.fromkeys(("step", "bits", "estimator", "p_value")),
+        "is_fixed": step is None,
+        "step": step and selection.steps.index(step) + 1,
+        "bits": step and step.value,
+        "estimator": step and step.estimator,
+        "p_value": step and step.p_value,
         "final_p": selection.p_values.get(name),
-        "jointly_included": [],
+        "jointly_included": [one for one in step.jointly_included if one != name] if step else [],
         "frequency": None if stability is None else stability.frequencies.get(name),
         "sentence": explained.get(name) or record_sentence(name, selection),
     }
-    if not is_fixed:
-        step = selection.inclusion_step(name)
-        row |= {
-            "step": selection.steps.index(step) + 1,
-            "bits": step.value,
-            "estimator": step.estimator,
-            "p_value": step.p_value,
-            "jointly_included": [other for other in step.jointly_included if other != name],
-        }
-    return row
 
 
 def _step(number: int, step: Step) -> dict[str, Any]:

@@ -11,18 +11,8 @@ from xml.etree import ElementTree
 def tidy(svg: str, label: str, prefix: str, shared: Sequence[str], description: str = "") -> str:
     """Return a smaller SVG element, without page-wide styles and with ids of its own.
 
-    Parameters
-    ----------
-    svg : str
-        Written by matplotlib.
-    label : str
-        The accessible name.
-    prefix : str
-        Of all ids.
-    shared : sequence of str
-        Styles of most texts, such as "font-size: 8px", to be set once.
-    description : str
-        The accessible description.
+    `label` and `description` are for screen readers, `prefix` is that of all ids, and `shared` are
+    styles of most texts, such as "font-size: 8px", to be set once.
     """
     root = ElementTree.fromstring(svg)
     found = dict.fromkeys(re.findall(r'(?:url\(|href=")#([\w-]+)', svg))
@@ -50,19 +40,14 @@ def tidy(svg: str, label: str, prefix: str, shared: Sequence[str], description: 
         "style": ";".join(("stroke-linejoin:round", "stroke-linecap:butt", *shared)),
         **{name: root.attrib[name] for name in ("width", "height", "viewBox")},
     }
-    if description:
-        _describe(root, label, description, prefix)
+    if description:  # title and description for screen readers
+        del root.attrib["aria-label"]
+        root.attrib["aria-labelledby"] = f"{prefix}-title {prefix}-desc"
+        for place, (tag, words) in enumerate((("title", label), ("desc", description))):
+            element = ElementTree.Element(tag, {"id": f"{prefix}-{tag}"})
+            element.text = words
+            root.insert(place, element)
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _describe(root: ElementTree.Element, label: str, description: str, prefix: str) -> None:
-    """Add title and description for screen readers."""
-    del root.attrib["aria-label"]
-    root.attrib["aria-labelledby"] = f"{prefix}-title {prefix}-desc"
-    for place, (tag, words) in enumerate((("title", label), ("desc", description))):
-        element = ElementTree.Element(tag, {"id": f"{prefix}-{tag}"})
-        element.text = words
-        root.insert(place, element)
 
 
 def _unwrap(element: ElementTree.Element) -> None:

@@ -16,14 +16,14 @@ from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Expl
 from pidselect.notebook import ATOMS, atom_type
 from pidselect.report.displays import base
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
-from pidselect.report.style import INK, LOOKS
+from pidselect.report.style import AMBER, BLUE, DARK, GREEN, INK
 
 #: Colour and hatch of each type of atom.
 PARTS = {
-    "unique": LOOKS["unique1"],
-    "shared": LOOKS["shared"],
-    "synergy": LOOKS["synergy"],
-    "mixed": LOOKS["joint"]._replace(hatch="xxxx"),
+    "unique": (BLUE, ""),
+    "shared": (AMBER, "\\\\\\\\"),
+    "synergy": (GREEN, "----"),
+    "mixed": (DARK, "xxxx"),
 }
 
 #: Up to so many atoms are in the order of the lattice, more by decreasing size.
@@ -34,16 +34,9 @@ IN_ORDER = 18
 class AtomBar:
     """One bar: the PID of a feature, or one atom of a decomposition.
 
-    Parameters
-    ----------
-    name : str
-    parts : mapping of str to float
-        Amounts by type: "unique", "shared", "synergy", or "mixed" for other atoms of three and
-        more sources. Empty or NaN: not estimable.
-    note : str
-        Text beside the bar, such as the role of a feature.
-    interval : pair of float, optional
-        Bootstrap interval of an atom.
+    `parts` are amounts by type: "unique", "shared", "synergy", or "mixed" for other atoms of three
+    and more sources; empty or NaN if not estimable. `note` is the text beside the bar, such as the
+    role of a feature, `interval` the bootstrap interval of an atom.
     """
 
     name: str
@@ -175,8 +168,8 @@ class AtomBarsDisplay(RowsDisplay):
             ax.set_xlim(-0.05, 1.0)
         found = {name for bar in drawn for name in bar.parts}
         return [
-            Patch(fc=look.colour, hatch=look.hatch, ec=base.BACKGROUND, label=name)
-            for name, look in PARTS.items()
+            Patch(fc=colour, hatch=hatch, ec=base.BACKGROUND, label=name)
+            for name, (colour, hatch) in PARTS.items()
             if name in found
         ]
 
@@ -211,18 +204,9 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
     ends = {-1: 0.0, 1: 0.0}
     for name, value in sorted(bar.parts.items(), key=lambda part: np.isinf(part[1])):
         length = float(np.clip(value, -edge, edge))
-        side, look = -1 if length < 0 else 1, PARTS[name]
-        ax.barh(
-            place,
-            length,
-            height=0.72,
-            left=ends[side],
-            color=look.colour,
-            hatch=look.hatch,
-            edgecolor=base.BACKGROUND,
-            linewidth=0.3,
-            zorder=2,
-        )
+        side, (colour, hatch) = -1 if length < 0 else 1, PARTS[name]
+        style: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": base.BACKGROUND}
+        ax.barh(place, length, 0.72, ends[side], linewidth=0.3, zorder=2, **style)
         ends[side] += length
         if np.isinf(value):
             marker = ">" if side > 0 else "<"

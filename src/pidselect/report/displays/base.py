@@ -50,10 +50,10 @@ MAX_FEATURES = 30
 ROW, AROUND_ROWS, LINE_HEIGHT = 0.215, 1.05, 0.125
 
 #: Width and height of a figure, and the margins left and right of its axes, in inches.
-Layout = tuple[float, float, float, float]
+FigureLayout = tuple[float, float, float, float]
 
 #: Layout of a figure that holds a message only.
-EMPTY: Layout = (5.2, 1.2, 0.75, 0.1)
+EMPTY: FigureLayout = (5.2, 1.2, 0.75, 0.1)
 
 SUFFIXES = (".svg", ".png", ".pdf")
 
@@ -61,13 +61,8 @@ SUFFIXES = (".svg", ".png", ".pdf")
 class Display(ABC):
     """Numbers that can be drawn into axes, written to a file, and described in words.
 
-    pyplot is not used, and matplotlib's settings are not changed.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes of the last `plot`.
-    figure_ : matplotlib Figure
+    `ax_` and `figure_` are matplotlib's, of the last `plot`. pyplot is not used, and matplotlib's
+    settings are not changed.
     """
 
     ax_: Axes
@@ -99,11 +94,7 @@ class Display(ABC):
         `salt` distinguishes the ids of equal pictures on the same page.
         """
         name = f"{salt} {type(self).__name__}"
-        with _settings({"svg.hashsalt": name}):
-            written = io.StringIO()
-            figure = self._new_figure()
-            figure.savefig(written, format="svg", dpi=CLOUD_DPI, metadata={"Date": None})
-        svg = written.getvalue()
+        svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": name}).decode()
         prefix = f"d{zlib.crc32(f'{name} {svg}'.encode()):08x}"
         return tidy(svg, self.title, prefix, SHARED_STYLES, self.describe())
 
@@ -130,12 +121,13 @@ class Display(ABC):
     def _repr_png_(self) -> bytes:
         return self._to_bytes("png")
 
-    def _to_bytes(self, file_format: str) -> bytes:
-        metadata = {"pdf": {"CreationDate": None}}.get(file_format)  # equal files at every run
-        with _settings():
-            written = io.BytesIO()
-            figure = self._new_figure()
-            figure.savefig(written, format=file_format, dpi=PICTURE_DPI, metadata=metadata)
+    def _to_bytes(
+        self, file_format: str, dpi: float = PICTURE_DPI, more: dict[str, Any] | None = None
+    ) -> bytes:
+        undated: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # equal at every run
+        with _settings(more):
+            written, figure = io.BytesIO(), self._new_figure()
+            figure.savefig(written, format=file_format, dpi=dpi, metadata=undated.get(file_format))
         return written.getvalue()
 
     def _new_figure(self) -> Figure:
@@ -151,7 +143,7 @@ class Display(ABC):
         """Return a few words for the repr."""
 
     @abstractmethod
-    def _layout(self) -> Layout:
+    def _layout(self) -> FigureLayout:
         """Return the size of a new figure and the approximate margins of its axes."""
 
     @abstractmethod
@@ -174,12 +166,11 @@ def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
 
 def to_record(result: Any, expected: type, example: str) -> dict[str, Any]:
     """Return ``result.to_dict()``; raise a TypeError if the result is of another type."""
-    if not isinstance(result, expected):
-        raise TypeError(
-            f"expected a {expected.__name__}, such as {example}, got a {type(result).__name__}"
-        )
-    record: dict[str, Any] = result.to_dict()  # type: ignore[attr-defined]
-    return record
+    if isinstance(result, expected):
+        return result.to_dict()  # type: ignore[attr-defined]
+    raise TypeError(
+        f"expected a {expected.__name__}, such as {example}, got a {type(result).__name__}"
+    )
 
 
 def label(name: str, most: int = SHORT_NAME) -> str:
@@ -188,15 +179,10 @@ def label(name: str, most: int = SHORT_NAME) -> str:
 
 
 def width(text: str, size: float = LABEL_SIZE) -> float:
-    """Return the approximate width of a text, in inches."""
-    longest = max((sum(map(_cells, line)) for line in text.split("\n")), default=0)
+    """Return the approximate width of a text, in inches; some letters have two cells or none."""
+    lines = [[one for one in line if not combining(one)] for line in text.split("\n")]
+    longest = max(sum(1 + (east_asian_width(one) in "WF") for one in line) for line in lines)
     return longest * LETTER * size / LABEL_SIZE
-
-
-def _cells(letter: str) -> int:
-    if combining(letter):
-        return 0
-    return 2 if east_asian_width(letter) in "WF" else 1
 
 
 def max_width(names: Sequence[str]) -> float:
@@ -267,6 +253,13 @@ def label_axes(ax: Axes, x: str = "", y: str = "") -> None:
             as_plain_text(axis.label)
 
 
+def slope(ax: Axes, angle: float) -> None:
+    """Turn the labels below the axes."""
+    for text in ax.get_xticklabels():
+        text.set(rotation=angle, rotation_mode="anchor", ha="right")
+        text.set_verticalalignment("center" if angle == 90 else "top")
+
+
 def show_message(ax: Axes, message: str) -> None:
     """Show why there is nothing to draw."""
     ax.text(0.5, 0.5, message, ha="center", va="center", transform=ax.transAxes, wrap=True)
@@ -325,7 +318,7 @@ class RowsDisplay(Display):
         more = len(self._rows()) - self.max_features
         return f"and {more} more" if more > 0 else ""
 
-    def _layout(self) -> Layout:
+    def _layout(self) -> FigureLayout:
         rows = self._rows()
         if not rows:
             return EMPTY

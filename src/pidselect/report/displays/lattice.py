@@ -19,7 +19,7 @@ from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
-from pidselect.report.style import INK, LOOKS
+from pidselect.report.style import BLUE, INK, VERMILION
 
 Numbers = NDArray[np.float64]
 
@@ -27,9 +27,7 @@ Numbers = NDArray[np.float64]
 SOURCES = {4: 2, 18: 3, 166: 4}
 
 #: Diverging, distinguishable with any colour vision and by lightness.
-COLOURS = LinearSegmentedColormap.from_list(
-    "atoms", [LOOKS["second"].colour, "#F7F7F7", LOOKS["first"].colour]
-)
+COLOURS = LinearSegmentedColormap.from_list("atoms", [VERMILION, "#F7F7F7", BLUE])
 
 #: Atoms listed where there is no room for boxes, and in the description.
 MAX_NAMED, MAX_DESCRIBED_ATOMS = 12, 8
@@ -131,7 +129,7 @@ class LatticeDisplay(Display):
     def _summary(self) -> str:
         return f"{len(self.labels)} atoms of {self.n_sources} sources"
 
-    def _layout(self) -> base.Layout:
+    def _layout(self) -> base.FigureLayout:
         return (*SIZES[self.n_sources], 0.1, 0.9)
 
     def _draw(self, ax: Axes) -> None:

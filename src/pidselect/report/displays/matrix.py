@@ -18,16 +18,13 @@ from pidselect.data.messages import counted, number, to_float
 from pidselect.decomposition.result import Explanation
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
-from pidselect.report.style import INK, LOOKS
+from pidselect.report.style import AMBER, GREEN, INK
 
 Numbers = NDArray[np.float64]
 
 #: Grey below zero for both halves; above it their colours of all displays, with a darker shade.
 _BELOW, _ZERO = "#6B6B6B", "#FAFAFA"
-_SHADES = {
-    "redundancy": (LOOKS["shared"].colour, "#8F5F00"),
-    "synergy": (LOOKS["synergy"].colour, "#00553E"),
-}
+_SHADES = {"redundancy": (AMBER, "#8F5F00"), "synergy": (GREEN, "#00553E")}
 MAPS = {
     name: LinearSegmentedColormap.from_list(
         name, [(0.0, _BELOW), (0.5, _ZERO), (0.8, colour), (1.0, dark)]
@@ -125,7 +122,7 @@ class SynergyMatrixDisplay(Display):
         n = len(self.names)
         return f"{counted(n, 'feature')}, {counted(n * (n - 1) // 2, 'pair')}"
 
-    def _layout(self) -> base.Layout:
+    def _layout(self) -> base.FigureLayout:
         if len(self.names) < 2:
             return base.EMPTY
         cells = min(7.0, max(1.9, 0.5 * len(self.names)))
@@ -189,10 +186,7 @@ class SynergyMatrixDisplay(Display):
         ax.set_xticks(places, names)
         ax.tick_params(axis="both", length=0, labelsize=base.LABEL_SIZE)
         if max(map(base.width, names)) > 0.9 * every * cell:
-            slope = 45 if every * cell > 0.22 else 90
-            for text in ax.get_xticklabels():
-                text.set(rotation=slope, rotation_mode="anchor", ha="right")
-                text.set_verticalalignment("center" if slope == 90 else "top")
+            base.slope(ax, 45 if every * cell > 0.22 else 90)
         base.as_plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
 
     def _draw_colour_bars(self, ax: Axes, norm: Normalize, low: float) -> None:

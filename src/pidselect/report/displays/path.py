@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from pidselect.data.messages import counted, listed, number, to_float
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
-from pidselect.report.style import INK, LOOKS
+from pidselect.report.style import BLUE, GREY, INK, VERMILION
 from pidselect.selection.result import INCLUSION_PHASES, Selection
 
 Numbers = NDArray[np.float64]
 
-CHOSEN, CRITICAL, OTHERS = (LOOKS[look].colour for look in ("first", "second", "plain"))
-BAND = "#F3F3F3"
+CHOSEN, CRITICAL, OTHERS, BAND = BLUE, VERMILION, GREY, "#F3F3F3"
 
 #: Largest width of a figure, smallest and largest width of a column, in inches.
 MAX_WIDTH, COLUMN = 10.0, (0.95, 1.9)
@@ -47,19 +46,9 @@ UNITS = {
 class PathStep:
     """A step of an inclusion phase.
 
-    Parameters
-    ----------
-    phase : {"forward", "lookahead", "random_starts"}
-    candidates : tuple of str
-    scores : tuple of float
-        Of each candidate, in the unit of the display; may be infinite.
-    chosen : str
-        The strongest candidate.
-    critical_value : float or None
-    included : tuple of str
-        The included features: none, the chosen one, or all of a tuple.
-    removed : tuple of str
-        Included features that a later test removed.
+    `scores` are in the unit of the display and may be infinite, `chosen` is the strongest
+    candidate. `included` holds none, the chosen one, or all of a tuple; `removed` those of them
+    that a later test removed.
     """
 
     phase: str
@@ -79,11 +68,6 @@ class PathStep:
     def score(self) -> float:
         """Score of the chosen candidate."""
         return self.scores[self.candidates.index(self.chosen)]
-
-    @property
-    def is_exceeded(self) -> bool:
-        """Whether another candidate scores higher here, and lower in another test of the step."""
-        return any(score > self.score for score in self.scores)
 
 
 @dataclass(eq=False, repr=False)
@@ -159,8 +143,8 @@ class SelectionPathDisplay(Display):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether a candidate scores higher than the chosen one of its step."""
-        return any(step.is_exceeded for step in self.steps)
+        """Whether a candidate scores higher than the chosen one, and lower in another test."""
+        return any(score > step.score for step in self.steps for score in step.scores)
 
     def describe(self) -> str:
         """Return the main numbers in words."""
@@ -199,7 +183,7 @@ class SelectionPathDisplay(Display):
         features = counted(len(self.features), "feature")
         return f"{counted(len(self.steps), 'step')}, {features} selected"
 
-    def _layout(self) -> base.Layout:
+    def _layout(self) -> base.FigureLayout:
         if not self.steps:
             return base.EMPTY
         longest, left, right = self._longest_label(), 0.75, 0.1
@@ -220,51 +204,55 @@ class SelectionPathDisplay(Display):
         for place in range(0, len(self.steps), 2):
             ax.axvspan(place + 0.5, place + 1.5, color=BAND, linewidth=0, zorder=0)
         column = base.inches(ax)[0] / len(self.steps)
-        edges = self._edges()
-        self._draw_dots(ax, edges, column)
+        drawn = [score for step in self.steps for score in step.scores]
+        drawn += [one.critical_value for one in self.steps if one.critical_value is not None]
+        known = [value for value in drawn if np.isfinite(value)] or [0.0, 1.0]
+        low, high = min(known), max(known)
+        gap = 0.12 * ((high - low) or abs(high) or 1.0)
+        edges = low - gap, high + gap  # where infinite scores are drawn
+        positions = self._positions()
+        self._draw_dots(ax, positions, edges, column)
         for place, step in enumerate(self.steps):
-            self._draw_chosen(ax, place, step, edges, 7.5 if column > 0.3 else 5.0)
-        low, high = edges
-        pad = 0.04 * (high - low)
+            if step.critical_value is not None:
+                y = float(np.clip(step.critical_value, *edges))
+                ends = [place + 1 - HALF_LINE, place + 1 + HALF_LINE]
+                ax.plot(ends, [y, y], color=CRITICAL, lw=2.0, zorder=3, solid_capstyle="butt")
+            if np.isnan(step.score):
+                continue
+            x = positions[place][step.candidates.index(step.chosen)]
+            y = float(np.clip(step.score, *edges))
+            size, face = 7.5 if column > 0.3 else 5.0, CHOSEN if step.included else base.BACKGROUND
+            ax.plot([x], [y], markerfacecolor=face, ms=size, zorder=4, clip_on=False, **DIAMOND)
+            if step.is_removed:
+                ax.plot([x], [y], "x", ms=1.9 * size, color=INK, mew=1.4, zorder=5)
+        pad = 0.04 * (edges[1] - edges[0])
         ax.set_xlim(0.5, len(self.steps) + 0.5)
-        ax.set_ylim(low - pad, high + pad)
-        self._mark_infinity(ax, edges)
+        ax.set_ylim(edges[0] - pad, edges[1] + pad)
+        self._mark_infinity(ax, edges, set(drawn))
         self._label_columns(ax, column)
         self._draw_legend(ax)
 
-    def _edges(self) -> tuple[float, float]:
-        """Return where infinite scores are drawn, below and above all others."""
-        known = [value for value in self._values() if np.isfinite(value)] or [0.0, 1.0]
-        low, high = min(known), max(known)
-        gap = 0.12 * ((high - low) or abs(high) or 1.0)
-        return low - gap, high + gap
-
-    def _values(self) -> list[float]:
-        scores = [score for step in self.steps for score in step.scores]
-        lines = [step.critical_value for step in self.steps]
-        return scores + [line for line in lines if line is not None]
-
-    def _x(self, place: int) -> Numbers:
-        """Return the horizontal positions of candidates; a feature has the same in all columns."""
-        step = self.steps[place]
-        if step.phase == "forward":
-            forward = [one for one in self.steps if one.phase == "forward"]
-            singles = (name for one in forward for name in one.candidates)
-            order = {name: place for place, name in enumerate(dict.fromkeys(singles))}
-        else:
-            order = {name: place for place, name in enumerate(step.candidates)}
-        at = np.array([order[name] for name in step.candidates], dtype=float)
-        share = 2.0 * at / (len(order) - 1) - 1.0 if len(order) > 1 else np.zeros_like(at)
-        return place + 1 + SPREAD * share
-
-    def _draw_dots(self, ax: Axes, edges: tuple[float, float], column: float) -> None:
-        """Draw all candidates but the strongest; infinite scores are triangles at an edge."""
-        parts = []
+    def _positions(self) -> list[Numbers]:
+        """Return where candidates are in each column; a feature has the same place in all."""
+        forward = [step.candidates for step in self.steps if step.phase == "forward"]
+        features = list(dict.fromkeys(name for names in forward for name in names))
+        positions = []
         for place, step in enumerate(self.steps):
-            scores = np.array(step.scores, dtype=float)
-            others = np.array([name != step.chosen for name in step.candidates], dtype=bool)
-            parts.append(np.stack([self._x(place), scores])[:, others & ~np.isnan(scores)])
-        x, y = np.concatenate(parts, axis=1)
+            names = features if step.phase == "forward" else step.candidates
+            spread = np.linspace(-SPREAD, SPREAD, len(names)) if len(names) > 1 else [0.0]
+            at = dict(zip(names, spread, strict=True))
+            positions.append(place + 1 + np.array([at[name] for name in step.candidates]))
+        return positions
+
+    def _draw_dots(
+        self, ax: Axes, positions: list[Numbers], edges: tuple[float, float], column: float
+    ) -> None:
+        """Draw all candidates but the strongest; infinite scores are triangles at an edge."""
+        others = np.concatenate(
+            [[name != step.chosen for name in step.candidates] for step in self.steps]
+        ).astype(bool)
+        x, y = np.concatenate(positions), np.concatenate([step.scores for step in self.steps])
+        x, y = x[others & ~np.isnan(y)], y[others & ~np.isnan(y)]
         n_most = max(len(step.candidates) for step in self.steps)
         size = 4.2 if n_most * len(self.steps) < 150 else 3.0 if column > 0.3 else 2.0
         shapes = (("o", np.isfinite(y), 0.0), ("^", y == np.inf, 1.5), ("v", y == -np.inf, 1.5))
@@ -282,41 +270,18 @@ class SelectionPathDisplay(Display):
                     zorder=2,
                 )
 
-    def _draw_chosen(
-        self, ax: Axes, place: int, step: PathStep, edges: tuple[float, float], size: float
-    ) -> None:
-        if step.critical_value is not None:
-            y = float(np.clip(step.critical_value, *edges))
-            ends = [place + 1 - HALF_LINE, place + 1 + HALF_LINE]
-            ax.plot(ends, [y, y], color=CRITICAL, lw=2.0, zorder=3, solid_capstyle="butt")
-        if np.isnan(step.score):
-            return
-        x = self._x(place)[step.candidates.index(step.chosen)]
-        y = float(np.clip(step.score, *edges))
-        face = CHOSEN if step.included else base.BACKGROUND
-        ax.plot([x], [y], markerfacecolor=face, ms=size, zorder=4, clip_on=False, **DIAMOND)
-        if step.is_removed:
-            ax.plot([x], [y], "x", ms=1.9 * size, color=INK, mew=1.4, zorder=5)
-
-    def _mark_infinity(self, ax: Axes, edges: tuple[float, float]) -> None:
+    def _mark_infinity(self, ax: Axes, edges: tuple[float, float], values: set[float]) -> None:
         """Label the edges at which infinite scores are drawn, and remove ticks beyond them."""
-        values = set(self._values())
         near = 0.06 * (edges[1] - edges[0])
         for value, edge in zip((-np.inf, np.inf), edges, strict=True):
             if value in values:
                 ticks = np.array(ax.get_yticks())
                 ax.set_yticks(ticks[(ticks > edges[0] + near) & (ticks < edges[1] - near)])
                 ax.axhline(edge, color=OTHERS, lw=0.7, linestyle=(0, (1.0, 2.0)), zorder=1)
-                ax.annotate(
-                    str(value),
-                    (0.0, edge),
-                    (-4.0, 0.0),
-                    xycoords=("axes fraction", "data"),
-                    textcoords="offset points",
-                    ha="right",
-                    va="center",
-                    color=base.outer_colour(ax),
-                )
+                style: dict[str, Any] = {"ha": "right", "va": "center"}
+                style |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+                colour = base.outer_colour(ax)
+                ax.annotate(str(value), (0.0, edge), (-4.0, 0.0), color=colour, **style)
 
     def _label_columns(self, ax: Axes, column: float) -> None:
         """Write the strongest candidate below each column, only some where there is no room."""
@@ -324,11 +289,9 @@ class SelectionPathDisplay(Display):
         shown_steps = self.steps[::every]
         ax.set_xticks(range(1, len(self.steps) + 1, every), list(map(_tick_label, shown_steps)))
         ax.tick_params(axis="both", length=2.5, labelsize=base.LABEL_SIZE)
-        is_upright, is_wide = column < UPRIGHT, self._longest_label() <= column
+        if self._longest_label() > column:
+            base.slope(ax, 90 if column < UPRIGHT else SLOPE)
         for text, step in zip(ax.get_xticklabels(), shown_steps, strict=True):
-            if not is_wide:
-                text.set(rotation=90 if is_upright else SLOPE, rotation_mode="anchor", ha="right")
-                text.set_verticalalignment("center" if is_upright else "top")
             text.set_color(CHOSEN if step.included else base.outer_colour(ax))
             text.set_alpha(1.0 if step.included else base.MUTED)
         base.as_plain_text(*ax.get_xticklabels())

@@ -13,12 +13,11 @@ from matplotlib.lines import Line2D
 from pidselect.data.messages import counted, listed, number, to_float
 from pidselect.report.displays import base
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
-from pidselect.report.style import LOOKS
+from pidselect.report.style import BLUE
 from pidselect.selection.stability import Stability
 
-COLOUR = LOOKS["first"].colour
-DOT: dict[str, Any] = {"marker": "o", "ms": 5.0, "mew": 1.2, "color": COLOUR}
-INTERVAL: dict[str, Any] = {"color": COLOUR, "lw": 1.6, "alpha": 0.55}
+DOT: dict[str, Any] = {"marker": "o", "ms": 5.0, "mew": 1.2, "color": BLUE}
+INTERVAL: dict[str, Any] = {"color": BLUE, "lw": 1.6, "alpha": 0.55}
 
 
 @dataclass(eq=False, repr=False)
@@ -129,7 +128,7 @@ class StabilityDisplay(RowsDisplay):
         filled = [not is_typical or name in self.most_frequent for name in self.names[:n_rows]]
         for place, is_filled in enumerate(filled):
             ax.plot(self.intervals[place], [place, place], zorder=2, **INTERVAL)
-            face = COLOUR if is_filled else base.BACKGROUND
+            face = BLUE if is_filled else base.BACKGROUND
             at = self.frequencies[place]
             ax.plot([at], [place], markerfacecolor=face, clip_on=False, zorder=3, **DOT)
         ax.set_xlim(-0.02, 1.02)
