@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from decomposition.conic import solve_conic
 from decomposition.distributions import FAMILIES, stress
 from decomposition.naive_conic import bounds, marginals
 from pidselect.decomposition.broja import broja, solve
-from pidselect.decomposition.conic import solve_conic
 from pidselect.decomposition.pmf import information
 
 BIT = np.log(2)

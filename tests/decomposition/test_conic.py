@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from decomposition.conic import solve_conic
 from decomposition.distributions import FAMILIES, stress
 from decomposition.naive_conic import bounds, conditional_entropy, marginals, onto_marginals
 from pidselect import datasets
-from pidselect.decomposition.conic import solve_conic
 
 BIT = np.log(2)
 AND_SHARED = 1.5 - 0.75 * np.log2(3)  # I(T; X1) of an AND gate, all of it shared

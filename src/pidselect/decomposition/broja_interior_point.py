@@ -22,6 +22,7 @@ from numba import njit
 
 from pidselect.decomposition.broja_certificate import certify
 from pidselect.decomposition.broja_newton import OPTIONS, FloatArray, IntArray, factorise, solve
+from pidselect.decomposition.dot_product import dot
 
 #: The smallest slack at the start, in nats.
 MARGIN = 0.5
@@ -88,7 +89,7 @@ def interior_point(first, second, power, tolerance, most_steps):
     problem, point = start(first, second, power)
     lower, upper = -np.inf, np.inf
     for step in range(most_steps + 1):
-        distance = distance_of(point)
+        distance = distance_of(point.slack, point.pair)
         if distance < tolerance or step == most_steps or not np.isfinite(distance):
             below, above = certify(first, second, point.left, point.right, joint_of(point))
             lower, upper = max(lower, below), min(upper, above)
@@ -100,13 +101,9 @@ def interior_point(first, second, power, tolerance, most_steps):
 
 
 @njit(**OPTIONS)
-def distance_of(point):
+def distance_of(slack, pair):
     """Return the sum of slack times multiplier, approximately the duality gap."""
-    distance = 0.0
-    for a in range(point.pair.shape[0]):
-        for b in range(point.pair.shape[1]):
-            distance += point.slack[a, b] * point.pair[a, b]
-    return distance
+    return dot(slack.ravel(), pair.ravel())
 
 
 @njit(**OPTIONS)
@@ -166,15 +163,9 @@ def _unknowns(first):
 
 @njit(**OPTIONS)
 def _centre(point, power):
-    """Return a power of slack times multiplier, normalised to sum 1."""
-    centre = np.zeros(point.pair.shape)
-    total = 0.0
-    for a in range(centre.shape[0]):
-        for b in range(centre.shape[1]):
-            if point.pair[a, b] > 0.0:
-                centre[a, b] = (point.slack[a, b] * point.pair[a, b]) ** power
-                total += centre[a, b]
-    return centre / total
+    """Return a power of slack times multiplier, normalised to sum 1; 0 for impossible pairs."""
+    centre = np.where(point.pair > 0.0, (point.slack * point.pair) ** power, 0.0)
+    return centre / centre.sum()
 
 
 @njit(**OPTIONS)
@@ -212,10 +203,12 @@ def improve(problem, point, distance, nearest):
     factors = factorise(joint_of(point), point.conditional, stiffness, problem.free)
     target = np.zeros(point.pair.shape)
     step = direction(problem, point, factors, target)
-    aim = aimed(point, step, distance)
-    correct(problem, point, step, max(aim, nearest), target)
-    step = direction(problem, point, factors, target)
-    advance(problem, point, step)
+    dual, primal = step_lengths(point, step)
+    reached = distance_of(point.slack + dual * step.slack, point.pair + primal * step.pair)
+    # The better the prediction, the smaller the duality gap to aim at.
+    aim = max(distance * max((reached / distance) ** 3, BOLDEST), nearest)
+    correct(problem, point, step, (dual, primal), aim, distance, target)
+    advance(point, direction(problem, point, factors, target))
 
 
 @njit(**OPTIONS)
@@ -227,12 +220,9 @@ def direction(problem, point, factors, target):
     for t in range(n_targets):
         for a in range(n_first):
             conditional, row, other = point.conditional[t, a], pull[a], right_side[t]
-            total = 0.0
             for b in range(n_second):
-                part = conditional[b] * row[b]
-                total += part
-                other[b] -= part
-            left_side[t, a] -= total
+                other[b] -= conditional[b] * row[b]
+            left_side[t, a] -= dot(conditional, row)
     change = solve(factors, left_side, right_side)
     step = NewtonStep(change.left, change.right, np.empty(target.shape), np.empty(target.shape))
     drift = np.empty(n_second)
@@ -260,36 +250,23 @@ def step_lengths(point, step):
     dual, primal = 1.0, 1.0
     for a in range(point.pair.shape[0]):
         for b in range(point.pair.shape[1]):
-            if point.pair[a, b] > 0.0:
-                if -step.slack[a, b] * dual > point.slack[a, b]:
-                    dual = point.slack[a, b] / -step.slack[a, b]
-                if -step.pair[a, b] * primal > point.pair[a, b]:
-                    primal = point.pair[a, b] / -step.pair[a, b]
+            if -step.slack[a, b] * dual > point.slack[a, b]:
+                dual = point.slack[a, b] / -step.slack[a, b]
+            if -step.pair[a, b] * primal > point.pair[a, b]:
+                primal = point.pair[a, b] / -step.pair[a, b]
     return dual, primal
 
 
 @njit(**OPTIONS)
-def aimed(point, step, distance):
-    """Return the duality gap to aim at: the better the prediction, the smaller."""
-    dual, primal = step_lengths(point, step)
-    reached = 0.0
-    for a in range(point.pair.shape[0]):
-        for b in range(point.pair.shape[1]):
-            slack = point.slack[a, b] + dual * step.slack[a, b]
-            reached += slack * (point.pair[a, b] + primal * step.pair[a, b])
-    return distance * max((reached / distance) ** 3, BOLDEST)
-
-
-@njit(**OPTIONS)
-def correct(problem, point, step, aim, target):
+def correct(problem, point, step, lengths, aim, distance, target):
     """Set the target of slack times multiplier for each pair.
 
     That is its part of `aim`, minus the product of the predicted changes, plus the effect of the
     constraint's curvature on its slack.
     """
     n_targets, n_first, n_second = point.conditional.shape
-    dual, primal = step_lengths(point, step)
-    bound = MOST_CORRECTION * max(aim, distance_of(point))
+    dual, primal = lengths
+    bound = MOST_CORRECTION * max(aim, distance)
     variance, mean = np.empty(n_second), np.empty(n_second)
     for a in range(n_first):
         variance[:], mean[:] = 0.0, 0.0
@@ -308,39 +285,27 @@ def correct(problem, point, step, aim, target):
 
 
 @njit(**OPTIONS)
-def _largest_excess(point):
-    largest = -np.inf
-    for a in range(point.excess.shape[0]):
-        for b in range(point.excess.shape[1]):
-            if not point.excess[a, b] <= largest:
-                largest = point.excess[a, b]
-    return largest
-
-
-@njit(**OPTIONS)
-def advance(problem, point, step):
+def advance(point, step):
     """Move as far as slacks and multipliers stay positive and the linear model is trusted."""
     dual, primal = step_lengths(point, step)
     dual, primal = min(1.0, NEARLY * dual), min(1.0, NEARLY * primal)
-    trusted = max(_largest_excess(point), TRUSTED)
+    trusted = max(point.excess.max(), TRUSTED)
     gone = 0.0
     for _ in range(SHORTENINGS):
-        move = dual - gone
-        for t in range(point.left.shape[0]):
-            for a in range(point.left.shape[1]):
-                point.left[t, a] += move * step.left[t, a]
-            for b in range(point.right.shape[1]):
-                point.right[t, b] += move * step.right[t, b]
-        for a in range(point.pair.shape[0]):
-            for b in range(point.pair.shape[1]):
-                if point.pair[a, b] > 0.0:
-                    point.slack[a, b] += move * step.slack[a, b]
+        _move(point.left, dual - gone, step.left)
+        _move(point.right, dual - gone, step.right)
+        _move(point.slack, dual - gone, step.slack)
         gone = dual
         update(point)
-        if _largest_excess(point) <= trusted:
+        if point.excess.max() <= trusted:
             break
         dual *= SHORTER
-    for a in range(point.pair.shape[0]):
-        for b in range(point.pair.shape[1]):
-            if point.pair[a, b] > 0.0:
-                point.pair[a, b] += primal * step.pair[a, b]
+    _move(point.pair, primal, step.pair)
+
+
+@njit(**OPTIONS)
+def _move(values, length, step):
+    for i in range(values.shape[0]):
+        row, change = values[i], step[i]
+        for j in range(row.size):
+            row[j] += length * change[j]

@@ -20,6 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pidselect.decomposition.dot_product import dot, four_dots
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -30,15 +32,8 @@ WALL = 1e200
 #: States b processed at once, to stay in cache.
 CHUNK = 128
 
-#: With more unknowns, the matrix product is left to BLAS.
-FEW_ROWS = 256
-
-OPTIONS = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"contract", "reassoc", "nsz"},
-}
+#: No fast mathematics: results are the same whenever and wherever the kernels are compiled.
+OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 class Factors(NamedTuple):
@@ -91,11 +86,8 @@ def solve(factors, left_side, right_side):
     missing = np.empty(factors.free.shape[0])
     for i in range(missing.size):
         t, a = factors.free[i]
-        joint, conditional = factors.joint[t, a], factors.conditional[t, a]
-        total = left_side[t, a]
-        for b in range(n_second):
-            total -= joint[b] * change.right[t, b] + conditional[b] * change.tension[a, b]
-        missing[i] = total
+        known = dot(factors.joint[t, a], change.right[t])
+        missing[i] = left_side[t, a] - known - dot(factors.conditional[t, a], change.tension[a])
     _solve_dense(factors.dense, missing)
     for i in range(missing.size):
         t, a = factors.free[i]
@@ -160,17 +152,15 @@ def _add_laplacians(dense, joint, inverse_total, free):
     Its off-diagonal entries are -sum_b q[t,a,b] q[t,a',b] / M[t,b]; the diagonal ones are sums, not
     differences.
     """
-    n_targets, n_first, n_second = joint.shape
+    n_targets, n_first = joint.shape[:2]
     place = np.full((n_targets, n_first), -1)
     for i in range(free.shape[0]):
         place[free[i, 0], free[i, 1]] = i
     for t in range(n_targets):
         for a in range(n_first):
+            scaled = joint[t, a] * inverse_total[t]
             for other in range(a):
-                one, two, inverse = joint[t, a], joint[t, other], inverse_total[t]
-                weight = 0.0
-                for b in range(n_second):
-                    weight += one[b] * two[b] * inverse[b]
+                weight = dot(scaled, joint[t, other])
                 i, j = place[t, a], place[t, other]
                 if i >= 0:
                     dense[i, i] += weight
@@ -221,53 +211,29 @@ def _reduce(factors, i, start, rows):
 
 @njit(**OPTIONS)
 def _add_products(dense, rows):
-    """Add the products of all pairs of rows to the lower triangle, four of them at a time."""
-    n_rows, size = rows.shape
-    if n_rows > FEW_ROWS:
-        dense += np.dot(rows, rows.T)
-        return
-    for i in range(n_rows):
-        one = rows[i]
-        j = 0
-        while j + 3 <= i:
-            two, three, four, five = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]
-            a = b = c = d = 0.0
-            for k in range(size):
-                a += one[k] * two[k]
-                b += one[k] * three[k]
-                c += one[k] * four[k]
-                d += one[k] * five[k]
-            dense[i, j] += a
-            dense[i, j + 1] += b
-            dense[i, j + 2] += c
-            dense[i, j + 3] += d
-            j += 4
-        while j <= i:
-            two = rows[j]
-            a = 0.0
-            for k in range(size):
-                a += one[k] * two[k]
-            dense[i, j] += a
-            j += 1
+    """Add the products of all pairs of rows to the lower triangle."""
+    for i in range(rows.shape[0]):
+        four = i + 1 - (i + 1) % 4
+        for j in range(0, four, 4):
+            products = four_dots(rows[i], rows[j], rows[j + 1], rows[j + 2], rows[j + 3])
+            for k in range(4):
+                dense[i, j + k] += products[k]
+        for j in range(four, i + 1):
+            dense[i, j] += dot(rows[i], rows[j])
 
 
 @njit(**OPTIONS)
 def _factorise_dense(matrix):
     """Replace the lower triangle by its Cholesky factor, diagonal inverted."""
     for j in range(matrix.shape[0]):
-        before = matrix[j, j]
-        pivot = before
-        for k in range(j):
-            pivot -= matrix[j, k] * matrix[j, k]
+        before, row = matrix[j, j], matrix[j, :j]
+        pivot = before - dot(row, row)
         if not pivot > NOTHING_LEFT * before:
             pivot = WALL
         inverse = 1.0 / np.sqrt(pivot)
         matrix[j, j] = inverse
         for i in range(j + 1, matrix.shape[0]):
-            entry = matrix[i, j]
-            for k in range(j):
-                entry -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = entry * inverse
+            matrix[i, j] = (matrix[i, j] - dot(matrix[i, :j], row)) * inverse
 
 
 @njit(**OPTIONS)
@@ -275,10 +241,7 @@ def _solve_dense(factor, values):
     """Solve in place."""
     n = values.size
     for i in range(n):
-        value = values[i]
-        for k in range(i):
-            value -= factor[i, k] * values[k]
-        values[i] = value * factor[i, i]
+        values[i] = (values[i] - dot(factor[i, :i], values[:i])) * factor[i, i]
     for i in range(n - 1, -1, -1):
         value = values[i]
         for k in range(i + 1, n):

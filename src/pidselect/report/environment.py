@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pidselect import __version__
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "clarabel")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
 
 Environment = dict[str, str | int]
 

@@ -1,7 +1,8 @@
-"""BROJA as an exponential cone program: a slower but robust fallback."""
+"""BROJA as an exponential cone program: an independent solver to compare with."""
 
 from __future__ import annotations
 
+import clarabel
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -77,8 +78,6 @@ def _solve(
 
     The rows are the marginals, w of each pair, and three for the cone of each term.
     """
-    import clarabel  # rarely needed, and slow to import
-
     n, n_marginals, n_pairs = len(pair), len(marginals), int(pair.max()) + 1
     n_equal = n_marginals + n_pairs
     term, of_pair = np.arange(n), np.arange(n_pairs)
