@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw_column import BOOLS
@@ -110,53 +109,6 @@ def check_same_length(batch: Batch, n_samples: int) -> None:
             f"x has {batch.block.n_samples} samples and y has {n_samples}: "
             "each needs one value per sample."
         )
-
-
-def standardised(values: FloatArray) -> FloatArray:
-    """Return a column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
-    # Scaling by a power of two is exact and prevents overflow and underflow of squares.
-    values = np.ldexp(values, -np.frexp(np.nanmax(np.abs(values)))[1])
-    if np.nanmin(values) == np.nanmax(values):  # rounding could make its deviation positive
-        return values - np.nanmin(values)
-    return np.asarray((values - np.nanmean(values)) / np.nanstd(values, ddof=1), dtype=np.float64)
-
-
-def normal_scores(values: FloatArray) -> FloatArray:
-    r"""Return the normal scores of a column's ranks, with standard deviation 1 (ddof=1).
-
-    Rank n of N, ties sharing their average, becomes :math:`\Phi^{-1}(n / (N + 1))`. Missing values
-    stay missing; a constant column becomes zeros. Scores are not centred, so that distances
-    between them are invariant to the bit under strictly monotone maps and permutations of samples.
-
-    Examples
-    --------
-    >>> x = np.array([0.1, 0.2, 0.7, 100.0])
-    >>> normal_scores(x).round(2)
-    array([-1.17, -0.35,  0.35,  1.17])
-    >>> np.array_equal(normal_scores(-np.exp(x)), -normal_scores(x))
-    True
-    """
-    scores = np.full(len(values), np.nan)
-    present = ~np.isnan(values)
-    _, level, size = np.unique(values[present], return_inverse=True, return_counts=True)
-    if len(size) <= 1:
-        scores[present] = 0.0
-        return scores
-    # Twice the rank, counted from the nearer end: a negated column has exactly negated scores.
-    n = len(level)
-    from_below = 2 * np.cumsum(size) - size + 1
-    from_above = 2 * (n + 1) - from_below
-    score = ndtri(np.minimum(from_below, from_above) / (2 * (n + 1)))
-    score = np.where(from_above < from_below, -score, score)
-    mean = _symmetric_sum(size * score) / n
-    score /= np.sqrt(_symmetric_sum(size * (score - mean) ** 2) / (n - 1))
-    scores[present] = score[level]
-    return scores
-
-
-def _symmetric_sum(values: FloatArray) -> float:
-    """Return the sum, rounded alike for values in reverse order."""
-    return float(np.sum(values + values[::-1])) / 2.0
 
 
 class Partition(NamedTuple):

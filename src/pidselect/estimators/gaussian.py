@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators.base import (
-    MAX_MEMORY,
-    Batch,
-    Scorer,
-    check_same_length,
-    normal_scores,
-    standardised,
-)
+from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, check_same_length
 from pidselect.estimators.gaussian_kernels import (
     MIN_RESIDUAL,
     ConditioningBasis,
@@ -30,6 +23,7 @@ from pidselect.estimators.gaussian_kernels import (
     score_directions,
     score_levels,
 )
+from pidselect.estimators.scaling import normal_scores
 
 #: Unexplained variance below which the target is a linear function of x and S.
 MIN_UNEXPLAINED = 1e-14
@@ -53,9 +47,13 @@ MAX_CHUNK, CHUNK_MEMORY = 16, 1 / 8
 Transformation = Callable[[FloatArray], FloatArray]
 
 
-def zscore_direction(values: FloatArray) -> FloatArray:
+def linear_direction(values: FloatArray) -> FloatArray:
     """Return the centred unit vector of the values."""
-    return _direction(standardised(values))
+    if values.min() == values.max():  # rounding could make its deviation positive
+        return np.zeros(len(values))
+    # Scaling by a power of two is exact and prevents overflow and underflow of squares.
+    scaled = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
+    return _direction(_direction(scaled))  # twice, to remove rounding errors of the mean
 
 
 def rank_direction(values: FloatArray) -> FloatArray:
@@ -97,7 +95,7 @@ class Gaussian(BaseEstimator):
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
-        return _bind(target, given, zscore_direction, max_memory)
+        return _bind(target, given, linear_direction, max_memory)
 
 
 class Copula(BaseEstimator):

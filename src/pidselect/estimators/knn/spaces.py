@@ -118,6 +118,18 @@ def distances_from(space: Space, i: int, distance: FloatArray) -> None:
             distance[j] = max(distance[j], min(abs(values[j] - here), max_distance))
 
 
+@njit(**INNER)
+def insert(distance, nearest):
+    """Insert a distance into the smallest ones, which are ascending."""
+    slot = nearest.size - 1
+    if distance >= nearest[slot]:
+        return
+    while slot > 0 and nearest[slot - 1] > distance:
+        nearest[slot] = nearest[slot - 1]
+        slot -= 1
+    nearest[slot] = distance
+
+
 @njit(**JIT)
 def new_buffer(n_samples):
     """Allocate the buffers of `list_within`."""
