@@ -68,7 +68,7 @@ def _scores(present: tuple[float, ...]) -> dict[float, float]:
     score = {float(v): float((v - mean) / Fraction(deviation)) for v in levels}
     gaps = np.diff(list(score.values()))
     smallest, usual = float(np.min(gaps)), float(np.median(gaps))
-    unit = 2.0 ** (min(frexp(smallest)[1] - 2, frexp(usual)[1] - 19))
+    unit = 2.0 ** (min(frexp(smallest)[1] - 2, frexp(usual)[1] - 23))
     if smallest == 0 or max(score.values()) - min(score.values()) >= 2.0**52 * unit:
         return score
     return {value: round(number / unit) * unit for value, number in score.items()}

@@ -28,7 +28,7 @@ FACTOR_BITS = 26
 
 #: Bits of the median gap between other numbers that are kept. Affine copies of a column then have
 #: the same scores, with few exceptions where a rounding error exceeds the remaining bits.
-GAP_BITS = 18
+GAP_BITS = 22
 
 
 def zscores(values: FloatArray) -> FloatArray:
@@ -84,7 +84,7 @@ def lattice_multiples(levels: FloatArray) -> FloatArray | None:
     Examples
     --------
     >>> lattice_multiples(np.array([-0.3, 0.1, 0.1 + 0.2, 0.9]))
-    array([0., 4., 6., 12.])
+    array([0., 2., 3., 6.])
     >>> lattice_multiples(np.sqrt([0.1, 0.2, 0.3, 0.4]))
     """
     gaps, span, size = np.diff(levels), levels[-1] - levels[0], np.median(np.abs(levels))
