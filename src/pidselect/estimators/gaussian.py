@@ -168,24 +168,28 @@ class GaussianScorer:
         ----------
         blocks : sequence of Block
         rows : array of int32, shape (m, n_samples)
+            Permutations, unchecked.
 
         Returns
         -------
         array, shape (n_blocks, m)
         """
         for block in blocks:
-            check_same_length(Batch(block, rows), self.basis.given.shape[1])
+            check_same_length(Batch.of_permutations(block, rows), self.basis.given.shape[1])
         values = np.full((len(blocks), len(rows)), np.nan)
         single = [index for index, block in enumerate(blocks) if _is_single_column(block)]
-        if len(single) < MIN_CANDIDATES or not self._score_columns(blocks, single, rows, values):
+        if len(single) < MIN_CANDIDATES:
             single = []
+        else:
+            self._score_columns(blocks, single, rows, values)
         others = set(range(len(blocks))).difference(single)
         for index, block in enumerate(blocks):
             if index in others:
-                values[index] = self._score_block(Batch(block, rows))
+                values[index] = self._score_block(Batch.of_permutations(block, rows))
             inaccurate = np.flatnonzero(np.isnan(values[index]))
             if inaccurate.size:
-                values[index, inaccurate] = self._score_residuals(Batch(block, rows[inaccurate]))
+                batch = Batch.of_permutations(block, rows[inaccurate])
+                values[index, inaccurate] = self._score_residuals(batch)
         return values
 
     def _score_columns(
@@ -194,15 +198,14 @@ class GaussianScorer:
         indices: Sequence[int],
         rows: NDArray[np.int32],
         values: FloatArray,
-    ) -> bool:
-        """Score single columns, NaN if inaccurate; return False if rows are not permutations."""
+    ) -> None:
+        """Score single columns, NaN if inaccurate."""
         directions = [blocks[index].columns[0].made(self.transformation) for index in indices]
         n_samples, n_basis = self.basis.by_sample.shape
         for first in range(0, len(rows), self.chunk):
             some = slice(first, first + self.chunk)
             inverse = np.empty(rows[some].shape, dtype=np.int32)
-            if not invert_permutations(rows[some], inverse):
-                return False
+            invert_permutations(rows[some], inverse)
             loadings = np.zeros((len(indices), len(inverse), n_basis))
             for start in range(0, n_samples, SAMPLES_PER_BLOCK):
                 x = np.stack([v[start : start + SAMPLES_PER_BLOCK] for v in directions])
@@ -210,7 +213,6 @@ class GaussianScorer:
             found = np.empty(loadings.shape[:2])
             information_from_loadings(loadings, len(self.basis.given), found)
             values[indices, some] = found
-        return True
 
     def _score_block(self, batch: Batch) -> FloatArray:
         """Score a candidate of any number of directions, shape (m,), NaN if inaccurate."""

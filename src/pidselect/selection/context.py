@@ -250,4 +250,4 @@ def _score_together(scorer: Scorer, blocks: Sequence[Block], rows: Any) -> Float
 
 def _score(scorer: Scorer, block: Block, rows: Any) -> FloatArray:
     on_device = isinstance(scorer, CudaScorer)
-    return scorer.score(Batch(block, rows if on_device else np.asarray(rows)))
+    return scorer.score(Batch.of_permutations(block, rows if on_device else np.asarray(rows)))
