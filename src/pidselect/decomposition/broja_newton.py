@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pidselect.jit import njit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

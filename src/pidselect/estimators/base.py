@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw_column import BOOLS
+from pidselect.jit import njit
 
 #: Default limit on the memory of a bound estimator, in bytes.
 MAX_MEMORY = 2**30

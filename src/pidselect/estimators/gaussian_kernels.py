@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
+from pidselect.jit import njit
 
 #: Relative length below which a residual is rounding: the column is a linear function of S.
 MIN_RESIDUAL = 1e-13

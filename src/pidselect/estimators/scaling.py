@@ -9,10 +9,10 @@ scaled as integers, by a factor of few bits: their products and differences are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.special import ndtri
 
 from pidselect.data import FloatArray
+from pidselect.jit import njit
 
 #: Rounding errors of numbers up to 1 that may have been computed from others, of 32 or 64 bits.
 FLOAT32_ERROR, FLOAT64_ERROR = 2.0**-22, 2.0**-44

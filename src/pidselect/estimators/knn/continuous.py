@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import STRIDE, Candidate, CountingRule, TargetSpaces
@@ -44,6 +43,7 @@ from pidselect.estimators.knn.spaces import (
     new_buffer,
     point_distance,
 )
+from pidselect.jit import njit
 
 #: Number of samples up to which ranks fit into 16 bits.
 MAX_UINT16_SAMPLES = 2**16 - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import Candidate
@@ -19,6 +18,7 @@ from pidselect.estimators.knn.spaces import (
     insert,
     space_distance,
 )
+from pidselect.jit import njit
 
 
 class KSG2Spaces(NamedTuple):
