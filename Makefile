@@ -8,11 +8,6 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # and some tests start processes of their own.
 WORKERS ?= auto --maxprocesses 4
 
-# Compiled kernels are kept on disk. They are looked up by the file of the outermost function alone,
-# so here they are kept apart for every state of the kernels' sources.
-KERNELS = $(sort $(wildcard src/pidselect/estimators/knn/*.py src/pidselect/*/*_kernels.py src/pidselect/decomposition/broja_*.py))
-export NUMBA_CACHE_DIR = $(CURDIR)/.venv/kernels-$(shell cat $(KERNELS) | cksum | cut -d' ' -f1)
-
 .PHONY: help demo test lint docs bench reproduce clean
 
 help:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
-from math import floor, fsum, inf, log, nan, sqrt
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import pairwise
+from math import floor, frexp, fsum, inf, ldexp, log, nan, sqrt
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -30,13 +33,79 @@ FAR = 1e300
 
 
 def zscore(columns: Array) -> Array:
-    """Return (v - mean) / std of each column, std with ddof=1; a constant column is only centred.
+    """Return each column divided by its standard deviation (ddof=1) and centred, about.
 
-    Missing values stay missing and do not count.
+    Missing values stay missing and do not count. A column on a lattice is counted in its steps,
+    as integers, and multiplied by 1 / std rounded to a few bits, so that no product is rounded.
+    Any other is (v - mean) / std, rounded to a small part of the gaps between its values.
     """
-    constant = np.nanmax(columns, axis=0) == np.nanmin(columns, axis=0)
-    spread = np.where(constant, 1.0, np.nanstd(columns, axis=0, ddof=1))
-    return (columns - np.nanmean(columns, axis=0)) / spread
+    return np.array([_zscore(column) for column in columns.T]).reshape(columns.T.shape).T
+
+
+def _zscore(column: Array) -> Array:
+    present = tuple(sorted(column[~np.isnan(column)].tolist()))
+    score = _scores(present)
+    return np.array([score.get(value, nan) for value in column.tolist()])
+
+
+@lru_cache(maxsize=1000)
+def _scores(present: tuple[float, ...]) -> dict[float, float]:
+    """Return the score of every value."""
+    if len(set(present)) <= 1:
+        return dict.fromkeys(present, 0.0)
+    values = [Fraction(value) for value in present]
+    levels = sorted(set(values))
+    steps = lattice(levels)
+    numbers = steps or {level: level for level in levels}
+    mean = Fraction(sum(numbers[value] for value in values)) / len(values)
+    squares = sum((numbers[value] - mean) ** 2 for value in values)
+    deviation = _root(squares / (len(values) - 1))
+    if steps:
+        bits = min(26, 52 - max(steps.values()).bit_length())
+        fraction, exponent = frexp(1 / deviation)
+        factor = Fraction(round(fraction * 2**bits)) * Fraction(2) ** (exponent - bits)
+        return {float(v): float((step - round(mean)) * factor) for v, step in steps.items()}
+    score = {float(v): float((v - mean) / Fraction(deviation)) for v in levels}
+    gaps = np.diff(list(score.values()))
+    smallest, usual = float(np.min(gaps)), float(np.median(gaps))
+    unit = 2.0 ** (min(frexp(smallest)[1] - 2, frexp(usual)[1] - 23))
+    if smallest == 0 or max(score.values()) - min(score.values()) >= 2.0**52 * unit:
+        return score
+    return {value: round(number / unit) * unit for value, number in score.items()}
+
+
+def _root(variance: Fraction) -> float:
+    """Return the square root, also where the variance is not within the range of floats."""
+    shift = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
+    return ldexp(sqrt(variance / Fraction(4) ** shift), shift)
+
+
+def lattice(levels: Sequence[Fraction]) -> dict[Fraction, int] | None:
+    """Return ascending numbers as multiples of a step above the first; None where there is none.
+
+    The step is the smallest gap or an integer part of it, down to a thousandth. Numbers of 64 bits
+    may be off by 2^-44 of the largest, those of 32 bits by 2^-22; they are equal only if they are
+    so by their median size. A lattice of many steps takes many levels: else all numbers had one.
+    """
+    span, size = levels[-1] - levels[0], max(-levels[0], levels[-1])
+    power = Fraction(2) ** frexp(size)[1]
+    are_single = all(float(np.float32(float(v / power))) == v / power for v in levels)
+    gaps, offsets = [b - a for a, b in pairwise(levels)], [v - levels[0] for v in levels]
+    usual = median(map(abs, levels))
+    for bits in (22, 44)[not are_single :]:
+        error = power / 2**bits
+        evidence = max(3, ((bits - 4) * (len(gaps) - 1) - 20) / len(gaps))
+        if any(4 * error * usual / power < gap <= 4 * error for gap in gaps):
+            continue
+        smallest = min(gap for gap in gaps if gap > 4 * error)
+        for part in range(1, 1001):
+            n_steps = round(span / (smallest / part))
+            step = span / n_steps
+            if step < 64 * error or n_steps > 2**evidence:
+                break
+            if all(abs(round(offset / step) * step - offset) <= 8 * error for offset in offsets):
+                return {level: round((level - levels[0]) / step) for level in levels}
+    return None
 
 
 def normal_scores(columns: Array) -> Array:
@@ -117,9 +186,8 @@ def ksg2(x: Array, y: Array, given: Array | None = None, k: int = 4) -> float:
 
     psi(k) - 2/k + < psi(n_S) - psi(n_xS) - psi(n_yS) + 1/n_xS + 1/n_yS >; without S,
     psi(k) - 1/k + psi(N) - < psi(n_x) + psi(n_y) >. Each of x, y and S has its own radius, the
-    largest distance in it among the k nearest neighbours in (x, y, S), and n counts the other
-    samples within all radii concerned, borders included. Ties at the k-th distance leave it
-    undefined which neighbours those are.
+    largest distance in it among the k nearest neighbours in (x, y, S) and all others as near as the
+    k-th, and n counts the other samples within all radii concerned, borders included.
 
     References
     ----------
@@ -127,10 +195,10 @@ def ksg2(x: Array, y: Array, given: Array | None = None, k: int = 4) -> float:
     Wibral, Vicente, Lindner (2014), in Directed Information Measures in Neuroscience.
     """
     dx, dy, ds = (others(block) for block in _blocks(x, y, given))
-    nearest = np.argsort(np.maximum(np.maximum(dx, dy), ds), axis=1, kind="stable")[:, :k]
+    joint = np.maximum(np.maximum(dx, dy), ds)
+    near = joint <= np.sort(joint, axis=1)[:, k - 1, None]
     in_x, in_y, in_s = (
-        block <= np.take_along_axis(block, nearest, axis=1).max(axis=1, keepdims=True)
-        for block in (dx, dy, ds)
+        block <= np.where(near, block, 0).max(axis=1, keepdims=True) for block in (dx, dy, ds)
     )
     n_xs, n_ys, n_s = ((box & in_s).sum(axis=1) for box in (in_x, in_y, in_s))
     if _nothing(given):

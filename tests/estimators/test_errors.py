@@ -57,6 +57,41 @@ def test_different_lengths(estimator):
         mutual_information(x, y, s[:38], estimator=estimator)
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ([0, 1, 2, 40], ("rows[1, 3]", "40")),
+        ([0, 1, 2, -1], ("rows[1, 3]", "-1")),
+        ([0, 1, 1, 3], ("rows[1, 2]", "1")),
+        ([0, 1, 2, 2**32 + 3], ("rows[1, 3]", str(2**32 + 3))),
+    ],
+)
+@pytest.mark.parametrize("estimator", [KSG(), KSG(algorithm=2), Mixed(), Gaussian(), Copula()])
+def test_rows_that_are_no_permutation(estimator, row, words):
+    """Kernels read the sample that a row names, wherever that is."""
+    x, y = block(NUMBERS[0][:, None]), block(NUMBERS[1][:, None])
+    rows = np.tile(np.arange(40), (2, 1))
+    rows[1, : len(row)] = row
+    with pytest.raises(ValueError, match=mentions(*words)):
+        estimator.bind(y, NOTHING).score(Batch(x, rows))
+
+
+@pytest.mark.parametrize("rows", [np.arange(40), np.arange(39)[None], np.arange(40.0)[None]])
+def test_rows_of_another_shape_or_type(rows):
+    with pytest.raises(ValueError, match=mentions("rows", "40", str(rows.shape), str(rows.dtype))):
+        Batch(block(NUMBERS[0][:, None]), rows)
+
+
+def test_rows_of_any_integers():
+    x, y = block(NUMBERS[0][:, None]), block(NUMBERS[1][:, None])
+    rows = np.random.default_rng(0).permutation(40)[None]
+    expected = KSG().bind(y, NOTHING).score(Batch(x, rows.astype(np.int32)))
+    for dtype in (np.uint8, np.int64, np.uint64):
+        batch = Batch(x, rows.astype(dtype))
+        assert batch.rows.dtype == np.int32
+        np.testing.assert_array_equal(KSG().bind(y, NOTHING).score(batch), expected)
+
+
 # --- columns an estimator cannot take -----------------------------------------------------------
 
 

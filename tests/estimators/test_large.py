@@ -13,7 +13,6 @@ from pidselect.estimators.discrete import Discrete, small_codes
 from pidselect.estimators.discrete_kernels import score_by_group, score_by_table
 from pidselect.estimators.gaussian import MIN_CANDIDATES, Copula, Gaussian
 from pidselect.significance import permutations
-from pidselect.significance.rng import resamples
 
 
 def block(values, feature_type="continuous", store=None):
@@ -43,17 +42,6 @@ def test_candidates_together_are_those_alone(estimator, n_given, n_samples):
     alone = [scorer.score(Batch(candidate, rows)) for candidate in candidates]
     np.testing.assert_array_equal(together, alone)
     assert len(candidates) > MIN_CANDIDATES
-
-
-def test_samples_drawn_with_replacement():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 6))
-    scorer = Gaussian().bind(block(X[:, 0] + X[:, 1]), block(X[:, 1]))
-    rows = resamples((0,), range(1, 4), 60)
-    candidates = [block(column) for column in X.T]
-    together = scorer.score_together(candidates, rows)
-    for values, candidate in zip(together, candidates, strict=True):
-        np.testing.assert_array_equal(values, scorer.score(Batch(candidate, rows)))
 
 
 @pytest.mark.parametrize("max_memory", [1, 2**30])

@@ -14,7 +14,7 @@ import naive
 from estimators.samples import NOTHING, block, sample
 from pidselect.data.column import Block
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Gaussian, Mixed
-from pidselect.estimators.base import normal_scores
+from pidselect.estimators.scaling import normal_scores
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(12, 100)

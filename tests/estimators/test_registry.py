@@ -38,14 +38,14 @@ def names(estimator, columns: Block) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("columns", "single", "portfolio"),
     [
-        (MEASURED, "ksg", ("ksg-rank", "copula")),
+        (MEASURED, "ksg-rank", ("ksg-rank", "copula")),
         (LABELS, "discrete", ("discrete",)),
         (LABELS + YES_OR_NO, "discrete", ("discrete",)),
         (LABELS + GRADES, "discrete", ("discrete", "copula")),
-        (MEASURED + LABELS, "mixed", ("mixed-rank", "copula")),
-        (MEASURED + GRADES, "mixed", ("mixed-rank", "copula")),
-        (GAPS, "mixed", ("mixed-rank", "copula")),
-        (LABELS + MANY, "mixed", ("mixed-rank", "copula")),
+        (MEASURED + LABELS, "mixed-rank", ("mixed-rank", "copula")),
+        (MEASURED + GRADES, "mixed-rank", ("mixed-rank", "copula")),
+        (GAPS, "mixed-rank", ("mixed-rank", "copula")),
+        (LABELS + MANY, "mixed-rank", ("mixed-rank", "copula")),
     ],
 )
 def test_default_estimators(columns, single, portfolio):
@@ -53,6 +53,21 @@ def test_default_estimators(columns, single, portfolio):
     members = resolve_portfolio("auto", columns)
     assert [name for name, _ in members] == list(portfolio)
     assert [repr(one) for _, one in members] == [repr(ESTIMATORS[name]()) for name in portfolio]
+
+
+def test_the_general_estimator_of_the_portfolio_is_the_single_one():
+    for columns in (MEASURED, LABELS, LABELS + GRADES, MEASURED + LABELS, GAPS):
+        (_, general), *_ = resolve_portfolio("auto", columns)
+        assert repr(resolve("auto", columns)) == repr(general)
+
+
+def test_names_may_be_strings_of_numpy():
+    for name in ("auto", *ESTIMATORS):
+        assert repr(resolve(np.str_(name), LABELS)) == repr(resolve(name, LABELS))
+    found = names((np.str_("ksg"), np.str_("copula")), MEASURED)
+    assert found == ("ksg", "copula")
+    assert all(type(name) is str for name in found)
+    assert names(np.str_("auto"), MEASURED) == ("ksg-rank", "copula")
 
 
 def test_members_have_names_of_their_own():

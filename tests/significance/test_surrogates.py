@@ -16,7 +16,7 @@ from scipy.stats import chi2
 
 import naive
 from pidselect.data import Block, Column
-from pidselect.significance import SURROGATES, check_groups, permutations
+from pidselect.significance import SURROGATES, bind_scheme, check_groups, permutations
 from pidselect.significance.surrogates import NEIGHBOURS, nearest_samples, permute_locally
 
 NOTHING = Block()
@@ -429,3 +429,17 @@ def test_odd_groups(groups, message):
 
 def test_the_twin_permutes_as_the_other_twin_does():
     assert naive_surrogates.within((1, 2, 3), [0] * 9) == naive.permutation((1, 2, 3), 9)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [([[0, 1, 1, 3]], r"rows\[0, 2\] is 1"), ([[0, 1, 2, 4]], r"rows\[0, 3\] is 4")],
+)
+def test_rows_of_a_registered_scheme_must_be_permutations(monkeypatch, rows, words):
+    """Kernels would read beyond the end of their arrays."""
+    monkeypatch.setitem(SURROGATES, "odd", lambda given, n, groups: lambda key, numbers: rows)
+    sampler = bind_scheme("odd", Block(), 4, None)
+    with pytest.raises(ValueError, match=words):
+        sampler((0,), range(1, 2))
+    with pytest.raises(ValueError, match=words):
+        sampler((0,), range(2))

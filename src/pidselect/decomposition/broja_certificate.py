@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from pidselect.decomposition.broja_newton import OPTIONS
+from pidselect.jit import njit
 
 
 @njit(**OPTIONS)

@@ -18,11 +18,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pidselect.decomposition.broja_certificate import certify
 from pidselect.decomposition.broja_newton import OPTIONS, FloatArray, IntArray, factorise, solve
 from pidselect.decomposition.dot_product import dot
+from pidselect.jit import njit
 
 #: The smallest slack at the start, in nats.
 MARGIN = 0.5

@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.decomposition.dot_product import dot, four_dots
+from pidselect.jit import njit
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

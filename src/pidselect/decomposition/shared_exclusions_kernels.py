@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import CountingRule
 from pidselect.estimators.knn.spaces import JIT, FloatArray
+from pidselect.jit import njit
 
 IntArray = NDArray[np.int64]
 

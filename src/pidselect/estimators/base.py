@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw_column import BOOLS
+from pidselect.jit import njit
 
 #: Default limit on the memory of a bound estimator, in bytes.
 MAX_MEMORY = 2**30
@@ -34,27 +34,82 @@ class Batch:
     ----------
     block : Block
         The candidate variable.
-    rows : array of int32, shape (m, n_samples)
-        In permutation m, sample i has the value of sample ``rows[m, i]``.
+    rows : array of int, shape (m, n_samples)
+        In permutation m, sample i has the value of sample ``rows[m, i]``. Every row must hold each
+        of 0 to n_samples - 1 once, which is checked: scorers need not.
     """
 
     block: Block
     rows: NDArray[np.int32]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", check_permutations(self.rows, self.block.n_samples))
+
+    @classmethod
+    def of_permutations(cls, block: Block, rows: Any) -> Batch:
+        """Return a batch of rows that are known to be permutations, unchecked."""
+        batch = object.__new__(cls)
+        object.__setattr__(batch, "block", block)
+        object.__setattr__(batch, "rows", rows)
+        return batch
+
     @classmethod
     def observed(cls, block: Block) -> Batch:
         """Return the observed candidate as a batch of one."""
-        return cls(block, np.arange(block.n_samples, dtype=np.int32)[np.newaxis])
+        rows = np.arange(block.n_samples, dtype=np.int32)[np.newaxis]
+        return cls.of_permutations(block, rows)
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+def check_permutations(rows: Any, n_samples: int) -> NDArray[np.int32]:
+    """Return rows of int32; refuse rows that do not hold each of 0 to n_samples - 1 once.
+
+    Examples
+    --------
+    >>> check_permutations([[2, 0, 1], [2, 0, 2]], 3)
+    Traceback (most recent call last):
+    ValueError: rows[1, 2] is 2 for the second time: every row must hold each of 0 to 2 once.
+    """
+    given = np.asarray(rows)
+    if given.ndim != 2 or given.shape[1] != n_samples or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"rows must be integers of shape (m, n_samples={n_samples}), but are {given.dtype} of "
+            f"shape {given.shape}."
+        )
+    outside = np.argwhere((given < 0) | (given >= n_samples))
+    checked = np.ascontiguousarray(given, dtype=np.int32)
+    where = tuple(outside[0].tolist()) if len(outside) else first_repeated(checked)
+    if where[0] >= 0:
+        fault = ", no sample" if len(outside) else " for the second time"
+        raise ValueError(
+            f"rows[{where[0]}, {where[1]}] is {given[where]}{fault}: every row must hold each of "
+            f"0 to {n_samples - 1} once."
+        )
+    return checked
+
+
+@njit(cache=True, nogil=True)
+def first_repeated(rows: NDArray[np.int32]) -> tuple[int, int]:
+    """Return where a row first holds a number again, or (-1, -1)."""
+    last_row = np.full(rows.shape[1], -1)
+    for m in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            if last_row[rows[m, i]] == m:
+                return m, i
+            last_row[rows[m, i]] = m
+    return -1, -1
 
 
 class Scorer(Protocol):
     """An estimator bound to a target and a conditioning set."""
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,).
+
+        The rows of a batch are permutations; see `Batch`.
+        """
         ...
 
 
@@ -110,53 +165,6 @@ def check_same_length(batch: Batch, n_samples: int) -> None:
             f"x has {batch.block.n_samples} samples and y has {n_samples}: "
             "each needs one value per sample."
         )
-
-
-def standardised(values: FloatArray) -> FloatArray:
-    """Return a column with mean 0 and standard deviation 1 (ddof=1); a constant one as zeros."""
-    # Scaling by a power of two is exact and prevents overflow and underflow of squares.
-    values = np.ldexp(values, -np.frexp(np.nanmax(np.abs(values)))[1])
-    if np.nanmin(values) == np.nanmax(values):  # rounding could make its deviation positive
-        return values - np.nanmin(values)
-    return np.asarray((values - np.nanmean(values)) / np.nanstd(values, ddof=1), dtype=np.float64)
-
-
-def normal_scores(values: FloatArray) -> FloatArray:
-    r"""Return the normal scores of a column's ranks, with standard deviation 1 (ddof=1).
-
-    Rank n of N, ties sharing their average, becomes :math:`\Phi^{-1}(n / (N + 1))`. Missing values
-    stay missing; a constant column becomes zeros. Scores are not centred, so that distances
-    between them are invariant to the bit under strictly monotone maps and permutations of samples.
-
-    Examples
-    --------
-    >>> x = np.array([0.1, 0.2, 0.7, 100.0])
-    >>> normal_scores(x).round(2)
-    array([-1.17, -0.35,  0.35,  1.17])
-    >>> np.array_equal(normal_scores(-np.exp(x)), -normal_scores(x))
-    True
-    """
-    scores = np.full(len(values), np.nan)
-    present = ~np.isnan(values)
-    _, level, size = np.unique(values[present], return_inverse=True, return_counts=True)
-    if len(size) <= 1:
-        scores[present] = 0.0
-        return scores
-    # Twice the rank, counted from the nearer end: a negated column has exactly negated scores.
-    n = len(level)
-    from_below = 2 * np.cumsum(size) - size + 1
-    from_above = 2 * (n + 1) - from_below
-    score = ndtri(np.minimum(from_below, from_above) / (2 * (n + 1)))
-    score = np.where(from_above < from_below, -score, score)
-    mean = _symmetric_sum(size * score) / n
-    score /= np.sqrt(_symmetric_sum(size * (score - mean) ** 2) / (n - 1))
-    scores[present] = score[level]
-    return scores
-
-
-def _symmetric_sum(values: FloatArray) -> float:
-    """Return the sum, rounded alike for values in reverse order."""
-    return float(np.sum(values + values[::-1])) / 2.0
 
 
 class Partition(NamedTuple):

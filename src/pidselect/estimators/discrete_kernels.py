@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
 from pidselect.estimators.base import Partition
+from pidselect.jit import njit
 
 
 class Cells(NamedTuple):

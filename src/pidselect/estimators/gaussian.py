@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators.base import (
-    MAX_MEMORY,
-    Batch,
-    Scorer,
-    check_same_length,
-    normal_scores,
-    standardised,
-)
+from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, check_same_length
 from pidselect.estimators.gaussian_kernels import (
     MIN_RESIDUAL,
     ConditioningBasis,
@@ -30,6 +23,7 @@ from pidselect.estimators.gaussian_kernels import (
     score_directions,
     score_levels,
 )
+from pidselect.estimators.scaling import normal_scores
 
 #: Unexplained variance below which the target is a linear function of x and S.
 MIN_UNEXPLAINED = 1e-14
@@ -53,9 +47,13 @@ MAX_CHUNK, CHUNK_MEMORY = 16, 1 / 8
 Transformation = Callable[[FloatArray], FloatArray]
 
 
-def zscore_direction(values: FloatArray) -> FloatArray:
+def linear_direction(values: FloatArray) -> FloatArray:
     """Return the centred unit vector of the values."""
-    return _direction(standardised(values))
+    if values.min() == values.max():  # rounding could make its deviation positive
+        return np.zeros(len(values))
+    # Scaling by a power of two is exact and prevents overflow and underflow of squares.
+    scaled = np.ldexp(values, -np.frexp(np.abs(values).max())[1])
+    return _direction(_direction(scaled))  # twice, to remove rounding errors of the mean
 
 
 def rank_direction(values: FloatArray) -> FloatArray:
@@ -97,7 +95,7 @@ class Gaussian(BaseEstimator):
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
-        return _bind(target, given, zscore_direction, max_memory)
+        return _bind(target, given, linear_direction, max_memory)
 
 
 class Copula(BaseEstimator):
@@ -170,24 +168,28 @@ class GaussianScorer:
         ----------
         blocks : sequence of Block
         rows : array of int32, shape (m, n_samples)
+            Permutations, unchecked.
 
         Returns
         -------
         array, shape (n_blocks, m)
         """
         for block in blocks:
-            check_same_length(Batch(block, rows), self.basis.given.shape[1])
+            check_same_length(Batch.of_permutations(block, rows), self.basis.given.shape[1])
         values = np.full((len(blocks), len(rows)), np.nan)
         single = [index for index, block in enumerate(blocks) if _is_single_column(block)]
-        if len(single) < MIN_CANDIDATES or not self._score_columns(blocks, single, rows, values):
+        if len(single) < MIN_CANDIDATES:
             single = []
+        else:
+            self._score_columns(blocks, single, rows, values)
         others = set(range(len(blocks))).difference(single)
         for index, block in enumerate(blocks):
             if index in others:
-                values[index] = self._score_block(Batch(block, rows))
+                values[index] = self._score_block(Batch.of_permutations(block, rows))
             inaccurate = np.flatnonzero(np.isnan(values[index]))
             if inaccurate.size:
-                values[index, inaccurate] = self._score_residuals(Batch(block, rows[inaccurate]))
+                batch = Batch.of_permutations(block, rows[inaccurate])
+                values[index, inaccurate] = self._score_residuals(batch)
         return values
 
     def _score_columns(
@@ -196,15 +198,14 @@ class GaussianScorer:
         indices: Sequence[int],
         rows: NDArray[np.int32],
         values: FloatArray,
-    ) -> bool:
-        """Score single columns, NaN if inaccurate; return False if rows are not permutations."""
+    ) -> None:
+        """Score single columns, NaN if inaccurate."""
         directions = [blocks[index].columns[0].made(self.transformation) for index in indices]
         n_samples, n_basis = self.basis.by_sample.shape
         for first in range(0, len(rows), self.chunk):
             some = slice(first, first + self.chunk)
             inverse = np.empty(rows[some].shape, dtype=np.int32)
-            if not invert_permutations(rows[some], inverse):
-                return False
+            invert_permutations(rows[some], inverse)
             loadings = np.zeros((len(indices), len(inverse), n_basis))
             for start in range(0, n_samples, SAMPLES_PER_BLOCK):
                 x = np.stack([v[start : start + SAMPLES_PER_BLOCK] for v in directions])
@@ -212,7 +213,6 @@ class GaussianScorer:
             found = np.empty(loadings.shape[:2])
             information_from_loadings(loadings, len(self.basis.given), found)
             values[indices, some] = found
-        return True
 
     def _score_block(self, batch: Batch) -> FloatArray:
         """Score a candidate of any number of directions, shape (m,), NaN if inaccurate."""

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
+from pidselect.jit import njit
 
 #: Relative length below which a residual is rounding: the column is a linear function of S.
 MIN_RESIDUAL = 1e-13
@@ -51,16 +51,11 @@ class LevelDirections(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def invert_permutations(rows: NDArray[np.int32], inverse: NDArray[np.int32]) -> bool:
-    """Fill ``inverse[m, rows[m, i]]`` with i; return whether all rows are permutations."""
+def invert_permutations(rows: NDArray[np.int32], inverse: NDArray[np.int32]) -> None:
+    """Fill ``inverse[m, rows[m, i]]`` with i."""
     for m in range(rows.shape[0]):
-        inverse[m] = -1
         for i in range(rows.shape[1]):
             inverse[m, rows[m, i]] = i
-        for i in range(rows.shape[1]):
-            if inverse[m, i] < 0:
-                return False
-    return True
 
 
 @njit(cache=True, nogil=True)

@@ -44,7 +44,8 @@ class KSG(BaseEstimator):
     .. math:: I(x;y|S) = \psi(k) + \langle \psi(n_S+1) - \psi(n_{xS}+1) - \psi(n_{yS}+1) \rangle
 
     Without S, psi(N) replaces the first term of the mean. Algorithm 2 has separate radii in x, y
-    and S and counts samples at distances up to these:
+    and S, the largest distances of the k neighbours and of those that tie with the k-th, and counts
+    samples at distances up to these:
 
     .. math::
        I(x;y|S) = \psi(k) - \tfrac{2}{k} + \langle \psi(n_S) - \psi(n_{xS}) - \psi(n_{yS})

@@ -21,8 +21,9 @@ def mutual_information(
     given : array-like or table, optional
         The conditioning set. Without it, the mutual information I(x; y) is estimated.
     estimator : str or object
-        "auto" chooses by the feature types; else "ksg", "ksg-rank", "mixed", "mixed-rank",
-        "discrete", "gaussian", "copula", or an object such as ``KSG(k=10)``.
+        "auto" is the general estimator of a selection: "ksg-rank" for continuous columns,
+        "discrete" for columns of at most 20 levels, else "mixed-rank". Others are "ksg", "mixed",
+        "gaussian", "copula", or an object such as ``KSG(k=10)``.
     unit : {"bit", "nat"}
 
     Returns

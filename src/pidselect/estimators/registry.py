@@ -42,23 +42,24 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
                 'given). Pass a name such as "auto" or "ksg", or an object such as KSG(k=4).'
             )
         return estimator
-    check_choice(estimator, ("auto", *ESTIMATORS), "estimator")
-    return ESTIMATORS[default_estimator(block) if estimator == "auto" else estimator]()
+    name = str(estimator)  # also of a subclass of str, as in arrays of NumPy
+    check_choice(name, ("auto", *ESTIMATORS), "estimator")
+    return ESTIMATORS[default_estimator(block) if name == "auto" else name]()
 
 
 def default_estimator(block: Block) -> str:
     """Return the name of the default estimator for the columns of all variables.
 
-    "ksg" if all are continuous without missing values, "discrete" if all are discrete with at most
-    20 levels each, else "mixed".
+    "ksg-rank" if all are continuous without missing values, "discrete" if all are discrete with at
+    most 20 levels each, else "mixed-rank".
     """
     if all(
         column.feature_type == "continuous" and not column.has_missing for column in block.columns
     ):
-        return "ksg"
+        return "ksg-rank"
     if all(column.is_discrete and column.levels() <= CLASS_LEVELS for column in block.columns):
         return "discrete"
-    return "mixed"
+    return "mixed-rank"
 
 
 def default_portfolio(block: Block) -> tuple[str, ...]:
@@ -73,16 +74,15 @@ def default_portfolio(block: Block) -> tuple[str, ...]:
     any others                                           "mixed-rank", "copula"
     ==================================================== ========================
 
-    The first detects any dependence; the Gaussian copula detects monotone dependence with far
-    fewer samples. For nominal columns alone it would detect nothing that the first does not.
+    The first is the `default_estimator`, which detects any dependence; the Gaussian copula detects
+    monotone dependence with far fewer samples. For nominal columns alone it would detect nothing
+    that the first does not.
     """
     general = default_estimator(block)
-    if general == "discrete":
-        ordered = any(
-            column.feature_type == "ordinal" and column.levels() > 2 for column in block.columns
-        )
-        return ("discrete", "copula") if ordered else ("discrete",)
-    return (f"{general}-rank", "copula")
+    is_ordered = general != "discrete" or any(
+        column.feature_type == "ordinal" and column.levels() > 2 for column in block.columns
+    )
+    return (general, "copula") if is_ordered else (general,)
 
 
 def is_portfolio(estimator: object) -> bool:
@@ -136,7 +136,7 @@ def _names(estimators: Sequence[str | Estimator]) -> list[str]:
     counts: Counter[str] = Counter()
     for one in estimators:
         if isinstance(one, str):
-            names.append(one)
+            names.append(str(one))
             continue
         name = type(one).__name__
         counts[name] += 1

@@ -24,4 +24,5 @@ class BoundScorers:
 
     def score(self, block: Block, rows: Any) -> FloatArray:
         """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
-        return np.array([scorer.score(Batch(block, rows)) for scorer in self.scorers])
+        batch = Batch.of_permutations(block, rows)
+        return np.array([scorer.score(batch) for scorer in self.scorers])

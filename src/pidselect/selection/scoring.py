@@ -151,7 +151,9 @@ class ConditionalMI(StepScores):
                     values[test, :, estimator] = score_together(blocks, rows)
                     continue
                 for place, block in enumerate(blocks):
-                    values[test, place, estimator] = scorer.score(Batch(block, rows))
+                    values[test, place, estimator] = scorer.score(
+                        Batch.of_permutations(block, rows)
+                    )
         return values
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pidselect.jit import njit
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)

@@ -31,7 +31,7 @@ from scipy.spatial import cKDTree
 from scipy.stats import rankdata
 
 from pidselect.data import Block, FloatArray, IntArray, read_block
-from pidselect.estimators.base import Partition, partition
+from pidselect.estimators.base import Partition, check_permutations, partition
 from pidselect.significance.rng import key_arrays, permutations
 from pidselect.significance.surrogate_kernels import (
     NearestSamples,
@@ -165,6 +165,9 @@ SURROGATES: dict[str, SurrogateScheme] = {
     "blocks": permute_blocks,
 }
 
+#: Schemes that are known to return permutations; what is registered later is checked.
+OWN_SCHEMES = frozenset(SURROGATES.values())
+
 
 def bind_scheme(
     scheme: str, given: Block, n_samples: int, groups: IntArray | None
@@ -178,17 +181,27 @@ def bind_scheme(
            [5, 3, 2, 4, 0, 1],
            [2, 0, 5, 1, 3, 4]], dtype=int32)
     """
-    return partial(_observed_first, SURROGATES[scheme](given, n_samples, groups))
+    bind = SURROGATES[scheme]
+    sampler = bind(given, n_samples, groups)
+    if bind not in OWN_SCHEMES:
+        sampler = partial(_checked, sampler, n_samples)
+    return partial(_observed_first, sampler, n_samples)
+
+
+def _checked(
+    sampler: PermutationSampler, n_samples: int, stream_key: tuple[int, ...], numbers: range
+) -> NDArray[np.int32]:
+    """Refuse rows that are no permutations, which kernels would read beyond their arrays for."""
+    return check_permutations(sampler(stream_key, numbers), n_samples)
 
 
 def _observed_first(
-    sampler: PermutationSampler, stream_key: tuple[int, ...], numbers: range
+    sampler: PermutationSampler, n_samples: int, stream_key: tuple[int, ...], numbers: range
 ) -> NDArray[np.int32]:
     if numbers.start > 0:
-        return sampler(stream_key, numbers)
-    rows = sampler(stream_key, range(1, numbers.stop))
-    observed = np.arange(rows.shape[1], dtype=np.int32)[np.newaxis]
-    return np.concatenate([observed, rows])
+        return np.asarray(sampler(stream_key, numbers))
+    observed = np.arange(n_samples, dtype=np.int32)[np.newaxis]
+    return np.concatenate([observed, sampler(stream_key, range(1, numbers.stop))])
 
 
 def check_groups(groups: Any, n_samples: int) -> IntArray | None:

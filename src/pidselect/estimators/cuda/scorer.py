@@ -164,7 +164,7 @@ class HostScorer:
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
-        return self.scorer.score(Batch(batch.block, np.asarray(batch.rows)))
+        return self.scorer.score(Batch.of_permutations(batch.block, np.asarray(batch.rows)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +324,7 @@ class CudaScorer:
         if len(batch.block) != 1:
             with self.device.lock:
                 scorer = self.on_cpu
-            return scorer.score(Batch(batch.block, np.asarray(batch.rows)))
+            return scorer.score(Batch.of_permutations(batch.block, np.asarray(batch.rows)))
         block = as_numbers(batch.block, "KSG") if self.formula.strict else batch.block
         max_distance = float(max_distances(block)[0])
         with self.device.lock:

@@ -10,18 +10,13 @@ from typing import Literal
 import numpy as np
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
-from pidselect.estimators.base import (
-    Batch,
-    check_same_length,
-    group_starts,
-    normal_scores,
-    standardised,
-)
+from pidselect.estimators.base import Batch, check_same_length, group_starts
 from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, score_continuous
 from pidselect.estimators.knn.discrete import Strata, score_discrete
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import Space, bounding_boxes, distances_from, sort_column
+from pidselect.estimators.scaling import normal_scores, zscores
 
 Scale = Literal["zscore", "rank"] | None
 SCALES: tuple[Scale, ...] = ("zscore", "rank", None)
@@ -76,7 +71,7 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
     if column.feature_type == "nominal":
         return column.codes().astype(np.float64)
     if scale == "zscore":
-        values = standardised(column.values)
+        values = zscores(column.values)
     elif scale == "rank":
         values = normal_scores(column.values)
     else:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import STRIDE, Candidate, CountingRule, TargetSpaces
@@ -39,10 +38,12 @@ from pidselect.estimators.knn.spaces import (
     FloatArray,
     NeighbourBuffer,
     count_less,
+    insert,
     list_within,
     new_buffer,
     point_distance,
 )
+from pidselect.jit import njit
 
 #: Number of samples up to which ranks fit into 16 bits.
 MAX_UINT16_SAMPLES = 2**16 - 1
@@ -303,7 +304,7 @@ def _exact_radius(batch, values, spaces, nearest, which):
         if lists.distance[i, t] >= nearest[k - 1]:
             break
         step = abs(x[batch.rank[lists.sample[i, t], lane]] - here)
-        _insert(max(step, lists.distance[i, t]), nearest)
+        insert(max(step, lists.distance[i, t]), nearest)
     if nearest[k - 1] <= lists.radius[i]:
         return nearest[k - 1]
     nearest[:] = np.inf
@@ -321,20 +322,8 @@ def _exact_radius(batch, values, spaces, nearest, which):
         else:
             j = sample_at[above]
             above += 1
-        _insert(max(step, point_distance(points, spaces.joint.max_distance, i, j)), nearest)
+        insert(max(step, point_distance(points, spaces.joint.max_distance, i, j)), nearest)
     return nearest[k - 1]
-
-
-@njit(**INNER)
-def _insert(distance, nearest):
-    """Insert a distance into the sorted smallest ones."""
-    slot = nearest.size - 1
-    if distance >= nearest[slot]:
-        return
-    while slot > 0 and nearest[slot - 1] > distance:
-        nearest[slot] = nearest[slot - 1]
-        slot -= 1
-    nearest[slot] = distance
 
 
 @njit(**INNER)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import (
@@ -23,6 +22,7 @@ from pidselect.estimators.knn.general import (
     set_permutation,
 )
 from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray, interval_within
+from pidselect.jit import njit
 
 
 class Strata(NamedTuple):

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.simd64 import (
@@ -37,6 +36,7 @@ from pidselect.estimators.knn.spaces import (
     interval_within,
     space_distance,
 )
+from pidselect.jit import njit
 
 #: Neighbours scanned between two checks whether a scan may stop.
 STRIDE = 8

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.simd64 import LANES
 from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray
+from pidselect.jit import njit
 
 #: Infinite values before the first value, and after the last one.
 PADDING = 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import Candidate
@@ -16,8 +15,10 @@ from pidselect.estimators.knn.spaces import (
     NeighbourLists,
     Space,
     distances_from,
+    insert,
     space_distance,
 )
+from pidselect.jit import njit
 
 
 class KSG2Spaces(NamedTuple):
@@ -48,31 +49,25 @@ def score_ksg2(
     """Score the candidate in each permutation ``rows[m]``; fill ``values[m]``.
 
     The radii of a sample in x, y and S are the largest distances of its k nearest neighbours in
-    (x, y, S); samples at distances up to these are counted in S, (x, S) and (y, S).
+    (x, y, S), and of all others as near as the k-th; samples at distances up to these are counted
+    in S, (x, S) and (y, S).
     """
     n_samples = candidate.values.shape[0]
-    nearest = np.empty(rule.k, dtype=np.int64)
-    distance = np.empty(rule.k)
+    nearest, radii = np.empty(rule.k), np.empty(3)
     all_distances, counts = np.empty(n_samples), np.empty(3, dtype=np.int64)
     tally = np.empty((n_samples, 2), dtype=np.int64)
     for m in range(rows.shape[0]):
         x = Space(candidate.values[rows[m]].T.copy(), candidate.max_distance)
         tally[:] = 0
         for i in range(n_samples):
-            _find_nearest(x, spaces, i, nearest, distance, all_distances)
-            radius_x, radius_y, radius_given = 0.0, 0.0, 0.0
-            for neighbour in range(rule.k):
-                j = nearest[neighbour]
-                radius_x = max(radius_x, space_distance(x, i, j))
-                radius_y = max(radius_y, space_distance(spaces.target, i, j))
-                radius_given = max(radius_given, space_distance(spaces.given, i, j))
+            _find_radii(x, spaces, i, nearest, all_distances, radii)
             counts[:] = 0
             distances_from(spaces.given, i, all_distances)
             for j in range(n_samples):
-                if j != i and all_distances[j] <= radius_given:
+                if j != i and all_distances[j] <= radii[2]:
                     counts[0] += 1
-                    counts[1] += 1 if space_distance(x, i, j) <= radius_x else 0
-                    counts[2] += 1 if space_distance(spaces.target, i, j) <= radius_y else 0
+                    counts[1] += 1 if space_distance(x, i, j) <= radii[0] else 0
+                    counts[2] += 1 if space_distance(spaces.target, i, j) <= radii[1] else 0
             tally[counts[0], 0] += 1
             tally[counts[1], 1] -= 1
             tally[counts[2], 1] -= 1
@@ -82,32 +77,37 @@ def score_ksg2(
 
 
 @njit(**INNER)
-def _find_nearest(x, spaces, i, nearest, distance, all_distances):
-    """Find the k nearest neighbours in (x, y, S), nearest first; ties by sample index."""
-    k, lists = nearest.size, spaces.lists
-    nearest[:], distance[:] = i, np.inf
-    for t in range(lists.sample.shape[1]):
-        if lists.distance[i, t] > distance[k - 1]:
+def _find_radii(x, spaces, i, nearest, all_distances, radii):
+    """Write the radii in x, y and S, by the lists or, where these end too early, all samples."""
+    lists, last = spaces.lists, nearest.size - 1
+    sample, distance = lists.sample[i], lists.distance[i]
+    nearest[:], radii[:] = np.inf, 0.0
+    for t in range(sample.size):
+        if distance[t] > nearest[last]:
             break
-        j = lists.sample[i, t]
-        _insert(max(lists.distance[i, t], space_distance(x, i, j)), j, nearest, distance)
-    if distance[k - 1] >= lists.radius[i]:
-        nearest[:], distance[:] = i, np.inf
-        distances_from(spaces.joint, i, all_distances)
-        for j in range(all_distances.size):
-            if j != i:
-                _insert(max(all_distances[j], space_distance(x, i, j)), j, nearest, distance)
+        insert(max(distance[t], space_distance(x, i, sample[t])), nearest)
+    if nearest[last] < lists.radius[i]:
+        for t in range(sample.size):
+            if distance[t] > nearest[last]:
+                break
+            _widen(x, spaces, i, sample[t], nearest[last], radii)
+        return
+    nearest[:] = np.inf
+    distances_from(spaces.joint, i, all_distances)
+    all_distances[i] = np.inf
+    for j in range(all_distances.size):
+        if all_distances[j] < nearest[last]:
+            insert(max(all_distances[j], space_distance(x, i, j)), nearest)
+    for j in range(all_distances.size):
+        if all_distances[j] <= nearest[last]:
+            _widen(x, spaces, i, j, nearest[last], radii)
 
 
 @njit(**INNER)
-def _insert(step, j, nearest, distance):
-    """Insert sample j into the sorted nearest neighbours."""
-    slot = nearest.size
-    while slot > 0 and (
-        step < distance[slot - 1] or (step == distance[slot - 1] and j < nearest[slot - 1])
-    ):
-        slot -= 1
-        if slot + 1 < nearest.size:
-            distance[slot + 1], nearest[slot + 1] = distance[slot], nearest[slot]
-    if slot < nearest.size:
-        distance[slot], nearest[slot] = step, j
+def _widen(x, spaces, i, j, kth_distance, radii):
+    """Extend the radii to sample j, which is near enough in (y, S), if it is so in x."""
+    step = space_distance(x, i, j)
+    if step <= kth_distance:
+        radii[0] = max(radii[0], step)
+        radii[1] = max(radii[1], space_distance(spaces.target, i, j))
+        radii[2] = max(radii[2], space_distance(spaces.given, i, j))

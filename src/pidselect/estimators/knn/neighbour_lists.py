@@ -8,7 +8,6 @@ same for consecutive samples.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.spaces import (
@@ -22,6 +21,7 @@ from pidselect.estimators.knn.spaces import (
     distances_from,
     point_distance,
 )
+from pidselect.jit import njit
 
 #: Keys sorted at a time, which limits the memory of sorting.
 KEYS_PER_CHUNK = 2**20

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pidselect.jit import njit
 
 FloatArray = NDArray[np.float64]
 
@@ -116,6 +117,18 @@ def distances_from(space: Space, i: int, distance: FloatArray) -> None:
         here = values[i]
         for j in range(values.size):
             distance[j] = max(distance[j], min(abs(values[j] - here), max_distance))
+
+
+@njit(**INNER)
+def insert(distance, nearest):
+    """Insert a distance into the smallest ones, which are ascending."""
+    slot = nearest.size - 1
+    if distance >= nearest[slot]:
+        return
+    while slot > 0 and nearest[slot - 1] > distance:
+        nearest[slot] = nearest[slot - 1]
+        slot -= 1
+    nearest[slot] = distance
 
 
 @njit(**JIT)
