@@ -67,7 +67,7 @@ def _scores(present: tuple[float, ...]) -> dict[float, float]:
         return {float(v): float((step - round(mean)) * factor) for v, step in steps.items()}
     score = {float(v): float((v - mean) / Fraction(deviation)) for v in levels}
     gaps = np.diff(list(score.values()))
-    smallest, usual = float(np.min(gaps)), float(np.median(gaps))
+    smallest, usual = float(np.min(gaps)), float(np.sort(gaps)[len(gaps) // 2])
     unit = 2.0 ** (min(frexp(smallest)[1] - 2, frexp(usual)[1] - 23))
     if smallest == 0 or max(score.values()) - min(score.values()) >= 2.0**52 * unit:
         return score

@@ -43,7 +43,7 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
     )
     candidate = scorer.to_candidate(Block((column(x),)))
     quick, exact = np.empty((2, len(rows)), dtype=np.int64)
-    spaces, rule = scorer.bound.spaces, scorer.rule
+    spaces, rule = scorer.bound.spaces, scorer.formula.rule
     rows = np.take(rows, scorer.bound.order, axis=1)
     score_continuous(candidate, rows, spaces, rule, quick, np.empty(0, dtype=rank_type))
     score_general(candidate, rows, spaces, rule, exact)

@@ -17,9 +17,9 @@ from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.shared_exclusions_kernels import Antichains, Spaces, count_exclusions
-from pidselect.estimators import Batch, Gaussian
+from pidselect.estimators import KSG, Batch, Gaussian
 from pidselect.estimators.gaussian import MIN_SAMPLES
-from pidselect.estimators.knn.binding import check_neighbours, integer_rule
+from pidselect.estimators.knn.binding import check_neighbours
 from pidselect.estimators.knn.spaces import sort_column
 
 #: Seeds of the tie-breaking order, which differs between a source and a target of equal ranks.
@@ -194,10 +194,10 @@ def _redundancies(
         np.arange(n_samples) ** exponents * n_samples ** (1.0 - exponents),
         of_target,
     )
-    rule, unit = integer_rule(k, True, digamma(np.arange(n_samples) + 1.0))
+    formula = KSG(k).formula(n_samples)
     sums = np.empty(len(antichains), dtype=np.int64)
-    count_exclusions(spaces, grouped, rule, sums)
-    return digamma(k) + digamma(n_samples) - sums * unit / n_samples
+    count_exclusions(spaces, grouped, formula.rule, sums)
+    return formula.offset + digamma(n_samples) - sums * formula.unit / n_samples
 
 
 def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[int, int], int]:

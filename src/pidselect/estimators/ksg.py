@@ -19,12 +19,12 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray, check_choice
 from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, as_numbers, check_same_length
 from pidselect.estimators.knn.binding import (
+    Formula,
     NeighbourScorer,
     Scale,
     bind_target,
     check_enough_samples,
     check_neighbours,
-    integer_rule,
     list_lengths,
     to_candidate,
     to_space,
@@ -115,9 +115,12 @@ class KSG(BaseEstimator):
             spaces = bind_ksg2(target, given, self.k, self.scale, max_memory)
             return KSG2Scorer(spaces, self.k, self._to_candidate)
         bound = bind_target(target, given, self.k, self.scale, max_memory)
-        weight = digamma(np.arange(target.n_samples) + 1.0)
-        rule, unit = integer_rule(self.k, True, weight)
-        return NeighbourScorer(bound, rule, unit, digamma(self.k), self._to_candidate)
+        return NeighbourScorer(bound, self.formula(target.n_samples), self._to_candidate)
+
+    def formula(self, n_samples: int) -> Formula:
+        """Return the formula of algorithm 1."""
+        weight = digamma(np.arange(n_samples) + 1.0)
+        return Formula(self.k, True, self.scale, weight, float(digamma(self.k)))
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(as_numbers(block, "KSG"), self.scale)

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block
 from pidselect.estimators.base import MAX_MEMORY, Scorer
 from pidselect.estimators.knn.binding import (
+    Formula,
     NeighbourScorer,
     Scale,
     bind_target,
     check_enough_samples,
     check_neighbours,
-    integer_rule,
     to_candidate,
 )
 from pidselect.estimators.knn.general import Candidate
@@ -81,10 +81,12 @@ class Mixed(BaseEstimator):
         check_neighbours(self.k, self.scale)
         check_enough_samples(target.n_samples, self.k)
         bound = bind_target(target, given, self.k, self.scale, max_memory)
-        # Counts are at least 1: they include the k neighbours.
-        weight = digamma(np.maximum(np.arange(target.n_samples), 1.0))
-        rule, unit = integer_rule(self.k, False, weight)
-        return NeighbourScorer(bound, rule, unit, 0.0, self._to_candidate)
+        return NeighbourScorer(bound, self.formula(target.n_samples), self._to_candidate)
+
+    def formula(self, n_samples: int) -> Formula:
+        """Return the formula; counts are at least 1, since they include the k neighbours."""
+        weight = digamma(np.maximum(np.arange(n_samples), 1.0))
+        return Formula(self.k, False, self.scale, weight, 0.0)
 
     def _to_candidate(self, block: Block) -> Candidate:
         return to_candidate(block, self.scale)

@@ -66,11 +66,11 @@ def zscores(values: FloatArray) -> FloatArray:
     else:
         score = (numbers - mean) / deviation
         gaps = np.diff(score)
-        # No more than half the smallest gap: no two values become equal.
-        unit = np.ldexp(
-            0.5, np.frexp(min(gaps.min(), 2.0 ** (1 - GAP_BITS) * np.median(gaps)))[1] - 1
-        )
-        if gaps.min() > 0.0 and score[-1] - score[0] < 2.0**52 * unit:
+        # At most half the smallest gap: no two values become equal.
+        middle = np.partition(gaps, len(gaps) // 2)[len(gaps) // 2]
+        largest_unit = min(0.5 * gaps.min(), 0.5**GAP_BITS * middle)
+        unit = np.ldexp(0.5, np.frexp(largest_unit)[1])
+        if largest_unit > 0.0 and score[-1] - score[0] < 2.0**52 * unit:
             score = np.rint(score / unit) * unit
     scores[present] = score[level]
     return scores
@@ -87,13 +87,15 @@ def lattice_multiples(levels: FloatArray) -> FloatArray | None:
     array([0., 2., 3., 6.])
     >>> lattice_multiples(np.sqrt([0.1, 0.2, 0.3, 0.4]))
     """
-    gaps, span, size = np.diff(levels), levels[-1] - levels[0], np.median(np.abs(levels))
+    gaps, span = np.diff(levels), levels[-1] - levels[0]
     are_single = np.array_equal(levels, levels.astype(np.float32))
     for error in (FLOAT32_ERROR, FLOAT64_ERROR) if are_single else (FLOAT64_ERROR,):
         apart = gaps > 4.0 * error
         # Numbers count as equal by their usual rounding error, not by that of much larger ones.
-        if (~apart & (gaps > 4.0 * error * size)).any():
-            continue
+        if not apart.all():
+            size = np.median(np.abs(levels))
+            if (gaps[~apart] > 4.0 * error * size).any():
+                continue
         bits, n_gaps = -np.log2(16.0 * error), len(gaps)
         evidence = max(3.0, (bits * (n_gaps - 1) + CHANCE) / n_gaps)
         smallest = gaps[apart].min() * (1.0 - 1e-9) / MAX_STEPS

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pidselect.estimators.knn.spaces import insert_sample
 from pidselect.jit import njit
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
@@ -133,11 +134,7 @@ def fill_nearest(samples, coordinates, labels, label_distance, nearest):
         for j in range(coordinates.shape[0]):
             total = _squared_distance(coordinates, labels, label_distance, i, j, distance[k - 1])
             if total < distance[k - 1]:
-                t = k - 1
-                while t > 0 and distance[t - 1] > total:
-                    distance[t], nearest[i, t] = distance[t - 1], nearest[i, t - 1]
-                    t -= 1
-                distance[t], nearest[i, t] = total, j
+                insert_sample(total, j, k - 1, distance, nearest[i])
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
 
 from pidselect.data import Block, Column, FloatArray
 from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
@@ -27,10 +26,11 @@ from pidselect.estimators.cuda.device import (
 )
 from pidselect.estimators.knn.binding import (
     NEIGHBOUR_BYTES,
+    Formula,
     Scale,
+    axis_share,
     check_enough_samples,
     check_neighbours,
-    finest_unit,
     max_distances,
     scaled,
 )
@@ -88,28 +88,11 @@ def prepare(device: Cuda, column: Column, scale: Scale) -> Prepared:
     return found
 
 
-@dataclass(frozen=True)
-class Formula:
-    """A nearest-neighbour estimator: the offset plus the mean weight of the counts of a sample."""
-
-    k: int
-    strict: bool
-    scale: Scale
-    weight: FloatArray
-    offset: float
-
-
 def formula_of(estimator: Estimator, n_samples: int) -> Formula | None:
     """Return the formula of an estimator; None if there is no kernel for it."""
-    if isinstance(estimator, KSG | Mixed):
+    if type(estimator) is Mixed or (type(estimator) is KSG and estimator.algorithm == 1):
         check_neighbours(estimator.k, estimator.scale)
-    counts = np.arange(n_samples, dtype=np.float64)
-    if type(estimator) is KSG and estimator.algorithm == 1:
-        weight, offset = digamma(counts + 1.0), float(digamma(estimator.k))
-        return Formula(estimator.k, True, estimator.scale, weight, offset)
-    if type(estimator) is Mixed:
-        weight = digamma(np.maximum(counts, 1.0))
-        return Formula(estimator.k, False, estimator.scale, weight, 0.0)
+        return estimator.formula(n_samples)
     return None
 
 
@@ -175,7 +158,6 @@ class DeviceSpaces:
     shape: int  # GIVEN in the kernels
     order: Any
     fields: Any  # TargetSpaces in the kernels
-    unit: float
     kept: tuple[Any, ...]  # the arrays that fields point to
 
 
@@ -202,14 +184,11 @@ def bind_spaces(
     given_space = _put_space(device, values[: len(given)], max_distances(given))
     joint_lists = _put_lists(device, joint_space, joint_length if shape > 0 else 0)
     given_lists = _put_lists(device, given_space, given_length if shape > 1 else 0)
-    unit = finest_unit(formula.weight, n)
-    weight = device.put(np.rint(formula.weight / unit).astype(np.int64))
+    weight = device.put(formula.rule.weight)
     structs = (joint_space, given_space, joint_lists, given_lists)
     fields = [field for struct in structs for field in struct.fields] + [device.address(weight)]
     there = device.put(np.array(fields, dtype=np.int64))
-    return DeviceSpaces(
-        n, shape, device.put(order.astype(np.int32)), there, unit, (*structs, weight)
-    )
+    return DeviceSpaces(n, shape, device.put(order.astype(np.int32)), there, (*structs, weight))
 
 
 def _shape(target: Block, given: Block) -> int:
@@ -238,8 +217,7 @@ def list_length(
     """
     if not axes:
         return 0
-    share = min(1.0, k / n_samples) ** (1.0 / (1 + joint_axes))
-    wanted = max(LIST_EXCESS * n_samples * share**axes, 1.0)
+    wanted = max(LIST_EXCESS * n_samples * axis_share(k, n_samples, joint_axes) ** axes, 1.0)
     length = min(max(1 << int(np.ceil(np.log2(wanted))), bounds[0]), bounds[1])
     while length > LANES and length * n_samples * NEIGHBOUR_BYTES > memory:
         length //= 2
@@ -335,7 +313,7 @@ class CudaScorer:
                 self._sums(column, max_distance, rows[start : start + size])
                 for start in range(0, len(rows), size)
             ]
-        return self.formula.offset + np.concatenate(sums) * self.spaces.unit / n
+        return self.formula.offset + np.concatenate(sums) * self.formula.unit / n
 
     def _rows_there(self, rows: Any) -> Any:
         if isinstance(rows, CudaRows):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Literal
 
@@ -129,10 +130,9 @@ def to_target_spaces(
 def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
     """Return the lengths of lists in (y, S) and in S; 0 if S is empty.
 
-    If columns with few levels leave m samples in a stratum of (y, S), the k-th neighbour in D
-    continuous dimensions, x included, is at a distance that holds a share (k/m)^(1/D) of each of
-    them, times the D-th root of the sparseness of x. If S has few levels only, whole strata tie,
-    and lists hold the largest of them. Shorter lists cost time only, so memory limits them.
+    Columns with few levels leave a stratum of (y, S) to be searched. If S has few levels only,
+    whole strata tie, and lists hold the largest of them. Shorter lists cost time only, so memory
+    limits them.
     """
     n = joint.n_samples
     in_joint, joint_axes = samples_and_axes(joint)
@@ -140,12 +140,21 @@ def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[i
     if len(given) and not given_axes:
         in_given = float(np.bincount(given.codes()).max())
     sparseness = SPARSENESS * max(1.0, n / 1000) ** SPARSENESS_POWER
-    share = (min(1.0, k / in_joint) * sparseness) ** (1.0 / (1 + joint_axes))
+    share = axis_share(k, in_joint, joint_axes, sparseness)
     wanted = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
     affordable = max_memory / (NEIGHBOUR_BYTES * n)
     joint_limit = JOINT_SHARE * affordable if len(given) else affordable
     joint_length = min(wanted[0], n - 1, joint_limit)
     return int(joint_length), int(min(wanted[1], n - 1, affordable - joint_length))
+
+
+def axis_share(k: int, n_samples: float, joint_axes: int, sparseness: float = 1.0) -> float:
+    """Return the share of samples in each axis within the distance of the k-th neighbour.
+
+    (k/N)^(1/D) in D continuous dimensions, x and those of (y, S), times the D-th root of the
+    sparseness of x.
+    """
+    return float((min(1.0, k / n_samples) * sparseness) ** (1.0 / (1 + joint_axes)))
 
 
 def samples_and_axes(block: Block) -> tuple[float, int]:
@@ -237,22 +246,42 @@ def gaps(space: Space, codes: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourScorer:
-    """Scores candidates by counts of neighbours.
+class Formula:
+    """A nearest-neighbour estimator: the offset plus the mean weight of the counts of a sample."""
 
-    The value is the mean over samples of the weights of their counts, in `unit` nats, plus the
-    offset.
-    """
+    k: int
+    strict: bool
+    scale: Scale
+    weight: FloatArray  # by count
+    offset: float
+
+    @cached_property
+    def unit(self) -> float:
+        """The smallest power of two in which sums of four weights per sample do not overflow.
+
+        With a million samples it is 2**-36, so that rounding errors are far below 1e-10.
+        """
+        largest = 4.0 * len(self.weight) * np.abs(self.weight).max()
+        return float(2.0 ** (np.ceil(np.log2(largest)) - 62))
+
+    @cached_property
+    def rule(self) -> CountingRule:
+        """The rule with weights rounded to integers, in multiples of the unit."""
+        weight = np.rint(self.weight / self.unit).astype(np.int64)
+        return CountingRule(self.k, self.strict, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourScorer:
+    """Scores candidates by counts of neighbours."""
 
     bound: BoundTarget
-    rule: CountingRule
-    unit: float
-    offset: float
+    formula: Formula
     to_candidate: Callable[[Block], Candidate]
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
-        bound = self.bound
+        bound, rule = self.bound, self.formula.rule
         n_samples = len(bound.order)
         check_same_length(batch, n_samples)
         candidate = self.to_candidate(batch.block)
@@ -260,30 +289,16 @@ class NeighbourScorer:
         # and kernels would be compiled for both.
         rows = np.take(batch.rows, bound.order, axis=1)
         sums = np.empty(len(batch), dtype=np.int64)
-        if len(batch.block) > 1:
-            score_general(candidate, rows, bound.spaces, self.rule, sums)
-        elif bound.strata is not None:
-            score_discrete(candidate, rows, bound.strata, bound.spaces, self.rule, sums)
-        elif bound.is_continuous and is_continuous(
-            Space(candidate.values.T, candidate.max_distance)
+        is_single = len(batch.block) == 1
+        if is_single and bound.strata is not None:
+            score_discrete(candidate, rows, bound.strata, bound.spaces, rule, sums)
+        elif (
+            is_single
+            and bound.is_continuous
+            and is_continuous(Space(candidate.values.T, candidate.max_distance))
         ):
             ranks = np.empty(0, dtype=np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
-            score_continuous(candidate, rows, bound.spaces, self.rule, sums, ranks)
+            score_continuous(candidate, rows, bound.spaces, rule, sums, ranks)
         else:
-            score_general(candidate, rows, bound.spaces, self.rule, sums)
-        return self.offset + sums * self.unit / n_samples
-
-
-def integer_rule(k: int, strict: bool, weight: FloatArray) -> tuple[CountingRule, float]:
-    """Return the rule with weights rounded to integers, and their unit."""
-    unit = finest_unit(weight, len(weight))
-    return CountingRule(k, strict, np.rint(weight / unit).astype(np.int64)), unit
-
-
-def finest_unit(weight: FloatArray, n_samples: int) -> float:
-    """Return the smallest power of two in which sums of four weights per sample do not overflow.
-
-    With a million samples it is 2**-36, so that rounding errors are far below 1e-10.
-    """
-    largest = 4.0 * n_samples * np.abs(weight).max()
-    return float(2.0 ** (np.ceil(np.log2(largest)) - 62))
+            score_general(candidate, rows, bound.spaces, rule, sums)
+        return self.formula.offset + sums * self.formula.unit / n_samples

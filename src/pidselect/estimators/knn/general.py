@@ -33,6 +33,7 @@ from pidselect.estimators.knn.spaces import (
     Space,
     count_less,
     distances_from,
+    insert,
     interval_within,
     space_distance,
 )
@@ -228,7 +229,7 @@ def _find_kth_distances(batch, candidate, spaces, i, work):
             for s in range(near.size):
                 for lane in range(n_lanes):
                     step = _x_distance(x, max_distance, i, near[s], lane)
-                    _insert(max(step, base_distance[s]), nearest, lane)
+                    insert(max(step, base_distance[s]), nearest[:, lane])
         elif max_distance.size == 1 and k == 4:
             insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
         elif max_distance.size == 1:
@@ -265,19 +266,7 @@ def _search_from_x(batch, candidate, joint, i, lane, nearest):
             j = batch.sample[above, lane]
             above += 1
         step = _x_distance(batch.x, max_distance, i, j, lane)
-        _insert(max(step, space_distance(joint, i, j)), nearest, lane)
-
-
-@njit(**INNER)
-def _insert(distance, nearest, lane):
-    """Insert a distance into the sorted smallest ones of a lane."""
-    slot = nearest.shape[0] - 1
-    if distance >= nearest[slot, lane]:
-        return
-    while slot > 0 and nearest[slot - 1, lane] > distance:
-        nearest[slot, lane] = nearest[slot - 1, lane]
-        slot -= 1
-    nearest[slot, lane] = distance
+        insert(max(step, space_distance(joint, i, j)), nearest[:, lane])
 
 
 @njit(**INNER)

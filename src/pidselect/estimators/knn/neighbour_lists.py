@@ -19,6 +19,7 @@ from pidselect.estimators.knn.spaces import (
     NeighbourLists,
     Space,
     distances_from,
+    insert_sample,
     point_distance,
 )
 from pidselect.jit import njit
@@ -205,13 +206,7 @@ def _unpack_row(points, max_distance, i, keys, mask, lists):
     for t in range(sample.size):
         j = np.int32(keys[t] & mask)
         exact = point_distance(points, max_distance, i, j)
-        slot = t
-        while slot > 0 and distance[slot - 1] > exact:
-            distance[slot] = distance[slot - 1]
-            sample[slot] = sample[slot - 1]
-            slot -= 1
-        distance[slot] = exact
-        sample[slot] = j
+        insert_sample(exact, j, t, distance, sample)
 
 
 @njit(**JIT)

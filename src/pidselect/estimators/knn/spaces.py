@@ -131,6 +131,15 @@ def insert(distance, nearest):
     nearest[slot] = distance
 
 
+@njit(**INNER)
+def insert_sample(step, j, slot, distance, sample):
+    """Insert a sample at a distance into ascending ones, of which that at the slot is dropped."""
+    while slot > 0 and distance[slot - 1] > step:
+        distance[slot], sample[slot] = distance[slot - 1], sample[slot - 1]
+        slot -= 1
+    distance[slot], sample[slot] = step, j
+
+
 @njit(**JIT)
 def new_buffer(n_samples):
     """Allocate the buffers of `list_within`."""
