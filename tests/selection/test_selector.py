@@ -30,7 +30,22 @@ from pidselect.significance import BACKWARD, FORWARD
 
 # The checks fit noise as well, of which nothing is selected.
 @pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
-@parametrize_with_checks([PIDSelector(), quick(missing="category"), quick(missing="drop")])
+@parametrize_with_checks(
+    [
+        PIDSelector(),
+        quick(missing="category"),
+        quick(missing="drop"),
+        quick(estimator="ksg", surrogates="global", shared_permutations=False),
+        quick(estimator="copula", backward="maximum"),
+        quick(estimator="mixed", surrogates="local"),
+        quick(n_permutations="auto"),
+        quick(n_permutations=0, max_features=1),
+        quick(lookahead=2, n_permutations=79),
+        quick(criterion="mi", max_samples=30),
+        quick(criterion="mrmr", estimator="ksg-rank"),
+        quick(max_conditioning=1, backward=None, n_jobs=2),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
