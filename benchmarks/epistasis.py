@@ -18,19 +18,19 @@ LEAST = 90.0  # percent of the runs that must go as they should
 LONGEST = 60.0  # seconds of any fit
 
 
-def parity(n_samples: int, *, n_bits: int, random_state: int) -> datasets.Dataset:
+def parity(n_samples: int, *, n_bits: int, random_state: int) -> datasets.SyntheticDataset:
     """Parity of some bits, beside five bits of no use."""
     rng = np.random.default_rng(random_state)
     bits, y = datasets.sample(datasets.gate("XOR", n_sources=n_bits), n_samples, random_state=rng)
     X = np.column_stack([bits, rng.integers(2, size=(n_samples, 5))]).astype(np.float64)
     names = tuple(f"X{i + 1}" for i in range(n_bits)) + tuple(f"Z{i + 1}" for i in range(5))
-    return datasets.Dataset(X, y, names, tuple(range(n_bits)), f"Parity of {n_bits} bits")
+    return datasets.SyntheticDataset(X, y, names, tuple(range(n_bits)), f"Parity of {n_bits} bits")
 
 
 class Case(NamedTuple):
     """Data, how far to look ahead, and whether all that is relevant or nothing is to be found."""
 
-    make: Callable[..., datasets.Dataset]
+    make: Callable[..., datasets.SyntheticDataset]
     lookahead: int
     empty: bool = False
 

@@ -24,8 +24,10 @@ from sklearn.datasets import make_regression
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.cuda.scorer import CudaScorer, Permutations, bind_on, cuda
+from pidselect.estimators.cuda.device import cuda
+from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
 from pidselect.significance import permutations
+from pidselect.significance.cuda import CudaPermutations
 
 PARTS = ("draws", "correct", "estimates", "step", "appendix")
 SIZES, N_GIVEN = (10_000, 50_000), (0, 1, 2, 3, 6, 10)
@@ -53,7 +55,7 @@ def draws() -> dict[str, Any]:
     """Compare permutations with those of the CPU, and time them."""
     gpu, words, results = cuda(), (7, 1, 0, 3), {}
     for n in (2, 33, 1000, 50_000, 65_536, 100_000):
-        drawn = Permutations(gpu, n)
+        drawn = CudaPermutations(gpu, n)
         there = np.asarray(drawn(words, range(0, 65)))
         same = bool((there[1:] == permutations(words, range(1, 65), n)).all())
         seconds = best_of(lambda d=drawn: (d(words, range(N_DRAWS)), synchronise()))
@@ -110,7 +112,7 @@ def estimates() -> list[dict[str, Any]]:
                 lambda t=target, g=known: (bind_on(gpu, KSG(), t, g, 2**30), synchronise())
             )
             bound = bind_on(gpu, KSG(), target, known, 2**30)
-            rows = Permutations(gpu, n)((0,), range(N_DRAWS))
+            rows = CudaPermutations(gpu, n)((0,), range(N_DRAWS))
             bound.score(Batch(candidates[0], rows))
             score_ms = 1e3 * best_of(
                 lambda b=bound, c=candidates, r=rows: [b.score(Batch(x, r)) for x in c]
@@ -178,7 +180,7 @@ def step(n_samples: int, n_jobs: int) -> list[dict[str, Any]]:
             on_cpu = np.concatenate(pool.map(bound.score, parts))
             cpu_ms = 1e3 * (time.perf_counter() - start) / len(rows)
         there = bind_on(cuda(), KSG(), target, known, 2**30)
-        drawn = Permutations(cuda(), n_samples)((0,), range(1, 1 + N_DRAWS))
+        drawn = CudaPermutations(cuda(), n_samples)((0,), range(1, 1 + N_DRAWS))
         gpu_ms = 1e3 * best_of(lambda t=there, x=x, r=drawn: t.score(Batch(x, r))) / N_DRAWS
         results.append(
             {

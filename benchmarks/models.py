@@ -8,9 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from common import fit
-from pidselect.experiments.terms import AS_THE_PAPER as AS_THE_PAPER
 
 from pidselect import PIDSelector, datasets
+
+#: The paper's settings.
+AS_THE_PAPER: dict[str, Any] = {
+    "estimator": "ksg",
+    "surrogates": "global",
+    "shared_permutations": False,
+    "backward": "minimum",
+    "lookahead": 1,
+}
 
 Rates = tuple[float, float]  # percent of the relevant features found, and of the others taken
 
@@ -22,7 +30,7 @@ PAPER: dict[str, Rates] = {
     "runge": (99.6, 3.0),
 }
 
-MAKE: dict[str, Callable[..., datasets.Dataset]] = {
+MAKE: dict[str, Callable[..., datasets.SyntheticDataset]] = {
     "toy": datasets.toy,
     "friedman1": partial(datasets.friedman, model=1),
     "friedman2": partial(datasets.friedman, model=2),
