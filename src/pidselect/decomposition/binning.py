@@ -17,12 +17,14 @@ BINNINGS: tuple[Binning, ...] = get_args(Binning)
 MOST_CELLS = 2 * 10**7
 
 
-def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArray:
+def to_codes(
+    block: Block, bins: int = 5, binning: Binning = "count", most_levels: float = math.inf
+) -> IntArray:
     """Return the state of each sample of one joint variable, as 0, 1, ... without gaps.
 
-    Continuous columns are binned one by one, into fewer bins where many values are equal; ordinal
-    and nominal ones are used as they are. States are ordered by the first column, then the second,
-    and so on.
+    Continuous columns, and ordinal ones of more than `most_levels`, are binned one by one, into
+    fewer bins where many values are equal; others are used as they are. A missing value is a level
+    of its own. States are ordered by the first column, then the second, and so on.
 
     Examples
     --------
@@ -30,7 +32,7 @@ def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArra
     >>> to_codes(read_block([[0.1, 7], [0.7, 0], [0.4, 7], [0.9, 0]], "x"), bins=2)
     array([0, 1, 0, 1])
     """
-    return join_codes([_levels(column, bins, binning) for column in block.columns])
+    return join_codes([_levels(column, bins, binning, most_levels) for column in block.columns])
 
 
 def join_codes(codes: Sequence[IntArray]) -> IntArray:
@@ -49,12 +51,20 @@ def join_codes(codes: Sequence[IntArray]) -> IntArray:
     return joint
 
 
-def _levels(column: Column, bins: int, binning: Binning) -> IntArray:
-    if column.is_discrete:
+def _levels(column: Column, bins: int, binning: Binning, most_levels: float) -> IntArray:
+    if not is_binned(column, most_levels):
         return column.codes()
-    if binning == "count":
-        return equal_count_bins(column.values, bins)
-    return equal_width_bins(column.values, bins)
+    present = ~np.isnan(column.values)
+    to_bins = equal_count_bins if binning == "count" else equal_width_bins
+    levels = np.full(len(column.values), bins, dtype=np.int64)
+    levels[present] = to_bins(column.values[present], bins)
+    return levels
+
+
+def is_binned(column: Column, most_levels: float) -> bool:
+    """Return whether a column has too many ordered levels to count each of them."""
+    is_ordinal = column.feature_type == "ordinal"
+    return column.feature_type == "continuous" or (is_ordinal and column.levels() > most_levels)
 
 
 def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
@@ -99,33 +109,18 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
     return np.minimum((share * bins).astype(np.int64), bins - 1)
 
 
-def count_states(codes: Sequence[IntArray]) -> FloatArray:
-    """Return the relative frequency of every joint state, one axis for each variable.
+def check_size(shape: Sequence[int]) -> None:
+    """Raise if a table of joint states, the target last, would be too large.
 
     Examples
     --------
-    >>> count_states([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])])
-    array([[0.25, 0.25],
-           [0.  , 0.5 ]])
-    """
-    shape = tuple(int(code.max()) + 1 for code in codes)
-    cells = np.bincount(np.ravel_multi_index(tuple(codes), shape), minlength=math.prod(shape))
-    return (cells / len(codes[0])).reshape(shape)
-
-
-def check_size(codes: Sequence[IntArray]) -> None:
-    """Raise if the table of joint states would be too large.
-
-    Examples
-    --------
-    >>> check_size([np.arange(1000), np.arange(1000), np.arange(1000)])
+    >>> check_size((1000, 1000, 1000))
     Traceback (most recent call last):
     ...
     ValueError: source 1 has 1000 states, source 2 has 1000 and the target has 1000, which makes
     1e+09 joint states, more than 2e+07. Use fewer bins, fewer columns in a source, or
     measure="gaussian" or "sx-ksg", which need no states.
     """
-    shape = [int(code.max()) + 1 for code in codes]
     if math.prod(shape) > MOST_CELLS:
         first, *others = (f"source {i} has {levels}" for i, levels in enumerate(shape[:-1], 1))
         raise ValueError(

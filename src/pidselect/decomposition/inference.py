@@ -47,7 +47,6 @@ Statistics 17.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,12 +56,11 @@ from scipy.special import ndtri
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.lattice import Lattice
-from pidselect.decomposition.samples import DiscreteSample, Rows, Sample
+from pidselect.decomposition.samples import Rows, Sample
 from pidselect.significance import permutations
 from pidselect.significance.permutation_test import TIE
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, resamples
 
-AtomsOf = Callable[[Rows], FloatArray]
 RowGenerator = Callable[[tuple[int, ...], range, int], Rows]
 
 #: Entries of the row indices of one task, which bounds its memory.
@@ -232,31 +230,17 @@ def _quarter_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
 
     The shape is (n_quarters, 2, n_atoms).
     """
-    size = sample.n_samples // N_QUARTERS
+    n_sources, size = sample.lattice.n_sources, sample.n_samples // N_QUARTERS
 
     def atoms_of(rows: Rows) -> FloatArray:
         quarters = rows[: N_QUARTERS * size].reshape(N_QUARTERS, size)
-        others = np.roll(quarters, 1, axis=0)
+        pairs = zip(quarters, np.roll(quarters, 1, axis=0), strict=True)
         return np.array(
-            [
-                [_subset_atoms(sample, own, own), _subset_atoms(sample, own, other)]
-                for own, other in zip(quarters, others, strict=True)
-            ]
+            [[sample.atoms([*[own] * n_sources, y]) for y in (own, other)] for own, other in pairs]
         )
 
-    stream_key = (settings.seed, BOOTSTRAP, N_QUARTERS)
-    found = _map_rows(sample, permutations, stream_key, N_SPLITS, atoms_of, settings.n_jobs)
+    found = _map_rows(sample, permutations, (BOOTSTRAP, N_QUARTERS), N_SPLITS, atoms_of, settings)
     return found.reshape(-1, 2, len(sample.lattice.antichains))
-
-
-def _subset_atoms(sample: Sample, source_rows: Rows, target_rows: Rows) -> FloatArray:
-    """Return the atoms of some rows of the sources with as many rows of the target."""
-    arrangement = [*[source_rows] * sample.lattice.n_sources, target_rows]
-    if not isinstance(sample, DiscreteSample):
-        return sample.atoms(arrangement)
-    codes = zip(sample.codes, arrangement, strict=True)
-    subset = replace(sample, codes=tuple(code[rows] for code, rows in codes))
-    return subset.atoms([None] * len(arrangement))
 
 
 def span(intervals: Sequence[FloatArray]) -> FloatArray:
@@ -280,14 +264,12 @@ def bootstrap_atoms(
     used instead, centred on the observed value; their spread is the same (Shao and Wu 1989).
     """
     n_variables = sample.lattice.n_sources + 1
-    stream_key = (settings.seed, BOOTSTRAP)
 
     def atoms_of(rows: Rows) -> FloatArray:
         return sample.atoms([rows] * n_variables)
 
     generate = resamples if sample.is_plug_in else _halves
-    n_bootstrap = settings.n_bootstrap
-    found = _map_rows(sample, generate, stream_key, n_bootstrap, atoms_of, settings.n_jobs)
+    found = _map_rows(sample, generate, (BOOTSTRAP,), settings.n_bootstrap, atoms_of, settings)
     found = _without_degenerate(found, sample, "resamples")
     return found if sample.is_plug_in else found - found.mean(axis=0) + observed
 
@@ -320,8 +302,8 @@ def _permuted_atoms(
     def atoms_of(rows: Rows) -> FloatArray:
         return sample.atoms([rows if index == variable else None for index in range(n_variables)])
 
-    stream_key = (settings.seed, DECOMPOSITION, variable)
-    return _map_rows(sample, permutations, stream_key, n_permutations, atoms_of, settings.n_jobs)
+    stream = (DECOMPOSITION, variable)
+    return _map_rows(sample, permutations, stream, n_permutations, atoms_of, settings)
 
 
 def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatArray:
@@ -340,20 +322,20 @@ def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatAr
 def _map_rows(
     sample: Sample,
     generate: RowGenerator,
-    stream_key: tuple[int, ...],
+    stream: tuple[int, ...],
     n: int,
-    atoms_of: AtomsOf,
-    n_jobs: int | None,
+    atoms_of: Callable[[Rows], FloatArray],
+    settings: InferenceSettings,
 ) -> FloatArray:
     """Return the atoms for n generated row orders, the same for any number of workers."""
     size = max(1, min(TASK_SIZE // sample.n_samples, -(-n // N_TASKS)))
     tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
 
     def work(indices: range) -> FloatArray:
-        rows_of_each = generate(stream_key, indices, sample.n_samples)
+        rows_of_each = generate((settings.seed, *stream), indices, sample.n_samples)
         return np.stack([atoms_of(rows) for rows in rows_of_each])
 
     # Threads under any joblib backend; it then ignores a configured n_jobs, so pass it on.
-    n_jobs = effective_n_jobs(None) if n_jobs is None else n_jobs
+    n_jobs = effective_n_jobs(None) if settings.n_jobs is None else settings.n_jobs
     found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
     return np.concatenate(list(found))

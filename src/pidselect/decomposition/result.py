@@ -137,7 +137,7 @@ class Decomposition:
         return self._of_two("{1,2}", "synergy")
 
     def _of_two(self, label: str, name: str) -> float:
-        if not self._has_two_sources:
+        if not self._names:
             raise AttributeError(
                 f".{name} is defined for two sources; the {len(self.atoms)} atoms of more sources "
                 'are in .atoms by label, such as .atoms["{1}{2}"].'
@@ -145,8 +145,9 @@ class Decomposition:
         return self.atoms[label]
 
     @property
-    def _has_two_sources(self) -> bool:
-        return len(self.atoms) == len(TWO_SOURCE_NAMES)
+    def _names(self) -> dict[str, str]:
+        """The names of the atoms, if there are two sources."""
+        return TWO_SOURCE_NAMES if len(self.atoms) == len(TWO_SOURCE_NAMES) else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers, ready for JSON; fields that are None are left out.
@@ -155,29 +156,26 @@ class Decomposition:
         """
         known = {key: value for key, value in vars(self).items() if value is not None}
         known.pop("frame_library", None)
-        return {key: to_plain(value) for key, value in known.items()}
+        return to_plain(known)
 
     def to_frame(self) -> Any:
         """Return a frame with one row for each atom, in the caller's library."""
-        labels = list(self.atoms)
-        intervals = {} if self.intervals is None else self.intervals
-
-        def of(values: Mapping[str, float] | None) -> list[float | None]:
-            return [None if values is None else float(values[label]) for label in labels]
-
-        columns: dict[str, list[Any]] = {
-            "atom": labels,
-            "name": [
-                TWO_SOURCE_NAMES[label] if self._has_two_sources else label for label in labels
-            ],
-            "value": of(self.atoms),
-            "unit": [self.unit] * len(labels),
-            "informative": of(self.informative),
-            "misinformative": of(self.misinformative),
-            "corrected": of(self.corrected),
-            "lower": of({label: low for label, (low, _) in intervals.items()} or None),
-            "upper": of({label: high for label, (_, high) in intervals.items()} or None),
-            "p_value": of(self.p_values),
+        intervals = self.intervals or {}
+        values: dict[str, Mapping[str, Any] | None] = {
+            "atom": {label: label for label in self.atoms},
+            "name": {label: self._names.get(label, label) for label in self.atoms},
+            "value": self.atoms,
+            "unit": dict.fromkeys(self.atoms, self.unit),
+            "informative": self.informative,
+            "misinformative": self.misinformative,
+            "corrected": self.corrected,
+            "lower": {label: low for label, (low, _) in intervals.items()},
+            "upper": {label: high for label, (_, high) in intervals.items()},
+            "p_value": self.p_values,
+        }
+        columns = {
+            name: [column[label] if column else None for label in self.atoms]
+            for name, column in values.items()
         }
         types = dict.fromkeys(columns, float) | dict.fromkeys(("atom", "name", "unit"), str)
         return make_frame(columns, self.frame_library, types)
@@ -197,11 +195,24 @@ class Decomposition:
 
     def __str__(self) -> str:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        return "\n".join([*align(self.cells(), n_left=1 + self._has_two_sources), *self.remarks()])
+        return "\n".join([*align(self.cells(), n_left=2 if self._names else 1), *self.remarks()])
 
     def cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
-        return [self._header(), *(self._row(label) for label in self._largest())]
+        percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
+        optional: dict[str, Mapping[str, Any] | None] = {
+            self.unit: self.atoms,
+            "informative": self.informative,
+            "misinformative": self.misinformative,
+            "corrected": self.corrected,
+            f"{percent}interval": self.intervals,
+            "p-value": self.p_values,
+        }
+        columns = {title: values for title, values in optional.items() if values is not None}
+        labels = self._largest()
+        names = [["", *(self._names[label] for label in labels)]] if self._names else []
+        numbers = [[one, *(_cell(of[label]) for label in labels)] for one, of in columns.items()]
+        return list(map(list, zip(["atom", *labels], *names, *numbers, strict=True)))
 
     def remarks(self) -> list[str]:
         """Return the footnotes of the table."""
@@ -222,27 +233,10 @@ class Decomposition:
         largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
         return [label for label in self.atoms if label in largest]
 
-    def _header(self) -> list[str]:
-        percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
-        cells = ["atom"] + [""] * self._has_two_sources + [self.unit]
-        columns = {
-            "informative": self.informative,
-            "misinformative": self.misinformative,
-            "corrected": self.corrected,
-            f"{percent}interval": self.intervals,
-            "p-value": self.p_values,
-        }
-        return cells + [name for name, column in columns.items() if column is not None]
 
-    def _row(self, label: str) -> list[str]:
-        name = [TWO_SOURCE_NAMES[label]] if self._has_two_sources else []
-        cells = [label, *name, number(self.atoms[label], 4)]
-        for column in (self.informative, self.misinformative, self.corrected):
-            cells += [] if column is None else [number(column[label], 4)]
-        if self.intervals is not None:
-            low, high = (number(end, 4) for end in self.intervals[label])
-            cells.append(f"{low} to {high}")
-        return cells + ([] if self.p_values is None else [number(self.p_values[label], 4)])
+def _cell(value: float | tuple[float, float]) -> str:
+    ends = value if isinstance(value, tuple) else (value,)
+    return " to ".join(number(end, 4) for end in ends)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
-from pidselect.decomposition.binning import equal_count_bins, to_codes
+from pidselect.data import CLASS_LEVELS, Block, IntArray
+from pidselect.decomposition.binning import is_binned, to_codes
 from pidselect.decomposition.decompose import FEWEST_PER_STATE
 from pidselect.decomposition.inference import correct_bias
 from pidselect.decomposition.measures import MEASURES
@@ -98,7 +98,7 @@ class PlugInPID:
     def name(self, pairs: Sequence[SourcePair]) -> str:
         """Return the measure and, where columns are binned, the number of bins."""
         blocks = [self.target, *(block for pair in pairs for block in pair)]
-        binned = any(is_binned(column) for block in blocks for column in block.columns)
+        binned = any(is_binned(c, CLASS_LEVELS) for block in blocks for c in block.columns)
         return f"{self.measure}, {self.bins} bins" if binned else self.measure
 
     def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
@@ -321,28 +321,14 @@ def to_states(block: Block, bins: int, n_samples: int) -> IntArray:
 
     Examples
     --------
+    >>> from pidselect.data import Column
     >>> gaps = Column("x", "continuous", np.array([0.1, np.nan, 0.9, 0.2, np.nan, 0.8]))
     >>> to_states(Block((gaps,)), 2, 6)
     array([0, 2, 1, 0, 2, 1])
     """
     if not len(block):
         return np.zeros(n_samples, dtype=np.int64)
-    return to_codes(Block(tuple(_in_levels(column, bins) for column in block.columns)))
-
-
-def is_binned(column: Column) -> bool:
-    """Return whether a column has too many ordered levels to count each of them."""
-    ordered = column.feature_type == "ordinal" and column.levels() > CLASS_LEVELS
-    return ordered or column.feature_type == "continuous"
-
-
-def _in_levels(column: Column, bins: int) -> Column:
-    if not is_binned(column):
-        return column
-    levels: FloatArray = np.full(len(column.values), np.nan)
-    present = ~np.isnan(column.values)
-    levels[present] = equal_count_bins(column.values[present], bins)
-    return replace(column, feature_type="ordinal", values=levels)
+    return to_codes(block, bins, most_levels=CLASS_LEVELS)
 
 
 def estimator_name(estimator: Estimator) -> str:
