@@ -57,11 +57,6 @@ def ccs(
     >>> ccs(AND).atoms / np.log(2)
     array([0.10375937, 0.20751875, 0.20751875, 0.29248125])
     """
-    if pmf.ndim != 3:
-        raise ValueError(
-            f"measure='ccs' is defined for two sources, but pmf has {pmf.ndim - 1}: shape "
-            f'{pmf.shape}. Use measure="sx", "imin" or "mmi" for more.'
-        )
     check_marginals(pmf.shape)
     shared, gap = _common_change(pmf, maximum_entropy(pmf, most_steps))
     if not gap <= largest_gap:

@@ -18,7 +18,6 @@ from pidselect.data import (
     Block,
     FeatureType,
     FeatureTypes,
-    FloatArray,
     check_choice,
     is_frame,
     warn_caller,
@@ -143,8 +142,18 @@ def decompose(
         if n_decompositions(sample, settings):
             # Observed states may be merged before solving; those of permutations may differ.
             MEASURES[measure].check_shape(sample.shape)
+    started = perf_counter()
+    found, total = sample.decompose()
+    warn_if_long(perf_counter() - started, sample, settings)
+    corrected, p_values, intervals = infer_atoms(sample, found.atoms, settings, found.gap)
+    labelled, scale = sample.lattice.labelled, 1.0 / NATS_PER_UNIT[unit]
     return replace(
-        decompose_sample(sample, measure, unit, settings),
+        to_decomposition(found, total, len(listed), measure, unit),
+        n_samples=sample.n_samples,
+        corrected=None if corrected is None else labelled(corrected, scale),
+        p_values=None if p_values is None else labelled(p_values),
+        intervals=None if intervals is None else labelled(intervals, scale),
+        confidence=None if intervals is None else confidence,
         variables=_variable_names(blocks),
         frame_library=library_of(*listed, target),
     )
@@ -181,33 +190,6 @@ def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Blo
         f"target are {sample.samples_per_state:.1f} per state; with fewer than {FEWEST_PER_STATE} "
         f"the atoms are strongly biased. Use {', '.join(remedies)}; n_permutations=200 also "
         "returns bias-corrected atoms."
-    )
-
-
-def decompose_sample(
-    sample: Sample, measure: str, unit: Unit, settings: InferenceSettings
-) -> Decomposition:
-    """Return the atoms of a sample with the inference requested."""
-    started = perf_counter()
-    found, total = sample.decompose()
-    warn_if_long(perf_counter() - started, sample, settings)
-    inference = infer_atoms(sample, found.atoms, settings, found.gap)
-    labels, scale = sample.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
-
-    def by_label(values: FloatArray | None) -> dict[str, Any] | None:
-        return None if values is None else dict(zip(labels, values.tolist(), strict=True))
-
-    intervals = None
-    if inference.intervals is not None:
-        ends = (inference.intervals * scale).tolist()
-        intervals = {label: (low, high) for label, (low, high) in zip(labels, ends, strict=True)}
-    return replace(
-        to_decomposition(found, total, sample.lattice.n_sources, measure, unit),
-        n_samples=sample.n_samples,
-        corrected=by_label(None if inference.corrected is None else inference.corrected * scale),
-        p_values=by_label(inference.p_values),
-        intervals=intervals,
-        confidence=None if intervals is None else settings.confidence,
     )
 
 
@@ -251,19 +233,18 @@ def _check_inference(n_permutations: object, n_bootstrap: object, confidence: ob
 
 
 def read_sources(
-    sources: Iterable[Any], target: Any, feature_types: FeatureTypes | None = None
+    listed: Sequence[Any], target: Any, feature_types: FeatureTypes | None
 ) -> list[Block]:
     """Return the blocks of all sources and, last, the target; complete and of one length."""
-    listed = _list(sources)
     names = [f"source {number}" for number in range(1, len(listed) + 1)]
     raws = {name: _read(values, name) for name, values in zip(names, listed, strict=True)}
     raws[TARGET] = _read(target, TARGET)
-    n_samples = len(raws[TARGET][0].values)
-    for name in names:
-        if len(raws[name][0].values) != n_samples:
+    n_samples = {name: len(columns[0].values) for name, columns in raws.items()}
+    for name, n in n_samples.items():
+        if n != n_samples[TARGET]:
             raise ValueError(
-                f"{name} has {len(raws[name][0].values)} samples and the target has {n_samples}: "
-                "each needs one value per sample."
+                f"{name} has {n} samples and the target has {n_samples[TARGET]}: each needs one "
+                "value per sample."
             )
     stated = _stated_types(feature_types, raws)
 
@@ -308,9 +289,9 @@ def _read(values: Any, name: str) -> tuple[RawColumn, ...]:
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from error
     for raw in raws:
-        column = "" if raw.name == name else f", column {raw.name!r},"
         bad = ~np.isfinite(raw.values)
         if bad.any():
+            column = "" if raw.name == name else f", column {raw.name!r},"
             row = int(np.argmax(bad))
             raise ValueError(
                 f"{name}{column} has {np.count_nonzero(bad)} missing or infinite values, the first "

@@ -285,10 +285,9 @@ def _qualified(feature: FeatureExplanation) -> str:
     is_redundant = _is_positive(feature.information) and _is_positive(overlap)
     if feature.selected or not is_redundant:
         return ""
-    *first, last = list(map(shown, feature.redundant_with)) or ["the selected features"]
-    return (
-        f", redundant with {', '.join(first)} and {last}" if first else f", redundant with {last}"
-    )
+    *first, last = map(shown, feature.redundant_with or ["the selected features"])
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f", redundant with {names}"
 
 
 def _bits(value: float | None) -> str:

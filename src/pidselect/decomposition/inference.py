@@ -6,9 +6,7 @@ other sources. Permuting its rows makes that true and changes nothing else, so t
 .. math:: p_i = \frac{1 + \#\{\text{null} \ge \text{observed}\}}{1 + n}
 
 is valid for any distribution. The p-value of an atom is the largest over the sources that it names,
-an intersection-union test (Berger 1982). A small value means that none of these sources is
-independent of the rest, not that the atom is positive, since their information may be in other
-atoms; use the interval for that.
+an intersection-union test (Berger 1982). It is no test of the atom being positive.
 
 **Bias correction.** Plug-in information is biased upward, the more so the fewer samples there are
 per state. Let R be a redundancy (the sum of the atoms at and below a node of the lattice), R_0 its
@@ -51,11 +49,9 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pidselect.data import FloatArray
-from pidselect.decomposition.lattice import Lattice
 from pidselect.decomposition.samples import Rows, Sample
 from pidselect.significance import permutations
 from pidselect.significance.permutation_test import TIE
@@ -110,10 +106,7 @@ def n_decompositions(sample: Sample, settings: InferenceSettings) -> int:
 def infer_atoms(
     sample: Sample, observed: FloatArray, settings: InferenceSettings, gap: float = 0.0
 ) -> AtomInference:
-    """Test the observed atoms (nats), correct their bias and compute intervals, as requested.
-
-    `gap` is the numerical error of the atoms.
-    """
+    """Test the observed atoms (nats), correct their bias and compute intervals, as requested."""
     if not settings.n_permutations and not settings.n_bootstrap:
         return AtomInference()
     null = null_atoms(sample, settings) if sample.is_plug_in else None
@@ -129,22 +122,18 @@ def atom_p_values(
 ) -> FloatArray:
     """Return each atom's p-value, the largest over the sources that it names.
 
-    Differences within the numerical error count as ties. A degenerate permutation, of infinite
-    information, counts as at least the observed value.
+    Differences within the `gap`, the numerical error of the atoms, count as ties. A degenerate
+    permutation, of infinite information, counts as at least the observed value.
     """
     largest = np.zeros(len(observed))
-    tie = max(TIE, 2 * gap)
+    tie, masks = max(TIE, 2 * gap), np.arange(2**sample.lattice.n_sources)
     for source in range(sample.lattice.n_sources):
         null = _permuted_atoms(sample, source, settings.n_permutations, settings)
         exceeding = np.count_nonzero(~(null < observed - tie), axis=0)
         p = (1.0 + exceeding) / (1.0 + settings.n_permutations)
-        largest = np.where(_names(sample.lattice, source), np.maximum(largest, p), largest)
+        is_named = sample.lattice.members[:, masks >> source & 1 == 1].any(axis=1)
+        largest = np.where(is_named, np.maximum(largest, p), largest)
     return largest
-
-
-def _names(lattice: Lattice, source: int) -> NDArray[np.bool_]:
-    """Return which atoms name a source."""
-    return np.array([any(mask >> source & 1 for mask in node) for node in lattice.antichains])
 
 
 def null_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,11 @@ class Lattice:
         for without, within in self.steps:
             values[without] += values[within]
         return values
+
+    def labelled(self, values: FloatArray, scale: float = 1.0) -> dict[str, Any]:
+        """Return scaled values by label: floats, or tuples of the second axis."""
+        rows = (values * scale).tolist()
+        return dict(zip(self.labels, rows if values.ndim == 1 else map(tuple, rows), strict=True))
 
     def _copy(self, values: FloatArray) -> FloatArray:
         if not np.ndim(values) or len(values) != len(self.labels):

@@ -201,7 +201,19 @@ class EstimatorMMI:
         )
         conditional = dict(zip(by_others, scored, strict=True))
         most = most_nats(self.target)
-        return [_minimum_is_shared(pair, marginal, conditional, most) for pair in pairs]
+
+        def atoms(feature: Block, others: Block) -> PairResult:
+            if not len(feature):
+                return PairAtoms(0.0, 0.0, 0.0)
+            own = added = marginal[feature]
+            shared = 0.0
+            if len(others):
+                shared, added = min(own, marginal[others]), conditional[others][feature]
+            if not np.isfinite([own, added, marginal.get(others, 0.0)]).all():
+                return INFINITE
+            return bounded_atoms(own, added, shared, most)
+
+        return [atoms(*pair) for pair in pairs]
 
     def unreliable(self, pair: SourcePair) -> str:
         """Return "": no states are counted."""
@@ -260,34 +272,13 @@ class PIDStrategy:
 
     def choose(self, target: Block, pairs: Sequence[SourcePair]) -> PlugInPID | EstimatorMMI:
         """Return one method for all of these pairs, so that their atoms are comparable."""
-        if self.measure != "auto":
-            return self._plug_in(target, self.measure, strict=False)
-        plug_in = self._plug_in(target, "broja", strict=True)
-        if isinstance(self.estimator, Discrete) or not any(map(plug_in.unreliable, pairs)):
+        auto = self.measure == "auto"
+        measure = "broja" if auto else self.measure
+        plug_in = PlugInPID(target, measure, self.bins, auto, self.seed, self.n_jobs)
+        always = not auto or isinstance(self.estimator, Discrete)
+        if always or not any(map(plug_in.unreliable, pairs)):
             return plug_in
         return EstimatorMMI(target, self.estimator, self.n_jobs, self.max_memory)
-
-    def _plug_in(self, target: Block, measure: str, strict: bool) -> PlugInPID:
-        return PlugInPID(target, measure, self.bins, strict, self.seed, self.n_jobs)
-
-
-def _minimum_is_shared(
-    pair: SourcePair,
-    marginal: dict[Block, float],
-    conditional: dict[Block, dict[Block, float]],
-    most: float,
-) -> PairResult:
-    """Return the MMI atoms of a pair."""
-    feature, others = pair
-    if not len(feature):
-        return PairAtoms(0.0, 0.0, 0.0)
-    own = added = marginal[feature]
-    of_others = 0.0
-    if len(others):
-        of_others, added = marginal[others], conditional[others][feature]
-    if not all(map(math.isfinite, (own, of_others, added))):
-        return INFINITE
-    return bounded_atoms(own, added, min(own, of_others) if len(others) else 0.0, most)
 
 
 def most_nats(target: Block) -> float:
