@@ -48,18 +48,13 @@ BIT = NATS_PER_UNIT["bit"]
 
 @dataclass(frozen=True, eq=False)
 class AssessedFeature:
-    """A feature with its role in a selection.
-
-    `selected` includes fixed features; `block` has its columns that are not constant in the
-    samples. `reason` is why it was skipped, or which feature it duplicates; such features are not
-    decomposed.
-    """
+    """A feature with its role in a selection; not decomposed if skipped or a duplicate."""
 
     name: str
     role: Role
-    selected: bool
-    block: Block
-    reason: str = ""
+    selected: bool  # or fixed
+    block: Block  # its columns that are not constant in the samples
+    reason: str = ""  # why it was skipped, or which feature it duplicates
 
 
 def explain(
@@ -75,16 +70,11 @@ def explain(
     .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
               I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
 
-    Selected features are listed in their order in `assessed`, and `notes` are added to those of the
-    explanation. Roles are taken as they are. By the definitions of John, Kohavi and Pfleger, a
-    strongly relevant feature is informative given all others, a weakly relevant one given some
-    subset of them, and an irrelevant one given none.
+    Roles are taken as they are, and `notes` are added to those of the explanation.
 
     References
     ----------
-    G. H. John, R. Kohavi, K. Pfleger, Irrelevant features and the subset selection problem.
-    International Conference on Machine Learning (1994). P. Wollstadt, S. Schmitt, M. Wibral,
-    Journal of Machine Learning Research 24 (2023).
+    P. Wollstadt, S. Schmitt, M. Wibral, Journal of Machine Learning Research 24 (2023).
 
     Examples
     --------

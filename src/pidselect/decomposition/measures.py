@@ -20,15 +20,9 @@ from pidselect.estimators.base import NATS_PER_UNIT, Unit
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that decomposes a joint distribution.
+    """A function that decomposes a joint distribution, and the largest number of sources.
 
-    Parameters
-    ----------
-    decompose : function of the distribution, the target last
-    most_sources : int
-        The largest number of sources it is defined for.
-    check_shape : function of the distribution's shape
-        Raises `TooManyStatesError` where solving would take too long.
+    `check_shape` raises `TooManyStatesError` where solving would take too long.
     """
 
     decompose: Callable[[FloatArray], PIDAtoms]

@@ -84,8 +84,7 @@ def lattice_of_minima(information_by_mask: FloatArray) -> FloatArray:
     array([1., 0., 2., 4.])
     """
     sources = lattice(len(information_by_mask).bit_length() - 1)
-    column = np.asarray(information_by_mask, dtype=np.float64)[:, None]
-    return sources.moebius(_smallest(sources.members, column)[:, 0])
+    return sources.moebius(_smallest(sources.members, information_by_mask[:, None])[:, 0])
 
 
 def specific_information(pmf: FloatArray) -> FloatArray:

@@ -17,13 +17,8 @@ SUM_TOLERANCE = 1e-9
 class PIDAtoms(NamedTuple):
     """The result of a measure in nats, in the order of the lattice's labels.
 
-    Parameters
-    ----------
-    atoms : array of float64, shape (n_atoms,)
-    gap : float
-        Upper bound of the numerical error of an atom; 0 for closed formulas.
-    informative : array of float64, shape (n_atoms,), optional
-        The informative part of each atom; the misinformative part is ``informative - atoms``.
+    `gap` is an upper bound of the numerical error of an atom, 0 for closed formulas. The
+    misinformative part of an atom is ``informative - atoms``.
     """
 
     atoms: FloatArray
