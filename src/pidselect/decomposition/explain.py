@@ -135,20 +135,13 @@ def _decompose(
     for feature, pair, result in zip(assessed, pairs, results, strict=True):
         explained = FeatureExplanation(feature.name, feature.role, feature.selected)
         if isinstance(result, NotEstimable):
-            explained = replace(explained, method=NOT_ESTIMABLE, reason=result.reason)
-        else:
-            unique, shared, synergy = (nats / BIT for nats in result)
-            explained = replace(
-                explained,
-                unique=unique,
-                shared=shared,
-                synergy=synergy,
-                total=total,
-                method=name,
-                reason=method.unreliable(pair),
-                has_bounds=method.has_bounds and len(pair.others) > 0,
-            )
-        features.append(explained)
+            features.append(replace(explained, method=NOT_ESTIMABLE, reason=result.reason))
+            continue
+        atoms = {atom: nats / BIT for atom, nats in result._asdict().items()}
+        reason, bounds = method.unreliable(pair), method.has_bounds and len(pair.others) > 0
+        features.append(
+            replace(explained, **atoms, total=total, method=name, reason=reason, has_bounds=bounds)
+        )
     return features
 
 
@@ -192,18 +185,17 @@ def _pairs(selected: Sequence[AssessedFeature], target: Block, strategy: PIDStra
     single = [SourcePair(block, Block()) for block in blocks]
     pairs = [SourcePair(blocks[i], blocks[j]) for i, j in indices]
     method = strategy.choose(target, pairs + single)
-    if not method.is_symmetric:
-        indices += [(j, i) for i, j in indices]
-        pairs += [SourcePair(second, first) for first, second in pairs]
+    orders = [*indices, *((j, i) for i, j in indices)]
+    if method.is_symmetric:
+        results = 2 * method.decompose(pairs)
+    else:
+        results = method.decompose([SourcePair(blocks[i], blocks[j]) for i, j in orders])
     values, estimable = np.zeros((2, n, n)), np.zeros((n, n), dtype=bool)
-    for (i, j), result in zip(indices, method.decompose(pairs), strict=True):
+    for (i, j), result in zip(orders, results, strict=True):
         if isinstance(result, PairAtoms):
             values[:, i, j] = result.shared, result.synergy
             estimable[i, j] = True
-    if method.is_symmetric:
-        values, estimable = values + values.swapaxes(1, 2), estimable | estimable.T
-    else:
-        values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
+    values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
     for i, result in enumerate(method.decompose(single)):
         if isinstance(result, PairAtoms):
             values[0, i, i], estimable[i, i] = result.unique, True

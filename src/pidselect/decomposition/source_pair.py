@@ -63,6 +63,7 @@ class NotEstimable(NamedTuple):
 
 
 PairResult = PairAtoms | NotEstimable
+ScoringTask = tuple[Block, Block, Sequence[Block]]  # target, conditioning set, features
 
 INFINITE = NotEstimable("the estimate is infinite: the features determine the target exactly")
 
@@ -94,64 +95,55 @@ class PlugInPID:
 
     def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
         """Decompose every pair, in parallel."""
-        return list(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._decompose)(pair) for pair in pairs
-            )
-        )
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(run(delayed(self._decompose)(pair) for pair in pairs))
 
     def unreliable(self, pair: SourcePair) -> str:
         """Return why the plug-in estimate of a pair is unreliable; "" if it is not."""
-        sample = self._sample(pair)
-        return self._too_large(sample) or insufficient_samples(sample)
+        return self._obstacle(self._sample(pair), strict=True)
 
     def _decompose(self, pair: SourcePair) -> PairResult:
         sample = self._sample(pair)
-        if reason := self._too_large(sample) or (self.strict and insufficient_samples(sample)):
+        if reason := self._obstacle(sample, self.strict):
             return NotEstimable(reason)
         observed = sample.atoms([None, None, None])
         null = np.stack([sample.atoms([None, None, rows]) for rows in self._permutations])
         shared, unique, _, synergy = correct_bias(observed, null, sample).tolist()
         return bounded_atoms(unique + shared, unique + synergy, shared, most_nats(self.target))
 
-    def _too_large(self, sample: DiscreteSample) -> str:
+    def _obstacle(self, sample: DiscreteSample, strict: bool) -> str:
+        """Return why a table of states is too large or, if strict, has too few samples; or ""."""
         if (n_cells := math.prod(sample.shape)) > MOST_CELLS:
             return f"the table of joint states has {n_cells:.0e} cells, more than {MOST_CELLS:.0e}"
         try:
             MEASURES[self.measure].check_shape(sample.shape)
         except TooManyStatesError as error:
             return error.reason
-        return ""
+        if not strict or sample.samples_per_state >= FEWEST_PER_STATE:
+            return ""
+        return (
+            f"{sample.n_samples} samples over {sample.n_states} joint states are "
+            f"{sample.samples_per_state:.1f} per state, fewer than {FEWEST_PER_STATE}"
+        )
 
     @cached_property
     def _permutations(self) -> NDArray[np.int32]:
         """The permutations of the target, the same for all pairs."""
-        stream_key = (self.seed, DECOMPOSITION, 2)
         indices = range(1, N_CORRECTION_PERMUTATIONS + 1)
-        return permutations(stream_key, indices, self.target.n_samples)
+        return permutations((self.seed, DECOMPOSITION, 2), indices, self.target.n_samples)
 
     def _sample(self, pair: SourcePair) -> DiscreteSample:
-        n_samples = self.target.n_samples
-        for block in (*pair, self.target):
+        blocks = (*pair, self.target)
+        for block in blocks:
             if block not in self._states:
-                self._states[block] = to_states(block, self.bins, n_samples)
-        codes = tuple(self._states[block] for block in (*pair, self.target))
+                self._states[block] = to_states(block, self.bins, self.target.n_samples)
+        codes = tuple(self._states[block] for block in blocks)
         return DiscreteSample(codes, MEASURES[self.measure].decompose)
 
     @cached_property
     def _states(self) -> dict[Block, IntArray]:
         """Cached states by block: the target and most sets of others occur in many pairs."""
         return {}
-
-
-def insufficient_samples(sample: DiscreteSample) -> str:
-    """Return a reason if there are fewer than five samples per joint state that occurs."""
-    if sample.samples_per_state >= FEWEST_PER_STATE:
-        return ""
-    return (
-        f"{sample.n_samples} samples over {sample.n_states} joint states are "
-        f"{sample.samples_per_state:.1f} per state, fewer than {FEWEST_PER_STATE}"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,16 +172,18 @@ class EstimatorMMI:
 
     def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
         """Decompose every pair; each set of others is bound once."""
-        blocks = [block for pair in pairs for block in pair]
-        marginal = self._marginal(list(dict.fromkeys(filter(len, blocks))))
+        blocks = dict.fromkeys(block for pair in pairs for block in pair if len(block))
+        # I(block; y) of a wide block as I(y; block), the same but faster.
+        wide = [block for block in blocks if len(block) > len(self.target)]
+        narrow = [block for block in blocks if block not in wide]
+        marginal = self._score(self.target, Block(), narrow)
+        scored = self._score_all([(block, Block(), [self.target]) for block in wide])
+        marginal |= {block: of[self.target] for block, of in zip(wide, scored, strict=True)}
         by_others: dict[Block, list[Block]] = {}
         for feature, others in pairs:
             if len(feature) and len(others):
                 by_others.setdefault(others, []).append(feature)
-        worker = self if len(by_others) == 1 else self._one_of_many()
-        scored = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(worker._score)(others, features) for others, features in by_others.items()
-        )
+        scored = self._score_all([(self.target, *task) for task in by_others.items()])
         conditional = dict(zip(by_others, scored, strict=True))
         most = most_nats(self.target)
 
@@ -210,29 +204,20 @@ class EstimatorMMI:
         """Return "": no states are counted."""
         return ""
 
-    def _marginal(self, blocks: Sequence[Block]) -> dict[Block, float]:
-        """Return I(block; y) in nats; of a wide block as I(y; block), the same but faster."""
-        wide = [block for block in blocks if len(block) > len(self.target)]
-        worker = self._one_of_many()
-        scored = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(replace(worker, target=block)._score)(Block(), [self.target]) for block in wide
-        )
-        narrow = [block for block in blocks if block not in wide]
-        return {
-            **dict(zip(wide, (score[self.target] for score in scored), strict=True)),
-            **self._score(Block(), narrow),
-        }
+    def _score_all(self, tasks: Sequence[ScoringTask]) -> list[dict[Block, float]]:
+        """Return the scores of each task; several are done by threads, each with its memory."""
+        if len(tasks) == 1:
+            return [self._score(*tasks[0])]
+        memory = max(self.max_memory // effective_n_jobs(self.n_jobs), 1)
+        worker = replace(self, n_jobs=1, max_memory=memory)
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(run(delayed(worker._score)(*task) for task in tasks))
 
-    def _one_of_many(self) -> EstimatorMMI:
-        """Return a worker for one thread of several, with its part of the memory."""
-        memory = self.max_memory // effective_n_jobs(self.n_jobs)
-        return replace(self, n_jobs=1, max_memory=max(memory, 1))
-
-    def _score(self, given: Block, features: Sequence[Block]) -> dict[Block, float]:
-        """Return I(f; y | given) in nats by feature."""
+    def _score(self, target: Block, given: Block, features: Sequence[Block]) -> dict[Block, float]:
+        """Return I(f; target | given) in nats by feature."""
         if not features:
             return {}
-        scorer = self.estimator.bind(self.target, given, max_memory=self.max_memory)
+        scorer = self.estimator.bind(target, given, max_memory=self.max_memory)
         values = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(scorer.score)(Batch.observed(feature)) for feature in features
         )
