@@ -186,10 +186,8 @@ def adjusted_intervals(
     centred = correct_bias(resampled, null, sample)
     centred += corrected - centred.mean(axis=0)
     spread = ndtri((1 + confidence) / 2) * correct_bias(null, null, sample).std(axis=0, ddof=1)
-    return [
-        _quantiles(centred, confidence),
-        np.stack([corrected - spread, corrected + spread], axis=1),
-    ]
+    ends = np.stack([corrected - spread, corrected + spread], axis=1)
+    return [_quantiles(centred, confidence), ends]
 
 
 def minimum_bias(sample: Sample, corrected: FloatArray, settings: InferenceSettings) -> FloatArray:
@@ -215,10 +213,7 @@ def minimum_bias(sample: Sample, corrected: FloatArray, settings: InferenceSetti
 
 
 def _quarter_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
-    """Return the atoms of quarters, with their own target and with another quarter's.
-
-    The shape is (n_quarters, 2, n_atoms).
-    """
+    """Return atoms of quarters with their own and another's target, (n_quarters, 2, n_atoms)."""
     n_sources, size = sample.lattice.n_sources, sample.n_samples // N_QUARTERS
 
     def atoms_of(rows: Rows) -> FloatArray:
@@ -253,11 +248,12 @@ def bootstrap_atoms(
     used instead, centred on the observed value; their spread is the same (Shao and Wu 1989).
     """
     n_variables = sample.lattice.n_sources + 1
+    size = sample.n_samples if sample.is_plug_in else sample.n_samples // 2
 
     def atoms_of(rows: Rows) -> FloatArray:
-        return sample.atoms([rows] * n_variables)
+        return sample.atoms([rows[:size]] * n_variables)
 
-    generate = resamples if sample.is_plug_in else _halves
+    generate = resamples if sample.is_plug_in else permutations
     found = _map_rows(sample, generate, (BOOTSTRAP,), settings.n_bootstrap, atoms_of, settings)
     found = _without_degenerate(found, sample, "resamples")
     return found if sample.is_plug_in else found - found.mean(axis=0) + observed
@@ -276,10 +272,6 @@ def basic_interval(observed: FloatArray, resampled: FloatArray, confidence: floa
 
 def _quantiles(values: FloatArray, confidence: float) -> FloatArray:
     return np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0).T
-
-
-def _halves(stream_key: tuple[int, ...], indices: range, n_samples: int) -> Rows:
-    return permutations(stream_key, indices, n_samples)[:, : n_samples // 2]
 
 
 def _permuted_atoms(
