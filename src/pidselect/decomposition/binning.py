@@ -36,13 +36,7 @@ def to_codes(
 
 
 def join_codes(codes: Sequence[IntArray]) -> IntArray:
-    """Return the joint state of several variables, as 0, 1, ... without gaps.
-
-    Examples
-    --------
-    >>> join_codes([np.array([0, 0, 9, 9]), np.array([0, 3, 3, 3])])
-    array([0, 1, 2, 2])
-    """
+    """Return the joint state of several variables, as 0, 1, ... without gaps."""
     joint = np.zeros_like(codes[0])
     for code in codes:
         # Renumbered each time, so that no number grows beyond the square of the samples.
@@ -68,19 +62,13 @@ def is_binned(column: Column, most_levels: float) -> bool:
 
 
 def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
-    r"""Return bins of equal counts, as far as ties permit.
+    """Return bins of equal counts, as far as ties permit.
 
-    Bin k of 0, 1, ... ends with the value of rank
-
-    .. math:: \lfloor N (k + 1) / \mathrm{bins} \rfloor .
-
-    Values equal to the last one of a bin belong to it. With many ties, counts are therefore
-    unequal, and some bins may be empty.
+    Bin k of 0, 1, ... ends with the value of rank floor(N (k + 1) / bins). Values equal to the last
+    one of a bin belong to it: with many ties, counts are unequal, and some bins may be empty.
 
     Examples
     --------
-    >>> equal_count_bins(np.array([0.3, 0.1, 0.2, 0.9, 0.7, 0.8]), 3)
-    array([1, 0, 0, 2, 1, 2])
     >>> equal_count_bins(np.array([0.0, 0.0, 0.0, 0.0, 0.7, 0.8]), 3)
     array([0, 0, 0, 0, 2, 2])
     """
@@ -94,11 +82,6 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
     """Return bins of equal width between the smallest and the largest value.
 
     A value on a border belongs to the upper bin, the largest value to the last one.
-
-    Examples
-    --------
-    >>> equal_width_bins(np.array([0.0, 1.0, 2.4, 2.5, 5.0]), 2)
-    array([0, 0, 0, 1, 1])
     """
     low, high = float(values.min()), float(values.max())
     if low == high:
@@ -110,17 +93,7 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
 
 
 def check_size(shape: Sequence[int]) -> None:
-    """Raise if a table of joint states, the target last, would be too large.
-
-    Examples
-    --------
-    >>> check_size((1000, 1000, 1000))
-    Traceback (most recent call last):
-    ...
-    ValueError: source 1 has 1000 states, source 2 has 1000 and the target has 1000, which makes
-    1e+09 joint states, more than 2e+07. Use fewer bins, fewer columns in a source, or
-    measure="gaussian" or "sx-ksg", which need no states.
-    """
+    """Raise if a table of joint states, the target last, would be too large."""
     if math.prod(shape) > MOST_CELLS:
         first, *others = (f"source {i} has {levels}" for i, levels in enumerate(shape[:-1], 1))
         raise ValueError(

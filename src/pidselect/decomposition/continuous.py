@@ -13,6 +13,7 @@ from scipy.special import digamma, ndtri
 from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray, is_constant
+from pidselect.data.messages import quoted
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import PIDAtoms
@@ -60,8 +61,9 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
     _check([*sources, target])
     if len(target) != 1:
         raise ValueError(
-            f"The target has {len(target)} columns ({_quoted(target)}), but measure='gaussian' "
-            "needs one. Decompose each column separately, or use measure='sx-ksg'."
+            f"The target has {len(target)} columns ({quoted(target.names)}), but "
+            "measure='gaussian' needs one. Decompose each column separately, or use "
+            "measure='sx-ksg'."
         )
     if target.n_samples < MIN_SAMPLES:
         raise DegenerateError(
@@ -72,7 +74,7 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
     values = [0.0, *(bound.score(Batch.observed(_joint(sources, mask)))[0] for mask in masks)]
     for mask, value in enumerate(values):
         if not np.isfinite(value):
-            columns = _quoted(_joint(sources, mask))
+            columns = quoted(_joint(sources, mask).names)
             raise DegenerateError(
                 f"Column {target.names[0]!r} is an exact linear function of {columns} in these "
                 f"{target.n_samples} samples: the information is infinite and atoms are undefined. "
@@ -169,11 +171,7 @@ def _redundancies(
 
 
 def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[int, int], int]:
-    """Return all spaces, the index of the space of each set of sources, and that of the target.
-
-    The space of a source joins its columns one after the other; that of a set of sources joins one
-    source with the set of the others.
-    """
+    """Return all spaces, the index of the space of each set of sources, and that of the target."""
     columns = [column.values for block in (*sources, target) for column in block.columns]
     joined: list[tuple[int, int]] = []
 
@@ -253,7 +251,3 @@ def _check(blocks: Sequence[Block]) -> None:
                 f"Column {name} is nominal: labels have no distance and no variance. Use "
                 f'measure="broja" or "sx"{remedy}.'
             )
-
-
-def _quoted(block: Block) -> str:
-    return ", ".join(map(repr, block.names))

@@ -93,10 +93,9 @@ def explain(
     selected = [f for f in assessed if f.selected]
     excluded = [f for f in assessed if not f.selected and f.role in ("duplicate", "skipped")]
     rejected = [f for f in assessed if not f.selected and f not in excluded]
-    everything = _joint_block(selected)
-    inner = [
-        SourcePair(f.block, _joint_block([g for g in selected if g is not f])) for f in selected
-    ]
+    everything = sum((f.block for f in selected), Block())
+    others = [sum((g.block for g in selected if g is not f), Block()) for f in selected]
+    inner = [SourcePair(f.block, rest) for f, rest in zip(selected, others, strict=True)]
     outer = [SourcePair(f.block, everything) for f in rejected]
     inside = _decompose(selected, inner, target, strategy, everything)
     outside = _decompose(rejected, outer, target, strategy, everything)
@@ -113,10 +112,6 @@ def explain(
         target=target.names[0] if is_named else UNNAMED_TARGET,
         notes=(*_notes(features), *notes),
     )
-
-
-def _joint_block(features: Sequence[AssessedFeature]) -> Block:
-    return Block(tuple(column for feature in features for column in feature.block.columns))
 
 
 def _decompose(
@@ -165,13 +160,7 @@ def _with_redundant(
 
 
 def _largest(overlaps: dict[str, float]) -> tuple[str, ...]:
-    """Return the names of the largest overlaps.
-
-    Examples
-    --------
-    >>> _largest({"a": 0.1, "b": 0.5, "c": 0.3, "d": -0.2})
-    ('b', 'c')
-    """
+    """Return the names of the largest overlaps."""
     ordered = sorted(overlaps, key=lambda name: -overlaps[name])
     least = LEAST_OVERLAP * max(overlaps.values(), default=0.0)
     return tuple(name for name in ordered if overlaps[name] >= least > 0)[:MOST_REDUNDANT]

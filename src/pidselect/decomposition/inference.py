@@ -24,7 +24,7 @@ bias: there is no corrected value.
 resamples, covers true values of 0, which percentile intervals miss, but fails with few samples per
 state. The quantiles of corrected resamples, centred on the corrected value, cover there, but miss
 atoms that are 0 in every sample. The interval is the union of both and of the spread of corrected
-values under the null; it is wide where the two estimates of the bias disagree.
+values under the null.
 
 If sources are equally informative, a redundancy is a minimum of two equal amounts, which a sample
 underestimates by about c / sqrt(N). Permutations and resamples do not show this bias, but it
@@ -228,13 +228,7 @@ def _quarter_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
 
 
 def span(intervals: Sequence[FloatArray]) -> FloatArray:
-    """Return the smallest intervals that contain all of these, shape (n_atoms, 2).
-
-    Examples
-    --------
-    >>> span([np.array([[0.0, 2.0]]), np.array([[1.0, 3.0]])])
-    array([[0., 3.]])
-    """
+    """Return the smallest intervals that contain all of these, shape (n_atoms, 2)."""
     low, high = np.min(intervals, axis=0)[:, 0], np.max(intervals, axis=0)[:, 1]
     return np.stack([low, high], axis=1)
 

@@ -90,12 +90,6 @@ def entropy(pmf: FloatArray) -> float:
 
 
 def information(pmf: FloatArray) -> float:
-    """Return I(all sources; target) in nats.
-
-    Examples
-    --------
-    >>> information(np.array([[0.5, 0.0], [0.0, 0.5]]))  # one bit
-    0.693147...
-    """
+    """Return I(all sources; target) in nats."""
     joint = pmf.reshape(-1, pmf.shape[-1])
     return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint)

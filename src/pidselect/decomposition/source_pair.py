@@ -262,11 +262,6 @@ def bounded_atoms(own: float, added: float, shared: float, most: float) -> PairA
 
     Estimates may exceed the entropy of a discrete target; what is shown does not. After the
     truncation the atoms still sum to I(f; y) and I(f; y | S).
-
-    Examples
-    --------
-    >>> bounded_atoms(1.5, 0.75, 1.25, 1.0)
-    PairAtoms(unique=0.0, shared=1.0, synergy=0.75)
     """
     own, added = min(own, most), min(added, most)
     # The first bound is that of the unique information, the last that of the synergy.
@@ -276,17 +271,7 @@ def bounded_atoms(own: float, added: float, shared: float, most: float) -> PairA
 
 
 def to_states(block: Block, bins: int, n_samples: int) -> IntArray:
-    """Return each sample's state; missing values are a state, an empty block has one state.
-
-    Continuous columns and ordinal ones of more than 20 levels are binned.
-
-    Examples
-    --------
-    >>> from pidselect.data import Column
-    >>> gaps = Column("x", "continuous", np.array([0.1, np.nan, 0.9, 0.2, np.nan, 0.8]))
-    >>> to_states(Block((gaps,)), 2, 6)
-    array([0, 2, 1, 0, 2, 1])
-    """
+    """Return each sample's state: ordered columns of many levels are binned, no columns are one."""
     if not len(block):
         return np.zeros(n_samples, dtype=np.int64)
     return to_codes(block, bins, most_levels=CLASS_LEVELS)
