@@ -49,6 +49,11 @@ FRAME_COLUMNS = {
     **dict.fromkeys(("relevance", "information"), float),
     **dict.fromkeys([f"{value}_share" for value in VALUES], float),
 }
+ATOM_COLUMNS = {
+    **{"atom": str, "name": str, "value": float, "unit": str},
+    **dict.fromkeys(("informative", "misinformative", "corrected"), float),
+    **dict.fromkeys(("lower", "upper", "p_value"), float),
+}
 PAIR_COLUMNS = {"feature": str, "and": str, "redundancy": float, "synergy": float}
 
 
@@ -160,25 +165,15 @@ class Decomposition:
 
     def to_frame(self) -> Any:
         """Return a frame with one row for each atom, in the caller's library."""
-        intervals = self.intervals or {}
-        values: dict[str, Mapping[str, Any] | None] = {
-            "atom": {label: label for label in self.atoms},
-            "name": {label: self._names.get(label, label) for label in self.atoms},
-            "value": self.atoms,
-            "unit": dict.fromkeys(self.atoms, self.unit),
-            "informative": self.informative,
-            "misinformative": self.misinformative,
-            "corrected": self.corrected,
-            "lower": {label: low for label, (low, _) in intervals.items()},
-            "upper": {label: high for label, (_, high) in intervals.items()},
-            "p_value": self.p_values,
-        }
-        columns = {
-            name: [column[label] if column else None for label in self.atoms]
-            for name, column in values.items()
-        }
-        types = dict.fromkeys(columns, float) | dict.fromkeys(("atom", "name", "unit"), str)
-        return make_frame(columns, self.frame_library, types)
+        rows = []
+        for label, value in self.atoms.items():
+            kinds = (self.informative, self.misinformative, self.corrected)
+            parts = [None if kind is None else kind[label] for kind in kinds]
+            low, high = (None, None) if self.intervals is None else self.intervals[label]
+            p_value = None if self.p_values is None else self.p_values[label]
+            name = self._names.get(label, label)
+            rows.append((label, name, value, self.unit, *parts, low, high, p_value))
+        return _to_frame(rows, ATOM_COLUMNS, self.frame_library)
 
     def __repr__(self) -> str:
         return f"{self.title()}\n{self}"
@@ -209,10 +204,11 @@ class Decomposition:
             "p-value": self.p_values,
         }
         columns = {title: values for title, values in optional.items() if values is not None}
-        labels = self._largest()
-        names = [["", *(self._names[label] for label in labels)]] if self._names else []
-        numbers = [[one, *(_cell(of[label]) for label in labels)] for one, of in columns.items()]
-        return list(map(list, zip(["atom", *labels], *names, *numbers, strict=True)))
+        rows = [["atom", *[""] * bool(self._names), *columns]]
+        for label in self._largest():
+            name = [self._names[label]] if self._names else []
+            rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
+        return rows
 
     def remarks(self) -> list[str]:
         """Return the footnotes of the table."""
@@ -232,6 +228,11 @@ class Decomposition:
         """Return the labels to print, in the order of the lattice."""
         largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
         return [label for label in self.atoms if label in largest]
+
+
+def _to_frame(rows: Sequence[Sequence[Any]], types: Mapping[str, type], library: str | None) -> Any:
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(types)}
+    return make_frame(columns, library, types)
 
 
 def _cell(value: float | tuple[float, float]) -> str:
@@ -355,9 +356,7 @@ class Pairs:
 
     def to_frame(self) -> Any:
         """Return a frame with one row for every pair, in the caller's library."""
-        columns = zip(*self.rows(), strict=True) if len(self.names) > 1 else [[]] * 4
-        frame = dict(zip(PAIR_COLUMNS, map(list, columns), strict=True))
-        return make_frame(frame, self.frame_library, PAIR_COLUMNS)
+        return _to_frame(self.rows(), PAIR_COLUMNS, self.frame_library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return lists, ready for JSON."""
@@ -438,8 +437,8 @@ class Explanation:
         rows = [feature.to_dict() for feature in self.features]
         for row in rows:
             row["redundant_with"] = ", ".join(map(shown, row["redundant_with"]))
-        frame = {key: [row[key] for row in rows] for key in FRAME_COLUMNS}
-        return make_frame(frame, self.frame_library, FRAME_COLUMNS)
+        cells = [[row[name] for name in FRAME_COLUMNS] for row in rows]
+        return _to_frame(cells, FRAME_COLUMNS, self.frame_library)
 
     def in_library(self, library: str | None) -> Explanation:
         """Return the same with frames of a library; None for any that is installed."""
