@@ -71,24 +71,6 @@ def explain(
               I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
 
     Roles are taken as they are, and `notes` are added to those of the explanation.
-
-    References
-    ----------
-    P. Wollstadt, S. Schmitt, M. Wibral, Journal of Machine Learning Research 24 (2023).
-
-    Examples
-    --------
-    The parity of two bits:
-
-    >>> from pidselect.data import read_block
-    >>> from pidselect.estimators import Discrete
-    >>> states = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 50)
-    >>> x1, x2, y = (read_block(column, "") for column in states.T)
-    >>> columns = {"x1": x1, "x2": x2}
-    >>> features = [AssessedFeature(name, "fixed", True, x) for name, x in columns.items()]
-    >>> explanation = explain(features, y, PIDStrategy(Discrete()))
-    >>> round(explanation["x1"].synergy, 2), round(explanation.information, 2)
-    (1.0, 1.0)
     """
     selected = [f for f in assessed if f.selected]
     excluded = [f for f in assessed if not f.selected and f.role in ("duplicate", "skipped")]
