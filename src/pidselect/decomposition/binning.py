@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data.column import renumbered
 
 Binning = Literal["count", "width"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
@@ -40,8 +41,7 @@ def join_codes(codes: Sequence[IntArray]) -> IntArray:
     joint = np.zeros_like(codes[0])
     for code in codes:
         # Renumbered each time, so that no number grows beyond the square of the samples.
-        both = joint * (int(code.max()) + 1) + code
-        joint = np.unique(both, return_inverse=True)[1].astype(np.int64).reshape(-1)
+        joint = renumbered(joint * (int(code.max()) + 1) + code)
     return joint
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -88,11 +88,17 @@ class DiscreteSample:
             (code * size).astype(np.int32) for code, size in zip(self.codes, sizes, strict=True)
         ]
 
+    @cached_property
+    def _cells(self) -> NDArray[np.int32]:
+        return np.sum(self._strides, axis=0, dtype=np.int32)
+
     def pmf(self, arrangement: Arrangement) -> FloatArray:
         """Return the relative frequency of every joint state, with the rows rearranged."""
-        moved = zip(self._strides, arrangement, strict=True)
-        parts = [part if rows is None else part[rows] for part, rows in moved]
-        cells = np.sum(parts, axis=0, dtype=np.int32)
+        parts = self._strides
+        if all(rows is arrangement[0] for rows in arrangement):
+            parts, arrangement = [self._cells], arrangement[:1]  # moved once, not one by one
+        moved = zip(parts, arrangement, strict=True)
+        cells = reduce(np.add, (part if rows is None else part[rows] for part, rows in moved))
         counts = np.bincount(cells, minlength=math.prod(self.shape))
         return (counts / counts.sum()).reshape(self.shape)
 
