@@ -68,7 +68,7 @@ N_TASKS = 16
 #: Permutations of the target for the mean under the null.
 N_CORRECTION_PERMUTATIONS = 50
 
-#: Random splits of the samples into four quarters, for `minimum_bias`.
+#: Random splits of the samples into quarters, for `minimum_bias`.
 N_SPLITS = 13
 N_QUARTERS = 4
 

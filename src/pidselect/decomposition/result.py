@@ -300,9 +300,7 @@ class FeatureExplanation:
     def share(self, value: str) -> float | None:
         """Return a value as a share of I(selected features; y); None where that is not positive.
 
-        Parameters
-        ----------
-        value : {"unique", "shared", "synergy", "relevance", "information"}
+        `value` is "unique", "shared", "synergy", "relevance" or "information".
         """
         bits = getattr(self, value)
         return None if bits is None or self.total is None or self.total <= 0 else bits / self.total
