@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,13 @@ def suite(n: int, seed: int = 0) -> Iterator[tuple[str, FloatArray]]:
 def cycle_of_families() -> Iterator[str]:
     while True:
         yield from FAMILIES
+
+
+def count_states(codes: Sequence[NDArray[np.int64]]) -> FloatArray:
+    """Return the relative frequency of every joint state, an axis for each variable."""
+    pmf = np.zeros([code.max() + 1 for code in codes])
+    np.add.at(pmf, tuple(codes), 1 / len(codes[0]))
+    return pmf
 
 
 def draw_shape(rng: Generator) -> Shape:

@@ -85,11 +85,6 @@ def test_probabilities_next_to_nothing(tiny):
     assert largest_difference(decompose(pmf), decompose(without)) < 1e-12
 
 
-def test_three_sources_are_refused():
-    with pytest.raises(ValueError, match=r"pmf has 3: shape \(2, 2, 2, 2\)"):
-        ccs(gate("XOR", n_sources=3))
-
-
 def test_a_solution_that_is_not_reached_raises():
     pmf = np.random.default_rng(0).random((4, 4, 4)) ** 9
     pmf /= pmf.sum()

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from decomposition.distributions import count_states
 from pidselect import datasets, mutual_information
-from pidselect.decomposition.binning import count_states
 from pidselect.decomposition.decompose import decompose, warn_if_long
 from pidselect.decomposition.inference import InferenceSettings
 from pidselect.decomposition.lattice import lattice

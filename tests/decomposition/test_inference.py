@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 
+from decomposition.distributions import count_states
 from pidselect import datasets
 from pidselect.data import read_block
-from pidselect.decomposition.binning import count_states
 from pidselect.decomposition.continuous import DegenerateError
 from pidselect.decomposition.decompose import decompose
 from pidselect.decomposition.inference import (

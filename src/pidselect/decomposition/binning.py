@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data.column import renumbered
 
 Binning = Literal["count", "width"]
 BINNINGS: tuple[Binning, ...] = get_args(Binning)
@@ -17,12 +18,14 @@ BINNINGS: tuple[Binning, ...] = get_args(Binning)
 MOST_CELLS = 2 * 10**7
 
 
-def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArray:
+def to_codes(
+    block: Block, bins: int = 5, binning: Binning = "count", most_levels: float = math.inf
+) -> IntArray:
     """Return the state of each sample of one joint variable, as 0, 1, ... without gaps.
 
-    Continuous columns are binned one by one, into fewer bins where many values are equal; ordinal
-    and nominal ones are used as they are. States are ordered by the first column, then the second,
-    and so on.
+    Continuous columns, and ordinal ones of more than `most_levels`, are binned one by one, into
+    fewer bins where many values are equal; others are used as they are. A missing value is a level
+    of its own. States are ordered by the first column, then the second, and so on.
 
     Examples
     --------
@@ -30,47 +33,42 @@ def to_codes(block: Block, bins: int = 5, binning: Binning = "count") -> IntArra
     >>> to_codes(read_block([[0.1, 7], [0.7, 0], [0.4, 7], [0.9, 0]], "x"), bins=2)
     array([0, 1, 0, 1])
     """
-    return join_codes([_levels(column, bins, binning) for column in block.columns])
+    return join_codes([_levels(column, bins, binning, most_levels) for column in block.columns])
 
 
 def join_codes(codes: Sequence[IntArray]) -> IntArray:
-    """Return the joint state of several variables, as 0, 1, ... without gaps.
-
-    Examples
-    --------
-    >>> join_codes([np.array([0, 0, 9, 9]), np.array([0, 3, 3, 3])])
-    array([0, 1, 2, 2])
-    """
+    """Return the joint state of several variables, as 0, 1, ... without gaps."""
     joint = np.zeros_like(codes[0])
     for code in codes:
         # Renumbered each time, so that no number grows beyond the square of the samples.
-        both = joint * (int(code.max()) + 1) + code
-        joint = np.unique(both, return_inverse=True)[1].astype(np.int64).reshape(-1)
+        joint = renumbered(joint * (int(code.max()) + 1) + code)
     return joint
 
 
-def _levels(column: Column, bins: int, binning: Binning) -> IntArray:
-    if column.is_discrete:
+def _levels(column: Column, bins: int, binning: Binning, most_levels: float) -> IntArray:
+    if not is_binned(column, most_levels):
         return column.codes()
-    if binning == "count":
-        return equal_count_bins(column.values, bins)
-    return equal_width_bins(column.values, bins)
+    present = ~np.isnan(column.values)
+    to_bins = equal_count_bins if binning == "count" else equal_width_bins
+    levels = np.full(len(column.values), bins, dtype=np.int64)
+    levels[present] = to_bins(column.values[present], bins)
+    return levels
+
+
+def is_binned(column: Column, most_levels: float) -> bool:
+    """Return whether a column has too many ordered levels to count each of them."""
+    is_ordinal = column.feature_type == "ordinal"
+    return column.feature_type == "continuous" or (is_ordinal and column.levels() > most_levels)
 
 
 def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
-    r"""Return bins of equal counts, as far as ties permit.
+    """Return bins of equal counts, as far as ties permit.
 
-    Bin k of 0, 1, ... ends with the value of rank
-
-    .. math:: \lfloor N (k + 1) / \mathrm{bins} \rfloor .
-
-    Values equal to the last one of a bin belong to it. With many ties, counts are therefore
-    unequal, and some bins may be empty.
+    Bin k of 0, 1, ... ends with the value of rank floor(N (k + 1) / bins). Values equal to the last
+    one of a bin belong to it: with many ties, counts are unequal, and some bins may be empty.
 
     Examples
     --------
-    >>> equal_count_bins(np.array([0.3, 0.1, 0.2, 0.9, 0.7, 0.8]), 3)
-    array([1, 0, 0, 2, 1, 2])
     >>> equal_count_bins(np.array([0.0, 0.0, 0.0, 0.0, 0.7, 0.8]), 3)
     array([0, 0, 0, 0, 2, 2])
     """
@@ -84,11 +82,6 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
     """Return bins of equal width between the smallest and the largest value.
 
     A value on a border belongs to the upper bin, the largest value to the last one.
-
-    Examples
-    --------
-    >>> equal_width_bins(np.array([0.0, 1.0, 2.4, 2.5, 5.0]), 2)
-    array([0, 0, 0, 1, 1])
     """
     low, high = float(values.min()), float(values.max())
     if low == high:
@@ -99,33 +92,8 @@ def equal_width_bins(values: FloatArray, bins: int) -> IntArray:
     return np.minimum((share * bins).astype(np.int64), bins - 1)
 
 
-def count_states(codes: Sequence[IntArray]) -> FloatArray:
-    """Return the relative frequency of every joint state, one axis for each variable.
-
-    Examples
-    --------
-    >>> count_states([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])])
-    array([[0.25, 0.25],
-           [0.  , 0.5 ]])
-    """
-    shape = tuple(int(code.max()) + 1 for code in codes)
-    cells = np.bincount(np.ravel_multi_index(tuple(codes), shape), minlength=math.prod(shape))
-    return (cells / len(codes[0])).reshape(shape)
-
-
-def check_size(codes: Sequence[IntArray]) -> None:
-    """Raise if the table of joint states would be too large.
-
-    Examples
-    --------
-    >>> check_size([np.arange(1000), np.arange(1000), np.arange(1000)])
-    Traceback (most recent call last):
-    ...
-    ValueError: source 1 has 1000 states, source 2 has 1000 and the target has 1000, which makes
-    1e+09 joint states, more than 2e+07. Use fewer bins, fewer columns in a source, or
-    measure="gaussian" or "sx-ksg", which need no states.
-    """
-    shape = [int(code.max()) + 1 for code in codes]
+def check_size(shape: Sequence[int]) -> None:
+    """Raise if a table of joint states, the target last, would be too large."""
     if math.prod(shape) > MOST_CELLS:
         first, *others = (f"source {i} has {levels}" for i, levels in enumerate(shape[:-1], 1))
         raise ValueError(

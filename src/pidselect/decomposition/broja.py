@@ -49,14 +49,11 @@ ROUNDING = 1e-12
 
 
 class Attempt(NamedTuple):
-    """One run of the interior point method.
-
-    `power` is the exponent of the centring (see `interior_point`); `swap` exchanges the sources.
-    """
+    """One run of the interior point method."""
 
     method: str
-    power: float
-    swap: bool = False
+    power: float  # the exponent of the centring, see `interior_point`
+    swap: bool = False  # exchange the sources
 
 
 #: Tried in turn until the gap is reached. The first nearly always succeeds; the others are for
@@ -87,17 +84,9 @@ class BrojaSolution(NamedTuple):
 def broja(pmf: FloatArray, *, tolerance: float = TOLERANCE) -> PIDAtoms:
     """Decompose the information of exactly two sources by the BROJA measure.
 
-    Parameters
-    ----------
-    pmf : array of float64, shape (n_first, n_second, n_targets)
-    tolerance : float
-        The gap to reach, in nats.
-
-    Returns
-    -------
-    PIDAtoms
-        Shared, unique to the first, unique to the second, synergy, in nats, with their certified
-        `gap`: no atom is off by more. The gap may exceed the tolerance.
+    `pmf` has shape (n_states_1, n_states_2, n_states_target). The atoms are shared, unique 1,
+    unique 2, synergy in nats with their certified `gap`: no atom is off by more. It may exceed the
+    `tolerance`, the gap to reach.
 
     Examples
     --------

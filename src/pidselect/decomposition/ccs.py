@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +58,6 @@ def ccs(
     >>> ccs(AND).atoms / np.log(2)
     array([0.10375937, 0.20751875, 0.20751875, 0.29248125])
     """
-    if pmf.ndim != 3:
-        raise ValueError(
-            f"measure='ccs' is defined for two sources, but pmf has {pmf.ndim - 1}: shape "
-            f'{pmf.shape}. Use measure="sx", "imin" or "mmi" for more.'
-        )
     check_marginals(pmf.shape)
     shared, gap = _common_change(pmf, maximum_entropy(pmf, most_steps))
     if not gap <= largest_gap:
@@ -102,8 +98,9 @@ def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, fl
     two = np.log(pmf.sum(axis=0)[cells[1], cells[2]] / second[cells[1]]) - target
     joint = np.log(q / both[cells[0], cells[1]]) - target
     common = one + two - joint
-    signs = [np.where(np.abs(i) <= ZERO, 0, np.sign(i)) for i in (common, one, two, joint)]
-    agree = (signs[0] == signs[1]) & (signs[0] == signs[2]) & (signs[0] == signs[3])
+    terms = np.stack([common, one, two, joint])
+    signs = np.where(np.abs(terms) <= ZERO, 0, np.sign(terms))
+    agree = (signs == signs[0]).all(axis=0)
     undecided = np.abs(np.abs(joint) - ZERO) <= error
     change = q * np.abs(common)
     gap = (error * (q + change)).sum() + change[undecided].sum()
@@ -151,8 +148,10 @@ def possible_cells(pmf: FloatArray) -> BoolArray:
     cells, adds to it. Most are found by changes of eight cells. Changes can be scaled and added, so
     one linear program decides on the rest: maximise the sum of what is added, at most 1 per cell.
     """
-    candidates = _product_of_faces(pmf > 0)
-    filled = _fill_by_exchange(pmf > 0, candidates)
+    cells = pmf > 0
+    first, second, target = (cells.any(axis=axis, keepdims=True) for axis in range(3))
+    candidates = np.asarray(first & second & target)  # all marginals are positive
+    filled = _fill_by_exchange(cells, candidates)
     places, empty = np.argwhere(candidates), ~filled[candidates]
     if not empty.any():
         return candidates
@@ -191,21 +190,13 @@ def _fill_by_exchange(filled: BoolArray, candidates: BoolArray) -> BoolArray:
     return filled
 
 
-def _product_of_faces(cells: BoolArray) -> BoolArray:
-    """Return the cells whose three two-variable marginals are all non-empty."""
-    first, second, target = (np.asarray(cells.any(axis=k, keepdims=True)) for k in range(3))
-    return first & second & target
-
-
 def _marginals(places: np.ndarray, shape: tuple[int, ...]) -> csr_array:
     """Return the matrix of the three two-variable marginals."""
-    columns = np.arange(len(places))
-    parts = []
-    for kept in ((0, 1), (0, 2), (1, 2)):
-        sizes = shape[kept[0]], shape[kept[1]]
-        rows = np.ravel_multi_index((places[:, kept[0]], places[:, kept[1]]), sizes)
-        ones = np.ones(len(places))
-        parts.append(csr_array((ones, (rows, columns)), shape=(sizes[0] * sizes[1], len(places))))
+    ones, columns, parts = np.ones(len(places)), np.arange(len(places)), []
+    for i, j in combinations(range(3), 2):
+        rows = places[:, i] * shape[j] + places[:, j]
+        size = (shape[i] * shape[j], len(places))
+        parts.append(csr_array((ones, (rows, columns)), shape=size))
     return csr_array(vstack(parts))
 
 
@@ -240,8 +231,7 @@ def _newton_step(p: FloatArray, q: FloatArray) -> FloatArray:
     missing = p - q
     share = _ratio(q, q.sum(axis=2, keepdims=True))
     targets = np.arange(n_target)
-    shape = (n_first + n_second, n_target, n_first + n_second, n_target)
-    system = np.zeros(shape)
+    system = np.zeros((n_first + n_second, n_target, n_first + n_second, n_target))
     a, b = np.arange(n_first), n_first + np.arange(n_second)
     system[a, :, a, :] -= np.einsum("abt,abs->ats", q, share)
     system[b, :, b, :] -= np.einsum("abt,abs->bts", q, share)

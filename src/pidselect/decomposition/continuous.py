@@ -13,13 +13,13 @@ from scipy.special import digamma, ndtri
 from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray, is_constant
+from pidselect.data.messages import quoted
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.minimum import lattice_of_minima
 from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.shared_exclusions_kernels import Antichains, Spaces, count_exclusions
 from pidselect.estimators import KSG, Batch, Gaussian
 from pidselect.estimators.gaussian import MIN_SAMPLES
-from pidselect.estimators.knn.binding import check_neighbours
 from pidselect.estimators.knn.spaces import sort_column
 
 #: Seeds of the tie-breaking order, which differs between a source and a target of equal ranks.
@@ -38,15 +38,7 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
 
     where R² is the coefficient of determination of the linear regression on the sources in A. For
     two sources it equals BROJA and every other measure whose redundancy depends on the marginals
-    (target, source) alone (Barrett 2015): one source has no unique information. For more sources
-    it is MMI.
-
-    Parameters
-    ----------
-    sources : sequence of 2 to 5 Blocks
-        One or more columns of numbers each. Invariant under linear maps of a source.
-    target : Block
-        One column of numbers.
+    (target, source) alone: one source has no unique information. For more sources it is MMI.
 
     References
     ----------
@@ -65,12 +57,12 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
     >>> (parts.atoms / np.log(2)).round(1)
     array([0.3, 0. , 0. , 0.5])
     """
-    lattice(len(sources))  # checks the number of sources
-    _check(sources, target)
+    _check([*sources, target])
     if len(target) != 1:
         raise ValueError(
-            f"The target has {len(target)} columns ({_quoted(target)}), but measure='gaussian' "
-            "needs one. Decompose each column separately, or use measure='sx-ksg'."
+            f"The target has {len(target)} columns ({quoted(target.names)}), but "
+            "measure='gaussian' needs one. Decompose each column separately, or use "
+            "measure='sx-ksg'."
         )
     if target.n_samples < MIN_SAMPLES:
         raise DegenerateError(
@@ -81,7 +73,7 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
     values = [0.0, *(bound.score(Batch.observed(_joint(sources, mask)))[0] for mask in masks)]
     for mask, value in enumerate(values):
         if not np.isfinite(value):
-            columns = _quoted(_joint(sources, mask))
+            columns = quoted(_joint(sources, mask).names)
             raise DegenerateError(
                 f"Column {target.names[0]!r} is an exact linear function of {columns} in these "
                 f"{target.n_samples} samples: the information is infinite and atoms are undefined. "
@@ -101,9 +93,6 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     .. math:: I_\cap(\alpha) = \mathrm{E} \ln \Bigl( \frac{1}{|\alpha|}
               \sum_{A \in \alpha} \frac{f(t|a)}{f(t)} \Bigr) .
 
-    For one member it is the mutual information. It is invariant under smooth invertible maps of a
-    source or of the target. Atoms may be negative.
-
     The estimator of Ehrlich et al. (2024) extends KSG to unions of neighbourhoods. The distance of
     two samples is the maximum of their distance in the target and of the smallest distance in any
     member. With n samples strictly nearer than the k-th neighbour in the target, and n' in any
@@ -111,33 +100,14 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
 
     .. math:: I_\cap(\alpha) = \psi(k) + \psi(N) - \langle \psi(n'+1) + \psi(n+1) \rangle .
 
-    Parameters
-    ----------
-    sources : sequence of 2 to 5 Blocks
-        One or more continuous columns each.
-    target : Block
-        One or more continuous columns.
-    k : int
-        The number of neighbours; more mean less variance and more bias.
-
-    Notes
-    -----
-    Each column is replaced by its normal scores, the quantiles n / (N + 1) of the ranks n, so that
-    strictly increasing maps change nothing. Ties are put in a random order, which is a function of
-    the data.
-
-    In an antichain with several members the distance to a sample is the number of samples that are
-    at most as far, in each member and in the target. Ehrlich et al. use one radius r for all
-    members. Then the scales of the sources matter, and a set of two sources has no weight against a
-    single one: about N r² samples surround the former and N r the latter, so that in the limit
-    {1}{2,3} equals the information of source 1 even if 2 and 3 are noise. For two sources of one
-    column each the two definitions agree on ranks, and are the limit of `sx` on ever finer bins of
-    equal counts.
-
-    An antichain with one member is estimated by KSG (algorithm 1) on the normal scores, so that
-    shared and unique information sum to its value. The sizes of neighbourhoods are matched: n
-    samples around a target of d columns correspond to N (n / N)^(D/d) around a member, where D is
-    the number of columns of the smallest member.
+    Each column is replaced by its normal scores, the quantiles n / (N + 1) of the ranks n; ties are
+    put in a random order, which is a function of the data. An antichain with one member is
+    estimated by KSG (algorithm 1). In one with several members the distance to a sample is the
+    number of samples that are at most as far: with one radius r for all, as in Ehrlich et al., a
+    set of two sources would have no weight against a single one, since about N r² samples surround
+    the former and N r the latter. The sizes of neighbourhoods are matched: n samples around a
+    target of d columns correspond to N (n / N)^(D/d) around a member, where D is the number of
+    columns of the smallest member. See ``docs/continuous.md``.
 
     References
     ----------
@@ -161,14 +131,13 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     array([ 0.4, -0.1, -0.1,  1.3])
     """
     sets = lattice(len(sources))
-    check_neighbours(k, None)
-    _check(sources, target)
+    _check([*sources, target])
     if target.n_samples < k + 2:
         raise DegenerateError(
             f"measure='sx-ksg' with {k} neighbours needs at least {k + 2} samples, but there are "
             f"{target.n_samples}."
         )
-    scored = [_normal_scores(block) for block in sources]
+    scored = [_normal_scores(block, SOURCE) for block in sources]
     redundancies = _redundancies(scored, _normal_scores(target, TARGET), sets.antichains, k)
     return PIDAtoms(sets.moebius(redundancies))
 
@@ -201,11 +170,7 @@ def _redundancies(
 
 
 def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[int, int], int]:
-    """Return all spaces, the index of the space of each set of sources, and that of the target.
-
-    The space of a source joins its columns one after the other; that of a set of sources joins one
-    source with the set of the others.
-    """
+    """Return all spaces, the index of the space of each set of sources, and that of the target."""
     columns = [column.values for block in (*sources, target) for column in block.columns]
     joined: list[tuple[int, int]] = []
 
@@ -237,27 +202,28 @@ def _to_spaces(sources: Sequence[Block], target: Block) -> tuple[Spaces, dict[in
     return spaces, by_mask, variables[-1]
 
 
-def _normal_scores(block: Block, role: int = SOURCE) -> Block:
+def _normal_scores(block: Block, role: int) -> Block:
     """Return the normal scores of every column; raise for discrete or constant ones."""
-    return Block(tuple(_scored(column, role) for column in block.columns))
-
-
-def _scored(column: Column, role: int) -> Column:
-    values = column.values
-    if column.is_discrete:
-        raise ValueError(
-            f'measure="sx-ksg" needs continuous columns, but {column.name!r} is '
-            f'{column.feature_type}, with {column.levels()} levels. Use measure="sx" or "broja", '
-            f"or feature_types={{{column.name!r}: 'continuous'}} if it is a measurement."
-        )
-    if is_constant(values):
-        raise DegenerateError(
-            f'measure="sx-ksg": column {column.name!r} is constant. Leave it out.'
-        )
-    n, tail = len(values), ndtri(np.arange(1, len(values) // 2 + 1) / (len(values) + 1))
+    n = block.n_samples
     # From both ends, so that the scores of -x are exactly those of x with the sign reversed.
+    tail = ndtri(np.arange(1, n // 2 + 1) / (n + 1))
     scores = np.concatenate([tail, np.zeros(n % 2), -tail[::-1]])
-    return Column(column.name, "continuous", scores[_ranks(values, role) - 1])
+    columns = []
+    for column in block.columns:
+        if column.is_discrete:
+            raise ValueError(
+                f'measure="sx-ksg" needs continuous columns, but {column.name!r} is '
+                f'{column.feature_type}, with {column.levels()} levels. Use measure="sx" or '
+                f"\"broja\", or feature_types={{{column.name!r}: 'continuous'}} if it is a "
+                "measurement."
+            )
+        if is_constant(column.values):
+            raise DegenerateError(
+                f'measure="sx-ksg": column {column.name!r} is constant. Leave it out.'
+            )
+        ranks = _ranks(column.values, role)
+        columns.append(Column(column.name, "continuous", scores[ranks - 1]))
+    return Block(tuple(columns))
 
 
 def _ranks(values: FloatArray, role: int) -> IntArray:
@@ -273,31 +239,14 @@ def _ranks(values: FloatArray, role: int) -> IntArray:
     return ranks
 
 
-def _check(sources: Sequence[Block], target: Block) -> None:
-    """Raise for blocks of different lengths, labels and missing values."""
-    for number, block in enumerate((*sources, target), start=1):
-        if block.n_samples != target.n_samples:
+def _check(blocks: Sequence[Block]) -> None:
+    """Raise for labels."""
+    for column in (column for block in blocks for column in block.columns):
+        if column.feature_type == "nominal":
+            name, remedy = repr(column.name), ""
+            if column.labels is None:
+                remedy = f", or feature_types={{{name}: 'ordinal'}} if its numbers are amounts"
             raise ValueError(
-                f"Source {number} has {block.n_samples} samples and the target has "
-                f"{target.n_samples}: each needs one value per sample."
+                f"Column {name} is nominal: labels have no distance and no variance. Use "
+                f'measure="broja" or "sx"{remedy}.'
             )
-        for column in block.columns:
-            _check_numbers(column)
-
-
-def _check_numbers(column: Column) -> None:
-    if column.feature_type == "nominal":
-        ordinal = f", or feature_types={{{column.name!r}: 'ordinal'}} if its numbers are amounts"
-        raise ValueError(
-            f"Column {column.name!r} is nominal: labels have no distance and no variance. Use "
-            f'measure="broja" or "sx"{ordinal if column.labels is None else ""}.'
-        )
-    if column.has_missing:
-        raise ValueError(
-            f"Column {column.name!r} has {int(np.isnan(column.values).sum())} missing values. "
-            "Drop these samples in all variables first."
-        )
-
-
-def _quoted(block: Block) -> str:
-    return ", ".join(map(repr, block.names))

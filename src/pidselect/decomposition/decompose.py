@@ -16,9 +16,9 @@ from pidselect.data import (
     CLASS_LEVELS,
     FEATURE_TYPES,
     Block,
+    Column,
     FeatureType,
     FeatureTypes,
-    FloatArray,
     check_choice,
     is_frame,
     warn_caller,
@@ -46,9 +46,6 @@ LONG = 60
 FEWEST_PER_STATE = 5
 
 TARGET = "target"
-
-#: Rounding error allowed in a number of resamples.
-ROUNDING = 1e-6
 
 SOURCES_ARE_A_LIST = (
     "sources must be a list with one array, series or dataframe for each source, such as [x1, x2]"
@@ -143,36 +140,32 @@ def decompose(
         if n_decompositions(sample, settings):
             # Observed states may be merged before solving; those of permutations may differ.
             MEASURES[measure].check_shape(sample.shape)
+    started = perf_counter()
+    found, total = sample.decompose()
+    warn_if_long(perf_counter() - started, sample, settings)
+    corrected, p_values, intervals = infer_atoms(sample, found.atoms, settings, found.gap)
+    labelled, scale = sample.lattice.labelled, 1.0 / NATS_PER_UNIT[unit]
+    defaults = [*(f"source {number}" for number in range(1, len(blocks))), TARGET]
+    is_named = [block.names[0].removesuffix("[0]") for block in blocks] != defaults
     return replace(
-        decompose_sample(sample, measure, unit, settings),
-        variables=_variable_names(blocks),
+        to_decomposition(found, total, len(listed), measure, unit),
+        n_samples=sample.n_samples,
+        corrected=None if corrected is None else labelled(corrected, scale),
+        p_values=None if p_values is None else labelled(p_values),
+        intervals=None if intervals is None else labelled(intervals, scale),
+        confidence=None if intervals is None else confidence,
+        variables=tuple(", ".join(block.names) for block in blocks) if is_named else None,
         frame_library=library_of(*listed, target),
     )
-
-
-def _variable_names(blocks: Sequence[Block]) -> tuple[str, ...] | None:
-    """Return the names of the sources and the target; None if all are generated ones."""
-    defaults = [*(f"source {number}" for number in range(1, len(blocks))), TARGET]
-    generated = [
-        (default,) if len(block) == 1 else tuple(f"{default}[{i}]" for i in range(len(block)))
-        for default, block in zip(defaults, blocks, strict=True)
-    ]
-    if [block.names for block in blocks] == generated:
-        return None
-    return tuple(", ".join(block.names) for block in blocks)
 
 
 def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Block]) -> str:
     columns = [column for block in blocks for column in block.columns]
     remedies = ["more samples"]
-    levels = {
-        c.name: c.levels() for c in columns if c.feature_type == "ordinal" and c.labels is None
-    }
-    most = max(levels, key=lambda name: levels[name], default="")
-    if levels.get(most, 0) > CLASS_LEVELS:
-        remedies.append(
-            f"feature_types={{{most!r}: 'continuous'}} to bin its {levels[most]} levels"
-        )
+    counted = [c for c in columns if c.feature_type == "ordinal" and c.labels is None]
+    most = max(counted, key=Column.levels, default=None)
+    if most is not None and (levels := most.levels()) > CLASS_LEVELS:
+        remedies.append(f"feature_types={{{most.name!r}: 'continuous'}} to bin its {levels} levels")
     if any(column.feature_type == "continuous" for column in columns):
         remedies.append(f"fewer bins (now {bins})")
     remedies += ["fewer columns per source", 'measure="gaussian" or "sx-ksg", which need no states']
@@ -184,45 +177,17 @@ def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Blo
     )
 
 
-def decompose_sample(
-    sample: Sample, measure: str, unit: Unit, settings: InferenceSettings
-) -> Decomposition:
-    """Return the atoms of a sample with the inference requested."""
-    started = perf_counter()
-    found, total = sample.decompose()
-    warn_if_long(perf_counter() - started, sample, settings)
-    inference = infer_atoms(sample, found.atoms, settings, found.gap)
-    labels, scale = sample.lattice.labels, 1.0 / NATS_PER_UNIT[unit]
-
-    def by_label(values: FloatArray | None) -> dict[str, Any] | None:
-        return None if values is None else dict(zip(labels, values.tolist(), strict=True))
-
-    intervals = None
-    if inference.intervals is not None:
-        ends = (inference.intervals * scale).tolist()
-        intervals = {label: (low, high) for label, (low, high) in zip(labels, ends, strict=True)}
-    return replace(
-        to_decomposition(found, total, sample.lattice.n_sources, measure, unit),
-        n_samples=sample.n_samples,
-        corrected=by_label(None if inference.corrected is None else inference.corrected * scale),
-        p_values=by_label(inference.p_values),
-        intervals=intervals,
-        confidence=None if intervals is None else settings.confidence,
-    )
-
-
 def warn_if_long(seconds: float, sample: Sample, settings: InferenceSettings) -> None:
     """Log a warning if the inference will take more than a minute.
 
     `seconds` is the duration of the first decomposition, which may include compilation; where it
     matters, another one is timed.
     """
-    n = n_decompositions(sample, settings)
-    if seconds * n < LONG:
-        return
-    started = perf_counter()
-    sample.decompose()
-    expected = n * (perf_counter() - started)
+    expected = seconds * (n := n_decompositions(sample, settings))
+    if expected >= LONG:
+        started = perf_counter()
+        sample.decompose()
+        expected = n * (perf_counter() - started)
     if expected >= LONG:
         logger.warning(
             "Permutations and resamples need %d decompositions, about %.0f minutes on one core. "
@@ -236,13 +201,9 @@ def _check_inference(n_permutations: object, n_bootstrap: object, confidence: ob
     """Raise for invalid settings, and for too few resamples for the confidence level."""
     check_count(n_permutations, "n_permutations", at_least=0)
     number = check_count(n_bootstrap, "n_bootstrap", at_least=0)
-    if (
-        isinstance(confidence, bool)
-        or not isinstance(confidence, Real)
-        or not 0 < float(confidence) < 1
-    ):
+    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:  # True is 1
         raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
-    needed = ceil(2 / (1 - float(confidence)) - ROUNDING)
+    needed = ceil(2 / (1 - float(confidence)) - 1e-6)  # but for rounding
     if 0 < number < needed:
         raise ValueError(
             f"n_bootstrap={n_bootstrap} is too few for confidence={confidence}: no resample would "
@@ -251,19 +212,18 @@ def _check_inference(n_permutations: object, n_bootstrap: object, confidence: ob
 
 
 def read_sources(
-    sources: Iterable[Any], target: Any, feature_types: FeatureTypes | None = None
+    listed: Sequence[Any], target: Any, feature_types: FeatureTypes | None
 ) -> list[Block]:
     """Return the blocks of all sources and, last, the target; complete and of one length."""
-    listed = _list(sources)
     names = [f"source {number}" for number in range(1, len(listed) + 1)]
     raws = {name: _read(values, name) for name, values in zip(names, listed, strict=True)}
     raws[TARGET] = _read(target, TARGET)
-    n_samples = len(raws[TARGET][0].values)
-    for name in names:
-        if len(raws[name][0].values) != n_samples:
+    n_samples = {name: len(columns[0].values) for name, columns in raws.items()}
+    for name, n in n_samples.items():
+        if n != n_samples[TARGET]:
             raise ValueError(
-                f"{name} has {len(raws[name][0].values)} samples and the target has {n_samples}: "
-                "each needs one value per sample."
+                f"{name} has {n} samples and the target has {n_samples[TARGET]}: each needs one "
+                "value per sample."
             )
     stated = _stated_types(feature_types, raws)
 
@@ -308,9 +268,9 @@ def _read(values: Any, name: str) -> tuple[RawColumn, ...]:
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from error
     for raw in raws:
-        column = "" if raw.name == name else f", column {raw.name!r},"
         bad = ~np.isfinite(raw.values)
         if bad.any():
+            column = "" if raw.name == name else f", column {raw.name!r},"
             row = int(np.argmax(bad))
             raise ValueError(
                 f"{name}{column} has {np.count_nonzero(bad)} missing or infinite values, the first "

@@ -48,18 +48,13 @@ BIT = NATS_PER_UNIT["bit"]
 
 @dataclass(frozen=True, eq=False)
 class AssessedFeature:
-    """A feature with its role in a selection.
-
-    `selected` includes fixed features; `block` has its columns that are not constant in the
-    samples. `reason` is why it was skipped, or which feature it duplicates; such features are not
-    decomposed.
-    """
+    """A feature with its role in a selection; not decomposed if skipped or a duplicate."""
 
     name: str
     role: Role
-    selected: bool
-    block: Block
-    reason: str = ""
+    selected: bool  # or fixed
+    block: Block  # its columns that are not constant in the samples
+    reason: str = ""  # why it was skipped, or which feature it duplicates
 
 
 def explain(
@@ -75,38 +70,14 @@ def explain(
     .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
               I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
 
-    Selected features are listed in their order in `assessed`, and `notes` are added to those of the
-    explanation. Roles are taken as they are. By the definitions of John, Kohavi and Pfleger, a
-    strongly relevant feature is informative given all others, a weakly relevant one given some
-    subset of them, and an irrelevant one given none.
-
-    References
-    ----------
-    G. H. John, R. Kohavi, K. Pfleger, Irrelevant features and the subset selection problem.
-    International Conference on Machine Learning (1994). P. Wollstadt, S. Schmitt, M. Wibral,
-    Journal of Machine Learning Research 24 (2023).
-
-    Examples
-    --------
-    The parity of two bits:
-
-    >>> from pidselect.data import read_block
-    >>> from pidselect.estimators import Discrete
-    >>> states = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]] * 50)
-    >>> x1, x2, y = (read_block(column, "") for column in states.T)
-    >>> columns = {"x1": x1, "x2": x2}
-    >>> features = [AssessedFeature(name, "fixed", True, x) for name, x in columns.items()]
-    >>> explanation = explain(features, y, PIDStrategy(Discrete()))
-    >>> round(explanation["x1"].synergy, 2), round(explanation.information, 2)
-    (1.0, 1.0)
+    Roles are taken as they are, and `notes` are added to those of the explanation.
     """
     selected = [f for f in assessed if f.selected]
     excluded = [f for f in assessed if not f.selected and f.role in ("duplicate", "skipped")]
     rejected = [f for f in assessed if not f.selected and f not in excluded]
-    everything = _joint_block(selected)
-    inner = [
-        SourcePair(f.block, _joint_block([g for g in selected if g is not f])) for f in selected
-    ]
+    everything = sum((f.block for f in selected), Block())
+    others = [sum((g.block for g in selected if g is not f), Block()) for f in selected]
+    inner = [SourcePair(f.block, rest) for f, rest in zip(selected, others, strict=True)]
     outer = [SourcePair(f.block, everything) for f in rejected]
     inside = _decompose(selected, inner, target, strategy, everything)
     outside = _decompose(rejected, outer, target, strategy, everything)
@@ -125,10 +96,6 @@ def explain(
     )
 
 
-def _joint_block(features: Sequence[AssessedFeature]) -> Block:
-    return Block(tuple(column for feature in features for column in feature.block.columns))
-
-
 def _decompose(
     assessed: Sequence[AssessedFeature],
     pairs: Sequence[SourcePair],
@@ -145,20 +112,13 @@ def _decompose(
     for feature, pair, result in zip(assessed, pairs, results, strict=True):
         explained = FeatureExplanation(feature.name, feature.role, feature.selected)
         if isinstance(result, NotEstimable):
-            explained = replace(explained, method=NOT_ESTIMABLE, reason=result.reason)
-        else:
-            unique, shared, synergy = (nats / BIT for nats in result)
-            explained = replace(
-                explained,
-                unique=unique,
-                shared=shared,
-                synergy=synergy,
-                total=total,
-                method=name,
-                reason=method.unreliable(pair),
-                has_bounds=method.has_bounds and len(pair.others) > 0,
-            )
-        features.append(explained)
+            features.append(replace(explained, method=NOT_ESTIMABLE, reason=result.reason))
+            continue
+        atoms = {atom: nats / BIT for atom, nats in result._asdict().items()}
+        reason, bounds = method.unreliable(pair), method.has_bounds and len(pair.others) > 0
+        features.append(
+            replace(explained, **atoms, total=total, method=name, reason=reason, has_bounds=bounds)
+        )
     return features
 
 
@@ -182,13 +142,7 @@ def _with_redundant(
 
 
 def _largest(overlaps: dict[str, float]) -> tuple[str, ...]:
-    """Return the names of the largest overlaps.
-
-    Examples
-    --------
-    >>> _largest({"a": 0.1, "b": 0.5, "c": 0.3, "d": -0.2})
-    ('b', 'c')
-    """
+    """Return the names of the largest overlaps."""
     ordered = sorted(overlaps, key=lambda name: -overlaps[name])
     least = LEAST_OVERLAP * max(overlaps.values(), default=0.0)
     return tuple(name for name in ordered if overlaps[name] >= least > 0)[:MOST_REDUNDANT]
@@ -202,18 +156,17 @@ def _pairs(selected: Sequence[AssessedFeature], target: Block, strategy: PIDStra
     single = [SourcePair(block, Block()) for block in blocks]
     pairs = [SourcePair(blocks[i], blocks[j]) for i, j in indices]
     method = strategy.choose(target, pairs + single)
-    if not method.is_symmetric:
-        indices += [(j, i) for i, j in indices]
-        pairs += [SourcePair(second, first) for first, second in pairs]
+    orders = [*indices, *((j, i) for i, j in indices)]
+    if method.is_symmetric:
+        results = 2 * method.decompose(pairs)
+    else:
+        results = method.decompose([SourcePair(blocks[i], blocks[j]) for i, j in orders])
     values, estimable = np.zeros((2, n, n)), np.zeros((n, n), dtype=bool)
-    for (i, j), result in zip(indices, method.decompose(pairs), strict=True):
+    for (i, j), result in zip(orders, results, strict=True):
         if isinstance(result, PairAtoms):
             values[:, i, j] = result.shared, result.synergy
             estimable[i, j] = True
-    if method.is_symmetric:
-        values, estimable = values + values.swapaxes(1, 2), estimable | estimable.T
-    else:
-        values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
+    values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
     for i, result in enumerate(method.decompose(single)):
         if isinstance(result, PairAtoms):
             values[0, i, i], estimable[i, i] = result.unique, True
@@ -285,10 +238,9 @@ def _qualified(feature: FeatureExplanation) -> str:
     is_redundant = _is_positive(feature.information) and _is_positive(overlap)
     if feature.selected or not is_redundant:
         return ""
-    *first, last = list(map(shown, feature.redundant_with)) or ["the selected features"]
-    return (
-        f", redundant with {', '.join(first)} and {last}" if first else f", redundant with {last}"
-    )
+    *first, last = map(shown, feature.redundant_with or ["the selected features"])
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f", redundant with {names}"
 
 
 def _bits(value: float | None) -> str:

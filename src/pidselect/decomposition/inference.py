@@ -6,9 +6,7 @@ other sources. Permuting its rows makes that true and changes nothing else, so t
 .. math:: p_i = \frac{1 + \#\{\text{null} \ge \text{observed}\}}{1 + n}
 
 is valid for any distribution. The p-value of an atom is the largest over the sources that it names,
-an intersection-union test (Berger 1982). A small value means that none of these sources is
-independent of the rest, not that the atom is positive, since their information may be in other
-atoms; use the interval for that.
+an intersection-union test (Berger 1982). It is no test of the atom being positive.
 
 **Bias correction.** Plug-in information is biased upward, the more so the fewer samples there are
 per state. Let R be a redundancy (the sum of the atoms at and below a node of the lattice), R_0 its
@@ -26,7 +24,7 @@ bias: there is no corrected value.
 resamples, covers true values of 0, which percentile intervals miss, but fails with few samples per
 state. The quantiles of corrected resamples, centred on the corrected value, cover there, but miss
 atoms that are 0 in every sample. The interval is the union of both and of the spread of corrected
-values under the null; it is wide where the two estimates of the bias disagree.
+values under the null.
 
 If sources are equally informative, a redundancy is a minimum of two equal amounts, which a sample
 underestimates by about c / sqrt(N). Permutations and resamples do not show this bias, but it
@@ -47,22 +45,18 @@ Statistics 17.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from pidselect.data import FloatArray
-from pidselect.decomposition.lattice import Lattice
-from pidselect.decomposition.samples import DiscreteSample, Rows, Sample
+from pidselect.decomposition.samples import Rows, Sample
 from pidselect.significance import permutations
 from pidselect.significance.permutation_test import TIE
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, resamples
 
-AtomsOf = Callable[[Rows], FloatArray]
 RowGenerator = Callable[[tuple[int, ...], range, int], Rows]
 
 #: Entries of the row indices of one task, which bounds its memory.
@@ -74,7 +68,7 @@ N_TASKS = 16
 #: Permutations of the target for the mean under the null.
 N_CORRECTION_PERMUTATIONS = 50
 
-#: Random splits of the samples into four quarters, for `minimum_bias`.
+#: Random splits of the samples into quarters, for `minimum_bias`.
 N_SPLITS = 13
 N_QUARTERS = 4
 
@@ -112,10 +106,7 @@ def n_decompositions(sample: Sample, settings: InferenceSettings) -> int:
 def infer_atoms(
     sample: Sample, observed: FloatArray, settings: InferenceSettings, gap: float = 0.0
 ) -> AtomInference:
-    """Test the observed atoms (nats), correct their bias and compute intervals, as requested.
-
-    `gap` is the numerical error of the atoms.
-    """
+    """Test the observed atoms (nats), correct their bias and compute intervals, as requested."""
     if not settings.n_permutations and not settings.n_bootstrap:
         return AtomInference()
     null = null_atoms(sample, settings) if sample.is_plug_in else None
@@ -131,22 +122,18 @@ def atom_p_values(
 ) -> FloatArray:
     """Return each atom's p-value, the largest over the sources that it names.
 
-    Differences within the numerical error count as ties. A degenerate permutation, of infinite
-    information, counts as at least the observed value.
+    Differences within the `gap`, the numerical error of the atoms, count as ties. A degenerate
+    permutation, of infinite information, counts as at least the observed value.
     """
     largest = np.zeros(len(observed))
-    tie = max(TIE, 2 * gap)
+    tie, masks = max(TIE, 2 * gap), np.arange(2**sample.lattice.n_sources)
     for source in range(sample.lattice.n_sources):
         null = _permuted_atoms(sample, source, settings.n_permutations, settings)
         exceeding = np.count_nonzero(~(null < observed - tie), axis=0)
         p = (1.0 + exceeding) / (1.0 + settings.n_permutations)
-        largest = np.where(_names(sample.lattice, source), np.maximum(largest, p), largest)
+        is_named = sample.lattice.members[:, masks >> source & 1 == 1].any(axis=1)
+        largest = np.where(is_named, np.maximum(largest, p), largest)
     return largest
-
-
-def _names(lattice: Lattice, source: int) -> NDArray[np.bool_]:
-    """Return which atoms name a source."""
-    return np.array([any(mask >> source & 1 for mask in node) for node in lattice.antichains])
 
 
 def null_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
@@ -199,10 +186,8 @@ def adjusted_intervals(
     centred = correct_bias(resampled, null, sample)
     centred += corrected - centred.mean(axis=0)
     spread = ndtri((1 + confidence) / 2) * correct_bias(null, null, sample).std(axis=0, ddof=1)
-    return [
-        _quantiles(centred, confidence),
-        np.stack([corrected - spread, corrected + spread], axis=1),
-    ]
+    ends = np.stack([corrected - spread, corrected + spread], axis=1)
+    return [_quantiles(centred, confidence), ends]
 
 
 def minimum_bias(sample: Sample, corrected: FloatArray, settings: InferenceSettings) -> FloatArray:
@@ -228,45 +213,22 @@ def minimum_bias(sample: Sample, corrected: FloatArray, settings: InferenceSetti
 
 
 def _quarter_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
-    """Return the atoms of quarters, with their own target and with another quarter's.
-
-    The shape is (n_quarters, 2, n_atoms).
-    """
-    size = sample.n_samples // N_QUARTERS
+    """Return atoms of quarters with their own and another's target, (n_quarters, 2, n_atoms)."""
+    n_sources, size = sample.lattice.n_sources, sample.n_samples // N_QUARTERS
 
     def atoms_of(rows: Rows) -> FloatArray:
         quarters = rows[: N_QUARTERS * size].reshape(N_QUARTERS, size)
-        others = np.roll(quarters, 1, axis=0)
+        pairs = zip(quarters, np.roll(quarters, 1, axis=0), strict=True)
         return np.array(
-            [
-                [_subset_atoms(sample, own, own), _subset_atoms(sample, own, other)]
-                for own, other in zip(quarters, others, strict=True)
-            ]
+            [[sample.atoms([*[own] * n_sources, y]) for y in (own, other)] for own, other in pairs]
         )
 
-    stream_key = (settings.seed, BOOTSTRAP, N_QUARTERS)
-    found = _map_rows(sample, permutations, stream_key, N_SPLITS, atoms_of, settings.n_jobs)
+    found = _map_rows(sample, permutations, (BOOTSTRAP, N_QUARTERS), N_SPLITS, atoms_of, settings)
     return found.reshape(-1, 2, len(sample.lattice.antichains))
 
 
-def _subset_atoms(sample: Sample, source_rows: Rows, target_rows: Rows) -> FloatArray:
-    """Return the atoms of some rows of the sources with as many rows of the target."""
-    arrangement = [*[source_rows] * sample.lattice.n_sources, target_rows]
-    if not isinstance(sample, DiscreteSample):
-        return sample.atoms(arrangement)
-    codes = zip(sample.codes, arrangement, strict=True)
-    subset = replace(sample, codes=tuple(code[rows] for code, rows in codes))
-    return subset.atoms([None] * len(arrangement))
-
-
 def span(intervals: Sequence[FloatArray]) -> FloatArray:
-    """Return the smallest intervals that contain all of these, shape (n_atoms, 2).
-
-    Examples
-    --------
-    >>> span([np.array([[0.0, 2.0]]), np.array([[1.0, 3.0]])])
-    array([[0., 3.]])
-    """
+    """Return the smallest intervals that contain all of these, shape (n_atoms, 2)."""
     low, high = np.min(intervals, axis=0)[:, 0], np.max(intervals, axis=0)[:, 1]
     return np.stack([low, high], axis=1)
 
@@ -280,14 +242,13 @@ def bootstrap_atoms(
     used instead, centred on the observed value; their spread is the same (Shao and Wu 1989).
     """
     n_variables = sample.lattice.n_sources + 1
-    stream_key = (settings.seed, BOOTSTRAP)
+    size = sample.n_samples if sample.is_plug_in else sample.n_samples // 2
 
     def atoms_of(rows: Rows) -> FloatArray:
-        return sample.atoms([rows] * n_variables)
+        return sample.atoms([rows[:size]] * n_variables)
 
-    generate = resamples if sample.is_plug_in else _halves
-    n_bootstrap = settings.n_bootstrap
-    found = _map_rows(sample, generate, stream_key, n_bootstrap, atoms_of, settings.n_jobs)
+    generate = resamples if sample.is_plug_in else permutations
+    found = _map_rows(sample, generate, (BOOTSTRAP,), settings.n_bootstrap, atoms_of, settings)
     found = _without_degenerate(found, sample, "resamples")
     return found if sample.is_plug_in else found - found.mean(axis=0) + observed
 
@@ -307,10 +268,6 @@ def _quantiles(values: FloatArray, confidence: float) -> FloatArray:
     return np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0).T
 
 
-def _halves(stream_key: tuple[int, ...], indices: range, n_samples: int) -> Rows:
-    return permutations(stream_key, indices, n_samples)[:, : n_samples // 2]
-
-
 def _permuted_atoms(
     sample: Sample, variable: int, n_permutations: int, settings: InferenceSettings
 ) -> FloatArray:
@@ -320,8 +277,8 @@ def _permuted_atoms(
     def atoms_of(rows: Rows) -> FloatArray:
         return sample.atoms([rows if index == variable else None for index in range(n_variables)])
 
-    stream_key = (settings.seed, DECOMPOSITION, variable)
-    return _map_rows(sample, permutations, stream_key, n_permutations, atoms_of, settings.n_jobs)
+    stream = (DECOMPOSITION, variable)
+    return _map_rows(sample, permutations, stream, n_permutations, atoms_of, settings)
 
 
 def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatArray:
@@ -340,20 +297,20 @@ def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatAr
 def _map_rows(
     sample: Sample,
     generate: RowGenerator,
-    stream_key: tuple[int, ...],
+    stream: tuple[int, ...],
     n: int,
-    atoms_of: AtomsOf,
-    n_jobs: int | None,
+    atoms_of: Callable[[Rows], FloatArray],
+    settings: InferenceSettings,
 ) -> FloatArray:
     """Return the atoms for n generated row orders, the same for any number of workers."""
     size = max(1, min(TASK_SIZE // sample.n_samples, -(-n // N_TASKS)))
     tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
 
     def work(indices: range) -> FloatArray:
-        rows_of_each = generate(stream_key, indices, sample.n_samples)
+        rows_of_each = generate((settings.seed, *stream), indices, sample.n_samples)
         return np.stack([atoms_of(rows) for rows in rows_of_each])
 
     # Threads under any joblib backend; it then ignores a configured n_jobs, so pass it on.
-    n_jobs = effective_n_jobs(None) if n_jobs is None else n_jobs
+    n_jobs = effective_n_jobs(None) if settings.n_jobs is None else settings.n_jobs
     found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)
     return np.concatenate(list(found))

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,22 +37,11 @@ FEWEST_SOURCES, MOST_SOURCES = 2, 5
 class Lattice:
     """All antichains of sets of sources, from the bottom "{1}{2}.." to the top "{1,2,..}".
 
-    A set of sources is a bit mask: source 1 is bit 0, so mask 5 is {1,3}.
-
-    Parameters
-    ----------
-    n_sources : int
-    labels : tuple of str
-        Antichains as text, sources from 1, lower ones before higher ones.
-    antichains : tuple of tuples of int
-        The masks of each antichain's members, in the order of its label.
-    members : array of bool, shape (n_atoms, 2**n_sources)
-        Whether a mask is a member of the antichain.
-    upsets : array of bool, shape (n_atoms, 2**n_sources)
-        Whether a mask contains a member of the antichain.
-    steps : tuple of pairs of arrays
-        For each mask but the full one, larger masks first: the antichains whose up-set is without
-        it, and the indices of the smallest up-sets that contain both.
+    A set of sources is a bit mask: source 1 is bit 0, so mask 5 is {1,3}. `labels` are antichains
+    as text, lower ones first, `antichains` the masks of their members in the order of the label.
+    `members` and `upsets`, of shape (n_atoms, 2**n_sources), are whether a mask is, or contains, a
+    member. `steps` are, for each mask but the full one, larger ones first, the antichains whose
+    up-set is without it, and the indices of the smallest up-sets that contain both.
 
     References
     ----------
@@ -95,6 +85,11 @@ class Lattice:
         for without, within in self.steps:
             values[without] += values[within]
         return values
+
+    def labelled(self, values: FloatArray, scale: float = 1.0) -> dict[str, Any]:
+        """Return scaled values by label: floats, or tuples of the second axis."""
+        rows = (values * scale).tolist()
+        return dict(zip(self.labels, rows if values.ndim == 1 else map(tuple, rows), strict=True))
 
     def _copy(self, values: FloatArray) -> FloatArray:
         if not np.ndim(values) or len(values) != len(self.labels):

@@ -20,15 +20,9 @@ from pidselect.estimators.base import NATS_PER_UNIT, Unit
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that decomposes a joint distribution.
+    """A function that decomposes a joint distribution, and the largest number of sources.
 
-    Parameters
-    ----------
-    decompose : function of the distribution, the target last
-    most_sources : int
-        The largest number of sources it is defined for.
-    check_shape : function of the distribution's shape
-        Raises `TooManyStatesError` where solving would take too long.
+    `check_shape` raises `TooManyStatesError` where solving would take too long.
     """
 
     decompose: Callable[[FloatArray], PIDAtoms]
@@ -104,14 +98,10 @@ def to_decomposition(
     found: PIDAtoms, total: float, n_sources: int, measure: str, unit: Unit
 ) -> Decomposition:
     """Return labelled atoms, converted from nats to the unit."""
-    labels, scale = lattice(n_sources).labels, 1.0 / NATS_PER_UNIT[unit]
-
-    def labelled(nats: FloatArray) -> dict[str, float]:
-        return dict(zip(labels, (nats * scale).tolist(), strict=True))
-
+    labelled, scale = lattice(n_sources).labelled, 1.0 / NATS_PER_UNIT[unit]
     informative = misinformative = None
     if found.informative is not None:
-        informative = labelled(found.informative)
-        misinformative = labelled(found.informative - found.atoms)
-    atoms, gap = labelled(found.atoms), found.gap * scale
+        informative = labelled(found.informative, scale)
+        misinformative = labelled(found.informative - found.atoms, scale)
+    atoms, gap = labelled(found.atoms, scale), found.gap * scale
     return Decomposition(atoms, total * scale, measure, unit, gap, informative, misinformative)

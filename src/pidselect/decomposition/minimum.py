@@ -77,15 +77,9 @@ def lattice_of_minima(information_by_mask: FloatArray) -> FloatArray:
 
     `information_by_mask` has I(set of sources; target) by the bit mask of the set, shape
     (2**n_sources,); the value at 0, no source, is not used.
-
-    Examples
-    --------
-    >>> lattice_of_minima(np.array([0.0, 1.0, 3.0, 7.0]))
-    array([1., 0., 2., 4.])
     """
     sources = lattice(len(information_by_mask).bit_length() - 1)
-    column = np.asarray(information_by_mask, dtype=np.float64)[:, None]
-    return sources.moebius(_smallest(sources.members, column)[:, 0])
+    return sources.moebius(_smallest(sources.members, information_by_mask[:, None])[:, 0])
 
 
 def specific_information(pmf: FloatArray) -> FloatArray:

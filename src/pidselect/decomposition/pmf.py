@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from pidselect.data import FloatArray
@@ -17,13 +17,8 @@ SUM_TOLERANCE = 1e-9
 class PIDAtoms(NamedTuple):
     """The result of a measure in nats, in the order of the lattice's labels.
 
-    Parameters
-    ----------
-    atoms : array of float64, shape (n_atoms,)
-    gap : float
-        Upper bound of the numerical error of an atom; 0 for closed formulas.
-    informative : array of float64, shape (n_atoms,), optional
-        The informative part of each atom; the misinformative part is ``informative - atoms``.
+    `gap` is an upper bound of the numerical error of an atom, 0 for closed formulas. The
+    misinformative part of an atom is ``informative - atoms``.
     """
 
     atoms: FloatArray
@@ -43,16 +38,7 @@ class TooManyStatesError(ValueError):
 
 
 def check_pmf(pmf: ArrayLike) -> FloatArray:
-    """Return a joint distribution as a float64 array that sums to 1; raise if it is not one.
-
-    Examples
-    --------
-    >>> check_pmf([[[0.5, 0.0]], [[0.25, 0.5]]])
-    Traceback (most recent call last):
-    ...
-    ValueError: pmf must sum to 1, but sums to 1.25; divide counts by their sum.
-    """
-    tolerance = SUM_TOLERANCE
+    """Return a joint distribution as a float64 array that sums to 1; raise if it is not one."""
     try:
         values = np.asarray(pmf)
         if np.ma.isMaskedArray(pmf) or values.dtype.kind not in "biuf":
@@ -63,8 +49,6 @@ def check_pmf(pmf: ArrayLike) -> FloatArray:
             f"pmf must be an array of real numbers, one axis for each source and the target last, "
             f"got {type(pmf).__name__}."
         ) from None
-    if values.dtype.kind == "f":
-        tolerance = max(tolerance, values.size * float(np.finfo(values.dtype).eps))
     if probabilities.ndim < 3:
         raise ValueError(
             f"pmf needs one axis for each of two or more sources and one for the target (the last "
@@ -72,21 +56,20 @@ def check_pmf(pmf: ArrayLike) -> FloatArray:
         )
     if not probabilities.size:
         raise ValueError(f"pmf is empty: shape {probabilities.shape}.")
-    _check_entries(probabilities, ~np.isfinite(probabilities), "finite")
-    _check_entries(probabilities, probabilities < 0, "at least 0")
+    rules = {"finite": np.isfinite(probabilities), "at least 0": probabilities >= 0}
+    for rule, is_valid in rules.items():
+        if not is_valid.all():
+            index = tuple(int(i) for i in np.argwhere(~is_valid)[0])
+            where = ", ".join(map(str, index))
+            raise ValueError(f"pmf[{where}] is {probabilities[index]}; probabilities are {rule}.")
     total = probabilities.sum()
+    rounding = np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
+    tolerance = max(SUM_TOLERANCE, values.size * float(rounding))
     if abs(total - 1) > tolerance:
         raise ValueError(
             f"pmf must sum to 1, but sums to {total:.10g}; divide counts by their sum."
         )
     return probabilities / total
-
-
-def _check_entries(probabilities: FloatArray, invalid: NDArray[np.bool_], rule: str) -> None:
-    if invalid.any():
-        index = tuple(int(i) for i in np.argwhere(invalid)[0])
-        where = ", ".join(map(str, index))
-        raise ValueError(f"pmf[{where}] is {probabilities[index]}; probabilities are {rule}.")
 
 
 def entropy(pmf: FloatArray) -> float:
@@ -95,12 +78,6 @@ def entropy(pmf: FloatArray) -> float:
 
 
 def information(pmf: FloatArray) -> float:
-    """Return I(all sources; target) in nats.
-
-    Examples
-    --------
-    >>> information(np.array([[0.5, 0.0], [0.0, 0.5]]))  # one bit
-    0.693147...
-    """
+    """Return I(all sources; target) in nats."""
     joint = pmf.reshape(-1, pmf.shape[-1])
     return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint)

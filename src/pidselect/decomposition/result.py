@@ -49,6 +49,11 @@ FRAME_COLUMNS = {
     **dict.fromkeys(("relevance", "information"), float),
     **dict.fromkeys([f"{value}_share" for value in VALUES], float),
 }
+ATOM_COLUMNS = {
+    **{"atom": str, "name": str, "value": float, "unit": str},
+    **dict.fromkeys(("informative", "misinformative", "corrected"), float),
+    **dict.fromkeys(("lower", "upper", "p_value"), float),
+}
 PAIR_COLUMNS = {"feature": str, "and": str, "redundancy": float, "synergy": float}
 
 
@@ -137,7 +142,7 @@ class Decomposition:
         return self._of_two("{1,2}", "synergy")
 
     def _of_two(self, label: str, name: str) -> float:
-        if not self._has_two_sources:
+        if not self._names:
             raise AttributeError(
                 f".{name} is defined for two sources; the {len(self.atoms)} atoms of more sources "
                 'are in .atoms by label, such as .atoms["{1}{2}"].'
@@ -145,8 +150,9 @@ class Decomposition:
         return self.atoms[label]
 
     @property
-    def _has_two_sources(self) -> bool:
-        return len(self.atoms) == len(TWO_SOURCE_NAMES)
+    def _names(self) -> dict[str, str]:
+        """The names of the atoms, if there are two sources."""
+        return TWO_SOURCE_NAMES if len(self.atoms) == len(TWO_SOURCE_NAMES) else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers, ready for JSON; fields that are None are left out.
@@ -155,32 +161,19 @@ class Decomposition:
         """
         known = {key: value for key, value in vars(self).items() if value is not None}
         known.pop("frame_library", None)
-        return {key: to_plain(value) for key, value in known.items()}
+        return to_plain(known)
 
     def to_frame(self) -> Any:
         """Return a frame with one row for each atom, in the caller's library."""
-        labels = list(self.atoms)
-        intervals = {} if self.intervals is None else self.intervals
-
-        def of(values: Mapping[str, float] | None) -> list[float | None]:
-            return [None if values is None else float(values[label]) for label in labels]
-
-        columns: dict[str, list[Any]] = {
-            "atom": labels,
-            "name": [
-                TWO_SOURCE_NAMES[label] if self._has_two_sources else label for label in labels
-            ],
-            "value": of(self.atoms),
-            "unit": [self.unit] * len(labels),
-            "informative": of(self.informative),
-            "misinformative": of(self.misinformative),
-            "corrected": of(self.corrected),
-            "lower": of({label: low for label, (low, _) in intervals.items()} or None),
-            "upper": of({label: high for label, (_, high) in intervals.items()} or None),
-            "p_value": of(self.p_values),
-        }
-        types = dict.fromkeys(columns, float) | dict.fromkeys(("atom", "name", "unit"), str)
-        return make_frame(columns, self.frame_library, types)
+        rows = []
+        for label, value in self.atoms.items():
+            kinds = (self.informative, self.misinformative, self.corrected)
+            parts = [None if kind is None else kind[label] for kind in kinds]
+            low, high = (None, None) if self.intervals is None else self.intervals[label]
+            p_value = None if self.p_values is None else self.p_values[label]
+            name = self._names.get(label, label)
+            rows.append((label, name, value, self.unit, *parts, low, high, p_value))
+        return _to_frame(rows, ATOM_COLUMNS, self.frame_library)
 
     def __repr__(self) -> str:
         return f"{self.title()}\n{self}"
@@ -197,11 +190,25 @@ class Decomposition:
 
     def __str__(self) -> str:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        return "\n".join([*align(self.cells(), n_left=1 + self._has_two_sources), *self.remarks()])
+        return "\n".join([*align(self.cells(), n_left=2 if self._names else 1), *self.remarks()])
 
     def cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
-        return [self._header(), *(self._row(label) for label in self._largest())]
+        percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
+        optional: dict[str, Mapping[str, Any] | None] = {
+            self.unit: self.atoms,
+            "informative": self.informative,
+            "misinformative": self.misinformative,
+            "corrected": self.corrected,
+            f"{percent}interval": self.intervals,
+            "p-value": self.p_values,
+        }
+        columns = {title: values for title, values in optional.items() if values is not None}
+        rows = [["atom", *[""] * bool(self._names), *columns]]
+        for label in self._largest():
+            name = [self._names[label]] if self._names else []
+            rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
+        return rows
 
     def remarks(self) -> list[str]:
         """Return the footnotes of the table."""
@@ -222,27 +229,15 @@ class Decomposition:
         largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
         return [label for label in self.atoms if label in largest]
 
-    def _header(self) -> list[str]:
-        percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
-        cells = ["atom"] + [""] * self._has_two_sources + [self.unit]
-        columns = {
-            "informative": self.informative,
-            "misinformative": self.misinformative,
-            "corrected": self.corrected,
-            f"{percent}interval": self.intervals,
-            "p-value": self.p_values,
-        }
-        return cells + [name for name, column in columns.items() if column is not None]
 
-    def _row(self, label: str) -> list[str]:
-        name = [TWO_SOURCE_NAMES[label]] if self._has_two_sources else []
-        cells = [label, *name, number(self.atoms[label], 4)]
-        for column in (self.informative, self.misinformative, self.corrected):
-            cells += [] if column is None else [number(column[label], 4)]
-        if self.intervals is not None:
-            low, high = (number(end, 4) for end in self.intervals[label])
-            cells.append(f"{low} to {high}")
-        return cells + ([] if self.p_values is None else [number(self.p_values[label], 4)])
+def _to_frame(rows: Sequence[Sequence[Any]], types: Mapping[str, type], library: str | None) -> Any:
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(types)}
+    return make_frame(columns, library, types)
+
+
+def _cell(value: float | tuple[float, float]) -> str:
+    ends = value if isinstance(value, tuple) else (value,)
+    return " to ".join(number(end, 4) for end in ends)
 
 
 @dataclass(frozen=True)
@@ -305,9 +300,7 @@ class FeatureExplanation:
     def share(self, value: str) -> float | None:
         """Return a value as a share of I(selected features; y); None where that is not positive.
 
-        Parameters
-        ----------
-        value : {"unique", "shared", "synergy", "relevance", "information"}
+        `value` is "unique", "shared", "synergy", "relevance" or "information".
         """
         bits = getattr(self, value)
         return None if bits is None or self.total is None or self.total <= 0 else bits / self.total
@@ -361,9 +354,7 @@ class Pairs:
 
     def to_frame(self) -> Any:
         """Return a frame with one row for every pair, in the caller's library."""
-        columns = zip(*self.rows(), strict=True) if len(self.names) > 1 else [[]] * 4
-        frame = dict(zip(PAIR_COLUMNS, map(list, columns), strict=True))
-        return make_frame(frame, self.frame_library, PAIR_COLUMNS)
+        return _to_frame(self.rows(), PAIR_COLUMNS, self.frame_library)
 
     def to_dict(self) -> dict[str, Any]:
         """Return lists, ready for JSON."""
@@ -444,8 +435,8 @@ class Explanation:
         rows = [feature.to_dict() for feature in self.features]
         for row in rows:
             row["redundant_with"] = ", ".join(map(shown, row["redundant_with"]))
-        frame = {key: [row[key] for row in rows] for key in FRAME_COLUMNS}
-        return make_frame(frame, self.frame_library, FRAME_COLUMNS)
+        cells = [[row[name] for name in FRAME_COLUMNS] for row in rows]
+        return _to_frame(cells, FRAME_COLUMNS, self.frame_library)
 
     def in_library(self, library: str | None) -> Explanation:
         """Return the same with frames of a library; None for any that is installed."""

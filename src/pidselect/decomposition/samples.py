@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.decomposition.binning import Binning, check_size, count_states, join_codes, to_codes
+from pidselect.decomposition.binning import Binning, check_size, join_codes, to_codes
 from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import Lattice, lattice
 from pidselect.decomposition.measures import MEASURES
@@ -92,21 +92,24 @@ class DiscreteSample:
     def _cells(self) -> NDArray[np.int32]:
         return np.sum(self._strides, axis=0, dtype=np.int32)
 
+    def pmf(self, arrangement: Arrangement) -> FloatArray:
+        """Return the relative frequency of every joint state, with the rows rearranged."""
+        parts = self._strides
+        if all(rows is arrangement[0] for rows in arrangement):
+            parts, arrangement = [self._cells], arrangement[:1]  # moved once, not one by one
+        moved = zip(parts, arrangement, strict=True)
+        cells = reduce(np.add, (part if rows is None else part[rows] for part, rows in moved))
+        counts = np.bincount(cells, minlength=math.prod(self.shape))
+        return (counts / counts.sum()).reshape(self.shape)
+
     def decompose(self) -> tuple[PIDAtoms, float]:
         """Return the observed atoms and I(all sources; target), in nats."""
-        pmf = count_states(self.codes)
+        pmf = self.pmf([None] * len(self.codes))
         return self.measure(pmf), information(pmf)
 
     def atoms(self, arrangement: Arrangement) -> FloatArray:
         """Return the atoms in nats with the rows of each variable rearranged."""
-        first = arrangement[0]
-        if all(rows is first for rows in arrangement):
-            cells = self._cells if first is None else self._cells[first]
-        else:
-            moved = zip(self._strides, arrangement, strict=True)
-            cells = self._cells + sum(part[rows] - part for part, rows in moved if rows is not None)
-        counts = np.bincount(cells, minlength=math.prod(self.shape))
-        return self.measure((counts / self.n_samples).reshape(self.shape)).atoms
+        return self.measure(self.pmf(arrangement)).atoms
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,5 +169,6 @@ def to_sample(
         return ContinuousSample(blocks, CONTINUOUS[measure])
     MEASURES[measure].check(len(sources), measure)
     codes = tuple(to_codes(block, bins, binning) for block in blocks)
-    check_size(codes)
-    return DiscreteSample(codes, MEASURES[measure].decompose)
+    sample = DiscreteSample(codes, MEASURES[measure].decompose)
+    check_size(sample.shape)
+    return sample

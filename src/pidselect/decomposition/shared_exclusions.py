@@ -94,13 +94,7 @@ def _agreements(
 
 
 def _sum_of_others(values: FloatArray, axis: int) -> FloatArray:
-    """Return, at each index along an axis, the sum of all other values.
-
-    Examples
-    --------
-    >>> _sum_of_others(np.array([1.0, 2.0, 4.0]), 0)
-    array([6., 5., 3.])
-    """
+    """Return, at each index along an axis, the sum of all other values."""
     along = np.moveaxis(values, axis, 0)
     others = np.zeros_like(along)
     others[1:] += np.cumsum(along[:-1], axis=0)

@@ -12,8 +12,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
-from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
-from pidselect.decomposition.binning import equal_count_bins, to_codes
+from pidselect.data import CLASS_LEVELS, Block, IntArray
+from pidselect.decomposition.binning import is_binned, to_codes
 from pidselect.decomposition.decompose import FEWEST_PER_STATE
 from pidselect.decomposition.inference import correct_bias
 from pidselect.decomposition.measures import MEASURES
@@ -63,6 +63,7 @@ class NotEstimable(NamedTuple):
 
 
 PairResult = PairAtoms | NotEstimable
+ScoringTask = tuple[Block, Block, Sequence[Block]]  # target, conditioning set, features
 
 INFINITE = NotEstimable("the estimate is infinite: the features determine the target exactly")
 
@@ -73,17 +74,8 @@ class PlugInPID:
 
     The correction (see `inference`) uses permutations of the target. Without it synergy is biased
     upward: for three independent variables of five levels and 700 samples it is 0.08 bit before
-    and 0.00 bit after, with a standard deviation of 0.01 bit.
-
-    Parameters
-    ----------
-    target : Block
-    measure : str
-        A measure of two sources.
-    bins : int
-        Equal-count bins of a continuous column.
-    strict : bool
-        Whether too few samples per joint state make a pair not estimable.
+    and 0.00 bit after, with a standard deviation of 0.01 bit. If `strict`, pairs with too few
+    samples per joint state are not estimable.
     """
 
     target: Block
@@ -98,69 +90,60 @@ class PlugInPID:
     def name(self, pairs: Sequence[SourcePair]) -> str:
         """Return the measure and, where columns are binned, the number of bins."""
         blocks = [self.target, *(block for pair in pairs for block in pair)]
-        binned = any(is_binned(column) for block in blocks for column in block.columns)
+        binned = any(is_binned(c, CLASS_LEVELS) for block in blocks for c in block.columns)
         return f"{self.measure}, {self.bins} bins" if binned else self.measure
 
     def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
         """Decompose every pair, in parallel."""
-        return list(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._decompose)(pair) for pair in pairs
-            )
-        )
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(run(delayed(self._decompose)(pair) for pair in pairs))
 
     def unreliable(self, pair: SourcePair) -> str:
         """Return why the plug-in estimate of a pair is unreliable; "" if it is not."""
-        sample = self._sample(pair)
-        return self._too_large(sample) or insufficient_samples(sample)
+        return self._obstacle(self._sample(pair), strict=True)
 
     def _decompose(self, pair: SourcePair) -> PairResult:
         sample = self._sample(pair)
-        if reason := self._too_large(sample) or (self.strict and insufficient_samples(sample)):
+        if reason := self._obstacle(sample, self.strict):
             return NotEstimable(reason)
         observed = sample.atoms([None, None, None])
         null = np.stack([sample.atoms([None, None, rows]) for rows in self._permutations])
         shared, unique, _, synergy = correct_bias(observed, null, sample).tolist()
         return bounded_atoms(unique + shared, unique + synergy, shared, most_nats(self.target))
 
-    def _too_large(self, sample: DiscreteSample) -> str:
+    def _obstacle(self, sample: DiscreteSample, strict: bool) -> str:
+        """Return why a table of states is too large or, if strict, has too few samples; or ""."""
         if (n_cells := math.prod(sample.shape)) > MOST_CELLS:
             return f"the table of joint states has {n_cells:.0e} cells, more than {MOST_CELLS:.0e}"
         try:
             MEASURES[self.measure].check_shape(sample.shape)
         except TooManyStatesError as error:
             return error.reason
-        return ""
+        if not strict or sample.samples_per_state >= FEWEST_PER_STATE:
+            return ""
+        return (
+            f"{sample.n_samples} samples over {sample.n_states} joint states are "
+            f"{sample.samples_per_state:.1f} per state, fewer than {FEWEST_PER_STATE}"
+        )
 
     @cached_property
     def _permutations(self) -> NDArray[np.int32]:
         """The permutations of the target, the same for all pairs."""
-        stream_key = (self.seed, DECOMPOSITION, 2)
         indices = range(1, N_CORRECTION_PERMUTATIONS + 1)
-        return permutations(stream_key, indices, self.target.n_samples)
+        return permutations((self.seed, DECOMPOSITION, 2), indices, self.target.n_samples)
 
     def _sample(self, pair: SourcePair) -> DiscreteSample:
-        n_samples = self.target.n_samples
-        for block in (*pair, self.target):
+        blocks = (*pair, self.target)
+        for block in blocks:
             if block not in self._states:
-                self._states[block] = to_states(block, self.bins, n_samples)
-        codes = tuple(self._states[block] for block in (*pair, self.target))
+                self._states[block] = to_states(block, self.bins, self.target.n_samples)
+        codes = tuple(self._states[block] for block in blocks)
         return DiscreteSample(codes, MEASURES[self.measure].decompose)
 
     @cached_property
     def _states(self) -> dict[Block, IntArray]:
         """Cached states by block: the target and most sets of others occur in many pairs."""
         return {}
-
-
-def insufficient_samples(sample: DiscreteSample) -> str:
-    """Return a reason if there are fewer than five samples per joint state that occurs."""
-    if sample.samples_per_state >= FEWEST_PER_STATE:
-        return ""
-    return (
-        f"{sample.n_samples} samples over {sample.n_states} joint states are "
-        f"{sample.samples_per_state:.1f} per state, fewer than {FEWEST_PER_STATE}"
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,47 +172,52 @@ class EstimatorMMI:
 
     def decompose(self, pairs: Sequence[SourcePair]) -> list[PairResult]:
         """Decompose every pair; each set of others is bound once."""
-        blocks = [block for pair in pairs for block in pair]
-        marginal = self._marginal(list(dict.fromkeys(filter(len, blocks))))
+        blocks = dict.fromkeys(block for pair in pairs for block in pair if len(block))
+        # I(block; y) of a wide block as I(y; block), the same but faster.
+        wide = [block for block in blocks if len(block) > len(self.target)]
+        narrow = [block for block in blocks if block not in wide]
+        marginal = self._score(self.target, Block(), narrow)
+        scored = self._score_all([(block, Block(), [self.target]) for block in wide])
+        marginal |= {block: of[self.target] for block, of in zip(wide, scored, strict=True)}
         by_others: dict[Block, list[Block]] = {}
         for feature, others in pairs:
             if len(feature) and len(others):
                 by_others.setdefault(others, []).append(feature)
-        worker = self if len(by_others) == 1 else self._one_of_many()
-        scored = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(worker._score)(others, features) for others, features in by_others.items()
-        )
+        scored = self._score_all([(self.target, *task) for task in by_others.items()])
         conditional = dict(zip(by_others, scored, strict=True))
         most = most_nats(self.target)
-        return [_minimum_is_shared(pair, marginal, conditional, most) for pair in pairs]
+
+        def atoms(feature: Block, others: Block) -> PairResult:
+            if not len(feature):
+                return PairAtoms(0.0, 0.0, 0.0)
+            own = added = marginal[feature]
+            shared = 0.0
+            if len(others):
+                shared, added = min(own, marginal[others]), conditional[others][feature]
+            if not np.isfinite([own, added, marginal.get(others, 0.0)]).all():
+                return INFINITE
+            return bounded_atoms(own, added, shared, most)
+
+        return [atoms(*pair) for pair in pairs]
 
     def unreliable(self, pair: SourcePair) -> str:
         """Return "": no states are counted."""
         return ""
 
-    def _marginal(self, blocks: Sequence[Block]) -> dict[Block, float]:
-        """Return I(block; y) in nats; of a wide block as I(y; block), the same but faster."""
-        wide = [block for block in blocks if len(block) > len(self.target)]
-        worker = self._one_of_many()
-        scored = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(replace(worker, target=block)._score)(Block(), [self.target]) for block in wide
-        )
-        narrow = [block for block in blocks if block not in wide]
-        return {
-            **dict(zip(wide, (score[self.target] for score in scored), strict=True)),
-            **self._score(Block(), narrow),
-        }
+    def _score_all(self, tasks: Sequence[ScoringTask]) -> list[dict[Block, float]]:
+        """Return the scores of each task; several are done by threads, each with its memory."""
+        if len(tasks) == 1:
+            return [self._score(*tasks[0])]
+        memory = max(self.max_memory // effective_n_jobs(self.n_jobs), 1)
+        worker = replace(self, n_jobs=1, max_memory=memory)
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(run(delayed(worker._score)(*task) for task in tasks))
 
-    def _one_of_many(self) -> EstimatorMMI:
-        """Return a worker for one thread of several, with its part of the memory."""
-        memory = self.max_memory // effective_n_jobs(self.n_jobs)
-        return replace(self, n_jobs=1, max_memory=max(memory, 1))
-
-    def _score(self, given: Block, features: Sequence[Block]) -> dict[Block, float]:
-        """Return I(f; y | given) in nats by feature."""
+    def _score(self, target: Block, given: Block, features: Sequence[Block]) -> dict[Block, float]:
+        """Return I(f; target | given) in nats by feature."""
         if not features:
             return {}
-        scorer = self.estimator.bind(self.target, given, max_memory=self.max_memory)
+        scorer = self.estimator.bind(target, given, max_memory=self.max_memory)
         values = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(scorer.score)(Batch.observed(feature)) for feature in features
         )
@@ -238,17 +226,11 @@ class EstimatorMMI:
 
 @dataclass(frozen=True, eq=False)
 class PIDStrategy:
-    """How source pairs are decomposed.
+    """How source pairs are decomposed: by a measure on states, or by an estimator without them.
 
-    Parameters
-    ----------
-    estimator : Estimator
-        Used where samples are too few to count states; not if it is `Discrete`, which counts
-        states itself.
-    measure : str
-        "auto": "broja" where there are at least five samples per joint state that occurs, else
-        `EstimatorMMI`. Or a measure by name, which is then always used.
-    bins : int
+    "auto" is "broja" where there are at least five samples per joint state that occurs, else
+    `EstimatorMMI`, unless the estimator is `Discrete`, which counts states itself. Any other
+    measure is always used.
     """
 
     estimator: Estimator
@@ -260,34 +242,13 @@ class PIDStrategy:
 
     def choose(self, target: Block, pairs: Sequence[SourcePair]) -> PlugInPID | EstimatorMMI:
         """Return one method for all of these pairs, so that their atoms are comparable."""
-        if self.measure != "auto":
-            return self._plug_in(target, self.measure, strict=False)
-        plug_in = self._plug_in(target, "broja", strict=True)
-        if isinstance(self.estimator, Discrete) or not any(map(plug_in.unreliable, pairs)):
+        auto = self.measure == "auto"
+        measure = "broja" if auto else self.measure
+        plug_in = PlugInPID(target, measure, self.bins, auto, self.seed, self.n_jobs)
+        always = not auto or isinstance(self.estimator, Discrete)
+        if always or not any(map(plug_in.unreliable, pairs)):
             return plug_in
         return EstimatorMMI(target, self.estimator, self.n_jobs, self.max_memory)
-
-    def _plug_in(self, target: Block, measure: str, strict: bool) -> PlugInPID:
-        return PlugInPID(target, measure, self.bins, strict, self.seed, self.n_jobs)
-
-
-def _minimum_is_shared(
-    pair: SourcePair,
-    marginal: dict[Block, float],
-    conditional: dict[Block, dict[Block, float]],
-    most: float,
-) -> PairResult:
-    """Return the MMI atoms of a pair."""
-    feature, others = pair
-    if not len(feature):
-        return PairAtoms(0.0, 0.0, 0.0)
-    own = added = marginal[feature]
-    of_others = 0.0
-    if len(others):
-        of_others, added = marginal[others], conditional[others][feature]
-    if not all(map(math.isfinite, (own, of_others, added))):
-        return INFINITE
-    return bounded_atoms(own, added, min(own, of_others) if len(others) else 0.0, most)
 
 
 def most_nats(target: Block) -> float:
@@ -301,11 +262,6 @@ def bounded_atoms(own: float, added: float, shared: float, most: float) -> PairA
 
     Estimates may exceed the entropy of a discrete target; what is shown does not. After the
     truncation the atoms still sum to I(f; y) and I(f; y | S).
-
-    Examples
-    --------
-    >>> bounded_atoms(1.5, 0.75, 1.25, 1.0)
-    PairAtoms(unique=0.0, shared=1.0, synergy=0.75)
     """
     own, added = min(own, most), min(added, most)
     # The first bound is that of the unique information, the last that of the synergy.
@@ -315,34 +271,10 @@ def bounded_atoms(own: float, added: float, shared: float, most: float) -> PairA
 
 
 def to_states(block: Block, bins: int, n_samples: int) -> IntArray:
-    """Return each sample's state; missing values are a state, an empty block has one state.
-
-    Continuous columns and ordinal ones of more than 20 levels are binned.
-
-    Examples
-    --------
-    >>> gaps = Column("x", "continuous", np.array([0.1, np.nan, 0.9, 0.2, np.nan, 0.8]))
-    >>> to_states(Block((gaps,)), 2, 6)
-    array([0, 2, 1, 0, 2, 1])
-    """
+    """Return each sample's state: ordered columns of many levels are binned, no columns are one."""
     if not len(block):
         return np.zeros(n_samples, dtype=np.int64)
-    return to_codes(Block(tuple(_in_levels(column, bins) for column in block.columns)))
-
-
-def is_binned(column: Column) -> bool:
-    """Return whether a column has too many ordered levels to count each of them."""
-    ordered = column.feature_type == "ordinal" and column.levels() > CLASS_LEVELS
-    return ordered or column.feature_type == "continuous"
-
-
-def _in_levels(column: Column, bins: int) -> Column:
-    if not is_binned(column):
-        return column
-    levels: FloatArray = np.full(len(column.values), np.nan)
-    present = ~np.isnan(column.values)
-    levels[present] = equal_count_bins(column.values[present], bins)
-    return replace(column, feature_type="ordinal", values=levels)
+    return to_codes(block, bins, most_levels=CLASS_LEVELS)
 
 
 def estimator_name(estimator: Estimator) -> str:
