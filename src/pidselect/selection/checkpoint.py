@@ -58,6 +58,10 @@ class CheckpointRefusedError(ValueError):
     """A file is no checkpoint, or not one of this fit; it is left as it is."""
 
 
+class CheckpointConflictError(RuntimeError):
+    """Another fit has written to the same file."""
+
+
 class CheckpointFile:
     """A JSON file with a checksum, used by one process at a time.
 
@@ -81,9 +85,6 @@ class CheckpointFile:
         self._write_id: str | None = None
         self._process = secrets.token_hex(8)
         self._n_written = 0
-
-    def __fspath__(self) -> str:
-        return str(self._path)
 
     @property
     def exists(self) -> bool:
@@ -156,7 +157,7 @@ class CheckpointFile:
         except FileNotFoundError:
             return
         if found is None or found[1].decode() != self._write_id:
-            raise RuntimeError(
+            raise CheckpointConflictError(
                 f"Another fit has written to the checkpoint {str(self._path)!r} in the meantime. "
                 "A checkpoint belongs to one fit: use a path for each."
             )
@@ -321,7 +322,8 @@ class Journal:
         Version, settings and data of the fit.
     state : SavedState
     ignores : callable, optional
-        Whether an error of writing is to be ignored: the fit then goes on without a checkpoint.
+        Whether an error of writing is to be ignored: the fit then goes on, and the next state is
+        written again.
     interval : float
         Seconds between two writes within a test.
     max_write_share : float
@@ -335,7 +337,7 @@ class Journal:
         file: CheckpointFile,
         identity: Mapping[str, Any],
         state: SavedState,
-        ignores: Callable[[OSError], bool] = lambda error: False,
+        ignores: Callable[[Exception], bool] = lambda error: False,
         interval: float = 60.0,
         max_write_share: float = 1 / 20,
         max_bytes: int = 2**26,
@@ -351,7 +353,6 @@ class Journal:
         self._n_read = 0  # entries
         self._n_requested = 0  # partial scores
         self._is_testing = False
-        self._is_written = True
         self._due = time.monotonic() + interval
 
     @property
@@ -431,13 +432,10 @@ class Journal:
 
     def write(self) -> None:
         """Write the file."""
-        if not self._is_written:
-            return
         start = time.monotonic()
         try:
             self._file.write({**self._identity, **self._state.to_dict()})
-        except OSError as error:
-            self._is_written = False
+        except (OSError, CheckpointConflictError) as error:
             if not self._ignores(error):
                 raise
         end = time.monotonic()
@@ -470,13 +468,10 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: str | PathLike[str] | None) -> Checkpoint | None:
-        """Read a file, if there is one; refuse any file that is no checkpoint of a fit.
-
-        A path may be a `CheckpointFile`, which decides what happens if it cannot be written.
-        """
+        """Read a file, if there is one; refuse any file that is no checkpoint of a fit."""
         if path is None:
             return None
-        file = path if isinstance(path, CheckpointFile) else CheckpointFile(Path(path))
+        file = CheckpointFile(Path(path))
         stored = file.read()
         if stored is not None and not stored.keys() >= KEYS:
             raise file.refusal("is no checkpoint of a fit")
@@ -493,7 +488,7 @@ class Checkpoint:
         settings: Mapping[str, Any],
         dataset: Dataset,
         groups: IntArray | None,
-        ignores: Callable[[OSError], bool],
+        ignores: Callable[[Exception], bool],
     ) -> Journal:
         """Return the log of a fit with these settings and data; refuse that of another one."""
         identity = {
