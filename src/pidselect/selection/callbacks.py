@@ -78,7 +78,7 @@ class Callback(Protocol):
         return
 
     def on_checkpoint_error(self, error: Exception) -> bool:
-        """Handle a checkpoint that cannot be written: on a full disk, or to the file of another fit.
+        """Handle a checkpoint that cannot be written, on a full disk or to another fit's file.
 
         Return True to go on and try again after the next step; otherwise the error ends the fit.
         """

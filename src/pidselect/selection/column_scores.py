@@ -86,17 +86,15 @@ def _bits_given_selected(
     )
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     others = [candidate for candidate in pool.candidates if candidate not in selected]
-    bits: dict[str, float] = {}
-    jobs = []
+    values: list[FloatArray] = []
+    # One after the other: what is bound to the first is released before the second is bound.
     if given:
-        jobs.append(cmi_given_others(observed, (), given, (FINAL, 1)))
+        values.append(cmi_given_others(observed, (), given, (FINAL, 1)).score(range(1)))
     if others:
-        jobs.append(cmi_given(observed, others, given, (FINAL, 2)))
-    for job in jobs:
-        values = job.score(range(1))[0, :, 0, 0] / NATS_PER_UNIT["bit"]
-        shown = np.clip(values, 0.0, context.max_bits).tolist()
-        bits |= dict(zip((feature.name for feature in job.candidates), shown, strict=True))
-    return bits
+        values.append(cmi_given(observed, others, given, (FINAL, 2)).score(range(1)))
+    nats = [value for some in values for value in some[0, :, 0, 0]]
+    shown = np.clip(np.array(nats) / NATS_PER_UNIT["bit"], 0.0, context.max_bits).tolist()
+    return dict(zip((feature.name for feature in (*given, *others)), shown, strict=True))
 
 
 def _p_of_others(

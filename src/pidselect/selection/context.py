@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import Estimator
 from pidselect.estimators.discrete import target_entropy
-from pidselect.selection.bound_scorers import BoundScorers
-from pidselect.selection.executor import Executor
+from pidselect.selection.executor import BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
+from pidselect.significance.sequential import max_permutations
 from pidselect.significance.standardize import PILOT_PERMUTATIONS, NullStandardizer
+
+#: A test for many features has no sequential form: this many permutations over alpha instead, 200
+#: at alpha = 0.05. A sequential test would need the most for some of the features.
+PERMUTATIONS_TIMES_ALPHA = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +80,13 @@ class SelectionContext:
     def n_pilot(self) -> int:
         """The number of pilot permutations, which precede those of the test."""
         return PILOT_PERMUTATIONS if self.is_portfolio else 0
+
+    @property
+    def fixed_n_permutations(self) -> int:
+        """The number of permutations of a test that is not sequential."""
+        if self.n_permutations is not None:
+            return self.n_permutations
+        return min(ceil(PERMUTATIONS_TIMES_ALPHA / self.alpha), max_permutations(self.alpha))
 
     @property
     def unit(self) -> str:

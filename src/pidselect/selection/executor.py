@@ -24,10 +24,9 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import SequentialBackend, get_active_backend
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.estimators import MAX_MEMORY, Estimator, Scorer
+from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
-from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
@@ -92,6 +91,21 @@ class ScoringJob(Protocol):
 
         The shape is (n_tests, n_candidates, n_estimators, n_permutations).
         """
+
+
+@dataclass(frozen=True, eq=False)
+class BoundScorers:
+    """The estimators of a portfolio and the surrogate schemes of a test, bound to y and S.
+
+    `samplers` return the row orders of permutations; permutation 0 is the observed data.
+    """
+
+    scorers: tuple[Scorer, ...]
+    samplers: tuple[PermutationSampler, ...]
+
+    def score(self, block: Block, rows: Any) -> FloatArray:
+        """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
+        return np.array([scorer.score(Batch(block, rows)) for scorer in self.scorers])
 
 
 class CPU:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pidselect.data import (
     Block,
     Dataset,
@@ -30,6 +28,7 @@ from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.source_pair import PIDStrategy
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
+from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, sample_rows
 from pidselect.selection.pool import Feature, FeatureGroups, read_groups
@@ -131,11 +130,10 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 
 
 def data_digest(dataset: Dataset) -> str:
-    """Return a hash of all values."""
-    digest = blake2b(digest_size=16)
-    for column in (*dataset.table.columns, *dataset.target.columns):
-        digest.update(np.ascontiguousarray(column.values).data)
-    return digest.hexdigest()
+    """Return a hash of all values and labels."""
+    columns = (*dataset.table.columns, *dataset.target.columns)
+    digests = "".join(digest(column.values, column.labels) for column in columns)
+    return blake2b(digests.encode(), digest_size=16).hexdigest()
 
 
 def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:

@@ -18,7 +18,6 @@ from pidselect.selection.criteria import Conditional, Criterion
 from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.relevance import fixed_n_permutations
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.step_test import run_test
 from pidselect.selection.validation import Parameters
@@ -49,7 +48,7 @@ def select_features(
     if features and (result is None or context.n_permutations is None):
         # A sequential test is decided for the weakest feature, not for all of them.
         result = None  # releases the bound estimators
-        final = replace(context, n_permutations=fixed_n_permutations(context))
+        final = replace(context, n_permutations=context.fixed_n_permutations)
         scores = cmi_given_others(final, pool.fixed, features, (FINAL, 0))
         result = run_test(scores, "final", first_smallest, keep_surrogates=True)
     if result is None:

@@ -38,8 +38,8 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Discrete, Estimator
-from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import BoundScorers
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import StepScores
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
-from math import ceil
 from typing import TypeVar
 
 import numpy as np
@@ -36,7 +35,6 @@ from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.sequential import max_permutations
 
 #: The largest number of subsets that are tested, and the smallest: the empty set and S.
 MAX_SUBSETS = 16
@@ -44,10 +42,6 @@ MIN_SUBSETS = 2
 
 #: The largest number of features times subsets, unless MIN_SUBSETS exceed it.
 MAX_TESTS = 2000
-
-#: Without a fixed number of permutations, this many over alpha: 200 at alpha = 0.05. A sequential
-#: test would need the most for some of so many features.
-PERMUTATIONS_TIMES_ALPHA = 10
 
 #: If nothing can become significant after this many permutations, there are no more of them. With
 #: the pilot and the observed data they fill six batches of 16.
@@ -118,7 +112,7 @@ def assess(
     c: irrelevant, 0.0 bit ('a',)
     """
     final = final or {}
-    context = replace(context, n_permutations=fixed_n_permutations(context))
+    context = replace(context, n_permutations=context.fixed_n_permutations)
     varying = [feature for feature in selected if len(feature.block)]
     others = [c for c in candidates if c not in selected and len(c.block)]
     found = {feature.name: Relevance(feature.name, "fixed") for feature in fixed}
@@ -131,24 +125,6 @@ def assess(
     if others:
         found |= _assess_others(context, fixed, varying, others)
     return found
-
-
-def fixed_n_permutations(context: SelectionContext) -> int:
-    """Return the number of permutations of a test that is not sequential.
-
-    Examples
-    --------
-    >>> from pidselect.data import Block
-    >>> for alpha in (0.05, 0.01, 0.001):
-    ...     context = SelectionContext(Block(), (), alpha=alpha, n_permutations=None)
-    ...     print(fixed_n_permutations(context))
-    200
-    1000
-    10000
-    """
-    if context.n_permutations is not None:
-        return context.n_permutations
-    return min(ceil(PERMUTATIONS_TIMES_ALPHA / context.alpha), max_permutations(context.alpha))
 
 
 def max_subsets(n_features: int) -> int:
@@ -233,7 +209,7 @@ class CMIGivenSubsets:
 def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
     """Test with all permutations, unless the first ones show that nothing can be significant."""
     context = scores.context
-    n = fixed_n_permutations(context)
+    n = context.fixed_n_permutations
     first, end = 1 + context.n_pilot + min(FIRST_PERMUTATIONS, n), 1 + context.n_pilot + n
     callbacks = context.executor.callbacks
     callbacks.on_stage("roles", len(scores.features), scores.n_values * end, first == end)

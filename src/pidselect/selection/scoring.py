@@ -15,8 +15,8 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.estimators import Batch
-from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import BoundScorers
 from pidselect.selection.pool import Feature, Features
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
