@@ -130,9 +130,9 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 
 
 def data_digest(dataset: Dataset) -> str:
-    """Return a hash of all values and labels."""
+    """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
-    digests = "".join(digest(column.values, column.labels) for column in columns)
+    digests = "".join(digest(column.values) for column in columns)
     return blake2b(digests.encode(), digest_size=16).hexdigest()
 
 
