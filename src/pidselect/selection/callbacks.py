@@ -120,14 +120,7 @@ def use_callback(*callbacks: Callback | None) -> Iterator[None]:
 
 
 class CallbackList:
-    """The callbacks of a fit, and the record so far.
-
-    Parameters
-    ----------
-    callbacks : sequence of Callback
-    record : Selection
-        The record of the fit, without steps as yet.
-    """
+    """The callbacks of a fit, and its record so far."""
 
     def __init__(
         self, callbacks: Sequence[Callback] = (), record: Selection = EMPTY_RECORD
