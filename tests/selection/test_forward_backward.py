@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from systems import assert_same, gates, quick
+import systems
+from systems import assert_same, quick
 
 import naive
 from pidselect.data.column import Block, Column
@@ -285,5 +286,5 @@ def test_estimators_are_released_before_others_are_bound(monkeypatch):
 
     monkeypatch.setattr(Executor, "bind", recording)
     for settings in ({}, {"n_permutations": "auto"}, {"backward": None}):
-        quick(**settings).fit(*gates())
+        quick(**settings).fit(*systems.numbers())
     assert not any(n_alive)

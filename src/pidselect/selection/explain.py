@@ -42,6 +42,17 @@ if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
 
 
+IN_SAMPLE = (
+    "values are optimistic, as these are the samples of the fit; held-out samples can be passed "
+    "instead."
+)
+OUT_OF_SAMPLE = "values are optimistic as far as these samples include some of the fit."
+AT_MAX_FEATURES = (
+    "the selection ended at max_features: a weakly relevant feature need not be redundant with the "
+    "selected ones."
+)
+
+
 def explain_fit(
     selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int
 ) -> Explanation:
@@ -84,7 +95,10 @@ def explain_fit(
         parameters.max_memory,
     )
     callbacks.on_stage("atoms", len(features), len(features))
-    notes = [note, _sample_note(in_sample), *_limit_notes(record)]
+    notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
+    forward = _forward_steps(record)
+    if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
+        notes.append(AT_MAX_FEATURES)
     explanation = explain(assignments, dataset.target, strategy, notes)
     callbacks.on_progress(len(features))
     return replace(explanation, in_sample=in_sample).in_library(frame_library(X))
@@ -198,16 +212,7 @@ def _excluded(
 def _roles(
     context: SelectionContext | None, features: Mapping[str, Feature], record: Selection
 ) -> tuple[dict[str, Role], str]:
-    """Return the role of every feature, and a note on how the roles were determined.
-
-    Parameters
-    ----------
-    context : SelectionContext, optional
-        How to test; None takes the roles from the record.
-    features : mapping of str to Feature
-        See `_features`.
-    record : Selection
-    """
+    """Return the role of every feature by tests, without a context by the record, and a note."""
     if context is None:
         if record.settings.n_permutations == 0:
             note = "n_permutations=0, nothing was tested: roles only show what was selected."
@@ -229,16 +234,7 @@ def _roles(
 
 
 def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
-    """Return a note on the tests of the roles.
-
-    Examples
-    --------
-    >>> print(_test_note(16, 5, 0.05))
-    roles are results of tests at level 0.05: a selected feature is strongly relevant if it is
-    significant given all the others, else weakly relevant; any other feature is weakly relevant if
-    it is significant given a subset of the selected ones (16 of 32 subsets tested, adjusted for
-    all features and subsets).
-    """
+    """Return a note on the tests of the roles."""
     level = f"roles are results of tests at level {alpha:g}: "
     if not n_selected:
         return f"{level}a feature is weakly relevant if it is significant."
@@ -254,26 +250,6 @@ def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
         f"{level}{selected}; any other feature is weakly relevant if it is significant given a "
         f"subset of the selected ones ({tested} tested, adjusted for all features and subsets)."
     )
-
-
-def _sample_note(in_sample: bool) -> str:
-    if in_sample:
-        return (
-            "values are optimistic, as these are the samples of the fit; held-out samples can be "
-            "passed instead."
-        )
-    return "values are optimistic as far as these samples include some of the fit."
-
-
-def _limit_notes(record: Selection) -> list[str]:
-    """Return a note if the selection ended at max_features."""
-    forward = _forward_steps(record)
-    if not (forward and forward[-1].accepted and len(forward[-1].candidates) > 1):
-        return []
-    return [
-        "the selection ended at max_features: a weakly relevant feature need not be redundant with "
-        "the selected ones."
-    ]
 
 
 def recorded_roles(record: Selection) -> dict[str, Role]:

@@ -57,27 +57,16 @@ Item = TypeVar("Item")
 class Relevance:
     """The role of a feature, and the test that decided it.
 
-    Parameters
-    ----------
-    name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed"}
-    p_value : float or None
-        Adjusted for all features and subsets of the family; None if not tested. If nothing in the
-        family can be significant, it is that of the first permutations.
-    conditioning_set : tuple of str
-        The subset of the selected features with the smallest p-value.
-    bits : float
-        Mutual information of feature and target given this subset.
-    n_subsets : int
-        The number of subsets that were tested.
+    The p-value is adjusted for all features and subsets of the family. If nothing in the family can
+    be significant, it is that of the first permutations.
     """
 
     name: str
     role: Role
-    p_value: float | None = None
-    conditioning_set: tuple[str, ...] = ()
-    bits: float = 0.0
-    n_subsets: int = 0
+    p_value: float | None = None  # None if not tested
+    conditioning_set: tuple[str, ...] = ()  # the subset with the smallest p-value
+    bits: float = 0.0  # given this subset
+    n_subsets: int = 0  # that were tested
 
 
 def assess(
@@ -128,13 +117,7 @@ def assess(
 
 
 def max_subsets(n_features: int) -> int:
-    """Return the largest number of subsets that are tested for so many features.
-
-    Examples
-    --------
-    >>> [max_subsets(n_features) for n_features in (10, 200, 5000)]
-    [16, 10, 2]
-    """
+    """Return the largest number of subsets that are tested for so many features."""
     return min(MAX_SUBSETS, max(MIN_SUBSETS, MAX_TESTS // n_features))
 
 
@@ -158,14 +141,12 @@ class CMIGivenSubsets:
 
     Candidates are pairs of a feature and a subset, ordered by subset. Subsets are bound one after
     the other, so that each may use all the memory.
-
-    `known` are values that are known already, of the first permutations.
     """
 
     context: SelectionContext
     features: tuple[Feature, ...]
     subsets: tuple[tuple[Feature, ...], ...]
-    known: FloatArray | None = None
+    known: FloatArray | None = None  # values of the first permutations
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -187,9 +168,8 @@ class CMIGivenSubsets:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
         if self.known is not None:
             return self.known[..., permutations.start : permutations.stop]
-        return np.concatenate(
-            [self._score_given(subset, permutations) for subset in self.subsets], axis=1
-        )
+        values = [self._score_given(subset, permutations) for subset in self.subsets]
+        return np.concatenate(values, axis=1)
 
     def conditioning_set(self, test: int) -> None:
         """Return None, as there are several."""

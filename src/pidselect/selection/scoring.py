@@ -86,9 +86,7 @@ class ConditionalMI(StepScores):
     given: tuple[Features, ...]  # the conditioning sets
     set_of: tuple[int, ...]  # of each candidate, by its position in `given`
     stream_key: tuple[int, ...]  # the phase and the step
-    n_concurrent: int = (
-        1  # sets bound at the same time, each with a part of the memory
-    )
+    n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
