@@ -21,20 +21,7 @@ from pidselect.significance import FINAL
 
 @dataclass(frozen=True, eq=False)
 class ColumnScores:
-    """One entry per column of X.
-
-    Parameters
-    ----------
-    scores : array of float
-        Conditional mutual information with the target in bits, between 0 and the entropy of a
-        discrete target: of a selected column given the other selected ones, of any other given all
-        selected ones. NaN if the column was no candidate.
-    p_values : array of float
-        The p-value of the same quantity, adjusted for the number of columns tested with it; NaN if
-        it was not tested.
-    ranking : array of int
-        1 for all selected columns, then by p-value and score.
-    """
+    """One entry per column of X; see the attributes of `PIDSelector`."""
 
     scores: FloatArray
     p_values: FloatArray
@@ -76,13 +63,9 @@ def _bits_given_selected(
     context: SelectionContext, pool: FeaturePool, selected: Sequence[Feature]
 ) -> dict[str, float]:
     """Return the observed values of all features, by the first estimator of a portfolio."""
-    quiet = replace(context.executor, callbacks=CallbackList())
+    quiet, first = replace(context.executor, callbacks=CallbackList()), context.estimators[:1]
     observed = replace(
-        context,
-        estimators=context.estimators[:1],
-        is_portfolio=False,
-        n_permutations=0,
-        executor=quiet,
+        context, estimators=first, is_portfolio=False, n_permutations=0, executor=quiet
     )
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     others = [candidate for candidate in pool.candidates if candidate not in selected]

@@ -126,6 +126,7 @@ def make_context(
         if parameters.n_permutations != 0:
             schemes, alpha = parameters.surrogates, parameters.smallest_alpha
             check_permutable(groups, dataset.target, schemes, alpha)
+    memory = max(1, int((1 - STORE_SHARE) * parameters.max_memory))
     return SelectionContext(
         target=dataset.target,
         estimators=estimators,
@@ -136,14 +137,8 @@ def make_context(
         shared_permutations=parameters.shared_permutations,
         groups=groups,
         seed=seed,
-        executor=make_executor(parameters),
+        executor=Executor(parameters.n_jobs, memory, DEVICES[parameters.device]),
     )
-
-
-def make_executor(parameters: Parameters) -> Executor:
-    """Return the executor, as yet without callbacks and checkpoint."""
-    memory = max(1, int((1 - STORE_SHARE) * parameters.max_memory))
-    return Executor(parameters.n_jobs, memory, DEVICES[parameters.device])
 
 
 def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], alpha: float) -> None:
