@@ -201,10 +201,6 @@ class PartialScores:
         """Return whether all values of some candidates and permutations are computed."""
         return bool(self.computed[places, self._columns(permutations)].all())
 
-    def size(self, places: list[int], permutations: range) -> int:
-        """Return the number of values of some candidates and permutations."""
-        return int(self.values[:, places, :, self._columns(permutations)].size)
-
     def put(self, values: FloatArray, places: list[int], permutations: range) -> None:
         """Store the values of some candidates and permutations."""
         columns = self._columns(permutations)

@@ -194,8 +194,9 @@ class Executor:
             tasks = self.split(part, permutations)
             missing = [task for task in tasks if not scores.has(*task)]
             if len(missing) < len(tasks):
-                n_known = scores.values.size - sum(scores.size(*task) for task in missing)
-                self.callbacks.on_progress(n_known)
+                n_missing = sum(len(places) * len(some) for places, some in missing)
+                n_known = scores.computed.size - n_missing
+                self.callbacks.on_progress(n_known * part.shape[0] * part.shape[2])
             if missing:
                 part.prepare()
                 with closing(self.run(type(part).score_task, part, missing)) as results:

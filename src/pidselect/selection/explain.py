@@ -31,7 +31,7 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, sample_rows
-from pidselect.selection.pool import Feature, FeatureGroups, read_groups
+from pidselect.selection.pool import Feature, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.validation import check_columns, check_parameters
@@ -77,14 +77,16 @@ def explain_fit(
         context = replace(context, executor=replace(context.executor, callbacks=callbacks))
         if not in_sample:
             record = replace(record, p_values={})  # so that selected features are tested, too
-    features = _features(record, dataset.table, selector.feature_groups)
+    groups_of_columns = selector.feature_groups
+    grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
+    features = _features(record, dataset.table, grouped)
     roles, note = _roles(context, features, record)
     selected = (*record.fixed_features, *record.features)
     assignments = [
         AssessedFeature(name, roles[name], name in selected, feature.block)
         for name, feature in features.items()
     ]
-    assignments += _excluded(record, dataset.table, selector.feature_groups, features)
+    assignments += _excluded(record, dataset.table, grouped, features)
     fitted = selector.estimator_
     strategy = PIDStrategy(
         fitted[0] if isinstance(fitted, tuple) else fitted,
@@ -162,13 +164,14 @@ def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
     )
 
 
-def _features(record: Selection, table: Table, groups: FeatureGroups | None) -> dict[str, Feature]:
+def _features(
+    record: Selection, table: Table, grouped: Mapping[str, tuple[int, ...]]
+) -> dict[str, Feature]:
     """Return all features of the fit: fixed ones, selected ones, then the other candidates.
 
     Columns that are constant in the table are left out of their features.
     """
-    grouped = {} if groups is None else read_groups(table, groups)
-    columns = {name: (index,) for index, name in enumerate(table.names)} | grouped
+    columns = {**{name: (index,) for index, name in enumerate(table.names)}, **grouped}
     names = recorded_roles(record)
     if changed := [name for name in names if name not in columns]:
         raise ValueError(
@@ -189,7 +192,7 @@ def _features(record: Selection, table: Table, groups: FeatureGroups | None) -> 
 def _excluded(
     record: Selection,
     table: Table,
-    groups: FeatureGroups | None,
+    grouped: Mapping[str, tuple[int, ...]],
     features: Mapping[str, Feature],
 ) -> list[AssessedFeature]:
     """Return the role of columns and groups that were no candidates, and the reason."""
@@ -197,7 +200,6 @@ def _excluded(
         **{name: ("duplicate", original) for name, original in record.duplicates.items()},
         **{name: ("skipped", reason) for name, reason in record.skipped.items()},
     }
-    grouped = {} if groups is None else read_groups(table, groups)
     in_groups = {table.names[index] for indices in grouped.values() for index in indices}
     for name in (*table.names, *grouped):
         if name not in in_groups or name in grouped:

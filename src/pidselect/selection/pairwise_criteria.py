@@ -215,12 +215,6 @@ class Pairwise(BaseEstimator):
         stream_key: tuple[int, ...],
     ) -> PairwiseScores:
         """Return the values of the candidates; fixed features count as selected."""
-        if len(context.estimators) != 1:
-            names = ", ".join(repr(named.name) for named in context.estimators)
-            raise ValueError(
-                f"criterion={self!r} takes one estimator, not several ({names}): use one of them, "
-                f"such as estimator={context.estimators[0].name!r}."
-            )
         # Without constant fixed columns, which would count in every mean.
         varying = [f for f in self.conditioning_set(fixed, selected) if len(f.block)]
         self.check(context, [*candidates, *varying])
