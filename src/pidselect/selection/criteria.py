@@ -90,12 +90,12 @@ class Conditional:
             given = self.conditioning_set(fixed, selected)
             return cmi_given(context, candidates, given, stream_key)
         subsets = [(*fixed, *subset) for subset in combinations(selected, most)]
-        return SubsetIntersection(
-            tuple(
-                cmi_given(context, candidates, subset, stream_key, n_concurrent=len(subsets))
-                for subset in subsets
-            )
+        scores = tuple(
+            cmi_given(context, candidates, subset, stream_key, n_concurrent=len(subsets))
+            for subset in subsets
         )
+        schemes = tuple(scheme for one in scores for scheme in one.schemes)
+        return SubsetIntersection(context, tuple(candidates), schemes, scores)
 
 
 @dataclass(frozen=True)

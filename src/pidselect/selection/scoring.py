@@ -177,30 +177,13 @@ def cmi_given_each(
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetIntersection:
+class SubsetIntersection(StepScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
+    context: SelectionContext
+    candidates: tuple[Feature, ...]
+    schemes: tuple[str, ...]
     scores: tuple[ConditionalMI, ...]
-
-    @property
-    def context(self) -> SelectionContext:
-        """The context of the selection."""
-        return self.scores[0].context
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """The candidates."""
-        return self.scores[0].candidates
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """The surrogate scheme of each test."""
-        return tuple(scheme for scores in self.scores for scheme in scores.schemes)
-
-    @property
-    def n_values(self) -> int:
-        """The number of values that are computed for one permutation."""
-        return sum(scores.n_values for scores in self.scores)
 
     def score(self, permutations: range) -> FloatArray:
         """Return the values of all tests."""
