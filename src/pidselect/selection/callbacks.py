@@ -80,7 +80,8 @@ class Callback(Protocol):
     def on_checkpoint_error(self, error: Exception) -> bool:
         """Handle a checkpoint that cannot be written, on a full disk or to another fit's file.
 
-        Return True to go on and try again after the next step; otherwise the error ends the fit.
+        Return True to go on; otherwise the error ends the fit. On a disk that was full, the next
+        state is written again.
         """
         return False
 

@@ -298,9 +298,10 @@ class Journal:
     """The log of a checkpoint: known values are read in the order of the fit, new ones are added.
 
     `identity` are version, settings and data of the fit. If an error of writing is one that
-    `ignores` accepts, the fit goes on, and the next state is written again. Within a test,
-    `interval` seconds lie between two writes, or more if writing would take more than
-    `max_write_share` of the time. The scores of a step are saved up to `max_bytes`.
+    `ignores` accepts, the fit goes on; the next state is written again on a disk that was full,
+    but not to the file of another fit. Within a test, `interval` seconds lie between two writes, or
+    more if writing would take more than `max_write_share` of the time. The scores of a step are
+    saved up to `max_bytes`.
     """
 
     def __init__(
@@ -324,6 +325,7 @@ class Journal:
         self._n_read = 0  # entries
         self._n_requested = 0  # partial scores
         self._is_testing = False
+        self._is_shared = False  # the file belongs to another fit, even after that has ended
         self._due = time.monotonic() + interval
 
     @property
@@ -403,10 +405,13 @@ class Journal:
 
     def write(self) -> None:
         """Write the file; raise if that fails, unless the error is ignored."""
+        if self._is_shared:
+            return
         start = time.monotonic()
         try:
             self._file.write({**self._identity, **self._state.to_dict()})
         except (OSError, CheckpointConflictError) as error:
+            self._is_shared = isinstance(error, CheckpointConflictError)
             if not self._ignores(error):
                 raise
         end = time.monotonic()

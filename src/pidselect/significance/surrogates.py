@@ -73,7 +73,7 @@ def permute_globally(given: Block, n_samples: int, groups: IntArray | None) -> P
            [2, 1, 0, 5, 3, 4]], dtype=int32)
     """
     if groups is None:
-        return partial(_sample_permutations, n_samples)
+        return partial(permutations, n_samples=n_samples)
     return partial(_sample, "within", partition(groups))
 
 
@@ -385,24 +385,11 @@ def _joint_codes(first: IntArray, second: IntArray) -> IntArray:
 
 # Samplers are partial functions of these, which, unlike closures, can be pickled.
 
-_KERNELS = {
-    "within": fill_within_groups,
-    "local": fill_local_permutations,
-    "shift": fill_shifts,
-}
-
-
-def _sample_permutations(
-    n_samples: int, stream_key: tuple[int, ...], numbers: range
-) -> NDArray[np.int32]:
-    return permutations(stream_key, numbers, n_samples)
+_KERNELS = {"within": fill_within_groups, "local": fill_local_permutations, "shift": fill_shifts}
 
 
 def _sample(
-    kernel: str,
-    samples: Partition | NearestSamples,
-    stream_key: tuple[int, ...],
-    numbers: range,
+    kernel: str, samples: Partition | NearestSamples, stream_key: tuple[int, ...], numbers: range
 ) -> NDArray[np.int32]:
     """Permute samples within groups, among nearest samples, or by shifts within groups."""
     rows = np.empty((len(numbers), len(samples[0])), dtype=np.int32)
