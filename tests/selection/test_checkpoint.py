@@ -272,15 +272,52 @@ class GoOn(Callback):
 
 @pytest.mark.parametrize("broken", ["fsync", "replace"])
 def test_a_callback_may_go_on_without_a_checkpoint(broken, tmp_path, monkeypatch):
-    """As the command line does; nothing is tried again."""
+    """As the command line does."""
     callback = GoOn()
     with monkeypatch.context() as patched, use_callback(callback):
         fill_disk(patched, broken)
         found = quick(checkpoint=tmp_path / "fit.json").fit(*GATES)
     assert_identical(found, quick().fit(*GATES))
-    (error,) = callback.errors
-    assert "fit.json" in error
+    assert callback.errors
+    assert all("fit.json" in error for error in callback.errors)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_checkpoint_is_written_again_once_the_disk_has_space(tmp_path, monkeypatch):
+    path = tmp_path / "fit.json"
+
+    class FreeDisk(GoOn):
+        def on_step(self, step):
+            monkeypatch.undo()
+
+    callback = FreeDisk()
+    with use_callback(callback):
+        fill_disk(monkeypatch, "fsync")
+        found = quick(checkpoint=path).fit(*GATES)
+    assert callback.errors
+    assert json.loads(path.read_text())["record"]["is_finished"]
+    assert_identical(quick(checkpoint=path).fit(*GATES), found)
+
+
+def test_a_callback_may_go_on_beside_another_fit(tmp_path):
+    """The file of the other fit is left intact, and its path is not used once that has ended."""
+    path = tmp_path / "fit.json"
+
+    class Meet(GoOn):
+        def on_stage(self, stage):
+            if not self.errors:
+                path.write_bytes(b'{"what": "pidselect checkpoint", "written": "0123-0"}')
+
+        def on_step(self, step):
+            path.unlink(missing_ok=True)
+
+    callback = Meet()
+    with use_callback(callback):
+        found = quick(checkpoint=path).fit(*GATES)
+    assert_identical(found, quick().fit(*GATES))
+    (error,) = callback.errors
+    assert "Another fit" in error
+    assert not path.exists()
 
 
 def test_two_fits_do_not_share_a_path(tmp_path, monkeypatch):

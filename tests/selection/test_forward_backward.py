@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from systems import assert_same
+import systems
+from systems import assert_same, quick
 
 import naive
 from pidselect.data.column import Block, Column
@@ -268,3 +271,20 @@ def test_naive_backward_can_end_with_nothing():
     steps = naive.backward(noise, y, [0], naive.discrete, order, ALPHA, DRAWS)
     assert [step.accepted for step in steps] == [False]
     assert naive.backward(noise, y, [], naive.discrete, order, ALPHA, DRAWS) == []
+
+
+def test_estimators_are_released_before_others_are_bound(monkeypatch):
+    """The memory is that of one test at a time."""
+    bound, n_alive, bind = [], [], Executor.bind
+
+    def recording(*arguments):
+        gc.collect()
+        n_alive.append(sum(reference() is not None for reference in bound))
+        found = bind(*arguments)
+        bound.extend(map(weakref.ref, found))
+        return found
+
+    monkeypatch.setattr(Executor, "bind", recording)
+    for settings in ({}, {"n_permutations": "auto"}, {"backward": None}):
+        quick(**settings).fit(*systems.numbers())
+    assert not any(n_alive)

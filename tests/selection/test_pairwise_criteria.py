@@ -17,7 +17,7 @@ from sklearn.base import clone
 import naive
 from pidselect import PIDSelector, datasets
 from pidselect.data.column import Block, Column
-from pidselect.estimators import Copula, Discrete, Gaussian, Mixed
+from pidselect.estimators import Discrete, Gaussian, Mixed
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import CRITERIA
@@ -374,12 +374,6 @@ def test_weights_are_numbers(weight):
     x, y = levels()
     with pytest.raises(ValueError, match="gamma="):
         evaluate(LinearCriterion(1.0, weight), x, y, 1)
-
-
-def test_one_estimator_only():
-    x, y = levels()
-    with pytest.raises(ValueError, match=r"JMI\(\).*estimator 0.*estimator 1"):
-        evaluate(JMI(), x, y, 1, estimators=(Discrete(), Copula()))
 
 
 @pytest.mark.parametrize("criterion", ["mrmr", "jmi", JMI()], ids=str)

@@ -270,6 +270,13 @@ def test_a_single_candidate_can_be_announced(caplog, announcing):
     assert len(caplog.records) == 1
 
 
+@pytest.mark.parametrize(("settings", "n"), [({}, "4 selected"), ({"max_features": 1}, "1 sel")])
+def test_the_number_of_features_that_is_assumed(caplog, announcing, settings, n):
+    announcing(long=1e-9)
+    quick(**TIMED, **settings).fit(*numbers(200))
+    assert n in caplog.text
+
+
 def test_no_announcement_without_candidates(caplog, announcing):
     announcing(long=1e-9)
     X, y = numbers()

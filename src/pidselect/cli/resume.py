@@ -11,13 +11,19 @@ from pidselect import __version__
 from pidselect.cli.messages import WrongCallError, one_line
 from pidselect.cli.options import OutputOptions
 from pidselect.data import Dataset
-from pidselect.selection.checkpoint import FILE_HEADER, Checkpoint, CheckpointFile, describe_data
+from pidselect.selection.callbacks import Callback
+from pidselect.selection.checkpoint import (
+    FILE_HEADER,
+    Checkpoint,
+    CheckpointConflictError,
+    describe_data,
+)
 
 #: Ending of the default checkpoint of a table.
 ENDING = ".pidselect-run.json"
 
 
-class RunCheckpoint(CheckpointFile):
+class RunCheckpoint(Callback):
     """The checkpoint of a run, which continues if the file cannot be written.
 
     A file that the user named must be writable at the start, is not replaced unasked, and is kept
@@ -25,38 +31,32 @@ class RunCheckpoint(CheckpointFile):
     """
 
     def __init__(self, path: Path, is_named: bool, note: Callable[[str], None]) -> None:
-        super().__init__(path)
         self.path, self.is_named, self.note = path, is_named, note
         self.earlier: Mapping[str, Any] | None = None
-        self._failure, self._is_shared = "", False
+        self._is_noted, self._is_shared = False, False
 
     @property
     def can_resume(self) -> bool:
         """Whether the run can be resumed."""
-        return self.exists and not self._is_shared and self.path.exists()
+        return self.path.exists() and not self._is_shared
 
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Replace the content; if that fails, say so once."""
-        try:
-            super().write(record)
-            return
-        except OSError as error:
-            if self.is_named and not self.exists:
-                raise
+    def on_checkpoint_error(self, error: Exception) -> bool:
+        """Say once that the file cannot be written, and go on."""
+        is_shared = isinstance(error, CheckpointConflictError)
+        if self.is_named and (is_shared or not self.path.exists()):
+            return False
+        self._is_shared |= is_shared
+        if not self._is_noted:
             cause = error.__cause__ or error
-            failure = getattr(cause, "strerror", None) or one_line(cause)
-        except RuntimeError:
-            if self.is_named:
-                raise
-            failure, self._is_shared = "another run writes to it", True
-        if not self._failure:
-            self._failure = failure
+            reason = getattr(cause, "strerror", None) or one_line(cause)
             is_lost = "can only be resumed from the state saved last"
             self.note(
-                f"Note: the checkpoint {str(self.path)!r} could not be written ({failure}). The "
-                "run continues; if interrupted, it "
-                f"{is_lost if self.can_resume else 'cannot be resumed'}."
+                f"Note: the checkpoint {str(self.path)!r} could not be written "
+                f"({'another run writes to it' if is_shared else reason}). The run continues; if "
+                f"interrupted, it {is_lost if self.can_resume else 'cannot be resumed'}."
             )
+        self._is_noted = True
+        return True
 
     def replace_earlier(self, reason: str) -> None:
         """Delete the file of an earlier run that cannot be resumed."""

@@ -119,11 +119,7 @@ def _compute(
     from pidselect.selection.progress import show_progress
     from pidselect.selection.result import EmptySelectionWarning
 
-    with (
-        show_progress(call.out.quiet) as progress,
-        warnings_as_notes(progress.message),
-        use_callback(progress),
-    ):
+    with show_progress(call.out.quiet) as progress, warnings_as_notes(progress.message):
         warnings.simplefilter("ignore", EmptySelectionWarning)  # the result shows it
         saved = None
         if call.is_saved:
@@ -133,8 +129,9 @@ def _compute(
         if saved is not None:
             check_earlier(saved, call.out, call.table.missing, partial(dataset_of, call, data))
         try:
-            selector.set_params(checkpoint=saved)
-            result = _fit(selector, data, progress)
+            selector.set_params(checkpoint=None if saved is None else saved.path)
+            with use_callback(progress, saved):
+                result = _fit(selector, data, progress)
             selector.set_params(checkpoint=None)  # of this fit alone
         except KeyboardInterrupt:
             if progress.interrupted is None:
@@ -145,7 +142,8 @@ def _compute(
                 _say_how_to_resume(saved)
             raise
         try:
-            return _explain(call, selector, result), saved
+            with use_callback(progress):
+                return _explain(call, selector, result), saved
         except KeyboardInterrupt:
             return replace(result, is_complete=False), saved
 

@@ -11,21 +11,13 @@ from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
-from pidselect.significance import (
-    BACKWARD,
-    MEMBERS,
-    first_smallest,
-    maximum_statistic,
-    minimum_statistic,
-)
+from pidselect.significance import BACKWARD, MEMBERS, first_smallest
+from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
 
 #: The statistic over the surrogates of all features that the weakest feature is tested against.
 #: Under the minimum statistic, as in the paper, an uninformative feature is retained with
 #: probability alpha**(1/|S|); under the maximum statistic, with probability at most alpha.
-STATISTICS: dict[str, Statistic] = {
-    "minimum": minimum_statistic,
-    "maximum": maximum_statistic,
-}
+STATISTICS: dict[str, Statistic] = {"minimum": minimum_statistic, "maximum": maximum_statistic}
 
 
 def backward(
@@ -58,10 +50,7 @@ def backward(
 
 
 def cmi_given_others(
-    context: SelectionContext,
-    fixed: Features,
-    features: Features,
-    stream_key: tuple[int, ...],
+    context: SelectionContext, fixed: Features, features: Features, stream_key: tuple[int, ...]
 ) -> ConditionalMI:
     """Return the conditional mutual information of each feature given all others."""
     others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]

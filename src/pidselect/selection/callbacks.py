@@ -77,10 +77,11 @@ class Callback(Protocol):
         """
         return
 
-    def on_checkpoint_error(self, error: OSError) -> bool:
-        """Handle a checkpoint that cannot be written, such as on a full disk.
+    def on_checkpoint_error(self, error: Exception) -> bool:
+        """Handle a checkpoint that cannot be written, on a full disk or to another fit's file.
 
-        Return True to go on without it; otherwise the error ends the fit.
+        Return True to go on; otherwise the error ends the fit. On a disk that was full, the next
+        state is written again.
         """
         return False
 
@@ -88,12 +89,12 @@ class Callback(Protocol):
 #: A record without steps.
 EMPTY_RECORD = Selection((), (), ())
 
-_ACTIVE: ContextVar[Callback | None] = ContextVar("pidselect_callback", default=None)
+_ACTIVE: ContextVar[tuple[Callback, ...]] = ContextVar("pidselect_callbacks", default=())
 
 
 @contextmanager
-def use_callback(callback: Callback | None) -> Iterator[None]:
-    """Activate a callback, in place of any other, in this block and thread; None for none.
+def use_callback(*callbacks: Callback | None) -> Iterator[None]:
+    """Activate callbacks, in place of any others, in this block and thread; None for none.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def use_callback(callback: Callback | None) -> Iterator[None]:
     step 2, backward: 20 values
     x0: p = 0.05
     """
-    token = _ACTIVE.set(callback)
+    token = _ACTIVE.set(tuple(callback for callback in callbacks if callback is not None))
     try:
         yield
     finally:
@@ -120,14 +121,7 @@ def use_callback(callback: Callback | None) -> Iterator[None]:
 
 
 class CallbackList:
-    """The callbacks of a fit, and the record so far.
-
-    Parameters
-    ----------
-    callbacks : sequence of Callback
-    record : Selection
-        The record of the fit, without steps as yet.
-    """
+    """The callbacks of a fit, and its record so far."""
 
     def __init__(
         self, callbacks: Sequence[Callback] = (), record: Selection = EMPTY_RECORD
@@ -159,7 +153,7 @@ class CallbackList:
             callback.on_step(step)
         return step
 
-    def on_checkpoint_error(self, error: OSError) -> bool:
+    def on_checkpoint_error(self, error: Exception) -> bool:
         """Return whether any callback wants the fit to go on without its checkpoint."""
         answers = [callback.on_checkpoint_error(error) for callback in self._callbacks]
         return any(answers)
@@ -201,6 +195,5 @@ def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
 def active_callbacks(
     record: Selection = EMPTY_RECORD, progress: Callback | None = None
 ) -> CallbackList:
-    """Return the progress bar, if any, and the active callback, with the record of the fit."""
-    callbacks = [callback for callback in (progress, _ACTIVE.get()) if callback is not None]
-    return CallbackList(callbacks, record)
+    """Return the progress bar, if any, and the active callbacks, with the record of the fit."""
+    return CallbackList((*([] if progress is None else [progress]), *_ACTIVE.get()), record)

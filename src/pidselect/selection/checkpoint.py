@@ -58,6 +58,10 @@ class CheckpointRefusedError(ValueError):
     """A file is no checkpoint, or not one of this fit; it is left as it is."""
 
 
+class CheckpointConflictError(RuntimeError):
+    """Another fit has written to the same file."""
+
+
 class CheckpointFile:
     """A JSON file with a checksum, used by one process at a time.
 
@@ -78,17 +82,9 @@ class CheckpointFile:
 
     def __init__(self, path: Path) -> None:
         self._path = Path(os.path.realpath(path))  # links and the working directory may change
-        self._write_id: str | None = None
+        self.write_id: str | None = None  # of the content that was read or written last
         self._process = secrets.token_hex(8)
         self._n_written = 0
-
-    def __fspath__(self) -> str:
-        return str(self._path)
-
-    @property
-    def exists(self) -> bool:
-        """Whether the file was read or written."""
-        return self._write_id is not None
 
     def refusal(self, reason: str) -> CheckpointRefusedError:
         """Return the error that a file cannot be used."""
@@ -112,10 +108,8 @@ class CheckpointFile:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise OSError(
-                error.errno,
-                f"The checkpoint {str(self._path)!r} cannot be read ({error.strerror})",
-            ) from error
+            text = f"The checkpoint {str(self._path)!r} cannot be read ({error.strerror})"
+            raise OSError(error.errno, text) from error
         try:
             found = json.loads(content)
             record = found.get("record")
@@ -129,7 +123,7 @@ class CheckpointFile:
             )
         if not isinstance(record, dict) or found.get("checksum") != sha256(body).hexdigest():
             raise self.refusal("is modified or damaged, as its checksum is wrong")
-        self._write_id = str(found.get("written"))
+        self.write_id = str(found.get("written"))
         return record
 
     def write(self, record: Mapping[str, Any]) -> None:
@@ -140,14 +134,18 @@ class CheckpointFile:
             body = _to_bytes(record)
             # The identifier comes first, so that it is found without reading the whole file.
             head = {"format": FORMAT, "written": write_id, "checksum": sha256(body).hexdigest()}
-            self._replace(FILE_HEADER, _to_bytes(head)[1:-1], b', "record": ', body, b"}\n")
+            if not self._n_written:
+                _remove_stale(self._path.parent)
+            with atomic_write(self._path) as file:
+                file.writelines((FILE_HEADER, _to_bytes(head)[1:-1], b', "record": ', body, b"}\n"))
+            _synchronise(self._path.parent)
         except OSError as error:
             raise OSError(
                 error.errno,
                 f"The checkpoint {str(self._path)!r} could not be written ({error.strerror}). The "
                 "former content is intact: fit again to resume from it, or use another path",
             ) from error
-        self._write_id, self._n_written = write_id, self._n_written + 1
+        self.write_id, self._n_written = write_id, self._n_written + 1
 
     def _check_single_writer(self) -> None:
         try:
@@ -155,29 +153,25 @@ class CheckpointFile:
                 found = WRITE_ID.search(file.read(HEADER_SIZE))
         except FileNotFoundError:
             return
-        if found is None or found[1].decode() != self._write_id:
-            raise RuntimeError(
+        if found is None or found[1].decode() != self.write_id:
+            raise CheckpointConflictError(
                 f"Another fit has written to the checkpoint {str(self._path)!r} in the meantime. "
                 "A checkpoint belongs to one fit: use a path for each."
             )
-
-    def _replace(self, *parts: bytes) -> None:
-        folder = self._path.parent
-        if not self._n_written:
-            _remove_stale(folder)
-        with atomic_write(self._path) as file:
-            file.writelines(parts)
-        with suppress(OSError):  # not every system can synchronise folders
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 def _to_bytes(record: Mapping[str, Any]) -> bytes:
     """Return JSON in ASCII, which holds any name, lone surrogates included."""
     return json.dumps(record, ensure_ascii=True, allow_nan=False).encode("ascii")
+
+
+def _synchronise(folder: Path) -> None:
+    with suppress(OSError):  # not every system can
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _remove_stale(folder: Path) -> None:
@@ -192,17 +186,10 @@ def _remove_stale(folder: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PartialScores:
-    """Values of candidates, of which some may not be computed yet.
+    """Values of candidates, of which some may not be computed yet."""
 
-    Parameters
-    ----------
-    values : array, shape (n_tests, n_candidates, n_estimators, n_permutations)
-    computed : array of bool, shape (n_candidates, n_permutations)
-    permutations : range
-    """
-
-    values: FloatArray
-    computed: NDArray[np.bool_]
+    values: FloatArray  # (n_tests, n_candidates, n_estimators, n_permutations)
+    computed: NDArray[np.bool_]  # (n_candidates, n_permutations)
     permutations: range
 
     @classmethod
@@ -213,10 +200,6 @@ class PartialScores:
     def has(self, places: list[int], permutations: range) -> bool:
         """Return whether all values of some candidates and permutations are computed."""
         return bool(self.computed[places, self._columns(permutations)].all())
-
-    def size(self, places: list[int], permutations: range) -> int:
-        """Return the number of values of some candidates and permutations."""
-        return int(self.values[:, places, :, self._columns(permutations)].size)
 
     def put(self, values: FloatArray, places: list[int], permutations: range) -> None:
         """Store the values of some candidates and permutations."""
@@ -314,20 +297,11 @@ class SavedState:
 class Journal:
     """The log of a checkpoint: known values are read in the order of the fit, new ones are added.
 
-    Parameters
-    ----------
-    file : CheckpointFile
-    identity : mapping
-        Version, settings and data of the fit.
-    state : SavedState
-    ignores : callable, optional
-        Whether an error of writing is to be ignored: the fit then goes on without a checkpoint.
-    interval : float
-        Seconds between two writes within a test.
-    max_write_share : float
-        The largest share of the time to spend on writing.
-    max_bytes : int
-        The largest size of the scores of a single step that are saved.
+    `identity` are version, settings and data of the fit. If an error of writing is one that
+    `ignores` accepts, the fit goes on; the next state is written again on a disk that was full,
+    but not to the file of another fit. Within a test, `interval` seconds lie between two writes, or
+    more if writing would take more than `max_write_share` of the time. The scores of a step are
+    saved up to `max_bytes`.
     """
 
     def __init__(
@@ -335,7 +309,7 @@ class Journal:
         file: CheckpointFile,
         identity: Mapping[str, Any],
         state: SavedState,
-        ignores: Callable[[OSError], bool] = lambda error: False,
+        ignores: Callable[[Exception], bool] = lambda error: False,
         interval: float = 60.0,
         max_write_share: float = 1 / 20,
         max_bytes: int = 2**26,
@@ -351,7 +325,7 @@ class Journal:
         self._n_read = 0  # entries
         self._n_requested = 0  # partial scores
         self._is_testing = False
-        self._is_written = True
+        self._is_shared = False  # the file belongs to another fit, even after that has ended
         self._due = time.monotonic() + interval
 
     @property
@@ -430,14 +404,14 @@ class Journal:
             self.write()
 
     def write(self) -> None:
-        """Write the file."""
-        if not self._is_written:
+        """Write the file; raise if that fails, unless the error is ignored."""
+        if self._is_shared:
             return
         start = time.monotonic()
         try:
             self._file.write({**self._identity, **self._state.to_dict()})
-        except OSError as error:
-            self._is_written = False
+        except (OSError, CheckpointConflictError) as error:
+            self._is_shared = isinstance(error, CheckpointConflictError)
             if not self._ignores(error):
                 raise
         end = time.monotonic()
@@ -446,7 +420,7 @@ class Journal:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Save what a fit computes in this block, also if it is interrupted."""
-        if not self._file.exists:
+        if self._file.write_id is None:
             self.write()  # a path that cannot be written to raises before any work is done
         try:
             yield
@@ -470,13 +444,10 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: str | PathLike[str] | None) -> Checkpoint | None:
-        """Read a file, if there is one; refuse any file that is no checkpoint of a fit.
-
-        A path may be a `CheckpointFile`, which decides what happens if it cannot be written.
-        """
+        """Read a file, if there is one; refuse any file that is no checkpoint of a fit."""
         if path is None:
             return None
-        file = path if isinstance(path, CheckpointFile) else CheckpointFile(Path(path))
+        file = CheckpointFile(Path(path))
         stored = file.read()
         if stored is not None and not stored.keys() >= KEYS:
             raise file.refusal("is no checkpoint of a fit")
@@ -493,7 +464,7 @@ class Checkpoint:
         settings: Mapping[str, Any],
         dataset: Dataset,
         groups: IntArray | None,
-        ignores: Callable[[OSError], bool],
+        ignores: Callable[[Exception], bool],
     ) -> Journal:
         """Return the log of a fit with these settings and data; refuse that of another one."""
         identity = {
@@ -532,15 +503,7 @@ def describe_data(dataset: Dataset, groups: IntArray | None) -> dict[str, Any]:
 
 
 def digest(values: Any, labels: Iterable[str] | None = None, chunk: int = 2**20) -> str:
-    """Return a hash of values and labels, reading `chunk` values at a time.
-
-    Examples
-    --------
-    >>> digest(np.array([1.0, 2.0])) == digest(np.array([1.0, 2.0]))
-    True
-    >>> digest(np.array([0.0, 1.0]), ["a", "b"]) == digest(np.array([0.0, 1.0]), ["a", "c"])
-    False
-    """
+    """Return a hash of values and labels, reading `chunk` values at a time."""
     hashed = blake2b(json.dumps(None if labels is None else list(labels)).encode(), digest_size=16)
     for start in range(0, len(values), chunk):
         hashed.update(np.ascontiguousarray(values[start : start + chunk]).data)

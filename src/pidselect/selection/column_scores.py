@@ -21,20 +21,7 @@ from pidselect.significance import FINAL
 
 @dataclass(frozen=True, eq=False)
 class ColumnScores:
-    """One entry per column of X.
-
-    Parameters
-    ----------
-    scores : array of float
-        Conditional mutual information with the target in bits, between 0 and the entropy of a
-        discrete target: of a selected column given the other selected ones, of any other given all
-        selected ones. NaN if the column was no candidate.
-    p_values : array of float
-        The p-value of the same quantity, adjusted for the number of columns tested with it; NaN if
-        it was not tested.
-    ranking : array of int
-        1 for all selected columns, then by p-value and score.
-    """
+    """One entry per column of X; see the attributes of `PIDSelector`."""
 
     scores: FloatArray
     p_values: FloatArray
@@ -76,27 +63,21 @@ def _bits_given_selected(
     context: SelectionContext, pool: FeaturePool, selected: Sequence[Feature]
 ) -> dict[str, float]:
     """Return the observed values of all features, by the first estimator of a portfolio."""
-    quiet = replace(context.executor, callbacks=CallbackList())
+    quiet, first = replace(context.executor, callbacks=CallbackList()), context.estimators[:1]
     observed = replace(
-        context,
-        estimators=context.estimators[:1],
-        is_portfolio=False,
-        n_permutations=0,
-        executor=quiet,
+        context, estimators=first, is_portfolio=False, n_permutations=0, executor=quiet
     )
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     others = [candidate for candidate in pool.candidates if candidate not in selected]
-    bits: dict[str, float] = {}
-    jobs = []
+    values: list[FloatArray] = []
+    # One after the other: what is bound to the first is released before the second is bound.
     if given:
-        jobs.append(cmi_given_others(observed, (), given, (FINAL, 1)))
+        values.append(cmi_given_others(observed, (), given, (FINAL, 1)).score(range(1)))
     if others:
-        jobs.append(cmi_given(observed, others, given, (FINAL, 2)))
-    for job in jobs:
-        values = job.score(range(1))[0, :, 0, 0] / NATS_PER_UNIT["bit"]
-        shown = np.clip(values, 0.0, context.max_bits).tolist()
-        bits |= dict(zip((feature.name for feature in job.candidates), shown, strict=True))
-    return bits
+        values.append(cmi_given(observed, others, given, (FINAL, 2)).score(range(1)))
+    nats = [value for some in values for value in some[0, :, 0, 0]]
+    shown = np.clip(np.array(nats) / NATS_PER_UNIT["bit"], 0.0, context.max_bits).tolist()
+    return dict(zip((feature.name for feature in (*given, *others)), shown, strict=True))
 
 
 def _p_of_others(

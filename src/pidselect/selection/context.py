@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import Estimator
 from pidselect.estimators.discrete import target_entropy
-from pidselect.selection.bound_scorers import BoundScorers
-from pidselect.selection.executor import Executor
+from pidselect.selection.executor import BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
+from pidselect.significance.sequential import max_permutations
 from pidselect.significance.standardize import PILOT_PERMUTATIONS, NullStandardizer
+
+#: A test for many features has no sequential form: this many permutations over alpha instead, 200
+#: at alpha = 0.05. A sequential test would need the most for some of the features.
+PERMUTATIONS_TIMES_ALPHA = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,35 +44,19 @@ class NamedEstimator:
 class SelectionContext:
     """What all steps share: target, estimators, the settings of the tests, the executor.
 
-    Parameters
-    ----------
-    target : Block
-    estimators : tuple of NamedEstimator
-        Of several, the one with the most significant value counts.
-    is_portfolio : bool
-        Whether values are standardised by pilot permutations, as those of several estimators are.
-    alpha : float
-    n_permutations : int or None
-        The number of permutations of a test; None for a sequential test.
-    surrogates : tuple of str
-        Surrogate schemes; the tests of all of them must reject.
-    shared_permutations : bool
-        Whether all candidates are permuted alike.
-    groups : array of int, optional
-        The group of every row.
-    seed : int
-    executor : Executor
-        Where and how values are computed; results do not depend on it.
+    Of several estimators, the one with the most significant value counts. In a portfolio, values
+    are standardised by pilot permutations. The tests of all surrogate schemes must reject. Results
+    do not depend on the executor.
     """
 
     target: Block
     estimators: tuple[NamedEstimator, ...]
     is_portfolio: bool = False
     alpha: float = 0.05
-    n_permutations: int | None = 200
+    n_permutations: int | None = 200  # None for a sequential test
     surrogates: tuple[str, ...] = ("global",)
     shared_permutations: bool = False
-    groups: IntArray | None = None
+    groups: IntArray | None = None  # of every row
     seed: int = 0
     executor: Executor = field(default_factory=Executor)
 
@@ -75,6 +64,13 @@ class SelectionContext:
     def n_pilot(self) -> int:
         """The number of pilot permutations, which precede those of the test."""
         return PILOT_PERMUTATIONS if self.is_portfolio else 0
+
+    @property
+    def fixed_n_permutations(self) -> int:
+        """The number of permutations of a test that is not sequential."""
+        if self.n_permutations is not None:
+            return self.n_permutations
+        return min(ceil(PERMUTATIONS_TIMES_ALPHA / self.alpha), max_permutations(self.alpha))
 
     @property
     def unit(self) -> str:
@@ -102,11 +98,7 @@ class SelectionContext:
     def bind(
         self, given: Sequence[Features], schemes: Sequence[str], n_concurrent: int = 1
     ) -> tuple[BoundScorers, ...]:
-        """Bind estimators and surrogate schemes to the target and to each conditioning set.
-
-        `n_concurrent` is how many are bound at the same time, each with an equal part of the
-        memory.
-        """
+        """Bind to the target and to each conditioning set; `n_concurrent` share the memory."""
         return self.executor.bind(
             [named.estimator for named in self.estimators],
             self.target,

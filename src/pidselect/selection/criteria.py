@@ -87,38 +87,26 @@ class Conditional:
         """Return the values given all selected features, or given every subset of limited size."""
         most = self.max_conditioning
         if most is None or len(selected) <= most:
-            return cmi_given(context, candidates, [*fixed, *selected], stream_key)
+            given = self.conditioning_set(fixed, selected)
+            return cmi_given(context, candidates, given, stream_key)
         subsets = [(*fixed, *subset) for subset in combinations(selected, most)]
-        return SubsetIntersection(
-            tuple(
-                cmi_given(context, candidates, subset, stream_key, n_concurrent=len(subsets))
-                for subset in subsets
-            )
+        scores = tuple(
+            cmi_given(context, candidates, subset, stream_key, n_concurrent=len(subsets))
+            for subset in subsets
         )
+        schemes = tuple(scheme for one in scores for scheme in one.schemes)
+        return SubsetIntersection(context, tuple(candidates), schemes, scores)
 
 
 @dataclass(frozen=True)
-class Unconditional:
+class Unconditional(Conditional):
     """Mutual information I(c; y), which ignores redundancy and synergy."""
 
     is_cmi: bool = False
-    prunes: bool = True
-    takes_portfolio: bool = True
 
     def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return the empty set."""
         return ()
-
-    def candidate_scores(
-        self,
-        context: SelectionContext,
-        candidates: Features,
-        fixed: Features,
-        selected: Features,
-        stream_key: tuple[int, ...],
-    ) -> CandidateScores:
-        """Return the marginal mutual information of the candidates."""
-        return cmi_given(context, candidates, (), stream_key)
 
 
 #: Criteria by name.

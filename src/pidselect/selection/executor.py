@@ -24,10 +24,9 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import SequentialBackend, get_active_backend
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.estimators import MAX_MEMORY, Estimator, Scorer
+from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
-from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
@@ -94,6 +93,22 @@ class ScoringJob(Protocol):
         """
 
 
+@dataclass(frozen=True, eq=False)
+class BoundScorers:
+    """The estimators of a portfolio and the surrogate schemes of a test, bound to y and S.
+
+    `samplers` return the row orders of permutations; permutation 0 is the observed data.
+    """
+
+    scorers: tuple[Scorer, ...]
+    samplers: tuple[PermutationSampler, ...]
+
+    def score(self, block: Block, rows: Any) -> FloatArray:
+        """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
+        batch = Batch.of_permutations(block, rows)
+        return np.array([scorer.score(batch) for scorer in self.scorers])
+
+
 class CPU:
     """Where estimators are bound and permutations are sampled: on the CPU."""
 
@@ -148,26 +163,14 @@ def discard(results: Iterable[Any]) -> None:
 class Executor:
     """The resources of a fit: workers, memory, device, callbacks and checkpoint.
 
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As in joblib, whose context selects the backend; None means all workers of a cluster.
-    max_memory : int
-        The memory of bound estimators, in bytes.
-    device : CPU or CUDA
-    callbacks : CallbackList
-        Receives progress and steps.
-    journal : Journal, optional
-        The log of the checkpoint.
-    task_size : int
-        Row indices in the permutations of a task.
+    `n_jobs` is as in joblib, whose context selects the backend; None is all workers of a cluster.
     """
 
     n_jobs: int | None = None
-    max_memory: int = MAX_MEMORY
+    max_memory: int = MAX_MEMORY  # of bound estimators, in bytes
     device: CPU = DEVICES["cpu"]
     callbacks: CallbackList = field(default_factory=CallbackList)
-    journal: Journal | None = None
+    journal: Journal | None = None  # the log of the checkpoint
     task_size: int = TASK_SIZE
     #: Objects that the workers of a cluster hold, with the cluster and the handle of each.
     _sent: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
@@ -184,12 +187,17 @@ class Executor:
         """
         values = []
         for part in job.parts():
-            scores = self._saved_scores(part, permutations)
+            shape = (*part.shape, len(permutations))
+            if self.journal is None:
+                scores = PartialScores.empty(shape, permutations)
+            else:
+                scores = self.journal.partial_scores(shape, permutations)
             tasks = self.split(part, permutations)
             missing = [task for task in tasks if not scores.has(*task)]
             if len(missing) < len(tasks):
-                n_known = scores.values.size - sum(scores.size(*task) for task in missing)
-                self.callbacks.on_progress(n_known)
+                n_missing = sum(len(places) * len(some) for places, some in missing)
+                n_known = scores.computed.size - n_missing
+                self.callbacks.on_progress(n_known * part.shape[0] * part.shape[2])
             if missing:
                 part.prepare()
                 with closing(self.run(type(part).score_task, part, missing)) as results:
@@ -201,18 +209,11 @@ class Executor:
             values.append(scores.values)
         return np.concatenate(values, axis=1)
 
-    def _saved_scores(self, job: ScoringJob, permutations: range) -> PartialScores:
-        shape = (*job.shape, len(permutations))
-        if self.journal is None:
-            return PartialScores.empty(shape, permutations)
-        return self.journal.partial_scores(shape, permutations)
-
     def saved_result(
         self, test_id: str, parse: Callable[[Mapping[str, Any]], Result]
     ) -> Result | None:
         """Return the result of a test from the checkpoint; None if it is to be run now."""
-        entry = None if self.journal is None else self.journal.find_result(test_id)
-        if self.journal is None or entry is None:
+        if self.journal is None or (entry := self.journal.find_result(test_id)) is None:
             return None
         with self.journal.reading():
             return parse(entry)
@@ -339,13 +340,7 @@ class Executor:
         return iter(parallel(delayed(function)(common, *task) for task in tasks))
 
     def count_workers(self) -> int:
-        """Return how many tasks run at a time.
-
-        Examples
-        --------
-        >>> Executor().count_workers(), Executor(n_jobs=2).count_workers()
-        (1, 2)
-        """
+        """Return how many tasks run at a time."""
         backend, n_jobs, cluster = self._backend()
         if cluster is not None:
             return cluster.count(backend, n_jobs)

@@ -7,8 +7,6 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pidselect.data import (
     Block,
     Dataset,
@@ -30,9 +28,10 @@ from pidselect.decomposition.result import Explanation, Role
 from pidselect.decomposition.source_pair import PIDStrategy
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
+from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, sample_rows
-from pidselect.selection.pool import Feature, FeatureGroups, read_groups
+from pidselect.selection.pool import Feature, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.validation import check_columns, check_parameters
@@ -41,6 +40,17 @@ from pidselect.significance.validation import check_count
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
+
+
+IN_SAMPLE = (
+    "values are optimistic, as these are the samples of the fit; held-out samples can be passed "
+    "instead."
+)
+OUT_OF_SAMPLE = "values are optimistic as far as these samples include some of the fit."
+AT_MAX_FEATURES = (
+    "the selection ended at max_features: a weakly relevant feature need not be redundant with the "
+    "selected ones."
+)
 
 
 def explain_fit(
@@ -67,14 +77,16 @@ def explain_fit(
         context = replace(context, executor=replace(context.executor, callbacks=callbacks))
         if not in_sample:
             record = replace(record, p_values={})  # so that selected features are tested, too
-    features = _features(record, dataset.table, selector.feature_groups)
+    groups_of_columns = selector.feature_groups
+    grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
+    features = _features(record, dataset.table, grouped)
     roles, note = _roles(context, features, record)
     selected = (*record.fixed_features, *record.features)
     assignments = [
         AssessedFeature(name, roles[name], name in selected, feature.block)
         for name, feature in features.items()
     ]
-    assignments += _excluded(record, dataset.table, selector.feature_groups, features)
+    assignments += _excluded(record, dataset.table, grouped, features)
     fitted = selector.estimator_
     strategy = PIDStrategy(
         fitted[0] if isinstance(fitted, tuple) else fitted,
@@ -85,7 +97,10 @@ def explain_fit(
         parameters.max_memory,
     )
     callbacks.on_stage("atoms", len(features), len(features))
-    notes = [note, _sample_note(in_sample), *_limit_notes(record)]
+    notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
+    forward = _forward_steps(record)
+    if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
+        notes.append(AT_MAX_FEATURES)
     explanation = explain(assignments, dataset.target, strategy, notes)
     callbacks.on_progress(len(features))
     return replace(explanation, in_sample=in_sample).in_library(frame_library(X))
@@ -131,11 +146,10 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 
 
 def data_digest(dataset: Dataset) -> str:
-    """Return a hash of all values."""
-    digest = blake2b(digest_size=16)
-    for column in (*dataset.table.columns, *dataset.target.columns):
-        digest.update(np.ascontiguousarray(column.values).data)
-    return digest.hexdigest()
+    """Return a hash of all values; not of labels, which depend on the type of the input."""
+    columns = (*dataset.table.columns, *dataset.target.columns)
+    digests = "".join(digest(column.values) for column in columns)
+    return blake2b(digests.encode(), digest_size=16).hexdigest()
 
 
 def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
@@ -150,13 +164,14 @@ def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
     )
 
 
-def _features(record: Selection, table: Table, groups: FeatureGroups | None) -> dict[str, Feature]:
+def _features(
+    record: Selection, table: Table, grouped: Mapping[str, tuple[int, ...]]
+) -> dict[str, Feature]:
     """Return all features of the fit: fixed ones, selected ones, then the other candidates.
 
     Columns that are constant in the table are left out of their features.
     """
-    grouped = {} if groups is None else read_groups(table, groups)
-    columns = {name: (index,) for index, name in enumerate(table.names)} | grouped
+    columns = {**{name: (index,) for index, name in enumerate(table.names)}, **grouped}
     names = recorded_roles(record)
     if changed := [name for name in names if name not in columns]:
         raise ValueError(
@@ -177,7 +192,7 @@ def _features(record: Selection, table: Table, groups: FeatureGroups | None) -> 
 def _excluded(
     record: Selection,
     table: Table,
-    groups: FeatureGroups | None,
+    grouped: Mapping[str, tuple[int, ...]],
     features: Mapping[str, Feature],
 ) -> list[AssessedFeature]:
     """Return the role of columns and groups that were no candidates, and the reason."""
@@ -185,7 +200,6 @@ def _excluded(
         **{name: ("duplicate", original) for name, original in record.duplicates.items()},
         **{name: ("skipped", reason) for name, reason in record.skipped.items()},
     }
-    grouped = {} if groups is None else read_groups(table, groups)
     in_groups = {table.names[index] for indices in grouped.values() for index in indices}
     for name in (*table.names, *grouped):
         if name not in in_groups or name in grouped:
@@ -200,16 +214,7 @@ def _excluded(
 def _roles(
     context: SelectionContext | None, features: Mapping[str, Feature], record: Selection
 ) -> tuple[dict[str, Role], str]:
-    """Return the role of every feature, and a note on how the roles were determined.
-
-    Parameters
-    ----------
-    context : SelectionContext, optional
-        How to test; None takes the roles from the record.
-    features : mapping of str to Feature
-        See `_features`.
-    record : Selection
-    """
+    """Return the role of every feature by tests, without a context by the record, and a note."""
     if context is None:
         if record.settings.n_permutations == 0:
             note = "n_permutations=0, nothing was tested: roles only show what was selected."
@@ -231,16 +236,7 @@ def _roles(
 
 
 def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
-    """Return a note on the tests of the roles.
-
-    Examples
-    --------
-    >>> print(_test_note(16, 5, 0.05))
-    roles are results of tests at level 0.05: a selected feature is strongly relevant if it is
-    significant given all the others, else weakly relevant; any other feature is weakly relevant if
-    it is significant given a subset of the selected ones (16 of 32 subsets tested, adjusted for
-    all features and subsets).
-    """
+    """Return a note on the tests of the roles."""
     level = f"roles are results of tests at level {alpha:g}: "
     if not n_selected:
         return f"{level}a feature is weakly relevant if it is significant."
@@ -256,26 +252,6 @@ def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
         f"{level}{selected}; any other feature is weakly relevant if it is significant given a "
         f"subset of the selected ones ({tested} tested, adjusted for all features and subsets)."
     )
-
-
-def _sample_note(in_sample: bool) -> str:
-    if in_sample:
-        return (
-            "values are optimistic, as these are the samples of the fit; held-out samples can be "
-            "passed instead."
-        )
-    return "values are optimistic as far as these samples include some of the fit."
-
-
-def _limit_notes(record: Selection) -> list[str]:
-    """Return a note if the selection ended at max_features."""
-    forward = _forward_steps(record)
-    if not (forward and forward[-1].accepted and len(forward[-1].candidates) > 1):
-        return []
-    return [
-        "the selection ended at max_features: a weakly relevant feature need not be redundant with "
-        "the selected ones."
-    ]
 
 
 def recorded_roles(record: Selection) -> dict[str, Role]:

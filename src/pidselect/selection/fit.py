@@ -18,7 +18,6 @@ from pidselect.selection.criteria import Conditional, Criterion
 from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.relevance import fixed_n_permutations
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.step_test import run_test
 from pidselect.selection.validation import Parameters
@@ -49,7 +48,7 @@ def select_features(
     if features and (result is None or context.n_permutations is None):
         # A sequential test is decided for the weakest feature, not for all of them.
         result = None  # releases the bound estimators
-        final = replace(context, n_permutations=fixed_n_permutations(context))
+        final = replace(context, n_permutations=context.fixed_n_permutations)
         scores = cmi_given_others(final, pool.fixed, features, (FINAL, 0))
         result = run_test(scores, "final", first_smallest, keep_surrogates=True)
     if result is None:
@@ -127,6 +126,7 @@ def make_context(
         if parameters.n_permutations != 0:
             schemes, alpha = parameters.surrogates, parameters.smallest_alpha
             check_permutable(groups, dataset.target, schemes, alpha)
+    memory = max(1, int((1 - STORE_SHARE) * parameters.max_memory))
     return SelectionContext(
         target=dataset.target,
         estimators=estimators,
@@ -137,14 +137,8 @@ def make_context(
         shared_permutations=parameters.shared_permutations,
         groups=groups,
         seed=seed,
-        executor=make_executor(parameters),
+        executor=Executor(parameters.n_jobs, memory, DEVICES[parameters.device]),
     )
-
-
-def make_executor(parameters: Parameters) -> Executor:
-    """Return the executor, as yet without callbacks and checkpoint."""
-    memory = max(1, int((1 - STORE_SHARE) * parameters.max_memory))
-    return Executor(parameters.n_jobs, memory, DEVICES[parameters.device])
 
 
 def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], alpha: float) -> None:

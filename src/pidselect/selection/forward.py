@@ -15,23 +15,12 @@ from pidselect.significance import FORWARD
 
 @dataclass(frozen=True, eq=False)
 class SelectionPlan:
-    """The settings of forward selection and backward elimination.
-
-    Parameters
-    ----------
-    criterion : Criterion
-    max_features : int, optional
-        The largest number of columns to select, fixed features not counted.
-    lookahead : Lookahead
-        What to search if no single candidate is significant.
-    statistic : Statistic, optional
-        That of backward elimination; None for no backward elimination.
-    """
+    """The settings of forward selection and backward elimination."""
 
     criterion: Criterion
-    max_features: int | None = None
+    max_features: int | None = None  # columns, fixed ones not counted
     lookahead: Lookahead = field(default_factory=Lookahead)
-    statistic: Statistic | None = None
+    statistic: Statistic | None = None  # of backward elimination; None to omit it
 
     def eligible(self, candidates: Features, selected: Features) -> list[Feature]:
         """Return the candidates that are not selected and fit within `max_features`."""
@@ -45,10 +34,7 @@ class SelectionPlan:
 
 
 def forward(
-    context: SelectionContext,
-    fixed: Features,
-    candidates: Features,
-    plan: SelectionPlan,
+    context: SelectionContext, fixed: Features, candidates: Features, plan: SelectionPlan
 ) -> tuple[list[Feature], list[Step]]:
     """Include features one by one, or several synergistic ones jointly.
 

@@ -25,13 +25,7 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import (
-    Feature,
-    Features,
-    count_columns,
-    joint_name,
-    merge_features,
-)
+from pidselect.selection.pool import Feature, Features, count_columns, joint_name, merge_features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import CandidateScores, ConditionalMI, StepScores, cmi_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
@@ -45,24 +39,12 @@ Pairs = list[tuple[Feature, tuple[Feature, ...]]]
 
 @dataclass(frozen=True)
 class Lookahead:
-    """What to search if no single candidate is significant.
+    """What to search if no single candidate is significant."""
 
-    Parameters
-    ----------
-    order : int
-        The size of the largest tuples; 1 for none.
-    n_random_starts : int
-        The number of random subsets that candidates are tested given.
-    max_tuples : int
-        The largest number of tuples searched at a step.
-    start_size : int
-        The number of features in a random subset.
-    """
-
-    order: int = 1
-    n_random_starts: int = 0
-    max_tuples: int = 2000
-    start_size: int = 3
+    order: int = 1  # the size of the largest tuples; 1 for none
+    n_random_starts: int = 0  # random subsets that candidates are tested given
+    max_tuples: int = 2000  # searched at a step
+    start_size: int = 3  # features in a random subset
 
     @property
     def n_levels(self) -> int:
@@ -132,10 +114,8 @@ class JointSearch:
         return [features for features in tuples if count_columns(features) <= self.max_columns]
 
     def _narrow_candidates(self, order: int) -> list[Feature]:
-        """Return the candidates of which any tuple has at most `max_columns` columns.
-
-        The others are excluded before the screening, which does not depend on the target.
-        """
+        """Return the candidates of which any tuple has at most `max_columns` columns."""
+        # The others are excluded before the screening, which does not depend on the target.
         return [c for c in self.candidates if order * len(c.columns) <= self.max_columns]
 
     def _test_tuples(self, context: SelectionContext, order: int) -> tuple[Step, Features] | None:
@@ -172,7 +152,16 @@ class JointSearch:
         starts, pairs = self._random_starts()
         if not pairs:
             return None
-        scores = self._cmi_given_starts(context, pairs)
+        subsets = list(dict.fromkeys(start for _, start in pairs))  # each is bound once
+        scores = ConditionalMI(
+            context,
+            tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
+            context.surrogates,
+            tuple((*self.given, *start) for start in subsets),
+            tuple(subsets.index(start) for _, start in pairs),
+            (START, len(self.given), 1),
+            n_concurrent=len(subsets),
+        )
         result = run_test(scores, "random_starts")
         candidate, start = pairs[result.chosen]
         found = (candidate, *start)
@@ -192,19 +181,6 @@ class JointSearch:
         pairs = [(c, start) for start in starts for c in self.candidates if c not in start]
         return starts, [(c, s) for c, s in pairs if count_columns([c, *s]) <= self.max_columns]
 
-    def _cmi_given_starts(self, context: SelectionContext, pairs: Pairs) -> ConditionalMI:
-        """Return the conditional mutual information of candidates, each subset being bound once."""
-        starts = list(dict.fromkeys(start for _, start in pairs))
-        return ConditionalMI(
-            context,
-            tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
-            context.surrogates,
-            tuple((*self.given, *start) for start in starts),
-            tuple(starts.index(start) for _, start in pairs),
-            (START, len(self.given), 1),
-            n_concurrent=len(starts),
-        )
-
     def _to_step(
         self, result: PermutationTestResult, phase: Phase, found: Features, note: str
     ) -> Step:
@@ -221,9 +197,12 @@ class ScreenedTuples(StepScores):
 
     A candidate of these scores is a combination of ranks, such as the first and the third; the
     tuple of features at these ranks differs between permutations. `singles` scores the candidates
-    one by one, `tuples` are those of the observed data.
+    one by one; `tuples` are those of the observed data, and `candidates` the same as features.
     """
 
+    context: SelectionContext
+    candidates: tuple[Feature, ...]
+    schemes: tuple[str, ...]
     singles: ConditionalMI
     standardizer: NullStandardizer | None
     order: int
@@ -231,56 +210,36 @@ class ScreenedTuples(StepScores):
     tuples: list[tuple[Feature, ...]]
 
     @property
-    def context(self) -> SelectionContext:  # type: ignore[override]
-        """The context of the selection."""
-        return self.singles.context
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:  # type: ignore[override]
-        """The tuples of the observed data."""
-        return tuple(merge_features(features) for features in self.tuples)
-
-    @property
-    def schemes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The surrogate scheme of each test."""
-        return self.singles.schemes
-
-    @property
     def n_values(self) -> int:
         """The number of values of a permutation, those of single candidates included."""
-        return self.singles.n_values + int(np.prod(self.shape))
+        return self.singles.n_values + super().n_values
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_tuples, n_estimators, n_permutations)."""
-        strongest = self.strongest(self.singles.score(permutations))
+        singles = self.singles.score(permutations)
+        strongest = _strongest(singles, self.standardizer, self.n_strongest)
         job = RankedTuples(self.singles, strongest, permutations, self.order)
         return self.context.executor.compute(job, permutations)
 
-    def strongest(self, values: FloatArray) -> IntArray:
-        """Return the indices of the strongest candidates in each permutation, strongest first."""
-        best = values.max(axis=2)
-        if self.standardizer is not None:
-            # Standardised for all tests alike: otherwise the tuples of the observed data would
-            # differ between tests.
-            standardizer = replace(
-                self.standardizer,
-                centre=self.standardizer.centre[:, np.newaxis],
-                scale=self.standardizer.scale[:, np.newaxis],
-            )
-            best = standardizer.apply(values).max(axis=3).min(axis=0)
-        return np.argsort(-best, axis=1, kind="stable")[:, : self.n_strongest].astype(np.int64)
+
+def _strongest(values: FloatArray, standardizer: NullStandardizer | None, n: int) -> IntArray:
+    """Return the n strongest candidates in each permutation, (n_tests, n, n_permutations)."""
+    best = values.max(axis=2)
+    if standardizer is not None:
+        # Standardised for all tests alike: otherwise the tuples of the observed data would differ
+        # between tests.
+        centre, scale = standardizer.centre[:, np.newaxis], standardizer.scale[:, np.newaxis]
+        alike = replace(standardizer, centre=centre, scale=scale)
+        best = alike.apply(values).max(axis=3).min(axis=0)
+    return np.argsort(-best, axis=1, kind="stable")[:, :n].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class RankedTuples:
-    """Tuples that differ between permutations.
-
-    `strongest` holds the indices of the strongest candidates in each permutation, shape (n_tests,
-    n_strongest, n_permutations).
-    """
+    """Tuples that differ between permutations."""
 
     singles: ConditionalMI
-    strongest: IntArray
+    strongest: IntArray  # candidates in each permutation, (n_tests, n_strongest, n_permutations)
     permutations: range
     order: int
     split_by: ClassVar[Literal["permutation"]] = "permutation"
@@ -340,10 +299,12 @@ def screen_tuples(
     context.executor.callbacks.on_stage("lookahead", len(candidates), n_values)
     first = singles.score(range(1 + context.n_pilot))
     standardizer = context.standardizer(first[..., 1:])
-    scores = ScreenedTuples(singles, standardizer, order, n_strongest, [])
-    best = scores.strongest(first[..., :1])[0, :, 0]
+    best = _strongest(first[..., :1], standardizer, n_strongest)[0, :, 0]
     tuples = [
         tuple(candidates[place] for place in sorted(best[list(ranks)]))
         for ranks in combinations(range(n_strongest), order)
     ]
-    return replace(scores, tuples=tuples)
+    merged, schemes = tuple(map(merge_features, tuples)), singles.schemes
+    return ScreenedTuples(
+        context, merged, schemes, singles, standardizer, order, n_strongest, tuples
+    )

@@ -28,18 +28,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from numbers import Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Discrete, Estimator
-from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import BoundScorers
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import StepScores
 
@@ -47,76 +46,44 @@ from pidselect.selection.scoring import StepScores
 
 
 @dataclass(frozen=True, eq=False)
-class FixedTerms:
-    """Terms that no permutation of the target changes, computed at the first use."""
-
-    target: Block
-    candidates: tuple[Block, ...]
-    selected: tuple[Block, ...]
-    estimator: Estimator
-    max_memory: int
-
-    @cached_property
-    def redundancy(self) -> FloatArray:
-        """I(c; s), shape (n_candidates, n_selected, 1)."""
-        values = np.empty((len(self.candidates), len(self.selected), 1))
-        for place, block in enumerate(self.selected):  # one at a time: each may use all the memory
-            scorer = self.estimator.bind(block, Block(), max_memory=self.max_memory)
-            for row, candidate in zip(values, self.candidates, strict=True):
-                row[place] = scorer.score(Batch.observed(candidate))
-        return values
-
-    @cached_property
-    def entropy(self) -> FloatArray:
-        """H(cs) + H(y) of discrete columns, shape (n_candidates, n_selected, 1)."""
-        pairs = [[self._entropy(c + s) for s in self.selected] for c in self.candidates]
-        return np.array(pairs) + self._entropy(self.target)
-
-    @cached_property
-    def entropy_of_selected(self) -> FloatArray:
-        """H(s) + H(y) of discrete columns, shape (n_selected, 1)."""
-        return np.array([self._entropy(s) for s in self.selected]) + self._entropy(self.target)
-
-    def _entropy(self, block: Block) -> FloatArray:
-        """Return H(x) = I(x; x), shape (1,)."""
-        return self.estimator.bind(block, Block()).score(Batch.observed(block))
-
-
-@dataclass(frozen=True, eq=False)
 class MITerms:
     """The terms of a criterion in nats, for several permutations, computed at the first use.
 
-    `mi` returns I(x; y) of a block x in each permutation, shape (n_permutations,).
+    `rows` are the row orders of these permutations.
     """
 
-    fixed: FixedTerms
-    mi: Callable[[Block], FloatArray]
+    scores: PairwiseScores
+    rows: Any
+
+    def mi(self, block: Block) -> FloatArray:
+        """Return I(x; y) of a block x in each permutation, shape (n_permutations,)."""
+        return np.asarray(self.scores.bound.score(block, self.rows)[0])
 
     @property
     def n_selected(self) -> int:
         """The number of selected features."""
-        return len(self.fixed.selected)
+        return len(self.scores.selected)
 
     @property
     def redundancy(self) -> FloatArray:
         """I(c; s), shape (n_candidates, n_selected, 1)."""
-        return self.fixed.redundancy
+        return self.scores.redundancy
 
     @cached_property
     def relevance(self) -> FloatArray:
         """I(c; y), shape (n_candidates, n_permutations)."""
-        return np.array([self.mi(c) for c in self.fixed.candidates])
+        return np.array([self.mi(c.block) for c in self.scores.candidates])
 
     @cached_property
     def relevance_of_selected(self) -> FloatArray:
         """I(s; y), shape (n_selected, n_permutations)."""
-        return np.array([self.mi(s) for s in self.fixed.selected])
+        return np.array([self.mi(s.block) for s in self.scores.selected])
 
     @cached_property
     def joint(self) -> FloatArray:
         """I(cs; y), shape (n_candidates, n_selected, n_permutations)."""
-        selected = self.fixed.selected
-        return np.array([[self.mi(c + s) for s in selected] for c in self.fixed.candidates])
+        candidates, selected = self.scores.candidates, self.scores.selected
+        return np.array([[self.mi(c.block + s.block) for s in selected] for c in candidates])
 
     @cached_property
     def conditional(self) -> FloatArray:
@@ -132,9 +99,9 @@ class MITerms:
     def conditional_of_selected(self) -> FloatArray:
         """I(s; y | t) of selected features, shape (n_selected, n_selected, n_permutations)."""
         joint = np.zeros((self.n_selected, *self.relevance_of_selected.shape))
-        for place, s in enumerate(self.fixed.selected):
-            for other, t in enumerate(self.fixed.selected[:place]):
-                joint[place, other] = joint[other, place] = self.mi(s + t)
+        for place, s in enumerate(self.scores.selected):
+            for other, t in enumerate(self.scores.selected[:place]):
+                joint[place, other] = joint[other, place] = self.mi(s.block + t.block)
         return subtract(joint, self.relevance_of_selected)
 
 
@@ -148,7 +115,8 @@ def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
 class PairwiseScores(StepScores):
     """Values of candidates by a formula of terms, for the observed and the permuted target.
 
-    `formula` returns values in nats, shape (n_candidates, n_permutations).
+    `formula` returns values in nats, shape (n_candidates, n_permutations). Terms that no
+    permutation of the target changes are computed once, at the first use.
     """
 
     context: SelectionContext
@@ -166,15 +134,35 @@ class PairwiseScores(StepScores):
         return self.context.bind([()], self.schemes, n_concurrent=2)[0]
 
     @cached_property
-    def fixed_terms(self) -> FixedTerms:
-        """The terms that are the same in all permutations."""
-        return FixedTerms(
-            self.context.target,
-            tuple(feature.block for feature in self.candidates),
-            tuple(feature.block for feature in self.selected),
-            self.context.estimators[0].estimator,
-            self.context.executor.max_memory // 2,
-        )
+    def redundancy(self) -> FloatArray:
+        """I(c; s), shape (n_candidates, n_selected, 1)."""
+        values = np.empty((len(self.candidates), len(self.selected), 1))
+        memory = self.context.executor.max_memory // 2
+        for place, s in enumerate(self.selected):  # one at a time: each may use all the memory
+            scorer = self._estimator.bind(s.block, Block(), max_memory=memory)
+            for row, candidate in zip(values, self.candidates, strict=True):
+                row[place] = scorer.score(Batch.observed(candidate.block))
+        return values
+
+    @cached_property
+    def entropy(self) -> FloatArray:
+        """H(cs) + H(y) of discrete columns, shape (n_candidates, n_selected, 1)."""
+        pairs = [[self._entropy(c.block + s.block) for s in self.selected] for c in self.candidates]
+        return np.array(pairs) + self._entropy(self.context.target)
+
+    @cached_property
+    def entropy_of_selected(self) -> FloatArray:
+        """H(s) + H(y) of discrete columns, shape (n_selected, 1)."""
+        entropies = [self._entropy(s.block) for s in self.selected]
+        return np.array(entropies) + self._entropy(self.context.target)
+
+    @property
+    def _estimator(self) -> Estimator:
+        return self.context.estimators[0].estimator
+
+    def _entropy(self, block: Block) -> FloatArray:
+        """Return H(x) = I(x; x), shape (1,)."""
+        return self._estimator.bind(block, Block()).score(Batch.observed(block))
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
@@ -192,14 +180,9 @@ class PairwiseScores(StepScores):
         """Score all candidates in some of the permutations."""
         values, stream_key = [], (self.context.seed, *self.stream_key)
         for sampler in self.bound.samplers:
-            rows = sampler(stream_key, permutations)
-            terms = MITerms(self.fixed_terms, partial(self.mi, rows=rows))
+            terms = MITerms(self, sampler(stream_key, permutations))
             values.append(self.formula(terms) if self.selected else terms.relevance)
         return np.stack(values)[:, :, np.newaxis]
-
-    def mi(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
-        """Return the mutual information of a block and the target in these row orders, in nats."""
-        return np.asarray(self.bound.score(block, rows)[0])
 
 
 # --- criteria -----------------------------------------------------------------------------------
@@ -232,12 +215,6 @@ class Pairwise(BaseEstimator):
         stream_key: tuple[int, ...],
     ) -> PairwiseScores:
         """Return the values of the candidates; fixed features count as selected."""
-        if len(context.estimators) != 1:
-            names = ", ".join(repr(named.name) for named in context.estimators)
-            raise ValueError(
-                f"criterion={self!r} takes one estimator, not several ({names}): use one of them, "
-                f"such as estimator={context.estimators[0].name!r}."
-            )
         # Without constant fixed columns, which would count in every mean.
         varying = [f for f in self.conditioning_set(fixed, selected) if len(f.block)]
         self.check(context, [*candidates, *varying])
@@ -421,8 +398,8 @@ class DISR(Pairwise):
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return the sum of the increases in symmetrical relevance."""
         relevance = terms.relevance_of_selected
-        ratio_of_selected = relevance / (terms.fixed.entropy_of_selected - relevance)
-        ratio = terms.joint / (terms.fixed.entropy - terms.joint)
+        ratio_of_selected = relevance / (terms.scores.entropy_of_selected - relevance)
+        ratio = terms.joint / (terms.scores.entropy - terms.joint)
         # A ratio has no unit: times a bit, as values are divided by a bit later.
         return NATS_PER_UNIT["bit"] * (ratio - ratio_of_selected).sum(axis=1)
 

@@ -16,20 +16,11 @@ FeatureGroups = Mapping[str, ColumnChoice] | Iterable[Iterable[str | int]]
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column, or a group of columns that are included and removed as one.
-
-    Parameters
-    ----------
-    name : str
-    columns : tuple of int
-        The positions of its columns.
-    block : Block
-        Its columns in the samples used, without constant ones.
-    """
+    """One column, or a group of columns that are included and removed as one."""
 
     name: str
-    columns: tuple[int, ...]
-    block: Block
+    columns: tuple[int, ...]  # positions
+    block: Block  # in the samples used, without constant columns
 
     def take(self, rows: IntArray) -> Feature:
         """Return the feature restricted to `rows`."""
@@ -66,21 +57,12 @@ def count_columns(features: Iterable[Feature]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class FeaturePool:
-    """The features of a selection: fixed ones and candidates.
-
-    Parameters
-    ----------
-    fixed, candidates : tuple of Feature
-    duplicates : dict of int to int
-        Columns left out as duplicates, and the column that represents each.
-    skipped : dict of int to str
-        Columns left out because they are constant or identify the row, and the reason.
-    """
+    """The features of a selection: fixed ones and candidates, and the columns left out."""
 
     fixed: tuple[Feature, ...]
     candidates: tuple[Feature, ...]
-    duplicates: dict[int, int]
-    skipped: dict[int, str]
+    duplicates: dict[int, int]  # and the column that represents each
+    skipped: dict[int, str]  # constant columns and identifiers, and the reason
 
     def remaining_columns(self, max_features: int | None) -> int | None:
         """Return how many columns may be selected besides the fixed ones, None for any number."""
@@ -112,7 +94,14 @@ def build_pool(
     """
     fixed = () if fixed_features is None else _indices(table, fixed_features, "fixed_features")
     grouped = {} if groups is None else read_groups(table, groups)
-    _check_groups_fixed_whole(table, fixed, grouped)
+    for name, columns in grouped.items():
+        inside, outside = ([i for i in columns if (i in fixed) is known] for known in (True, False))
+        if inside and outside:
+            raise ValueError(
+                f"fixed_features names column {table.names[inside[0]]!r} of the feature group "
+                f"{name!r}, but not {table.names[outside[0]]!r}: fix all columns of a group or "
+                "none."
+            )
     in_group = {index for columns in grouped.values() for index in columns}
     duplicates = find_duplicates(table, prefer=fixed, without=in_group, by_rank=by_rank)
     duplicates = {copy: original for copy, original in duplicates.items() if copy not in fixed}
@@ -212,16 +201,3 @@ def _group_name(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     return "+".join(repr(name) if "+" in name else name for name in names)
-
-
-def _check_groups_fixed_whole(
-    table: Table, fixed: tuple[int, ...], grouped: Mapping[str, tuple[int, ...]]
-) -> None:
-    for name, columns in grouped.items():
-        inside = [index for index in columns if index in fixed]
-        if inside and len(inside) < len(columns):
-            left_out = next(index for index in columns if index not in fixed)
-            raise ValueError(
-                f"fixed_features names column {table.names[inside[0]]!r} of the feature group "
-                f"{name!r}, but not {table.names[left_out]!r}: fix all columns of a group or none."
-            )

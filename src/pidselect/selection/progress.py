@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ from pidselect.data.messages import counted, duration, printable
 from pidselect.estimators import KSG, Mixed
 from pidselect.selection.callbacks import Callback, Stage, selected_features
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.criteria import Criterion
 from pidselect.selection.executor import PERMUTATION_BATCH
-from pidselect.selection.pool import Feature, FeaturePool
+from pidselect.selection.forward import SelectionPlan
+from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.result import Selection, Step
 
 if TYPE_CHECKING:
@@ -57,37 +57,50 @@ Clock = Callable[[], float]
 def announce_long_fit(
     context: SelectionContext,
     pool: FeaturePool,
-    criterion: Criterion,
+    plan: SelectionPlan,
     *,
     long: float = LONG,
     clock: Clock = time.perf_counter,
 ) -> None:
     """Time a small part of the work; log a warning if all of it takes `long` seconds or more."""
     candidates, n_samples = pool.candidates, context.target.n_samples
-    work = n_samples * len(candidates) * _scores_per_candidate(context)
-    if work < MIN_TIMED_WORK or not context.executor.device.is_cpu:
+    n_permutations = context.n_permutations
+    if n_permutations is None:
+        n_permutations = SEQUENTIAL_PERMUTATIONS
+    n_scores = len(candidates) * (1 + context.n_pilot + n_permutations)
+    n_steps = min(len(candidates), 1 + TYPICAL_FEATURES, plan.remaining_columns(()))
+    if not n_steps or n_samples * n_scores < MIN_TIMED_WORK or not context.executor.device.is_cpu:
         return  # on a GPU, compiling the kernels takes longer than what would be timed
-    n_later = min(TYPICAL_FEATURES, len(candidates) - 1)
-    given = criterion.conditioning_set(pool.fixed, ())
-    given_more = criterion.conditioning_set(pool.fixed, candidates[-1:])
-    first = _seconds_per_step(context, candidates, given, clock)
-    if first + n_later * SLOWDOWN * first < long:
+    has_neighbours = any(isinstance(named.estimator, KSG | Mixed) for named in context.estimators)
+    growth = GROWTH if has_neighbours else 1.0
+
+    def seconds_per_step(given: Features) -> float:
+        n_timed = min(n_samples, TIMED_SAMPLES)
+        to_bind, to_score = _time(context, candidates[0], given, n_timed, clock)
+        per_worker = n_scores / context.executor.count_workers()
+        return (to_bind + per_worker * to_score) * (n_samples / n_timed) ** growth
+
+    given = plan.criterion.conditioning_set(pool.fixed, ())
+    given_more = plan.criterion.conditioning_set(pool.fixed, candidates[-1:])
+    first = seconds_per_step(given)
+    if first * (1 + SLOWDOWN * (n_steps - 1)) < long:
         return
     # The first calls may have compiled kernels: time again what looks long.
-    first = later = min(first, _seconds_per_step(context, candidates, given, clock))
-    if n_later and given_more != given:
-        later = min(_seconds_per_step(context, candidates, given_more, clock) for _ in range(2))
-    expected = first + n_later * later
+    first = later = min(first, seconds_per_step(given))
+    if n_steps > 1 and given_more != given:
+        later = min(seconds_per_step(given_more) for _ in range(2))
+    expected = first + (n_steps - 1) * later
     if expected < long:
         return
-    remedies = [fewer_samples(n_samples, expected, _growth(context))]
+    remedies = [fewer_samples(n_samples, expected, growth)]
     if context.executor.count_workers() < joblib.cpu_count():
         remedies.append("n_jobs=-1 uses all cores")
-    text = (
-        f"Selecting from {len(candidates)} candidates with {n_samples} samples takes about "
-        f"{duration(later)} per step, about {duration(expected)} for {n_later} selected features. "
+    logger.warning(
+        f"Selecting from {counted(len(candidates), 'candidate')} with {n_samples} samples takes "
+        f"about {duration(later)} per step, about {duration(expected)} for "
+        f"{counted(int(min(n_steps, TYPICAL_FEATURES)), 'selected feature')}. "
+        + "; ".join(filter(None, remedies))
     )
-    logger.warning(text + "; ".join(filter(None, remedies)))
 
 
 def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
@@ -99,12 +112,11 @@ def fewer_samples(n_samples: int, seconds: float, power: float = GROWTH) -> str:
     return f"max_samples={fewer} takes about {duration(seconds * (fewer / n_samples) ** power)}"
 
 
-def _seconds_per_step(
-    context: SelectionContext, candidates: Sequence[Feature], given: Sequence[Feature], clock: Clock
-) -> float:
-    """Estimate the time of one step from a few surrogates of the first candidate."""
-    n_samples = context.target.n_samples
-    rows = np.linspace(0, n_samples - 1, min(n_samples, TIMED_SAMPLES)).astype(np.int64)
+def _time(
+    context: SelectionContext, candidate: Feature, given: Features, n_timed: int, clock: Clock
+) -> tuple[float, float]:
+    """Return the seconds to bind some of the samples, and to score one permutation of them."""
+    rows = np.linspace(0, context.target.n_samples - 1, n_timed).astype(np.int64)
     groups = None if context.groups is None else context.groups[rows]
     # In a part of the rows, exchangeable groups are no longer of the same size.
     schemes = tuple("global" if name == "blocks" else name for name in context.surrogates)
@@ -115,22 +127,8 @@ def _seconds_per_step(
     ready = clock()
     permutations = range(1, 1 + PERMUTATION_BATCH)
     for sampler in bound.samplers:
-        bound.score(candidates[0].take(rows).block, sampler((0,), permutations))
-    seconds_per_score = (clock() - ready) / len(permutations)
-    scores = len(candidates) * _scores_per_candidate(context) / context.executor.count_workers()
-    times = (n_samples / len(rows)) ** _growth(context)
-    return ((ready - start) + scores * seconds_per_score) * times
-
-
-def _growth(context: SelectionContext) -> float:
-    """Return the power of the number of samples with which the time of a step grows."""
-    neighbours = any(isinstance(named.estimator, KSG | Mixed) for named in context.estimators)
-    return GROWTH if neighbours else 1.0
-
-
-def _scores_per_candidate(context: SelectionContext) -> int:
-    n = context.n_permutations
-    return 1 + context.n_pilot + (SEQUENTIAL_PERMUTATIONS if n is None else n)
+        bound.score(candidate.take(rows).block, sampler((0,), permutations))
+    return ready - start, (clock() - ready) / len(permutations)
 
 
 @contextmanager

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
-from math import ceil
 from typing import TypeVar
 
 import numpy as np
@@ -36,7 +35,6 @@ from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.sequential import max_permutations
 
 #: The largest number of subsets that are tested, and the smallest: the empty set and S.
 MAX_SUBSETS = 16
@@ -44,10 +42,6 @@ MIN_SUBSETS = 2
 
 #: The largest number of features times subsets, unless MIN_SUBSETS exceed it.
 MAX_TESTS = 2000
-
-#: Without a fixed number of permutations, this many over alpha: 200 at alpha = 0.05. A sequential
-#: test would need the most for some of so many features.
-PERMUTATIONS_TIMES_ALPHA = 10
 
 #: If nothing can become significant after this many permutations, there are no more of them. With
 #: the pilot and the observed data they fill six batches of 16.
@@ -63,27 +57,16 @@ Item = TypeVar("Item")
 class Relevance:
     """The role of a feature, and the test that decided it.
 
-    Parameters
-    ----------
-    name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed"}
-    p_value : float or None
-        Adjusted for all features and subsets of the family; None if not tested. If nothing in the
-        family can be significant, it is that of the first permutations.
-    conditioning_set : tuple of str
-        The subset of the selected features with the smallest p-value.
-    bits : float
-        Mutual information of feature and target given this subset.
-    n_subsets : int
-        The number of subsets that were tested.
+    The p-value is adjusted for all features and subsets of the family. If nothing in the family can
+    be significant, it is that of the first permutations.
     """
 
     name: str
     role: Role
-    p_value: float | None = None
-    conditioning_set: tuple[str, ...] = ()
-    bits: float = 0.0
-    n_subsets: int = 0
+    p_value: float | None = None  # None if not tested
+    conditioning_set: tuple[str, ...] = ()  # the subset with the smallest p-value
+    bits: float = 0.0  # given this subset
+    n_subsets: int = 0  # that were tested
 
 
 def assess(
@@ -118,7 +101,7 @@ def assess(
     c: irrelevant, 0.0 bit ('a',)
     """
     final = final or {}
-    context = replace(context, n_permutations=fixed_n_permutations(context))
+    context = replace(context, n_permutations=context.fixed_n_permutations)
     varying = [feature for feature in selected if len(feature.block)]
     others = [c for c in candidates if c not in selected and len(c.block)]
     found = {feature.name: Relevance(feature.name, "fixed") for feature in fixed}
@@ -133,32 +116,8 @@ def assess(
     return found
 
 
-def fixed_n_permutations(context: SelectionContext) -> int:
-    """Return the number of permutations of a test that is not sequential.
-
-    Examples
-    --------
-    >>> from pidselect.data import Block
-    >>> for alpha in (0.05, 0.01, 0.001):
-    ...     context = SelectionContext(Block(), (), alpha=alpha, n_permutations=None)
-    ...     print(fixed_n_permutations(context))
-    200
-    1000
-    10000
-    """
-    if context.n_permutations is not None:
-        return context.n_permutations
-    return min(ceil(PERMUTATIONS_TIMES_ALPHA / context.alpha), max_permutations(context.alpha))
-
-
 def max_subsets(n_features: int) -> int:
-    """Return the largest number of subsets that are tested for so many features.
-
-    Examples
-    --------
-    >>> [max_subsets(n_features) for n_features in (10, 200, 5000)]
-    [16, 10, 2]
-    """
+    """Return the largest number of subsets that are tested for so many features."""
     return min(MAX_SUBSETS, max(MIN_SUBSETS, MAX_TESTS // n_features))
 
 
@@ -182,14 +141,12 @@ class CMIGivenSubsets:
 
     Candidates are pairs of a feature and a subset, ordered by subset. Subsets are bound one after
     the other, so that each may use all the memory.
-
-    `known` are values that are known already, of the first permutations.
     """
 
     context: SelectionContext
     features: tuple[Feature, ...]
     subsets: tuple[tuple[Feature, ...], ...]
-    known: FloatArray | None = None
+    known: FloatArray | None = None  # values of the first permutations
 
     @property
     def candidates(self) -> tuple[Feature, ...]:
@@ -211,9 +168,8 @@ class CMIGivenSubsets:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
         if self.known is not None:
             return self.known[..., permutations.start : permutations.stop]
-        return np.concatenate(
-            [self._score_given(subset, permutations) for subset in self.subsets], axis=1
-        )
+        values = [self._score_given(subset, permutations) for subset in self.subsets]
+        return np.concatenate(values, axis=1)
 
     def conditioning_set(self, test: int) -> None:
         """Return None, as there are several."""
@@ -233,7 +189,7 @@ class CMIGivenSubsets:
 def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
     """Test with all permutations, unless the first ones show that nothing can be significant."""
     context = scores.context
-    n = fixed_n_permutations(context)
+    n = context.fixed_n_permutations
     first, end = 1 + context.n_pilot + min(FIRST_PERMUTATIONS, n), 1 + context.n_pilot + n
     callbacks = context.executor.callbacks
     callbacks.on_stage("roles", len(scores.features), scores.n_values * end, first == end)

@@ -216,6 +216,8 @@ class Selection:
         What is needed to repeat the selection.
     is_complete : bool
         False if the fit was interrupted: features and steps are then those so far.
+    frame_library : str, optional
+        The caller's library for dataframes.
     """
 
     features: tuple[str, ...]
@@ -333,8 +335,7 @@ class Selection:
             for number, step in enumerate(self.steps, start=1)
             for place, candidate in enumerate(step.candidates)
         ]
-        columns = zip(*rows, strict=True) if rows else ([] for _ in FRAME_COLUMNS)
-        frame = {name: list(values) for name, values in zip(FRAME_COLUMNS, columns, strict=True)}
+        frame = {name: [row[place] for row in rows] for place, name in enumerate(FRAME_COLUMNS)}
         return make_frame(frame, self.frame_library, FRAME_COLUMNS)
 
     def __repr__(self) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.estimators import Batch
-from pidselect.selection.bound_scorers import BoundScorers
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import BoundScorers
 from pidselect.selection.pool import Feature, Features
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
@@ -78,29 +78,15 @@ class StepScores:
 
 @dataclass(frozen=True, eq=False)
 class ConditionalMI(StepScores):
-    """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each.
-
-    Parameters
-    ----------
-    context, candidates, schemes
-        See `CandidateScores`.
-    given : tuple of tuples of Feature
-        The conditioning sets.
-    set_of : tuple of int
-        The conditioning set of each candidate, by its position in `given`.
-    stream_key : tuple of int
-        The key of the random stream: the phase and the step.
-    n_concurrent : int
-        How many conditioning sets are bound at the same time, each with a part of the memory.
-    """
+    """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each."""
 
     context: SelectionContext
     candidates: tuple[Feature, ...]
     schemes: tuple[str, ...]
-    given: tuple[Features, ...]
-    set_of: tuple[int, ...]
-    stream_key: tuple[int, ...]
-    n_concurrent: int = 1
+    given: tuple[Features, ...]  # the conditioning sets
+    set_of: tuple[int, ...]  # of each candidate, by its position in `given`
+    stream_key: tuple[int, ...]  # the phase and the step
+    n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
@@ -165,14 +151,9 @@ def cmi_given(
     n_concurrent: int = 1,
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates with one conditioning set."""
+    schemes, set_of = context.schemes(given), (0,) * len(candidates)
     return ConditionalMI(
-        context,
-        tuple(candidates),
-        context.schemes(given),
-        (given,),
-        (0,) * len(candidates),
-        stream_key,
-        n_concurrent,
+        context, tuple(candidates), schemes, (given,), set_of, stream_key, n_concurrent
     )
 
 
@@ -191,42 +172,20 @@ def cmi_given_each(
     n_concurrent = len(given)
     if context.n_permutations is not None:
         n_concurrent = min(n_concurrent, N_CONCURRENT)
+    schemes, set_of = context.schemes(largest), tuple(range(len(given)))
     return ConditionalMI(
-        context,
-        tuple(candidates),
-        context.schemes(largest),
-        tuple(given),
-        tuple(range(len(given))),
-        stream_key,
-        n_concurrent,
+        context, tuple(candidates), schemes, tuple(given), set_of, stream_key, n_concurrent
     )
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetIntersection:
+class SubsetIntersection(StepScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
+    context: SelectionContext
+    candidates: tuple[Feature, ...]
+    schemes: tuple[str, ...]
     scores: tuple[ConditionalMI, ...]
-
-    @property
-    def context(self) -> SelectionContext:
-        """The context of the selection."""
-        return self.scores[0].context
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """The candidates."""
-        return self.scores[0].candidates
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """The surrogate scheme of each test."""
-        return tuple(scheme for scores in self.scores for scheme in scores.schemes)
-
-    @property
-    def n_values(self) -> int:
-        """The number of values that are computed for one permutation."""
-        return sum(scores.n_values for scores in self.scores)
 
     def score(self, permutations: range) -> FloatArray:
         """Return the values of all tests."""

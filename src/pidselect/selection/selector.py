@@ -305,7 +305,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             if journal is not None:
                 stack.enter_context(journal.recording())
             if journal is None or not journal.is_finished:
-                announce_long_fit(context, pool, plan.criterion)
+                announce_long_fit(context, pool, plan)
             features, steps, final = select_features(context, pool, plan)
             columns = score_columns(
                 context, pool, features, steps, final, len(dataset.table), plan.criterion.is_cmi

@@ -23,7 +23,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ from pidselect.notebook import stability_html
 from pidselect.selection.callbacks import active_callbacks, use_callback
 from pidselect.selection.executor import discard
 from pidselect.selection.result import EmptySelectionWarning
+from pidselect.selection.validation import to_alpha
 from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
@@ -160,14 +160,9 @@ class Stability:
 
     def to_frame(self) -> Any:
         """Return a frame with one row per feature, in the caller's frame library."""
-        intervals = list(self.intervals.values())
-        columns: dict[str, list[Any]] = {
-            "feature": list(self.features),
-            "selected": list(self.counts.values()),
-            "frequency": list(self.frequencies.values()),
-            "lower": [lower for lower, _ in intervals],
-            "upper": [upper for _, upper in intervals],
-        }
+        lower, upper = zip(*self.intervals.values(), strict=True)
+        values = (self.features, self.counts.values(), self.frequencies.values(), lower, upper)
+        columns = dict(zip(FRAME_COLUMNS, map(list, values), strict=True))
         return make_frame(columns, self.frame_library, FRAME_COLUMNS)
 
     def __repr__(self) -> str:
@@ -244,9 +239,7 @@ def stability(
     Never selected: 1 of 5 features.
     """
     n_subsamples = check_count(n_subsamples, "n_subsamples", at_least=2)
-    fraction: object = sample_fraction
-    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
-        raise ValueError(f"sample_fraction={fraction!r} must be a number between 0 and 1.")
+    fraction = to_alpha(sample_fraction, "sample_fraction")
     check_jobs(n_jobs)
     if not hasattr(selector, "get_support"):
         raise TypeError(
@@ -262,7 +255,7 @@ def stability(
     passed = codes if has_fit_parameter(selector, "groups") else None
     tasks = (
         delayed(_select)(
-            selector, X, y, passed, subsample(units, strata, float(fraction), seed, i), seed, i
+            selector, X, y, passed, subsample(units, strata, fraction, seed, i), seed, i
         )
         for i in range(1, n_subsamples + 1)
     )
@@ -273,7 +266,7 @@ def stability(
     return Stability(
         features=names,
         selections=tuple(tuple(names[place] for place in support) for support in supports),
-        sample_fraction=float(fraction),
+        sample_fraction=fraction,
         frame_library=frame_library(X),
     )
 
@@ -281,17 +274,10 @@ def stability(
 def subsample(
     units: IntArray, strata: IntArray, fraction: float, seed: int, number: int
 ) -> IntArray:
-    """Return the rows of a random subsample, in ascending order.
+    """Return the rows of a random subsample, a pure function of seed and number, in order.
 
-    Parameters
-    ----------
-    units : array of int64, shape (n_samples,)
-        The unit of each row, which is sampled as a whole: the row itself, or its group.
-    strata : array of int64, shape (n_units,)
-    fraction : float
-        Of the units of each stratum; at least one unit of each is sampled.
-    seed, number : int
-        The subsample is a pure function of both.
+    Units, that is rows or groups, are sampled as a whole: a fraction of each stratum, and at least
+    one. `units` has shape (n_samples,), `strata` has shape (n_units,).
 
     Examples
     --------

@@ -44,22 +44,14 @@ BIT = NATS_PER_UNIT["bit"]
 class PermutationTestResult:
     """Observed values and surrogate values of the candidates of a step.
 
-    Parameters
-    ----------
-    candidate_scores : CandidateScores
-    chosen : int
-        The position of the candidate that is tested.
-    observed : array, shape (n_tests, n_candidates)
-        In bits or, for a portfolio, in standard deviations above the mean of the null distribution.
-    bits : array, shape (n_tests, n_candidates)
-        By the estimator of the portfolio with the largest score, at most the entropy of the target.
-    estimators : array of int, shape (n_tests, n_candidates)
-        The index of that estimator.
-    surrogates : array, shape (n_tests, n_candidates, n_permutations)
+    Scores are in bits or, for a portfolio, in standard deviations above the mean of the null
+    distribution. `bits` are those of the estimator with the largest score, at most the entropy of
+    the target; `estimators` is its index. Shapes are (n_tests, n_candidates), and that of
+    `surrogates` (n_tests, n_candidates, n_permutations).
     """
 
     candidate_scores: CandidateScores
-    chosen: int
+    chosen: int  # the position of the candidate that is tested
     observed: FloatArray
     bits: FloatArray
     estimators: IntArray

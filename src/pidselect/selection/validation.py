@@ -102,19 +102,12 @@ def to_bool(value: object, parameter: str) -> bool:
 
 def to_verbose(verbose: object, parameter: str) -> int:
     """Return an integer."""
-    return (
-        int(verbose) if isinstance(verbose, bool | np.bool_) else check_count(verbose, parameter, 0)
-    )
+    number = int(verbose) if isinstance(verbose, bool | np.bool_) else verbose
+    return check_count(number, parameter, 0)
 
 
 def to_criterion(criterion: object, parameter: str = "criterion") -> Criterion:
-    """Return the criterion of a name, or the object passed.
-
-    Examples
-    --------
-    >>> to_criterion("mi")
-    Unconditional(is_cmi=False, prunes=True, takes_portfolio=True)
-    """
+    """Return the criterion of a name, or the object passed."""
     if isinstance(criterion, type):
         raise TypeError(f"{parameter}={criterion!r} is a class; use {criterion.__name__}().")
     if not isinstance(criterion, str) and hasattr(criterion, "candidate_scores"):

@@ -24,22 +24,12 @@ ROUNDING = 1e-12
 
 
 def maximum_statistic(surrogates: FloatArray) -> FloatArray:
-    """Return the largest value over candidates for every permutation.
-
-    Parameters
-    ----------
-    surrogates : array, shape (n_candidates, n_permutations)
-    """
+    """Return the largest value over candidates, the first axis, for every permutation."""
     return np.asarray(surrogates.max(axis=0))
 
 
 def minimum_statistic(surrogates: FloatArray) -> FloatArray:
-    """Return the smallest value over candidates for every permutation.
-
-    Parameters
-    ----------
-    surrogates : array, shape (n_candidates, n_permutations)
-    """
+    """Return the smallest value over candidates, the first axis, for every permutation."""
     return np.asarray(surrogates.min(axis=0))
 
 

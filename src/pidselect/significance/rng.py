@@ -18,19 +18,9 @@ LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS = 5, 6, 7, 8, 9, 10
 
 
 def permutations(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> NDArray[np.int32]:
-    """Return random permutations of the samples.
+    """Return the permutations of these numbers, shape (len(numbers), n_samples).
 
-    Parameters
-    ----------
-    stream_key : tuple of int
-        Integers from 0 to 2**64 - 1.
-    numbers : range
-        The numbers of the permutations.
-    n_samples : int
-
-    Returns
-    -------
-    array of int32, shape (len(numbers), n_samples)
+    Entries of the stream key are integers from 0 to 2**64 - 1.
 
     Examples
     --------

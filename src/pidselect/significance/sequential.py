@@ -53,14 +53,9 @@ def max_permutations(alpha: float) -> int:
 
 
 def wealth(reached: NDArray[np.bool_], alpha: float) -> FloatArray:
-    """Return the wealth after each permutation, from a stake of 1.
+    """Return the wealth after each permutation, from a stake of 1; the game is fair for any alpha.
 
-    Parameters
-    ----------
-    reached : array of bool, shape (..., n_permutations)
-        Whether each surrogate value reached the observed value.
-    alpha : float
-        The level that the bet is made for; the game is fair for any.
+    `reached` is whether each surrogate value reached the observed one, (..., n_permutations).
 
     Examples
     --------
@@ -78,14 +73,7 @@ def _wealth(losses: NDArray[np.integer], n: NDArray[np.integer] | int, alpha: fl
 
 
 def betting_p_values(observed: FloatArray, null: FloatArray, alpha: float) -> FloatArray:
-    """Return p-values 1 / max W, valid for any stopping rule.
-
-    Parameters
-    ----------
-    observed : array, shape (n_candidates,)
-    null : array, shape (n_permutations,)
-        In the order of the permutations.
-    alpha : float
+    """Return p-values 1 / max W, valid for any stopping rule; `null` is in order of permutation.
 
     Examples
     --------

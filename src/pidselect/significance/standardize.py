@@ -46,28 +46,15 @@ OUTLIER = 4.0
 
 @dataclass(frozen=True, eq=False)
 class NullStandardizer:
-    """Null mean and standard deviation of every candidate and estimator.
+    """Null mean and standard deviation of every candidate and estimator."""
 
-    Parameters
-    ----------
-    centre, scale : array, shape (..., n_estimators, 1)
-    chi2_null : array of bool, shape (n_estimators, 1)
-        The estimators of which the signed square root is taken.
-    """
-
-    centre: FloatArray
+    centre: FloatArray  # (..., n_estimators, 1), as is `scale`
     scale: FloatArray
-    chi2_null: NDArray[np.bool_]
+    chi2_null: NDArray[np.bool_]  # (n_estimators, 1): whether the signed square root is taken
 
     @classmethod
     def from_pilot(cls, pilot: FloatArray, chi2_null: Sequence[bool]) -> NullStandardizer:
-        """Estimate centre and scale from pilot permutations.
-
-        Parameters
-        ----------
-        pilot : array, shape (..., n_candidates, n_estimators, n_permutations)
-        chi2_null : sequence of bool, one for each estimator
-        """
+        """Estimate both from a pilot, (..., n_candidates, n_estimators, n_permutations)."""
         which = np.array(chi2_null)[:, np.newaxis]
         values, n = _signed_root(pilot, which), pilot.shape[-1]
         with np.errstate(invalid="ignore"):  # the scale of infinite values is NaN

@@ -73,7 +73,7 @@ def permute_globally(given: Block, n_samples: int, groups: IntArray | None) -> P
            [2, 1, 0, 5, 3, 4]], dtype=int32)
     """
     if groups is None:
-        return partial(_sample_permutations, n_samples)
+        return partial(permutations, n_samples=n_samples)
     return partial(_sample, "within", partition(groups))
 
 
@@ -172,15 +172,7 @@ OWN_SCHEMES = frozenset(SURROGATES.values())
 def bind_scheme(
     scheme: str, given: Block, n_samples: int, groups: IntArray | None
 ) -> PermutationSampler:
-    """Return the sampler of a named scheme; its permutation 0 is the observed data.
-
-    Examples
-    --------
-    >>> bind_scheme("global", Block(), 6, None)((0,), range(0, 3))
-    array([[0, 1, 2, 3, 4, 5],
-           [5, 3, 2, 4, 0, 1],
-           [2, 0, 5, 1, 3, 4]], dtype=int32)
-    """
+    """Return the sampler of a named scheme; its permutation 0 is the observed data."""
     bind = SURROGATES[scheme]
     sampler = bind(given, n_samples, groups)
     if bind not in OWN_SCHEMES:
@@ -205,13 +197,7 @@ def _observed_first(
 
 
 def check_groups(groups: Any, n_samples: int) -> IntArray | None:
-    """Return the groups of the rows as 0, 1, ... in order of appearance.
-
-    Parameters
-    ----------
-    groups : list, array or series, or None
-        One value for every row: numbers, texts or times, none of them missing.
-    n_samples : int
+    """Return the groups of the rows, numbers, texts or times, as 0, 1, ... in order of appearance.
 
     Examples
     --------
@@ -246,6 +232,31 @@ class _Coordinates:
     patterns: IntArray  # (n_samples,): joint level of labels and of missing numbers
     label_distance: float  # squared distance of two labels
 
+    @classmethod
+    def of(cls, given: Block, n_samples: int) -> _Coordinates:
+        numbers, labels, patterns = [], [], []
+        for column in given.columns:
+            if column.feature_type == "nominal":
+                labels.append(column.codes())
+                continue
+            present = ~np.isnan(column.values)
+            ranks = np.full(n_samples, np.nan)
+            ranks[present] = 2 * rankdata(column.values[present])
+            numbers.append(ranks)
+            if not present.all():
+                patterns.append(present.astype(np.int64))
+        # Twice an average rank is an integer, and so is a squared distance; less than half of that
+        # in the extra coordinate cannot reverse their order.
+        ties = np.empty(n_samples)
+        fill_fractions(TIES, ties)
+        zeros = np.zeros(n_samples, dtype=np.int64)
+        return cls(
+            numbers=np.stack([*numbers, ties / 2], axis=1),
+            labels=np.stack(labels, axis=1) if labels else np.empty((n_samples, 0), dtype=np.int64),
+            patterns=reduce(_joint_codes, [*labels, *patterns], zeros),
+            label_distance=4.0 * n_samples**2,
+        )
+
     def take(self, rows: IntArray) -> _Coordinates:
         return _Coordinates(
             self.numbers[rows], self.labels[rows], self.patterns[rows], self.label_distance
@@ -266,13 +277,8 @@ def nearest_samples(
     a present number.
 
     A random coordinate, smaller than any difference of distances, breaks ties: it distributes
-    neighbours evenly among tied samples, and lets trees split them.
-
-    Returns
-    -------
-    NearestSamples
-        `members`, int32 of shape (n_samples, n_neighbours), of which the first `size` are
-        valid: a group may have fewer samples.
+    neighbours evenly among tied samples, and lets trees split them. Of `members`, int32 of shape
+    (n_samples, n_neighbours), the first `size` are valid: a group may have fewer samples.
 
     Examples
     --------
@@ -282,37 +288,13 @@ def nearest_samples(
     array([[0, 2],
            [5, 3]], dtype=int32)
     """
-    coordinates = _coordinates(given, n_samples)
+    coordinates = _Coordinates.of(given, n_samples)
     members = np.zeros((n_samples, min(n_neighbours, n_samples)), dtype=np.int32)
     size = np.zeros(n_samples, dtype=np.int32)
     for rows in _groups_of(np.zeros(n_samples, dtype=np.int64) if groups is None else groups):
         size[rows] = k = min(n_neighbours, len(rows))
         members[rows, :k] = rows[_nearest(coordinates.take(rows), k)]
     return NearestSamples(members, size)
-
-
-def _coordinates(given: Block, n_samples: int) -> _Coordinates:
-    ties = np.empty(n_samples)
-    fill_fractions(TIES, ties)
-    # Twice an average rank is an integer, and so is a squared distance; less than half of that in
-    # the extra coordinate cannot reverse their order.
-    numbers, labels, patterns = [], [], []
-    for column in given.columns:
-        if column.feature_type == "nominal":
-            labels.append(column.codes())
-            continue
-        present = ~np.isnan(column.values)
-        ranks = np.full(n_samples, np.nan)
-        ranks[present] = 2 * rankdata(column.values[present])
-        numbers.append(ranks)
-        if not present.all():
-            patterns.append(present.astype(np.int64))
-    return _Coordinates(
-        numbers=np.stack([*numbers, ties / 2], axis=1),
-        labels=np.stack(labels, axis=1) if labels else np.empty((n_samples, 0), dtype=np.int64),
-        patterns=reduce(_joint_codes, [*labels, *patterns], np.zeros(n_samples, dtype=np.int64)),
-        label_distance=4.0 * n_samples**2,
-    )
 
 
 def _nearest(coordinates: _Coordinates, k: int) -> IntArray:
@@ -416,24 +398,11 @@ def _joint_codes(first: IntArray, second: IntArray) -> IntArray:
 
 # Samplers are partial functions of these, which, unlike closures, can be pickled.
 
-_KERNELS = {
-    "within": fill_within_groups,
-    "local": fill_local_permutations,
-    "shift": fill_shifts,
-}
-
-
-def _sample_permutations(
-    n_samples: int, stream_key: tuple[int, ...], numbers: range
-) -> NDArray[np.int32]:
-    return permutations(stream_key, numbers, n_samples)
+_KERNELS = {"within": fill_within_groups, "local": fill_local_permutations, "shift": fill_shifts}
 
 
 def _sample(
-    kernel: str,
-    samples: Partition | NearestSamples,
-    stream_key: tuple[int, ...],
-    numbers: range,
+    kernel: str, samples: Partition | NearestSamples, stream_key: tuple[int, ...], numbers: range
 ) -> NDArray[np.int32]:
     """Permute samples within groups, among nearest samples, or by shifts within groups."""
     rows = np.empty((len(numbers), len(samples[0])), dtype=np.int32)
