@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.simd64 import (
+from pidselect.estimators.knn.simd import (
     LANES,
     count_below,
     count_nearer,
