@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import Block, Column, FloatArray
-from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
+from pidselect.estimators.base import Batch, Estimator, Scorer, check_same_length
 from pidselect.estimators.cuda.device import (
     LANES,
     Cuda,
@@ -131,8 +131,7 @@ def bind_on(
     if formula is None or formula.k > MAX_NEIGHBOURS or is_discrete:
         return HostScorer(on_cpu())
     check_enough_samples(target.n_samples, formula.k)
-    if formula.strict:
-        target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
+    target, given = formula.accept(target), formula.accept(given)
     with device.lock:
         memory = int(LIST_MEMORY * device.free_bytes() / share)
         spaces = bind_spaces(device, target, given, formula, memory, list_bounds)
@@ -303,7 +302,7 @@ class CudaScorer:
             with self.device.lock:
                 scorer = self.on_cpu
             return scorer.score(Batch.of_permutations(batch.block, np.asarray(batch.rows)))
-        block = as_numbers(batch.block, "KSG") if self.formula.strict else batch.block
+        block = self.formula.accept(batch.block)
         max_distance = float(max_distances(block)[0])
         with self.device.lock:
             rows = self._rows_there(batch.rows)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
-from pidselect.estimators.base import Batch, check_same_length, group_starts
+from pidselect.estimators.base import (
+    MAX_MEMORY,
+    Batch,
+    Scorer,
+    as_numbers,
+    check_same_length,
+    group_starts,
+)
 from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, score_continuous
 from pidselect.estimators.knn.discrete import Strata, score_discrete
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
@@ -49,6 +56,33 @@ MEMORY_BESIDE_STRATA = 2**26
 
 #: Average number of samples from which strata are used, in multiples of k.
 SAMPLES_PER_STRATUM = 10
+
+
+class NeighbourEstimator(BaseEstimator):
+    """What `KSG` and `Mixed` share: parameters k and scale, and binding by neighbour lists."""
+
+    chi2_null: ClassVar[bool] = False
+    k: int
+    scale: Scale
+
+    @property
+    def uses_ranks_only(self) -> bool:
+        """Whether the estimate is invariant under strictly monotone maps of numeric columns."""
+        return self.scale == "rank"
+
+    def formula(self, n_samples: int) -> Formula:
+        """Return how counts of neighbours become a value."""
+        raise NotImplementedError
+
+    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+        """List every sample's neighbours in (y, S) and in S."""
+        check_neighbours(self.k, self.scale)
+        check_enough_samples(target.n_samples, self.k)
+        formula = self.formula(target.n_samples)
+        return self._bind(formula.accept(target), formula.accept(given), formula, max_memory)
+
+    def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
+        return NeighbourScorer(bind_target(target, given, formula, max_memory), formula)
 
 
 def check_neighbours(k: object, scale: object) -> None:
@@ -185,8 +219,9 @@ class BoundTarget:
     is_continuous: bool
 
 
-def bind_target(target: Block, given: Block, k: int, scale: Scale, max_memory: int) -> BoundTarget:
+def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) -> BoundTarget:
     """List neighbours in (y, S) and in S, and choose the kernels."""
+    k, scale = formula.k, formula.scale
     everything = to_space(target + given, target.n_samples, scale)
     order = spatial_order(everything.values)
     values, n_target = np.ascontiguousarray(everything.values[:, order]), len(target)
@@ -255,6 +290,10 @@ class Formula:
     weight: FloatArray  # by count
     offset: float
 
+    def accept(self, block: Block) -> Block:
+        """Return a block as the estimator takes it; KSG, whose counts are strict, needs numbers."""
+        return as_numbers(block, "KSG") if self.strict else block
+
     @cached_property
     def unit(self) -> float:
         """The smallest power of two in which sums of four weights per sample do not overflow.
@@ -277,14 +316,13 @@ class NeighbourScorer:
 
     bound: BoundTarget
     formula: Formula
-    to_candidate: Callable[[Block], Candidate]
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         bound, rule = self.bound, self.formula.rule
         n_samples = len(bound.order)
         check_same_length(batch, n_samples)
-        candidate = self.to_candidate(batch.block)
+        candidate = to_candidate(self.formula.accept(batch.block), self.formula.scale)
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
         rows = np.take(batch.rows, bound.order, axis=1)
