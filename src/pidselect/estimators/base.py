@@ -158,11 +158,11 @@ def as_numbers(block: Block, estimator: str) -> Block:
     )
 
 
-def check_same_length(batch: Batch, n_samples: int) -> None:
+def check_same_length(block: Block, n_samples: int) -> None:
     """Refuse a candidate whose number of samples differs from that of the target."""
-    if batch.block.n_samples != n_samples:
+    if block.n_samples != n_samples:
         raise ValueError(
-            f"x has {batch.block.n_samples} samples and y has {n_samples}: "
+            f"x has {block.n_samples} samples and y has {n_samples}: "
             "each needs one value per sample."
         )
 

@@ -321,7 +321,7 @@ class NeighbourScorer:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         bound, rule = self.bound, self.formula.rule
         n_samples = len(bound.order)
-        check_same_length(batch, n_samples)
+        check_same_length(batch.block, n_samples)
         candidate = to_candidate(self.formula.accept(batch.block), self.formula.scale)
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.

@@ -65,7 +65,7 @@ class KSG2Scorer:
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         k, n_samples = self.formula.k, self.spaces.joint.values.shape[1]
-        check_same_length(batch, n_samples)
+        check_same_length(batch.block, n_samples)
         counts = np.maximum(np.arange(n_samples), 1.0)  # counts include the k neighbours
         if len(self.spaces.given.values):
             rule = KSG2Rule(k, digamma(counts), digamma(counts) - 1.0 / counts)
