@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -140,27 +140,6 @@ def to_candidate(block: Block, scale: Scale) -> Candidate:
     return Candidate(values, max_distances(block), sort_column(values[:, 0]))
 
 
-def to_target_spaces(
-    joint: Space, given: Space, blocks: tuple[Block, Block], k: int, max_memory: int
-) -> TargetSpaces:
-    """List the neighbours of every sample in (y, S) and in S."""
-    joint_block, given_block = blocks
-    is_sorted = len(given_block) == 1 and given_block.feature_types[0] != "nominal"
-    listed = Block() if is_sorted else given_block
-    joint_length, given_length = list_lengths(joint_block, listed, k, max_memory)
-    joint_boxes, given_boxes = bounding_boxes(joint), bounding_boxes(given)
-    return TargetSpaces(
-        joint,
-        joint.values.T.copy(),
-        joint_boxes,
-        list_neighbours(joint, joint_boxes, joint_length),
-        given,
-        given_boxes,
-        list_neighbours(given, given_boxes, given_length),
-        sort_column(given.values[0] if is_sorted else np.empty(0)),
-    )
-
-
 def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
     """Return the lengths of lists in (y, S) and in S; 0 if S is empty.
 
@@ -198,25 +177,13 @@ def samples_and_axes(block: Block) -> tuple[float, int]:
     return block.n_samples / n_levels, len(block) - len(few)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundTarget:
-    """The target and the conditioning set, with samples in `spatial_order`.
+class BoundTarget(NamedTuple):
+    """The target and the conditioning set, with samples in `spatial_order`."""
 
-    Parameters
-    ----------
-    order : array of int
-        The original index of each sample.
-    spaces : TargetSpaces
-    strata : Strata or None
-        Samples grouped by (y, S), if all columns are discrete with few levels.
-    is_continuous : bool
-        Whether the kernel for continuous columns applies.
-    """
-
-    order: IntArray
+    order: IntArray  # the original index of each sample
     spaces: TargetSpaces
-    strata: Strata | None
-    is_continuous: bool
+    strata: Strata | None  # samples grouped by (y, S), if all columns are discrete with few levels
+    is_continuous: bool  # whether the kernel for continuous columns applies
 
 
 def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) -> BoundTarget:
@@ -231,8 +198,22 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
     if strata is not None:
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
-    spaces = to_target_spaces(joint, given_space, (target + given, given), k, max_memory)
-    has_lists = spaces.joint_lists.sample.shape[1] >= MIN_LIST
+    is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
+    listed = Block() if is_sorted else given
+    joint_length, given_length = list_lengths(target + given, listed, k, max_memory)
+    joint_boxes, given_boxes = bounding_boxes(joint), bounding_boxes(given_space)
+    joint_lists = list_neighbours(joint, joint_boxes, joint_length)
+    spaces = TargetSpaces(
+        joint,
+        joint.values.T.copy(),
+        joint_boxes,
+        joint_lists,
+        given_space,
+        given_boxes,
+        list_neighbours(given_space, given_boxes, given_length),
+        sort_column(given_space.values[0] if is_sorted else np.empty(0)),
+    )
+    has_lists = joint_lists.sample.shape[1] >= MIN_LIST
     return BoundTarget(order, spaces, strata, has_lists and is_continuous(joint))
 
 
