@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.knn.binding import is_continuous
+from pidselect.estimators.knn.binding import is_continuous, to_candidate
 from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, score_continuous
 from pidselect.estimators.knn.general import score_general
 from pidselect.estimators.knn.grid_index import build_grid, find_interval
@@ -41,7 +41,7 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
     scorer = estimator.bind(
         Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
     )
-    candidate = scorer.to_candidate(Block((column(x),)))
+    candidate = to_candidate(Block((column(x),)), estimator.scale)
     quick, exact = np.empty((2, len(rows)), dtype=np.int64)
     spaces, rule = scorer.bound.spaces, scorer.formula.rule
     rows = np.take(rows, scorer.bound.order, axis=1)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
+from pidselect.estimators.cuda import scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
 from pidselect.selection import executor
@@ -68,12 +69,12 @@ def some_rows(n_samples, n_rows=33):
     return np.concatenate([observed, permutations((3,), range(1, n_rows), n_samples)])
 
 
-def check_same(device, estimator, target, given, candidate, rows=None, **limits):
+def check_same(device, estimator, target, given, candidate, rows=None):
     rows = some_rows(target.n_samples) if rows is None else rows
     expected = estimator.bind(target, given).score(Batch(candidate, rows))
-    scorer = bind_on(device, estimator, target, given, MEMORY, **limits)
-    assert isinstance(scorer, CudaScorer)
-    np.testing.assert_array_equal(scorer.score(Batch(candidate, rows)), expected)
+    bound = bind_on(device, estimator, target, given, MEMORY)
+    assert isinstance(bound, CudaScorer)
+    np.testing.assert_array_equal(bound.score(Batch(candidate, rows)), expected)
 
 
 # ------------------------------------------------------------------ permutations
@@ -124,15 +125,16 @@ def test_one_neighbour_of_few_samples(device, n_samples):
 
 @pytest.mark.parametrize("digits", [None, 0])
 @pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=["ksg", "mixed"])
-def test_lists_that_end_early(device, estimator, digits):
+def test_lists_that_end_early(device, estimator, digits, monkeypatch):
+    monkeypatch.setattr(scorer, "LIST_BOUNDS", (8, 8))
     for n_given in (1, 2):
-        data = variables(100, n_given, digits=digits)
-        check_same(device, estimator, *data, list_bounds=(8, 8))
+        check_same(device, estimator, *variables(100, n_given, digits=digits))
 
 
-def test_lists_limited_by_memory(compiled):
+def test_lists_limited_by_memory(compiled, monkeypatch):
+    monkeypatch.setattr(scorer, "LIST_BOUNDS", (32, 4096))
     device = replace(compiled, free=4 * 100 * 16 * 12)  # about 16 neighbours of 12 bytes each
-    check_same(device, KSG(), *variables(100, 2), list_bounds=(32, 4096))
+    check_same(device, KSG(), *variables(100, 2))
 
 
 def test_large_conditioning_set(device):
@@ -146,8 +148,9 @@ def test_indices_of_32_bits(compiled):
     np.testing.assert_array_equal(rows.on_cpu, permutations((1,), range(1, 9), 50))
 
 
-def test_permutations_in_chunks(device):
-    check_same(device, KSG(), *variables(50, 2), rows=some_rows(50, 70), chunk_bytes=1)
+def test_permutations_in_chunks(device, monkeypatch):
+    monkeypatch.setattr(scorer, "CHUNK_BYTES", 1)
+    check_same(device, KSG(), *variables(50, 2), rows=some_rows(50, 70))
     assert device.launched.count("score_columns") == 3
 
 
@@ -179,11 +182,11 @@ def test_several_targets(device):
 @pytest.mark.parametrize("estimator", [KSG(algorithm=2), Copula(), KSG(k=33)])
 def test_estimators_without_a_kernel_stay_on_the_cpu(device, estimator):
     target, given, candidate = variables(60, 1)
-    scorer = bind_on(device, estimator, target, given, MEMORY)
-    assert not isinstance(scorer, CudaScorer)
+    bound = bind_on(device, estimator, target, given, MEMORY)
+    assert not isinstance(bound, CudaScorer)
     rows = some_rows(60)
     expected = estimator.bind(target, given).score(Batch(candidate, rows))
-    np.testing.assert_array_equal(scorer.score(Batch(candidate, rows)), expected)
+    np.testing.assert_array_equal(bound.score(Batch(candidate, rows)), expected)
     assert not device.launched
 
 
@@ -204,9 +207,9 @@ def test_several_columns_are_scored_on_the_cpu(device):
 
 def test_wrong_length(device):
     target, given, _ = variables(60, 1)
-    scorer = bind_on(device, KSG(), target, given, MEMORY)
+    bound = bind_on(device, KSG(), target, given, MEMORY)
     with pytest.raises(ValueError, match=r"50.*60"):
-        scorer.score(Batch.observed(variables(50, 0)[2]))
+        bound.score(Batch.observed(variables(50, 0)[2]))
 
 
 @pytest.mark.parametrize(

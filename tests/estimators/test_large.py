@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from pidselect.data import Block, Column, ColumnStore
 from pidselect.estimators import Batch
-from pidselect.estimators.discrete import Discrete, small_codes
-from pidselect.estimators.discrete_kernels import score_by_group, score_by_table
+from pidselect.estimators.discrete import Discrete, score_by_group, score_by_table, small_codes
 from pidselect.estimators.gaussian import MIN_CANDIDATES, Copula, Gaussian
 from pidselect.significance import permutations
 
@@ -70,7 +69,7 @@ def test_gaussian_sums_do_not_depend_on_the_order_of_the_samples(seed, n_samples
         target=scorer.basis.target[:, ::-1].copy(),
         given=scorer.basis.given[:, ::-1].copy(),
     )
-    other = type(scorer)(turned, scorer.transformation)
+    other = type(scorer)(turned, scorer.transformation, scorer.chunk)
     backwards = one[:, ::-1].copy()
     assert scorer.score(Batch(block(x), one)) == other.score(Batch(block(x), backwards))
 

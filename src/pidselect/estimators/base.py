@@ -30,13 +30,9 @@ NATS_PER_UNIT: dict[str, float] = {"bit": math.log(2.0), "nat": 1.0}
 class Batch:
     """A candidate and m permutations of its samples.
 
-    Parameters
-    ----------
-    block : Block
-        The candidate variable.
-    rows : array of int, shape (m, n_samples)
-        In permutation m, sample i has the value of sample ``rows[m, i]``. Every row must hold each
-        of 0 to n_samples - 1 once, which is checked: scorers need not.
+    `rows` have the shape (m, n_samples): in permutation m, sample i has the value of sample
+    ``rows[m, i]``. Every row must hold each of 0 to n_samples - 1 once, which is checked: scorers
+    need not.
     """
 
     block: Block
@@ -106,10 +102,7 @@ class Scorer(Protocol):
     """An estimator bound to a target and a conditioning set."""
 
     def score(self, batch: Batch) -> FloatArray:
-        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,).
-
-        The rows of a batch are permutations; see `Batch`.
-        """
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         ...
 
 
@@ -158,11 +151,11 @@ def as_numbers(block: Block, estimator: str) -> Block:
     )
 
 
-def check_same_length(batch: Batch, n_samples: int) -> None:
-    """Refuse a candidate whose number of samples differs from that of the target."""
-    if batch.block.n_samples != n_samples:
+def check_same_length(block: Block, n_samples: int, name: str = "x") -> None:
+    """Refuse a variable whose number of samples differs from that of the target."""
+    if block.n_samples != n_samples:
         raise ValueError(
-            f"x has {batch.block.n_samples} samples and y has {n_samples}: "
+            f"{name} has {block.n_samples} samples and y has {n_samples}: "
             "each needs one value per sample."
         )
 

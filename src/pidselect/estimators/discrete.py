@@ -1,17 +1,21 @@
-"""Plug-in estimator of the mutual information of discrete variables."""
+"""Plug-in estimator of the mutual information of discrete variables.
+
+Cells are tallied by their number of samples before they are weighted, in ascending order, so that
+the sum does not depend on the order of the samples.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Block, FloatArray, check_choice
+from pidselect.data import Block, FloatArray, IntArray, check_choice
 from pidselect.data.column import narrowed
 from pidselect.estimators.base import (
     MAX_MEMORY,
@@ -21,7 +25,7 @@ from pidselect.estimators.base import (
     check_same_length,
     partition,
 )
-from pidselect.estimators.discrete_kernels import Cells, score_by_group, score_by_table
+from pidselect.jit import njit
 
 #: Cells of (x, y, S) up to which a contingency table is used for any number of samples; else up to
 #: one cell per sample.
@@ -98,6 +102,14 @@ def sum_of_weights(codes: NDArray[np.int32], weight: FloatArray) -> float:
     return float(np.bincount(np.bincount(codes), minlength=len(weight)) @ weight)
 
 
+class Cells(NamedTuple):
+    """The joint level of (y, S) of every sample, and the level of S of each joint level."""
+
+    joint: NDArray[np.int32]  # (n_samples,)
+    given_of_joint: NDArray[np.int32]  # (n_joint,)
+    n_given: int
+
+
 @dataclass(frozen=True, eq=False)
 class DiscreteScorer:
     """Scores candidates by the counts of their levels within the cells of (y, S) and of S."""
@@ -115,7 +127,7 @@ class DiscreteScorer:
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         n_samples = len(self.cells.joint)
-        check_same_length(batch, n_samples)
+        check_same_length(batch.block, n_samples)
         check_discrete(batch.block)
         sums = np.empty(len(batch))
         codes = small_codes(batch.block)
@@ -146,3 +158,95 @@ def target_entropy(target: Block) -> float | None:
         return None
     shares = np.bincount(target.codes()) / target.n_samples
     return -float((shares * np.log2(shares)).sum())
+
+
+@njit(cache=True, nogil=True)
+def score_by_table(
+    codes: NDArray[np.uint8],  # any unsigned type; smaller types make better use of the cache
+    rows: NDArray[np.int32],
+    cells: Cells,
+    weight: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Fill `values` as `score_by_group` does, to the bit, by a contingency table of all cells."""
+    n_levels, n_joint = np.int64(codes.max()) + 1, cells.given_of_joint.size
+    # Two tables: consecutive increments of one cell would wait for each other.
+    even, odd = np.empty((2, n_joint * n_levels), dtype=np.int32)
+    given = np.empty(cells.n_given * n_levels, dtype=np.int32)
+    tally = np.zeros(weight.size, dtype=np.int64)
+    sizes = np.empty(even.size + given.size, dtype=np.int64)
+    end = codes.size - codes.size % 2
+    for m in range(rows.shape[0]):
+        even[:], odd[:], given[:] = 0, 0, 0
+        row = rows[m]
+        for i in range(0, end, 2):
+            even[cells.joint[i] * n_levels + codes[row[i]]] += 1
+            odd[cells.joint[i + 1] * n_levels + codes[row[i + 1]]] += 1
+        for i in range(end, codes.size):
+            even[cells.joint[i] * n_levels + codes[row[i]]] += 1
+        n_sizes = 0
+        for j in range(n_joint):
+            base = cells.given_of_joint[j] * n_levels
+            for level in range(n_levels):
+                n = even[j * n_levels + level] + odd[j * n_levels + level]
+                given[base + level] += n
+                n_sizes = _tally_cell(n, 1, tally, sizes, n_sizes)
+        for cell in range(given.size):
+            n_sizes = _tally_cell(given[cell], -1, tally, sizes, n_sizes)
+        values[m] = 0.0
+        for n in np.sort(sizes[:n_sizes]):
+            values[m] += tally[n] * weight[n]
+            tally[n] = 0
+
+
+@njit(cache=True, nogil=True)
+def _tally_cell(n: int, change: int, tally: IntArray, sizes: IntArray, n_sizes: int) -> int:
+    """Tally a cell of n samples and list its size; return the number of listed sizes."""
+    if n == 0:
+        return n_sizes
+    if tally[n] == 0:
+        sizes[n_sizes] = n
+        n_sizes += 1
+    tally[n] += change
+    return n_sizes
+
+
+@njit(cache=True, nogil=True)
+def score_by_group(
+    codes: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    joint: Partition,
+    given: Partition,
+    weight: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Fill ``values[m]`` with the sum of ``weight[n]`` over the cells of (x, y, S) less (x, S).
+
+    The levels of x are counted in one group at a time: no table of all joint levels is needed.
+    """
+    x = np.empty(codes.size, dtype=np.int64)
+    cell = np.zeros(codes.max() + 1, dtype=np.int64)
+    tally = np.empty(weight.size, dtype=np.int64)
+    for m in range(rows.shape[0]):
+        for i in range(codes.size):
+            x[i] = codes[rows[m, i]]
+        tally[:] = 0
+        _tally_groups(x, joint, 1, cell, tally)
+        _tally_groups(x, given, -1, cell, tally)
+        values[m] = 0.0
+        for n in range(weight.size):
+            values[m] += tally[n] * weight[n]
+
+
+@njit(cache=True, nogil=True)
+def _tally_groups(
+    x: IntArray, groups: Partition, change: int, cell: IntArray, tally: IntArray
+) -> None:
+    for group in range(groups.start.size - 1):
+        members = groups.samples[groups.start[group] : groups.start[group + 1]]
+        for i in members:
+            cell[x[i]] += 1
+        for i in members:
+            if cell[x[i]] > 0:
+                tally[cell[x[i]]] += change
+                cell[x[i]] = 0

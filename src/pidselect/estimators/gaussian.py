@@ -92,13 +92,26 @@ class Gaussian(BaseEstimator):
     """
 
     chi2_null: ClassVar[bool] = True
+    uses_ranks_only: ClassVar[bool] = False
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Regress S out of the target."""
-        return _bind(target, given, linear_direction, max_memory)
+        n = target.n_samples
+        direction_of = rank_direction if self.uses_ranks_only else linear_direction
+        if n < MIN_SAMPLES:
+            raise ValueError(
+                f"A covariance needs at least {MIN_SAMPLES} samples, but n_samples={n}."
+            )
+        empty = np.empty((0, n))
+        explained = _directions(_axes(given, direction_of), empty) if len(given) else empty
+        residual = _directions(_axes(target, direction_of), explained)
+        by_sample = np.ascontiguousarray(np.vstack([explained, residual]).T)
+        basis = ConditioningBasis(explained, residual, by_sample)
+        chunk = max(1, min(MAX_CHUNK, int(CHUNK_MEMORY * max_memory) // (4 * n)))
+        return GaussianScorer(basis, direction_of, chunk)
 
 
-class Copula(BaseEstimator):
+class Copula(Gaussian):
     """Gaussian copula mutual information: the Gaussian estimator of normal scores of the ranks.
 
     Rank n of N becomes the n / (N + 1) quantile of the standard normal distribution, ties sharing
@@ -127,26 +140,7 @@ class Copula(BaseEstimator):
     0.3
     """
 
-    chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = True
-
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
-        """Regress the normal scores of S out of those of the target."""
-        return _bind(target, given, rank_direction, max_memory)
-
-
-def _bind(
-    target: Block, given: Block, transformation: Transformation, max_memory: int
-) -> GaussianScorer:
-    n = target.n_samples
-    if n < MIN_SAMPLES:
-        raise ValueError(f"A covariance needs at least {MIN_SAMPLES} samples, but n_samples={n}.")
-    empty = np.empty((0, n))
-    explained = _directions(_axes(given, transformation), empty) if len(given) else empty
-    residual = _directions(_axes(target, transformation), explained)
-    by_sample = np.ascontiguousarray(np.vstack([explained, residual]).T)
-    chunk = max(1, min(MAX_CHUNK, int(CHUNK_MEMORY * max_memory) // (4 * n)))
-    return GaussianScorer(ConditioningBasis(explained, residual, by_sample), transformation, chunk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,83 +149,67 @@ class GaussianScorer:
 
     basis: ConditioningBasis
     transformation: Transformation
-    chunk: int = MAX_CHUNK
+    chunk: int
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         return self.score_together([batch.block], batch.rows)[0]
 
     def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
-        """Return I(x; y | S) in nats for candidates with the same permutations.
-
-        Parameters
-        ----------
-        blocks : sequence of Block
-        rows : array of int32, shape (m, n_samples)
-            Permutations, unchecked.
-
-        Returns
-        -------
-        array, shape (n_blocks, m)
-        """
+        """Return I(x; y | S) in nats, shape (n_blocks, m), for candidates permuted by `rows`."""
         for block in blocks:
-            check_same_length(Batch.of_permutations(block, rows), self.basis.given.shape[1])
+            check_same_length(block, self.basis.given.shape[1])
         values = np.full((len(blocks), len(rows)), np.nan)
         single = [index for index, block in enumerate(blocks) if _is_single_column(block)]
         if len(single) < MIN_CANDIDATES:
             single = []
         else:
-            self._score_columns(blocks, single, rows, values)
+            values[single] = self._score_columns([blocks[i].columns[0] for i in single], rows)
         others = set(range(len(blocks))).difference(single)
         for index, block in enumerate(blocks):
             if index in others:
-                values[index] = self._score_block(Batch.of_permutations(block, rows))
+                values[index] = self._score_block(block, rows)
             inaccurate = np.flatnonzero(np.isnan(values[index]))
             if inaccurate.size:
-                batch = Batch.of_permutations(block, rows[inaccurate])
-                values[index, inaccurate] = self._score_residuals(batch)
+                values[index, inaccurate] = self._score_residuals(block, rows[inaccurate])
         return values
 
-    def _score_columns(
-        self,
-        blocks: Sequence[Block],
-        indices: Sequence[int],
-        rows: NDArray[np.int32],
-        values: FloatArray,
-    ) -> None:
-        """Score single columns, NaN if inaccurate."""
-        directions = [blocks[index].columns[0].made(self.transformation) for index in indices]
+    def _score_columns(self, columns: Sequence[Column], rows: NDArray[np.int32]) -> FloatArray:
+        """Score single columns, shape (n_columns, m), NaN if inaccurate."""
+        directions = [column.made(self.transformation) for column in columns]
         n_samples, n_basis = self.basis.by_sample.shape
+        values = np.empty((len(columns), len(rows)))
         for first in range(0, len(rows), self.chunk):
             some = slice(first, first + self.chunk)
             inverse = np.empty(rows[some].shape, dtype=np.int32)
             invert_permutations(rows[some], inverse)
-            loadings = np.zeros((len(indices), len(inverse), n_basis))
+            loadings = np.zeros((len(columns), len(inverse), n_basis))
             for start in range(0, n_samples, SAMPLES_PER_BLOCK):
                 x = np.stack([v[start : start + SAMPLES_PER_BLOCK] for v in directions])
                 add_products(x, start, inverse, self.basis, loadings)
             found = np.empty(loadings.shape[:2])
             information_from_loadings(loadings, len(self.basis.given), found)
-            values[indices, some] = found
-
-    def _score_block(self, batch: Batch) -> FloatArray:
-        """Score a candidate of any number of directions, shape (m,), NaN if inaccurate."""
-        values = np.empty(len(batch))
-        levels = _level_directions(batch.block)
-        if levels is not None:
-            score_levels(levels, batch.rows, self.basis, values)
-            return values
-        directions = _axes(batch.block, self.transformation)
-        if len(directions) > 1:
-            directions = _directions(directions, np.empty((0, batch.block.n_samples)))
-        score_directions(directions, batch.rows, self.basis, values)
+            values[:, some] = found
         return values
 
-    def _score_residuals(self, batch: Batch) -> FloatArray:
+    def _score_block(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
+        """Score a candidate of any number of directions, shape (m,), NaN if inaccurate."""
+        values = np.empty(len(rows))
+        levels = _level_directions(block)
+        if levels is not None:
+            score_levels(levels, rows, self.basis, values)
+            return values
+        directions = _axes(block, self.transformation)
+        if len(directions) > 1:
+            directions = _directions(directions, np.empty((0, block.n_samples)))
+        score_directions(directions, rows, self.basis, values)
+        return values
+
+    def _score_residuals(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
         """Score accurately by regressing S out of every permutation of the candidate."""
-        axes = _axes(batch.block, self.transformation)
-        loadings = np.empty((len(batch), len(axes), len(self.basis.target)))
-        residual_loadings(axes, batch.rows, self.basis, loadings)
+        axes = _axes(block, self.transformation)
+        loadings = np.empty((len(rows), len(axes), len(self.basis.target)))
+        residual_loadings(axes, rows, self.basis, loadings)
         explained = np.linalg.svd(loadings, compute_uv=False) ** 2
         explained[explained > 1.0 - MIN_UNEXPLAINED] = 1.0
         with np.errstate(divide="ignore"):  # a correlation of 1 is infinite information

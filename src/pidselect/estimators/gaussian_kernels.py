@@ -66,17 +66,10 @@ def add_products(
     basis: ConditioningBasis,
     loadings: FloatArray,
 ) -> None:
-    """Add the inner products of some samples of x and of the basis to the loadings.
+    """Add the inner products of x, shape (n_candidates, n_some), and of the basis to the loadings.
 
-    The basis is permuted instead of x, once for all candidates.
-
-    Parameters
-    ----------
-    x : array, shape (n_candidates, n_some), one direction of each
-    start : int, the first of these samples
-    inverse : array, shape (m, n_samples)
-    basis : ConditioningBasis
-    loadings : array, shape (n_candidates, m, n_basis), updated in place
+    `x` are samples from `start` on of one direction each, `inverse` has the shape (m, n_samples)
+    and the loadings (n_candidates, m, n_basis). The basis is permuted instead of x, once for all.
     """
     n_permutations, n_basis = loadings.shape[1:]
     width = n_permutations * n_basis

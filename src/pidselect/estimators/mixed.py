@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from scipy.special import digamma
-from sklearn.base import BaseEstimator
 
-from pidselect.data import Block
-from pidselect.estimators.base import MAX_MEMORY, Scorer
-from pidselect.estimators.knn.binding import (
-    Formula,
-    NeighbourScorer,
-    Scale,
-    bind_target,
-    check_enough_samples,
-    check_neighbours,
-    to_candidate,
-)
-from pidselect.estimators.knn.general import Candidate
+from pidselect.estimators.knn.binding import Formula, NeighbourEstimator, Scale
 
 
-class Mixed(BaseEstimator):
+class Mixed(NeighbourEstimator):
     r"""Nearest-neighbour estimator for any mixture of discrete and continuous variables.
 
     With :math:`\rho` the distance of a sample's k-th neighbour in (x, y, S), maximum norm, and
@@ -65,28 +51,11 @@ class Mixed(BaseEstimator):
     1.5
     """
 
-    chi2_null: ClassVar[bool] = False
-
     def __init__(self, k: int = 4, scale: Scale = "zscore") -> None:
         self.k = k
         self.scale = scale
-
-    @property
-    def uses_ranks_only(self) -> bool:
-        """Whether the estimate is invariant under strictly monotone maps of numeric columns."""
-        return self.scale == "rank"
-
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
-        """List every sample's neighbours in (y, S) and in S."""
-        check_neighbours(self.k, self.scale)
-        check_enough_samples(target.n_samples, self.k)
-        bound = bind_target(target, given, self.k, self.scale, max_memory)
-        return NeighbourScorer(bound, self.formula(target.n_samples), self._to_candidate)
 
     def formula(self, n_samples: int) -> Formula:
         """Return the formula; counts are at least 1, since they include the k neighbours."""
         weight = digamma(np.maximum(np.arange(n_samples), 1.0))
         return Formula(self.k, False, self.scale, weight, 0.0)
-
-    def _to_candidate(self, block: Block) -> Candidate:
-        return to_candidate(block, self.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pidselect.data import Block, check_choice, read_block
-from pidselect.estimators.base import NATS_PER_UNIT, Batch, Estimator, Unit
+from pidselect.estimators.base import NATS_PER_UNIT, Batch, Estimator, Unit, check_same_length
 from pidselect.estimators.registry import resolve
 
 
@@ -49,10 +49,7 @@ def mutual_information(
     x_block, y_block = read_block(x, "x"), read_block(y, "y", target=True)
     given_block = Block() if given is None else read_block(given, "given")
     for name, block in (("x", x_block), ("given", given_block)):
-        if len(block) and block.n_samples != y_block.n_samples:
-            raise ValueError(
-                f"{name} has {block.n_samples} samples and y has {y_block.n_samples}: "
-                "each needs one value per sample."
-            )
+        if len(block):
+            check_same_length(block, y_block.n_samples, name)
     bound = resolve(estimator, x_block + y_block + given_block).bind(y_block, given_block)
     return float(bound.score(Batch.observed(x_block))[0]) / NATS_PER_UNIT[unit]

@@ -97,12 +97,7 @@ def resolve_portfolio(
 ) -> tuple[tuple[str, Estimator], ...]:
     """Return the estimators of a selection with the names used in its record.
 
-    Parameters
-    ----------
-    estimator : str, object, or tuple or list of these
-        "auto" is the `default_portfolio` of the columns.
-    block : Block
-        The columns of all variables.
+    "auto" is the `default_portfolio` of the block, which holds the columns of all variables.
 
     Examples
     --------

@@ -20,10 +20,10 @@ from numpy.typing import DTypeLike, NDArray
 Sources = tuple[tuple[str, str], ...]
 
 #: What all kernels need, and the kernels of the estimators.
-TYPES: Sources = (("pidselect.estimators.cuda", "types.cu"),)
-SCORING: Sources = tuple(
-    ("pidselect.estimators.cuda", name)
-    for name in ("types.cu", "neighbours.cu", "candidates.cu", "scoring.cu")
+TYPES: Sources = ((__package__, "types.cu"),)
+SCORING: Sources = (
+    *TYPES,
+    *((__package__, name) for name in ("neighbours.cu", "candidates.cu", "scoring.cu")),
 )
 
 #: Threads of a warp, and permutations scored at a time.
@@ -158,13 +158,7 @@ class CudaRows:
 
 @lru_cache(maxsize=1)
 def cuda() -> Cuda:
-    """Return the GPU.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no CuPy, no driver or no GPU.
-    """
+    """Return the GPU; a RuntimeError says if CuPy, a driver, a compiler or a GPU is missing."""
     otherwise = 'or use device="cpu", which gives the same result.'
     try:
         import cupy

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import Block, Column, FloatArray
-from pidselect.estimators.base import Batch, Estimator, Scorer, as_numbers, check_same_length
+from pidselect.estimators.base import Batch, Estimator, Scorer, check_same_length
 from pidselect.estimators.cuda.device import (
     LANES,
     Cuda,
@@ -34,6 +34,7 @@ from pidselect.estimators.knn.binding import (
     max_distances,
     scaled,
 )
+from pidselect.estimators.knn.spaces import sort_column
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
 
@@ -62,8 +63,7 @@ CHUNK_BYTES = 2**30
 SAMPLES_PER_WARP = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(NamedTuple):
     """A scaled and sorted column on a device, samples in their original order."""
 
     values: Any
@@ -79,10 +79,9 @@ def prepare(device: Cuda, column: Column, scale: Scale) -> Prepared:
         needed = len(device.prepared) * len(values) * COLUMN_BYTES
         if needed > COLUMN_MEMORY * device.free_bytes():
             device.prepared.clear()
-        order = np.argsort(values)
-        rank = np.empty(len(order), dtype=np.int32)
-        rank[order] = np.arange(len(order), dtype=np.int32)
-        cached[scale] = Prepared(*(device.put(array) for array in (values, rank, values[order])))
+        ascending, rank, _ = sort_column(values)
+        arrays = values, rank.astype(np.int32), ascending
+        cached[scale] = Prepared(*(device.put(array) for array in arrays))
         device.prepared[column] = cached
     found: Prepared = cached[scale]
     return found
@@ -97,46 +96,25 @@ def formula_of(estimator: Estimator, n_samples: int) -> Formula | None:
 
 
 def bind_on(
-    device: Cuda,
-    estimator: Estimator,
-    target: Block,
-    given: Block,
-    max_memory: int,
-    share: int = 1,
-    list_bounds: tuple[int, int] = LIST_BOUNDS,
-    chunk_bytes: int = CHUNK_BYTES,
+    device: Cuda, estimator: Estimator, target: Block, given: Block, max_memory: int, share: int = 1
 ) -> Scorer:
     """Bind an estimator on a device if there is a kernel for it, else on the CPU.
 
-    Parameters
-    ----------
-    device : Cuda
-    estimator : Estimator
-    target, given : Block
-    max_memory : int
-        Limit on the memory of a scorer on the CPU, in bytes.
-    share : int
-        The number of scorers that share the memory of the device.
-    list_bounds : tuple of int
-        Smallest and largest length of neighbour lists.
-    chunk_bytes : int
-        Memory of the permuted candidates that are scored at a time.
+    `max_memory` limits a scorer on the CPU, in bytes; `share` scorers share that of the device.
     """
 
     def on_cpu() -> Scorer:
-        return estimator.bind(target, given, max_memory=max_memory)
+        return HostScorer(estimator.bind(target, given, max_memory=max_memory))
 
     formula = formula_of(estimator, target.n_samples)
     is_discrete = "continuous" not in (target + given).feature_types
     if formula is None or formula.k > MAX_NEIGHBOURS or is_discrete:
-        return HostScorer(on_cpu())
+        return on_cpu()
     check_enough_samples(target.n_samples, formula.k)
-    if formula.strict:
-        target, given = as_numbers(target, "KSG"), as_numbers(given, "KSG")
     with device.lock:
         memory = int(LIST_MEMORY * device.free_bytes() / share)
-        spaces = bind_spaces(device, target, given, formula, memory, list_bounds)
-    return CudaScorer(device, spaces, formula, on_cpu, chunk_bytes)
+        spaces = bind_spaces(device, formula.accept(target), formula.accept(given), formula, memory)
+    return CudaScorer(device, spaces, formula, on_cpu)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +128,7 @@ class HostScorer:
         return self.scorer.score(Batch.of_permutations(batch.block, np.asarray(batch.rows)))
 
 
-@dataclass(frozen=True, eq=False)
-class DeviceSpaces:
+class DeviceSpaces(NamedTuple):
     """The spaces (y, S) and S on the device; `order` are the original indices of the samples."""
 
     n_samples: int
@@ -162,12 +139,7 @@ class DeviceSpaces:
 
 
 def bind_spaces(
-    device: Cuda,
-    target: Block,
-    given: Block,
-    formula: Formula,
-    memory: int,
-    list_bounds: tuple[int, int],
+    device: Cuda, target: Block, given: Block, formula: Formula, memory: int
 ) -> DeviceSpaces:
     """List every sample's neighbours in (y, S) and in S."""
     n, joint = target.n_samples, given + target
@@ -177,8 +149,7 @@ def bind_spaces(
     order = np.argsort(ranks[0]) if shape < 2 else _morton_order(ranks)
     values = np.array([device.get(column.values)[order] for column in prepared])
     joint_length, given_length = (
-        list_length(n, formula.k, len(joint), len(block), memory // 2, list_bounds)
-        for block in (joint, given)
+        list_length(n, formula.k, len(joint), len(block), memory // 2) for block in (joint, given)
     )
     joint_space = _put_space(device, values, max_distances(joint))
     given_space = _put_space(device, values[: len(given)], max_distances(given))
@@ -198,14 +169,7 @@ def _shape(target: Block, given: Block) -> int:
     return 1 if len(given) == 1 and given.feature_types[0] != "nominal" else 2
 
 
-def list_length(
-    n_samples: int,
-    k: int,
-    joint_axes: int,
-    axes: int,
-    memory: int,
-    bounds: tuple[int, int] = LIST_BOUNDS,
-) -> int:
+def list_length(n_samples: int, k: int, joint_axes: int, axes: int, memory: int) -> int:
     """Return the length of lists in some of the axes: a power of two, for sorting.
 
     The k-th neighbour in (x, y, S) is at a distance that holds the same share of each axis.
@@ -218,7 +182,7 @@ def list_length(
     if not axes:
         return 0
     wanted = max(LIST_EXCESS * n_samples * axis_share(k, n_samples, joint_axes) ** axes, 1.0)
-    length = min(max(1 << int(np.ceil(np.log2(wanted))), bounds[0]), bounds[1])
+    length = int(np.clip(1 << int(np.ceil(np.log2(wanted))), *LIST_BOUNDS))
     while length > LANES and length * n_samples * NEIGHBOUR_BYTES > memory:
         length //= 2
     return length
@@ -236,8 +200,7 @@ def _morton_order(ranks: list[NDArray[np.int32]]) -> NDArray[np.int64]:
     return np.argsort(curve, kind="stable")
 
 
-@dataclass(frozen=True, eq=False)
-class _Struct:
+class _Struct(NamedTuple):
     """The fields of a struct of the kernels, and the arrays that they point to."""
 
     fields: tuple[int, ...]
@@ -288,7 +251,6 @@ class CudaScorer:
     spaces: DeviceSpaces
     formula: Formula
     bind_on_cpu: Callable[[], Scorer]
-    chunk_bytes: int
 
     @cached_property
     def on_cpu(self) -> Scorer:
@@ -298,27 +260,26 @@ class CudaScorer:
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         n = self.spaces.n_samples
-        check_same_length(batch, n)
+        check_same_length(batch.block, n)
         if len(batch.block) != 1:
             with self.device.lock:
                 scorer = self.on_cpu
-            return scorer.score(Batch.of_permutations(batch.block, np.asarray(batch.rows)))
-        block = as_numbers(batch.block, "KSG") if self.formula.strict else batch.block
+            return scorer.score(batch)
+        block = self.formula.accept(batch.block)
         max_distance = float(max_distances(block)[0])
         with self.device.lock:
-            rows = self._rows_there(batch.rows)
+            rows = (
+                batch.rows.array
+                if isinstance(batch.rows, CudaRows)
+                else self.device.put(batch.rows.astype(index_type(self.device, n)))
+            )
             column = prepare(self.device, block.columns[0], self.formula.scale)
-            size = max(1, self.chunk_bytes // (LANES * n * (8 + 3 * rows.dtype.itemsize))) * LANES
+            size = max(1, CHUNK_BYTES // (LANES * n * (8 + 3 * rows.dtype.itemsize))) * LANES
             sums = [
                 self._sums(column, max_distance, rows[start : start + size])
                 for start in range(0, len(rows), size)
             ]
         return self.formula.offset + np.concatenate(sums) * self.formula.unit / n
-
-    def _rows_there(self, rows: Any) -> Any:
-        if isinstance(rows, CudaRows):
-            return rows.array
-        return self.device.put(rows.astype(index_type(self.device, self.spaces.n_samples)))
 
     def _sums(self, column: Prepared, max_distance: float, rows: Any) -> NDArray[np.int64]:
         """Return the sums of weights of some permutations."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
-from pidselect.estimators.base import Batch, check_same_length, group_starts
+from pidselect.estimators.base import (
+    MAX_MEMORY,
+    Batch,
+    Scorer,
+    as_numbers,
+    check_same_length,
+    group_starts,
+)
 from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, score_continuous
 from pidselect.estimators.knn.discrete import Strata, score_discrete
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
@@ -49,6 +56,33 @@ MEMORY_BESIDE_STRATA = 2**26
 
 #: Average number of samples from which strata are used, in multiples of k.
 SAMPLES_PER_STRATUM = 10
+
+
+class NeighbourEstimator(BaseEstimator):
+    """What `KSG` and `Mixed` share: parameters k and scale, and binding by neighbour lists."""
+
+    chi2_null: ClassVar[bool] = False
+    k: int
+    scale: Scale
+
+    @property
+    def uses_ranks_only(self) -> bool:
+        """Whether the estimate is invariant under strictly monotone maps of numeric columns."""
+        return self.scale == "rank"
+
+    def formula(self, n_samples: int) -> Formula:
+        """Return how counts of neighbours become a value."""
+        raise NotImplementedError
+
+    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+        """List every sample's neighbours in (y, S) and in S."""
+        check_neighbours(self.k, self.scale)
+        check_enough_samples(target.n_samples, self.k)
+        formula = self.formula(target.n_samples)
+        return self._bind(formula.accept(target), formula.accept(given), formula, max_memory)
+
+    def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
+        return NeighbourScorer(bind_target(target, given, formula, max_memory), formula)
 
 
 def check_neighbours(k: object, scale: object) -> None:
@@ -106,27 +140,6 @@ def to_candidate(block: Block, scale: Scale) -> Candidate:
     return Candidate(values, max_distances(block), sort_column(values[:, 0]))
 
 
-def to_target_spaces(
-    joint: Space, given: Space, blocks: tuple[Block, Block], k: int, max_memory: int
-) -> TargetSpaces:
-    """List the neighbours of every sample in (y, S) and in S."""
-    joint_block, given_block = blocks
-    is_sorted = len(given_block) == 1 and given_block.feature_types[0] != "nominal"
-    listed = Block() if is_sorted else given_block
-    joint_length, given_length = list_lengths(joint_block, listed, k, max_memory)
-    joint_boxes, given_boxes = bounding_boxes(joint), bounding_boxes(given)
-    return TargetSpaces(
-        joint,
-        joint.values.T.copy(),
-        joint_boxes,
-        list_neighbours(joint, joint_boxes, joint_length),
-        given,
-        given_boxes,
-        list_neighbours(given, given_boxes, given_length),
-        sort_column(given.values[0] if is_sorted else np.empty(0)),
-    )
-
-
 def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
     """Return the lengths of lists in (y, S) and in S; 0 if S is empty.
 
@@ -164,29 +177,18 @@ def samples_and_axes(block: Block) -> tuple[float, int]:
     return block.n_samples / n_levels, len(block) - len(few)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundTarget:
-    """The target and the conditioning set, with samples in `spatial_order`.
+class BoundTarget(NamedTuple):
+    """The target and the conditioning set, with samples in `spatial_order`."""
 
-    Parameters
-    ----------
-    order : array of int
-        The original index of each sample.
-    spaces : TargetSpaces
-    strata : Strata or None
-        Samples grouped by (y, S), if all columns are discrete with few levels.
-    is_continuous : bool
-        Whether the kernel for continuous columns applies.
-    """
-
-    order: IntArray
+    order: IntArray  # the original index of each sample
     spaces: TargetSpaces
-    strata: Strata | None
-    is_continuous: bool
+    strata: Strata | None  # samples grouped by (y, S), if all columns are discrete with few levels
+    is_continuous: bool  # whether the kernel for continuous columns applies
 
 
-def bind_target(target: Block, given: Block, k: int, scale: Scale, max_memory: int) -> BoundTarget:
+def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) -> BoundTarget:
     """List neighbours in (y, S) and in S, and choose the kernels."""
+    k, scale = formula.k, formula.scale
     everything = to_space(target + given, target.n_samples, scale)
     order = spatial_order(everything.values)
     values, n_target = np.ascontiguousarray(everything.values[:, order]), len(target)
@@ -196,8 +198,22 @@ def bind_target(target: Block, given: Block, k: int, scale: Scale, max_memory: i
     if strata is not None:
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
-    spaces = to_target_spaces(joint, given_space, (target + given, given), k, max_memory)
-    has_lists = spaces.joint_lists.sample.shape[1] >= MIN_LIST
+    is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
+    listed = Block() if is_sorted else given
+    joint_length, given_length = list_lengths(target + given, listed, k, max_memory)
+    joint_boxes, given_boxes = bounding_boxes(joint), bounding_boxes(given_space)
+    joint_lists = list_neighbours(joint, joint_boxes, joint_length)
+    spaces = TargetSpaces(
+        joint,
+        joint.values.T.copy(),
+        joint_boxes,
+        joint_lists,
+        given_space,
+        given_boxes,
+        list_neighbours(given_space, given_boxes, given_length),
+        sort_column(given_space.values[0] if is_sorted else np.empty(0)),
+    )
+    has_lists = joint_lists.sample.shape[1] >= MIN_LIST
     return BoundTarget(order, spaces, strata, has_lists and is_continuous(joint))
 
 
@@ -255,6 +271,10 @@ class Formula:
     weight: FloatArray  # by count
     offset: float
 
+    def accept(self, block: Block) -> Block:
+        """Return a block as the estimator takes it; KSG, whose counts are strict, needs numbers."""
+        return as_numbers(block, "KSG") if self.strict else block
+
     @cached_property
     def unit(self) -> float:
         """The smallest power of two in which sums of four weights per sample do not overflow.
@@ -277,14 +297,13 @@ class NeighbourScorer:
 
     bound: BoundTarget
     formula: Formula
-    to_candidate: Callable[[Block], Candidate]
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
         bound, rule = self.bound, self.formula.rule
         n_samples = len(bound.order)
-        check_same_length(batch, n_samples)
-        candidate = self.to_candidate(batch.block)
+        check_same_length(batch.block, n_samples)
+        candidate = to_candidate(self.formula.accept(batch.block), self.formula.scale)
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
         rows = np.take(batch.rows, bound.order, axis=1)

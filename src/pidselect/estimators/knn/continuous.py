@@ -24,14 +24,14 @@ from pidselect.estimators.knn.grid_index import (
     find_interval,
     find_intervals,
 )
-from pidselect.estimators.knn.simd32 import (
+from pidselect.estimators.knn.simd import (
+    LANES,
     count_groups_below,
     count_in_interval,
     count_listed_in_interval,
     count_near_in_interval,
-    insert_nearest,
+    insert_smallest,
 )
-from pidselect.estimators.knn.simd64 import LANES
 from pidselect.estimators.knn.spaces import (
     INNER,
     JIT,
@@ -177,9 +177,9 @@ def _find_nearest(batch, spaces, i, nearest):
     while t < sample.size and distance[t] < widest:
         near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if k == 4:
-            widest = insert_nearest(nearest, 4, batch.x, i, near, base_distance)
+            widest = insert_smallest(nearest, 4, batch.x, i, None, near, base_distance)
         else:
-            widest = insert_nearest(nearest, k, batch.x, i, near, base_distance)
+            widest = insert_smallest(nearest, k, batch.x, i, None, near, base_distance)
         t += STRIDE
     return min(t, sample.size)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.simd64 import (
+from pidselect.estimators.knn.simd import (
     LANES,
     count_below,
     count_nearer,
@@ -230,16 +230,16 @@ def _find_kth_distances(batch, candidate, spaces, i, work):
                 for lane in range(n_lanes):
                     step = _x_distance(x, max_distance, i, near[s], lane)
                     insert(max(step, base_distance[s]), nearest[:, lane])
+            widest = _largest(nearest[k - 1])
         elif max_distance.size == 1 and k == 4:
-            insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
+            widest = insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
         elif max_distance.size == 1:
-            insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
+            widest = insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
         elif k == 4:
-            insert_smallest(nearest, 4, x, i, max_distance, near, base_distance)
+            widest = insert_smallest(nearest, 4, x, i, max_distance, near, base_distance)
         else:
-            insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+            widest = insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
         t += STRIDE
-        widest = _largest(nearest[k - 1])
     radius = spaces.joint_lists.radius[i]
     if widest > radius:
         for lane in range(n_lanes):

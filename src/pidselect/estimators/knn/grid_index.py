@@ -1,6 +1,6 @@
 """Grid index: sorted values searched by cells of equal width.
 
-Looking up the cell of a value is an lists of magnitude faster than a binary search, whose branches
+Looking up the cell of a value is an order of magnitude faster than a binary search, whose branches
 are mispredicted.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.simd64 import LANES
+from pidselect.estimators.knn.simd import LANES
 from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray
 from pidselect.jit import njit
 

@@ -1,19 +1,26 @@
-"""Kernel of KSG algorithm 2: separate radii in x, y and S."""
+"""KSG algorithm 2: separate radii in x, y and S."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma
 
+from pidselect.data import Block
+from pidselect.estimators.base import Batch, check_same_length
+from pidselect.estimators.knn.binding import Formula, list_lengths, to_candidate, to_space
 from pidselect.estimators.knn.general import Candidate
+from pidselect.estimators.knn.neighbour_lists import list_neighbours
 from pidselect.estimators.knn.spaces import (
     INNER,
     JIT,
     FloatArray,
     NeighbourLists,
     Space,
+    bounding_boxes,
     distances_from,
     insert,
     space_distance,
@@ -36,6 +43,40 @@ class KSG2Rule(NamedTuple):
     k: int
     weight_given: FloatArray
     weight_joint: FloatArray
+
+
+def bind_ksg2(target: Block, given: Block, formula: Formula, max_memory: int) -> KSG2Scorer:
+    """List the neighbours of every sample in (y, S)."""
+    n, joint, scale = target.n_samples, target + given, formula.scale
+    length, _ = list_lengths(joint, Block(), formula.k, max_memory)
+    space = to_space(joint, n, scale)
+    lists = list_neighbours(space, bounding_boxes(space), length)
+    spaces = KSG2Spaces(to_space(target, n, scale), to_space(given, n, scale), space, lists)
+    return KSG2Scorer(spaces, formula)
+
+
+@dataclass(frozen=True, eq=False)
+class KSG2Scorer:
+    """Scores candidates by KSG algorithm 2."""
+
+    spaces: KSG2Spaces
+    formula: Formula
+
+    def score(self, batch: Batch) -> FloatArray:
+        """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
+        k, n_samples = self.formula.k, self.spaces.joint.values.shape[1]
+        check_same_length(batch.block, n_samples)
+        counts = np.maximum(np.arange(n_samples), 1.0)  # counts include the k neighbours
+        if len(self.spaces.given.values):
+            rule = KSG2Rule(k, digamma(counts), digamma(counts) - 1.0 / counts)
+            offset = digamma(k) - 2.0 / k
+        else:
+            rule = KSG2Rule(k, np.zeros(n_samples), digamma(counts))
+            offset = digamma(k) - 1.0 / k + digamma(n_samples)
+        sums = np.empty(len(batch))
+        candidate = to_candidate(self.formula.accept(batch.block), self.formula.scale)
+        score_ksg2(candidate, batch.rows, self.spaces, rule, sums)
+        return offset + sums / n_samples
 
 
 @njit(**JIT)
