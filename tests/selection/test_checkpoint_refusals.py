@@ -101,8 +101,8 @@ def test_another_version_is_refused(finished, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"pidselect was .* and is 99.0"):
         quick(checkpoint=path).fit(*GATES)
     newer = tmp_path / "newer.json"
-    newer.write_bytes(content.replace(b'"format": 1', b'"format": 2'))
-    with pytest.raises(ValueError, match=r"newer\.json.*format 2"):
+    newer.write_bytes(content.replace(b'"format": 2', b'"format": 3'))
+    with pytest.raises(ValueError, match=r"newer\.json.*format 3"):
         quick(checkpoint=newer).fit(*GATES)
 
 

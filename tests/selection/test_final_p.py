@@ -36,7 +36,7 @@ def result_of(observed, surrogates, **settings):
     context = SelectionContext(block, (NamedEstimator("discrete", Discrete()),), **settings)
     scores = cmi_given(context, features, (), (FINAL, 0))
     estimators = np.zeros(observed.shape, dtype=np.int64)
-    return PermutationTestResult(scores, 0, observed, observed, estimators, surrogates)
+    return PermutationTestResult(scores, 0, observed, observed, estimators, surrogates, observed[0])
 
 
 def contests_of(observed, surrogates):

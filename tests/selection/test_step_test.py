@@ -258,7 +258,9 @@ def judged(observed, surrogates, alpha=0.05, early=False):
     features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
     scores = replace(cmi_given(context, features, (), (FORWARD, 0)), schemes=schemes)
     estimators = np.zeros(observed.shape, dtype=np.int64)
-    found = PermutationTestResult(scores, 0, observed, observed, estimators, surrogates)
+    found = PermutationTestResult(
+        scores, 0, observed, observed, estimators, surrogates, observed[0]
+    )
     return found.to_step("forward", ())
 
 

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.backward import cmi_given_others
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Step
-from pidselect.selection.scoring import cmi_given
+from pidselect.selection.scoring import ConditionalMI, cmi_given, cmi_given_each
 from pidselect.significance import FINAL
 
 
@@ -41,10 +40,16 @@ def score_columns(
 
     `by_cmi` is whether forward selection tested the conditional mutual information.
     """
-    bits = _bits_given_selected(context, pool, selected)
-    p_of = dict(final)
-    if by_cmi or not (pool.fixed or selected):  # by any criterion, the first step tests I(c; y)
-        p_of |= _p_of_others(pool, selected, steps)
+    p_of, known = dict(final), dict[str, float]()
+    names = {feature.name for feature in (*pool.fixed, *selected)}
+    last = next((step for step in reversed(steps) if step.phase == "forward"), None)
+    # By any criterion, the first step tests I(c; y).
+    if last and not last.accepted and (by_cmi or not names) and {*last.conditioning_set} == names:
+        p_of |= dict(zip(last.candidates, last.p_values, strict=False))
+        known |= dict(zip(last.candidates, last.information, strict=True))
+    if steps and steps[-1].phase == "backward" and steps[-1].accepted:
+        known |= dict(zip(steps[-1].candidates, steps[-1].information, strict=True))
+    bits = _bits_given_selected(context, pool, selected, known)
     scores, p_values = np.full(n_columns, np.nan), np.full(n_columns, np.nan)
     is_selected = np.zeros(n_columns, dtype=bool)
     for feature in (*pool.fixed, *pool.candidates):
@@ -60,35 +65,33 @@ def score_columns(
 
 
 def _bits_given_selected(
-    context: SelectionContext, pool: FeaturePool, selected: Sequence[Feature]
+    context: SelectionContext,
+    pool: FeaturePool,
+    selected: Sequence[Feature],
+    known: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the observed values of all features, by the first estimator of a portfolio."""
+    """Return the observed values of all features by the first estimator, the unknown ones anew."""
     quiet, first = replace(context.executor, callbacks=CallbackList()), context.estimators[:1]
     observed = replace(
         context, estimators=first, is_portfolio=False, n_permutations=0, executor=quiet
     )
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
-    others = [candidate for candidate in pool.candidates if candidate not in selected]
-    values: list[FloatArray] = []
+    inside = [feature for feature in given if feature.name not in known]
+    outside = [c for c in pool.candidates if c not in selected and c.name not in known]
+    bits = dict(known)
     # One after the other: what is bound to the first is released before the second is bound.
-    if given:
-        values.append(cmi_given_others(observed, (), given, (FINAL, 1)).score(range(1)))
-    if others:
-        values.append(cmi_given(observed, others, given, (FINAL, 2)).score(range(1)))
-    nats = [value for some in values for value in some[0, :, 0, 0]]
-    shown = np.clip(np.array(nats) / NATS_PER_UNIT["bit"], 0.0, context.max_bits).tolist()
-    return dict(zip((feature.name for feature in (*given, *others)), shown, strict=True))
+    if inside:
+        others = [[other for other in given if other is not feature] for feature in inside]
+        bits |= _observed_bits(cmi_given_each(observed, inside, others, (FINAL, 1)))
+    if outside:
+        bits |= _observed_bits(cmi_given(observed, outside, given, (FINAL, 2)))
+    return {name: min(max(value, 0.0), context.max_bits) for name, value in bits.items()}
 
 
-def _p_of_others(
-    pool: FeaturePool, selected: Sequence[Feature], steps: Sequence[Step]
-) -> dict[str, float]:
-    """Return p-values of the last forward step, if it was a test given all selected features."""
-    forward = [step for step in steps if step.phase == "forward"]
-    names = {feature.name for feature in (*pool.fixed, *selected)}
-    if not forward or forward[-1].accepted or set(forward[-1].conditioning_set) != names:
-        return {}
-    return dict(zip(forward[-1].candidates, forward[-1].p_values, strict=False))
+def _observed_bits(scores: ConditionalMI) -> dict[str, float]:
+    values = scores.score(range(1))[0, :, 0, 0] / NATS_PER_UNIT["bit"]
+    names = (feature.name for feature in scores.candidates)
+    return dict(zip(names, values.tolist(), strict=True))
 
 
 def _ranking(scores: FloatArray, p_values: FloatArray, is_selected: NDArray[np.bool_]) -> IntArray:

@@ -127,6 +127,9 @@ class Step:
     close_call : bool
         Whether the p-value lies within two standard errors of alpha, so that other permutations
         may lead to another decision.
+    information : tuple of float
+        Conditional mutual information of each candidate by the general estimator, the first of a
+        portfolio, in bits; not part of `Selection.to_dict`.
     """
 
     phase: Phase
@@ -147,6 +150,7 @@ class Step:
     jointly_included: tuple[str, ...] = ()
     note: str = ""
     close_call: bool = False
+    information: tuple[float, ...] = ()
 
     @property
     def value(self) -> float:
@@ -312,6 +316,8 @@ class Selection:
         """
         record = asdict(self)
         del record["frame_library"]
+        for step in record["steps"]:
+            del step["information"]
         return to_plain(record)
 
     def to_frame(self) -> Any:

@@ -46,8 +46,9 @@ class PermutationTestResult:
 
     Scores are in bits or, for a portfolio, in standard deviations above the mean of the null
     distribution. `bits` are those of the estimator with the largest score, at most the entropy of
-    the target; `estimators` is its index. Shapes are (n_tests, n_candidates), and that of
-    `surrogates` (n_tests, n_candidates, n_permutations).
+    the target; `estimators` is its index. `information` are bits by the first estimator, in the
+    first test. Shapes are (n_tests, n_candidates), that of `surrogates` (n_tests, n_candidates,
+    n_permutations) and that of `information` (n_candidates,).
     """
 
     candidate_scores: CandidateScores
@@ -56,6 +57,7 @@ class PermutationTestResult:
     bits: FloatArray
     estimators: IntArray
     surrogates: FloatArray
+    information: FloatArray
 
     @property
     def min_observed(self) -> FloatArray:
@@ -115,6 +117,7 @@ class PermutationTestResult:
             n_permutations=n_permutations,
             accepted=accepted,
             close_call=_is_close_call(p_value, context),
+            information=tuple(self.information.tolist()),
         )
 
 
@@ -168,7 +171,9 @@ def run_test(
         more = standardize(scores.score(permutations)).max(axis=2)
         surrogates = np.concatenate([surrogates, more], axis=2)
     bits = np.minimum(bits, context.max_bits)
-    result = PermutationTestResult(scores, chosen, observed, bits, estimators, surrogates)
+    result = PermutationTestResult(
+        scores, chosen, observed, bits, estimators, surrogates, values[0, :, 0, 0] / BIT
+    )
     executor.save_result(test_id, partial(_to_saved, result, statistic, keep_surrogates))
     return result
 
@@ -215,6 +220,7 @@ def _to_saved(
     arrays = {
         "observed": result.observed,
         "bits": result.bits,
+        "information": result.information,
         "estimators": result.estimators,
         "null": null,
         **({"surrogates": result.surrogates} if keep_surrogates else {}),
@@ -233,8 +239,8 @@ def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> Permutatio
     no difference to a step of the record.
     """
     context, shape = scores.context, (len(scores.schemes), len(scores.candidates))
-    observed, bits, estimators = (
-        decode(saved[name]) for name in ("observed", "bits", "estimators")
+    observed, bits, estimators, information = (
+        decode(saved[name]) for name in ("observed", "bits", "estimators", "information")
     )
     surrogates = decode(saved.get("surrogates", saved["null"]))
     n_rows = shape[1] if "surrogates" in saved else 1
@@ -243,9 +249,12 @@ def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> Permutatio
         n_permutations = surrogates.shape[-1]
     if (
         {observed.shape, bits.shape, estimators.shape} != {shape}
+        or information.shape != shape[1:]
         or surrogates.shape != (shape[0], n_rows, n_permutations)
         or not np.isin(estimators, range(len(context.estimators))).all()
         or not 0 <= saved["chosen"] < shape[1]
     ):
         raise ValueError("the shapes are not those of the test")
-    return PermutationTestResult(scores, saved["chosen"], observed, bits, estimators, surrogates)
+    return PermutationTestResult(
+        scores, saved["chosen"], observed, bits, estimators, surrogates, information
+    )
