@@ -76,7 +76,8 @@ def fit_with_interruptions(monkeypatch, path, arguments, data, more, jobs=(1,), 
 
 def assert_identical(first, second):
     assert first.selection_.to_dict() == second.selection_.to_dict()
-    np.testing.assert_array_equal(first.selected_, second.selected_)
+    for name in ("selected_", "ranking_", "scores_", "pvalues_"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
 
 @pytest.mark.parametrize("case", CASES)

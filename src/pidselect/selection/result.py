@@ -150,7 +150,7 @@ class Step:
     jointly_included: tuple[str, ...] = ()
     note: str = ""
     close_call: bool = False
-    information: tuple[float, ...] = ()
+    information: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def value(self) -> float:
