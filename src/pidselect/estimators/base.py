@@ -74,11 +74,13 @@ def check_permutations(rows: Any, n_samples: int) -> NDArray[np.int32]:
             f"rows must be integers of shape (m, n_samples={n_samples}), but are {given.dtype} of "
             f"shape {given.shape}."
         )
-    outside = np.argwhere((given < 0) | (given >= n_samples))
-    checked = np.ascontiguousarray(given, dtype=np.int32)
-    where = tuple(outside[0].tolist()) if len(outside) else first_repeated(checked)
+    # Numbers that do not fit into 32 bits become -1, not another sample.
+    fits = given.dtype.itemsize < 4 or given.dtype == np.int32
+    small = given if fits else np.where((given < 0) | (given >= n_samples), -1, given)
+    checked = np.ascontiguousarray(small, dtype=np.int32)
+    where = first_fault(checked)
     if where[0] >= 0:
-        fault = ", no sample" if len(outside) else " for the second time"
+        fault = " for the second time" if 0 <= given[where] < n_samples else ", no sample"
         raise ValueError(
             f"rows[{where[0]}, {where[1]}] is {given[where]}{fault}: every row must hold each of "
             f"0 to {n_samples - 1} once."
@@ -87,14 +89,16 @@ def check_permutations(rows: Any, n_samples: int) -> NDArray[np.int32]:
 
 
 @njit(cache=True, nogil=True)
-def first_repeated(rows: NDArray[np.int32]) -> tuple[int, int]:
-    """Return where a row first holds a number again, or (-1, -1)."""
-    last_row = np.full(rows.shape[1], -1)
+def first_fault(rows: NDArray[np.int32]) -> tuple[int, int]:
+    """Return where a row first holds a number again or one of no sample, or (-1, -1)."""
+    n_samples = rows.shape[1]
+    last_row = np.full(n_samples, -1, dtype=np.int32)
     for m in range(rows.shape[0]):
-        for i in range(rows.shape[1]):
-            if last_row[rows[m, i]] == m:
+        for i in range(n_samples):
+            sample = rows[m, i]
+            if not 0 <= sample < n_samples or last_row[sample] == m:
                 return m, i
-            last_row[rows[m, i]] = m
+            last_row[sample] = m
     return -1, -1
 
 
