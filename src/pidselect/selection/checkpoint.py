@@ -205,7 +205,7 @@ class PartialScores:
         """Store the values of some candidates and permutations."""
         columns = self._columns(permutations)
         self.values[:, places, :, columns] = values
-        self.computed[places, columns] = True  # last, as an interrupt may come in between
+        self.computed[places, columns] = True  # last, as an interrupt may happen before
 
     def _columns(self, permutations: range) -> slice:
         first = self.permutations.start

@@ -36,7 +36,7 @@ from pidselect.significance.cuda import CudaPermutations, split_for_device
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22
 
-#: Permutations of a task come in multiples of what a kernel processes side by side, unless that
+#: Permutations of a task are multiples of what a kernel processes side by side, unless that
 #: many have more row indices than this.
 PERMUTATION_BATCH, MAX_TASK_SIZE = 16, 2**24
 
