@@ -150,18 +150,18 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    support_ : array of bool, shape (n_features_in_,)
+    support_ : array of bool, one for each column of X
         Whether each column is selected.
     n_features_ : int
         Number of selected columns.
-    ranking_ : array of int, shape (n_features_in_,)
+    ranking_ : array of int, one for each column of X
         1 for selected columns, then 2, 3, ... by p-value and score.
-    scores_ : array of float, shape (n_features_in_,)
+    scores_ : array of float, one for each column of X
         Conditional mutual information of each column and the target in bits, by the general
         estimator of the portfolio: of a selected column given the other selected ones, of any other
         given all selected ones. It is truncated to the range from 0 to the entropy of a discrete
         target. NaN for columns that were no candidates, see ``selection_.skipped``.
-    pvalues_ : array of float, shape (n_features_in_,)
+    pvalues_ : array of float, one for each column of X
         The p-value of that quantity, adjusted for the number of columns tested together, but not
         for the selection; NaN if it was not tested.
     selected_ : array of int
