@@ -43,10 +43,10 @@ def forward(
     start. Returns the selected features in the order of inclusion, and the steps.
     """
     report = context.executor.callbacks.on_step
+    single = replace(context, alpha=plan.lookahead.alpha_at(context.alpha, 1))
     selected: list[Feature] = []
     steps: list[Step] = []
     while remaining := plan.eligible(candidates, selected):
-        single = replace(context, alpha=plan.lookahead.alpha_at(context.alpha, 1))
         scores = plan.criterion.candidate_scores(
             single, remaining, fixed, selected, (FORWARD, len(steps))
         )

@@ -294,10 +294,12 @@ class MIFS(LinearCriterion):
         The weight of redundancy with each selected feature.
     """
 
-    gamma: ClassVar[float] = 0.0  # type: ignore[misc]
-
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = beta
+
+    def weights(self, n_selected: int) -> tuple[float, float]:
+        """Return beta and 0."""
+        return self.beta, 0.0
 
 
 class _WithoutParameters(LinearCriterion):
