@@ -45,7 +45,7 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
     quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
     spaces, rule, all_open = scorer.bound.spaces, scorer.formula.rule, np.empty((0, len(x)), bool)
     rows, ranks = np.take(rows, scorer.bound.order, axis=1), np.empty(0, dtype=rank_type)
-    score_continuous(candidate, rows, spaces, rule, quick, all_open, ranks)
+    score_continuous(candidate, rows, spaces, rule, quick, ranks)
     score_general(candidate, rows, all_open, spaces, scorer.bound.numeric, rule, exact)
     return quick, exact
 

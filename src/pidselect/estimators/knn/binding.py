@@ -59,6 +59,10 @@ MEMORY_BESIDE_STRATA = 2**26
 SAMPLES_PER_STRATUM = 10
 
 
+#: Samples from which the largest number of neighbours within a radius is estimated.
+RADIUS_SAMPLES = 64
+
+
 class NeighbourEstimator(BaseEstimator):
     """What `KSG` and `Mixed` share: parameters k and scale, and binding by neighbour lists."""
 
@@ -200,27 +204,49 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
+    if needs_numeric:
+        max_memory //= 2
     lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
     max_radius = 1.0 if is_label.any() else np.inf
     spaces = to_spaces(everything, len(target), lengths, max_radius, is_sorted)
     numbers = np.flatnonzero(~is_label & needs_numeric)
-    numeric = to_spaces(
+    numeric = bind_numbers(
         Space(everything.values[numbers], everything.max_distance[numbers]),
         int((numbers < len(target)).sum()),
-        (0, 0),
+        max_memory,
     )
-    can_be_continuous = spaces.joint_lists.sample.shape[1] >= max(MIN_LIST, k) and (
-        len(given) > 0 or not is_label.any()
-    )
+    has_lists = spaces.joint_lists.sample.shape[1] >= MIN_LIST
     return BoundTarget(
         order,
         spaces,
         numeric,
         strata,
-        can_be_continuous and is_continuous(everything),
+        has_lists and is_continuous(everything),
         bool(is_label.any()),
         bool(is_label.all()),
     )
+
+
+def bind_numbers(joint: Space, n_target: int, max_memory: int) -> TargetSpaces:
+    """List all neighbours within distance 1, where no label matters, as far as memory allows."""
+    limit, n_samples = np.nextafter(1.0, np.inf), joint.values.shape[1]
+    given = Space(joint.values[n_target:], joint.max_distance[n_target:])
+    joint_length, given_length = (most_within(space, limit) for space in (joint, given))
+    affordable = max_memory // (NEIGHBOUR_BYTES * n_samples)
+    if joint_length + given_length > affordable:
+        joint_length = given_length = 0
+    return to_spaces(joint, n_target, (joint_length, given_length), limit)
+
+
+def most_within(space: Space, radius: float) -> int:
+    """Return about the largest number of samples within a radius of one; 0 without columns."""
+    n_samples, most, distance = space.values.shape[1], 0, np.empty(space.values.shape[1])
+    if not len(space.values):
+        return 0
+    for sample in range(0, n_samples, -(-n_samples // RADIUS_SAMPLES)):
+        distances_from(space, sample, distance)
+        most = max(most, int((distance < radius).sum()))
+    return most
 
 
 def to_spaces(
@@ -250,16 +276,15 @@ def to_spaces(
 
 
 def is_continuous(space: Space) -> bool:
-    """Return whether numbers have hardly any ties and fit into 32 bits.
+    """Return whether columns have hardly any ties and fit into 32 bits.
 
     With many ties, the kernel for continuous columns would need exact distances nearly always.
     """
-    n_samples, is_number = space.values.shape[1], np.isinf(space.max_distance)
-    numbers = space.values[is_number]
+    n_samples = space.values.shape[1]
     return bool(
-        len(numbers)
-        and np.abs(numbers).max() < MAX_FLOAT32
-        and all(len(np.unique(axis)) >= MIN_DISTINCT * n_samples for axis in numbers)
+        np.isinf(space.max_distance).all()
+        and np.abs(space.values).max() < MAX_FLOAT32
+        and all(len(np.unique(axis)) >= MIN_DISTINCT * n_samples for axis in space.values)
     )
 
 
@@ -366,8 +391,6 @@ class NeighbourScorer:
             and is_continuous(Space(candidate.values.T, candidate.max_distance))
         ):
             ranks = np.empty(0, dtype=np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
-            if bound.numeric.joint.max_distance.size:
-                is_open = np.empty(rows.shape, dtype=np.bool_)
-            if not score_continuous(candidate, rows, bound.spaces, rule, sums, is_open, ranks):
-                return
+            score_continuous(candidate, rows, bound.spaces, rule, sums, ranks)
+            return
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -106,7 +106,7 @@ class Workspace(NamedTuple):
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
     limit: FloatArray  # distances below this are counted
     is_open: NDArray[np.bool_]  # whether the sample is still to be counted
-    is_counted: NDArray[np.bool_]  # whether it is counted in the current spaces
+    is_counted: NDArray[np.int64]  # 1 if it is counted in the current spaces, else 0
     counts: NDArray[np.int64]
     sums: NDArray[np.int64]  # sums of weights
     found: NeighbourBuffer
@@ -167,7 +167,7 @@ def _new_workspace(n_samples, k):
         np.empty((k, LANES)),
         np.empty(LANES),
         np.empty(LANES, dtype=np.bool_),
-        np.empty(LANES, dtype=np.bool_),
+        np.empty(LANES, dtype=np.int64),
         np.empty(LANES, dtype=np.int64),
         np.empty(LANES, dtype=np.int64),
         new_buffer(n_samples),
@@ -205,14 +205,14 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
     """
     low, high = bounds
     counts, limit, lists = work.counts, work.limit, spaces.joint_lists
-    if lists.sample.shape[1] >= rule.k and lists.distance[i, rule.k - 1] >= high:
+    if high <= lists.radius[i] and count_less(high, lists.distance[i]) < rule.k:
         return
     _find_kth_distances(batch, candidate, spaces, bounds, i, work)
     some = False
     for lane in range(LANES):
         radius = max(work.nearest[rule.k - 1, lane], low)
         counted = work.is_open[lane] and radius < high
-        work.is_counted[lane] = counted
+        work.is_counted[lane] = int(counted)
         work.is_open[lane] &= not counted
         limit[lane] = 0.0 if not counted else radius if rule.strict else np.nextafter(radius, np.inf)
         some |= counted
@@ -232,7 +232,7 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         _add_weights(1, rule, work)
         for lane in range(LANES):
             if candidate.max_distance.size > 1:
-                if work.is_counted[lane]:
+                if work.is_counted[lane] == 1:
                     batch.limit[batch.rank[i, lane], lane] = limit[lane]
             else:
                 first, last = _rank_interval(candidate, batch.rank[i, lane], limit[lane])
@@ -255,8 +255,7 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
 @njit(**INNER)
 def _add_weights(sign, rule, work):
     for lane in range(LANES):
-        if work.is_counted[lane]:
-            work.sums[lane] += sign * rule.weight[work.counts[lane]]
+        work.sums[lane] += sign * work.is_counted[lane] * rule.weight[work.counts[lane]]
 
 
 # ------------------------------------------------------------------ the k-th neighbour
@@ -269,37 +268,43 @@ def _find_kth_distances(batch, candidate, spaces, bounds, i, work):
     Distances up to the lower bound need not be the smallest.
     """
     low, high = bounds
-    lists, nearest, found = spaces.joint_lists, work.nearest, work.found
-    sample, distance = lists.sample[i], lists.distance[i]
-    nearest[:] = high
-    widest, t = high, 0
-    while t < sample.size and distance[t] < widest:
-        widest = _insert(
-            nearest, batch.x, candidate, i, sample[t : t + STRIDE], distance[t : t + STRIDE]
-        )
-        t += STRIDE
+    lists, found = spaces.joint_lists, work.found
+    work.nearest[:] = high
+    widest = _scan(batch.x, candidate, i, lists.sample[i], lists.distance[i], (low, True), work)
     if widest <= lists.radius[i]:
         return
-    if low > 0.0:
+    if low > 0.0:  # k samples within the lower bound are enough
         size = list_within(spaces.joint, spaces.joint_boxes, i, np.nextafter(low, np.inf), found)
-        nearest[:] = high
-        widest = _insert(nearest, batch.x, candidate, i, found.sample[:size], found.distance[:size])
+        near, distance = found.sample[:size], found.distance[:size]
+        work.nearest[:] = high
+        widest = _scan(batch.x, candidate, i, near, distance, (low, False), work)
     if widest > low:
         limit = np.nextafter(widest, np.inf) if widest < high else high
         size = list_within(spaces.joint, spaces.joint_boxes, i, limit, found)
-        nearest[:] = high
-        _insert(nearest, batch.x, candidate, i, found.sample[:size], found.distance[:size])
+        near, distance = found.sample[:size], found.distance[:size]
+        work.nearest[:] = high
+        _scan(batch.x, candidate, i, near, distance, (low, False), work)
 
 
 @njit(**INNER)
-def _insert(nearest, x, candidate, i, near, base_distance):
-    """Insert distances into the k smallest of every lane; return the largest k-th one."""
-    k, max_distance = nearest.shape[0], candidate.max_distance
-    if max_distance.size == 1 and k == 4:
-        return insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
-    if max_distance.size == 1:
-        return insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
-    return insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+def _scan(x, candidate, i, sample, distance, stop, work):
+    """Insert the distances of samples into `nearest`; return the largest k-th one of a lane.
+
+    Stop when no lane's is above a limit, or if samples are sorted, above the next distance.
+    """
+    enough, is_sorted = stop
+    nearest, max_distance = work.nearest, candidate.max_distance
+    k, widest, t = nearest.shape[0], nearest[-1, 0], 0
+    while t < sample.size and widest > (max(enough, distance[t]) if is_sorted else enough):
+        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
+        if max_distance.size == 1 and k == 4:
+            widest = insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
+        elif max_distance.size == 1:
+            widest = insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
+        else:
+            widest = insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+        t += STRIDE
+    return widest
 
 
 # ------------------------------------------------------------------ counts
@@ -363,7 +368,7 @@ def _count_in_x_by_rank(batch, candidate, rule, work):
         count_below(batch.limit, rank, work.counts, distance)
         for lane in range(LANES):
             work.counts[lane] = max(work.counts[lane] - 1, 0)  # without the sample itself
-            work.is_counted[lane] = rule.strict or batch.limit[rank, lane] > 0.0
+            work.is_counted[lane] = int(rule.strict or batch.limit[rank, lane] > 0.0)
         _add_weights(-1, rule, work)
 
 
