@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -24,7 +25,14 @@ from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, sc
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
-from pidselect.estimators.knn.spaces import Space, bounding_boxes, distances_from, sort_column
+from pidselect.estimators.knn.spaces import (
+    Space,
+    bounding_boxes,
+    distances_from,
+    sort_column,
+    sort_order,
+    sorted_by,
+)
 from pidselect.estimators.scaling import normal_scores, zscores
 
 Scale = Literal["zscore", "rank"] | None
@@ -110,10 +118,8 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
     """Return the coordinates of a column: scaled numbers, or the codes of labels."""
     if column.feature_type == "nominal":
         return column.codes().astype(np.float64)
-    if scale == "zscore":
-        values = zscores(column.values)
-    elif scale == "rank":
-        values = normal_scores(column.values)
+    if scale is not None:
+        values: FloatArray = column.made(zscores if scale == "zscore" else normal_scores)
     else:
         values = column.values
         if np.nanmax(np.abs(values)) > MAX_VALUE:
@@ -121,7 +127,8 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
                 f"column {column.name!r} holds numbers beyond {MAX_VALUE:g}, whose distances "
                 'overflow. Use scale="zscore" or "rank".'
             )
-    return np.where(np.isnan(values), MISSING_COORDINATE, values)
+    is_missing = np.isnan(values)
+    return np.where(is_missing, MISSING_COORDINATE, values) if is_missing.any() else values
 
 
 def max_distances(block: Block) -> FloatArray:
@@ -141,8 +148,11 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
 
 def to_candidate(block: Block, scale: Scale) -> Candidate:
     """Return the scaled samples of a candidate, sorted by its first column."""
-    values = np.stack([scaled(column, scale) for column in block.columns], axis=1)
-    return Candidate(values, max_distances(block), sort_column(values[:, 0]))
+    columns = [scaled(column, scale) for column in block.columns]
+    values = np.ascontiguousarray(np.stack(columns, axis=1))
+    # Scaling keeps the order, so that one order serves all scales.
+    order = block.columns[0].made(sort_order)
+    return Candidate(values, max_distances(block), sorted_by(order, columns[0]))
 
 
 def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
@@ -276,16 +286,21 @@ def to_spaces(
 
 
 def is_continuous(space: Space) -> bool:
-    """Return whether columns have hardly any ties and fit into 32 bits.
+    """Return whether columns are numbers with hardly any ties.
 
     With many ties, the kernel for continuous columns would need exact distances nearly always.
     """
-    n_samples = space.values.shape[1]
     return bool(
         np.isinf(space.max_distance).all()
-        and np.abs(space.values).max() < MAX_FLOAT32
-        and all(len(np.unique(axis)) >= MIN_DISTINCT * n_samples for axis in space.values)
+        and all(has_hardly_ties(np.sort(axis)) for axis in space.values)
     )
+
+
+def has_hardly_ties(ascending: FloatArray) -> bool:
+    """Return whether sorted values have hardly any ties and fit into 32 bits."""
+    n_distinct = 1 + np.count_nonzero(ascending[1:] != ascending[:-1])
+    largest = max(-ascending[0], ascending[-1])
+    return bool(largest < MAX_FLOAT32 and n_distinct >= MIN_DISTINCT * len(ascending))
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
@@ -358,21 +373,23 @@ class NeighbourScorer:
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
-        bound, rule, block = self.bound, self.formula.rule, self.formula.accept(batch.block)
-        n_samples = len(bound.order)
-        check_same_length(block, n_samples)
+        values: FloatArray = self.score_together([batch.block], batch.rows)[0]
+        return values
+
+    def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
+        """Return the same for several candidates that are permuted alike, (n_candidates, m)."""
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
-        rows = np.take(batch.rows, bound.order, axis=1)
-        sums = np.zeros(len(batch), dtype=np.int64)
-        self._add(block, rows, rule, sums)
-        return self.formula.offset + sums * self.formula.unit / n_samples
+        ordered = np.take(rows, self.bound.order, axis=1)
+        sums = np.zeros((len(blocks), len(rows)), dtype=np.int64)
+        for block, of_block in zip(blocks, sums, strict=True):
+            check_same_length(block, len(self.bound.order))
+            self._add(self.formula.accept(block), ordered, of_block)
+        return self.formula.offset + sums * self.formula.unit / len(self.bound.order)
 
-    def _add(
-        self, block: Block, rows: NDArray[np.int32], rule: CountingRule, sums: NDArray[np.int64]
-    ) -> None:
+    def _add(self, block: Block, rows: NDArray[np.int32], sums: NDArray[np.int64]) -> None:
         """Add the weights of all counts, in units of the formula, by the fastest kernel."""
-        bound, n_samples = self.bound, rows.shape[1]
+        bound, rule, n_samples = self.bound, self.formula.rule, rows.shape[1]
         only_labels = set(block.feature_types) == {"nominal"}
         if bound.only_labels and only_labels and bound.strata is not None:
             score_labels(block.codes(), rows, bound.strata, rule, sums)
@@ -388,7 +405,8 @@ class NeighbourScorer:
         elif (
             len(block) == 1
             and bound.is_continuous
-            and is_continuous(Space(candidate.values.T, candidate.max_distance))
+            and not only_labels
+            and has_hardly_ties(candidate.sorted.ascending)
         ):
             ranks = np.empty(0, dtype=np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
             score_continuous(candidate, rows, bound.spaces, rule, sums, ranks)
