@@ -21,10 +21,11 @@ from pidselect.estimators.base import (
     check_same_length,
     group_starts,
 )
-from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, score_continuous
+from pidselect.estimators.knn.continuous import MIN_LIST, score_continuous
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
+from pidselect.estimators.knn.single import score_single
 from pidselect.estimators.knn.spaces import (
     Space,
     bounding_boxes,
@@ -96,6 +97,19 @@ class NeighbourEstimator(BaseEstimator):
 
     def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
         return NeighbourScorer(bind_target(target, given, formula, max_memory), formula)
+
+    def estimate(self, x: Block, target: Block, given: Block) -> float:
+        """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, without lists."""
+        check_neighbours(self.k, self.scale)
+        n_samples = target.n_samples
+        check_enough_samples(n_samples, self.k)
+        formula = self.formula(n_samples)
+        of_x, of_target, of_given = (
+            to_space(formula.accept(block), n_samples, formula.scale)
+            for block in (x, target, given)
+        )
+        total = score_single(of_x, of_target, of_given, formula.rule)
+        return formula.offset + total * formula.unit / n_samples
 
 
 def check_neighbours(k: object, scale: object) -> None:
@@ -216,7 +230,9 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
     if needs_numeric:
         max_memory //= 2
-    lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
+    lengths = (0, 0)  # with labels alone, samples of a stratum are all at distance 0
+    if not is_label.all():
+        lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
     max_radius = 1.0 if is_label.any() else np.inf
     spaces = to_spaces(everything, len(target), lengths, max_radius, is_sorted)
     numbers = np.flatnonzero(~is_label & needs_numeric)
@@ -408,7 +424,6 @@ class NeighbourScorer:
             and not only_labels
             and has_hardly_ties(candidate.sorted.ascending)
         ):
-            ranks = np.empty(0, dtype=np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
-            score_continuous(candidate, rows, bound.spaces, rule, sums, ranks)
+            score_continuous(candidate, rows, bound.spaces, rule, sums)
             return
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

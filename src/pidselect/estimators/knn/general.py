@@ -29,7 +29,6 @@ from pidselect.estimators.knn.simd import (
 )
 from pidselect.estimators.knn.spaces import (
     INNER,
-    JIT,
     BoundingBoxes,
     FloatArray,
     NeighbourBuffer,
@@ -37,12 +36,15 @@ from pidselect.estimators.knn.spaces import (
     SortedColumn,
     Space,
     count_less,
-    distances_from,
     interval_within,
     list_within,
     new_buffer,
+    point_distance,
 )
 from pidselect.jit import njit
+
+#: Signs of weights; with literals a function would be compiled for each.
+PLUS, MINUS = np.int64(1), np.int64(-1)
 
 #: Neighbours scanned between two checks whether a scan may stop.
 STRIDE = 8
@@ -112,7 +114,6 @@ class Workspace(NamedTuple):
     found: NeighbourBuffer
 
 
-@njit(**JIT)
 def score_general(
     candidate: Candidate,
     rows: NDArray[np.int32],
@@ -127,51 +128,49 @@ def score_general(
     Only samples with ``is_open[m, i]`` are counted, or all if it has no rows. `numeric` are the
     spaces without labels, for radii of 1 or more; they have no columns if not needed.
     """
-    n_samples, has_given = candidate.values.shape[0], spaces.given.max_distance.size > 0
-    has_numeric = numeric.joint.max_distance.size > 0 and np.isinf(candidate.max_distance).any()
-    if has_numeric:
-        has_given &= numeric.given.max_distance.size > 0
-    batch = _new_batch(candidate, has_given)
-    work = _new_workspace(n_samples, rule.k)
+    n_samples, n_columns = candidate.values.shape
+    has_numeric = len(numeric.joint.values) > 0 and bool(np.isinf(candidate.max_distance).any())
+    has_given = len(spaces.given.values) > 0 and (not has_numeric or len(numeric.given.values) > 0)
+    batch = SurrogateBatch(
+        np.empty((n_samples, n_columns, LANES)),
+        np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
+        np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
+    )
+    is_counted, counts, sums = np.empty((3, LANES), dtype=np.int64)
+    work = Workspace(
+        np.empty((rule.k, LANES)),
+        np.empty(LANES),
+        np.empty(LANES, dtype=np.bool_),
+        is_counted,
+        counts,
+        sums,
+        new_buffer(n_samples),
+    )
+    pair = spaces, numeric
+    add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values)
+
+
+@njit(**INNER)
+def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values):
+    """Score all permutations, LANES at a time."""
+    spaces, numeric = pair
     for start in range(0, rows.shape[0], LANES):
         n_rows = min(LANES, rows.shape[0] - start)
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
             _set_permutation(candidate, rows[start + min(lane, n_rows - 1)], batch, lane)
         work.sums[:] = 0
-        for i in range(n_samples):
+        for i in range(candidate.values.shape[0]):
             work.is_open[:] = True
-            if is_open.shape[0] > 0 and not _set_open(is_open[start : start + n_rows, i], work):
+            if is_open.shape[0] > 0 and not _set_open(is_open, start, n_rows, i, work):
                 continue
             _add_sample(batch, candidate, spaces, (0.0, rule.max_radius), rule, i, work)
             if has_numeric:
                 _add_sample(batch, candidate, numeric, (1.0, np.inf), rule, i, work)
         if batch.limit.size > 0:
             _count_in_x_by_rank(batch, candidate, rule, work)
-        values[start : start + n_rows] += work.sums[:n_rows]
-
-
-@njit(**JIT)
-def _new_batch(candidate, has_given):
-    n_samples, n_columns = candidate.values.shape
-    return SurrogateBatch(
-        np.empty((n_samples, n_columns, LANES)),
-        np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
-        np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
-    )
-
-
-@njit(**JIT)
-def _new_workspace(n_samples, k):
-    return Workspace(
-        np.empty((k, LANES)),
-        np.empty(LANES),
-        np.empty(LANES, dtype=np.bool_),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        new_buffer(n_samples),
-    )
+        for lane in range(n_rows):
+            values[start + lane] += work.sums[lane]
 
 
 @njit(**INNER)
@@ -187,11 +186,11 @@ def _set_permutation(candidate, row, batch, lane):
 
 
 @njit(**INNER)
-def _set_open(flags, work):
+def _set_open(is_open, start, n_rows, i, work):
     """Set which lanes are open; return whether any is."""
     some = False
     for lane in range(LANES):
-        work.is_open[lane] = lane < flags.size and flags[lane]
+        work.is_open[lane] = lane < n_rows and is_open[start + min(lane, n_rows - 1), i]
         some |= work.is_open[lane]
     return some
 
@@ -226,23 +225,23 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         spaces.joint, spaces.joint_boxes, lists, i, widest, work.found
     )
     _count(distance, is_sorted, work)
-    _add_weights(-1, rule, work)
+    _add_weights(MINUS, rule, work)
     if not rule.strict:
         _count_with_x(batch, candidate, i, near, distance, work)
-        _add_weights(1, rule, work)
+        _add_weights(PLUS, rule, work)
 
     if spaces.given.max_distance.size == 0:
         counts[:] = candidate.values.shape[0] - 1
-        _add_weights(1, rule, work)
+        _add_weights(PLUS, rule, work)
         for lane in range(LANES):
             if candidate.max_distance.size > 1:
                 if work.is_counted[lane] == 1:
                     batch.limit[batch.rank[i, lane], lane] = limit[lane]
             else:
-                first, last = _rank_interval(candidate, batch.rank[i, lane], limit[lane])
+                first, last = _rank_interval(candidate, np.int64(batch.rank[i, lane]), limit[lane])
                 counts[lane] = max(last - first - 1, 0)  # without the sample itself
         if candidate.max_distance.size == 1:
-            _add_weights(-1, rule, work)
+            _add_weights(MINUS, rule, work)
         return  # counts in several columns of x follow in `_count_in_x_by_rank`
     if spaces.given_sorted.ascending.size > 0:
         near, distance, is_sorted = _near_sorted(spaces.given_sorted, i, widest, work.found)
@@ -251,9 +250,9 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
             spaces.given, spaces.given_boxes, spaces.given_lists, i, widest, work.found
         )
     _count(distance, is_sorted, work)
-    _add_weights(1, rule, work)
+    _add_weights(PLUS, rule, work)
     _count_with_x(batch, candidate, i, near, distance, work)
-    _add_weights(-1, rule, work)
+    _add_weights(MINUS, rule, work)
 
 
 @njit(**INNER)
@@ -357,23 +356,24 @@ def _count_with_x(batch, candidate, i, near, distance, work):
         count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_in_x_by_rank(batch, candidate, rule, work):
     """Subtract the weights of all counts in x, which has several columns.
 
     Permutations change the sample at a rank but not the distances between ranks: distances around a
     rank are computed once for all lanes.
     """
-    x = Space(candidate.values[candidate.sorted.sample].T.copy(), candidate.max_distance)
+    x, sample = candidate.values, candidate.sorted.sample
     for rank in range(batch.limit.shape[0]):
         first, last = _rank_interval(candidate, rank, largest(batch.limit, rank))
         distance = work.found.distance[: last - first]
-        distances_from(Space(x.values[:, first:last], x.max_distance), rank - first, distance)
+        for t in range(distance.size):
+            distance[t] = point_distance(x, candidate.max_distance, sample[rank], sample[first + t])
         count_below(batch.limit, rank, work.counts, distance)
         for lane in range(LANES):
             work.counts[lane] = max(work.counts[lane] - 1, 0)  # without the sample itself
             work.is_counted[lane] = int(rule.strict or batch.limit[rank, lane] > 0.0)
-        _add_weights(-1, rule, work)
+        _add_weights(MINUS, rule, work)
 
 
 @njit(**INNER)
