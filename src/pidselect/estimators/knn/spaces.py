@@ -149,6 +149,7 @@ def insert_sample(step, j, slot, distance, sample):
     distance[slot], sample[slot] = step, j
 
 
+@njit(**JIT)
 def new_buffer(n_samples: int) -> NeighbourBuffer:
     """Allocate the buffers of `list_within`."""
     return NeighbourBuffer(
