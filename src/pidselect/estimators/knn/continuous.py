@@ -34,7 +34,6 @@ from pidselect.estimators.knn.simd import (
 )
 from pidselect.estimators.knn.spaces import (
     INNER,
-    JIT,
     FloatArray,
     NeighbourBuffer,
     count_less,
@@ -92,8 +91,8 @@ class Workspace32(NamedTuple):
     found: NeighbourBuffer
 
 
-@njit(**JIT)
-def _new_workspace(k, n_samples, ranks):
+def new_workspace(n_samples: int, k: int, rank_type: type[np.unsignedinteger]) -> Workspace32:
+    """Allocate the buffers."""
     first, last, begin, end, in_joint, in_given, counts, sums = np.empty((8, LANES), dtype=np.int64)
     return Workspace32(
         np.empty((k, LANES), dtype=np.float32),
@@ -109,8 +108,8 @@ def _new_workspace(k, n_samples, ranks):
         in_given,
         counts,
         sums,
-        np.empty((2, LANES), dtype=ranks.dtype),
-        np.empty((2, LANES), dtype=ranks.dtype),
+        np.empty((2, LANES), dtype=rank_type),
+        np.empty((2, LANES), dtype=rank_type),
         new_buffer(n_samples),
     )
 
@@ -127,34 +126,29 @@ def score_continuous(
 
     Ranks have the smallest type that holds them, or the stated one.
     """
+    n_samples, given = len(candidate.values), spaces.given_sorted.ascending
     if rank_type is None:
-        rank_type = np.uint16 if len(candidate.values) <= MAX_UINT16_SAMPLES else np.uint32
-    grids = GridIndexes(
-        build_grid(candidate.sorted.ascending), build_grid(spaces.given_sorted.ascending)
-    )
-    add_continuous(candidate, rows, spaces, rule, grids, np.empty(0, dtype=rank_type), values)
-
-
-# Buffers are allocated in the kernel, which then knows that they do not overlap with arguments:
-# otherwise it would be a third slower.
-@njit(**JIT)
-def add_continuous(candidate, rows, spaces, rule, grids, ranks, values):
-    """Score all permutations, LANES at a time; ranks are of the type of `ranks`."""
-    n_samples, rank_type = candidate.values.shape[0], ranks.dtype
-    has_sorted_given = spaces.given_sorted.ascending.size > 0
+        rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
     batch = SurrogateBatch32(
         np.empty((n_samples, LANES), dtype=np.float32),
         np.empty((n_samples, LANES), dtype=rank_type),
         np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_samples if has_sorted_given else 0), dtype=rank_type),
+        np.empty((LANES, n_samples if len(given) else 0), dtype=rank_type),
     )
-    work = _new_workspace(rule.k, n_samples, ranks)
+    grids = GridIndexes(build_grid(candidate.sorted.ascending), build_grid(given))
+    work = new_workspace(n_samples, rule.k, rank_type)
+    add_continuous(candidate, rows, spaces, rule, grids, batch, work, values)
+
+
+@njit(**INNER)
+def add_continuous(candidate, rows, spaces, rule, grids, batch, work, values):
+    """Score all permutations, LANES at a time."""
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
             _fill(candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane)
         work.sums[:] = 0
-        for i in range(n_samples):
+        for i in range(candidate.values.shape[0]):
             n_scanned = _find_nearest(batch, spaces, i, work.nearest)
             _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
             _count_given(batch, grids, spaces, rule, i, work)

@@ -29,7 +29,6 @@ from pidselect.estimators.knn.simd import (
 )
 from pidselect.estimators.knn.spaces import (
     INNER,
-    JIT,
     BoundingBoxes,
     FloatArray,
     NeighbourBuffer,
@@ -129,19 +128,9 @@ def score_general(
     Only samples with ``is_open[m, i]`` are counted, or all if it has no rows. `numeric` are the
     spaces without labels, for radii of 1 or more; they have no columns if not needed.
     """
+    n_samples, n_columns = candidate.values.shape
     has_numeric = len(numeric.joint.values) > 0 and bool(np.isinf(candidate.max_distance).any())
     has_given = len(spaces.given.values) > 0 and (not has_numeric or len(numeric.given.values) > 0)
-    flags = has_numeric, has_given
-    add_general(candidate, rows, is_open, spaces, numeric, flags, rule, values)
-
-
-# Buffers are allocated in the kernel, which then knows that they do not overlap with arguments:
-# otherwise it would be a third slower.
-@njit(**JIT)
-def add_general(candidate, rows, is_open, spaces, numeric, flags, rule, values):
-    """Score all permutations, LANES at a time."""
-    has_numeric, has_given = flags
-    n_samples, n_columns = candidate.values.shape
     batch = SurrogateBatch(
         np.empty((n_samples, n_columns, LANES)),
         np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
@@ -157,6 +146,14 @@ def add_general(candidate, rows, is_open, spaces, numeric, flags, rule, values):
         sums,
         new_buffer(n_samples),
     )
+    pair = spaces, numeric
+    add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values)
+
+
+@njit(**INNER)
+def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values):
+    """Score all permutations, LANES at a time."""
+    spaces, numeric = pair
     for start in range(0, rows.shape[0], LANES):
         n_rows = min(LANES, rows.shape[0] - start)
         for lane in range(LANES):

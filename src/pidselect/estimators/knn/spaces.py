@@ -149,7 +149,6 @@ def insert_sample(step, j, slot, distance, sample):
     distance[slot], sample[slot] = step, j
 
 
-@njit(**JIT)
 def new_buffer(n_samples: int) -> NeighbourBuffer:
     """Allocate the buffers of `list_within`."""
     return NeighbourBuffer(
