@@ -415,7 +415,7 @@ class NeighbourScorer:
             rule = rule._replace(max_radius=1.0)
         is_open = np.empty((0, n_samples), dtype=np.bool_)
         if len(block) == 1 and bound.strata is not None:
-            is_open = np.empty(rows.shape, dtype=np.bool_)
+            is_open = np.zeros(rows.shape, dtype=np.bool_)
             if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
                 return
         elif (
