@@ -16,7 +16,6 @@ from pidselect.estimators.knn.general import Candidate, CountingRule
 from pidselect.estimators.knn.spaces import INNER, FloatArray, interval_within
 from pidselect.jit import njit
 
-
 #: What a sample adds that is not counted, no sum of weights.
 OPEN = np.iinfo(np.int64).min
 
