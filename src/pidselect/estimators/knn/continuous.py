@@ -33,6 +33,7 @@ from pidselect.estimators.knn.simd import (
     insert_smallest,
 )
 from pidselect.estimators.knn.spaces import (
+    INLINE,
     INNER,
     FloatArray,
     NeighbourBuffer,
@@ -156,7 +157,7 @@ def add_continuous(candidate, rows, spaces, rule, grids, batch, work, values):
             values[start + lane] += work.sums[lane]
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _fill(candidate, row, spaces, batch, lane):
     """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
@@ -168,7 +169,7 @@ def _fill(candidate, row, spaces, batch, lane):
         batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _find_nearest(batch, spaces, i, nearest):
     """Fill `nearest` with the k smallest 32-bit distances in (x, y, S) of every lane.
 
@@ -188,7 +189,7 @@ def _find_nearest(batch, spaces, i, nearest):
     return min(t, sample.size)
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _find_limits(batch, grids, spaces, rule, point, work):
     """Find every lane's limit and interval of x, and subtract the weight of its count in (y, S).
 
@@ -210,7 +211,7 @@ def _find_limits(batch, grids, spaces, rule, point, work):
         sums[lane] -= weight[in_joint[lane]]
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _set_lower_bounds(x, ranks, kth, here, low):
     """Write each lane's value of x and a lower bound of its k-th neighbour's distance."""
     for lane in range(LANES):
@@ -220,7 +221,7 @@ def _set_lower_bounds(x, ranks, kth, here, low):
         low[lane] = about - error if about < np.inf else 0.0  # fewer than k are listed
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _resolve_limits(x, distance, radius, strict, work):
     """Set exact limits where only one sample can be the k-th neighbour; mark others as ambiguous.
 
@@ -258,7 +259,7 @@ def _resolve_limits(x, distance, radius, strict, work):
         limit[lane] = exact
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _resolve_exactly(batch, grids, spaces, rule, which, work):
     """Compute an ambiguous lane by exact distances; add the weight of its count in (x, y, S)."""
     i, lane = which
@@ -297,7 +298,7 @@ def _count_sorted(ascending, limits, counts):
         counts[lane] = nearer
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _exact_radius(batch, values, spaces, nearest, which):
     """Return the exact distance of one lane's k-th neighbour."""
     i, lane = which
@@ -330,7 +331,7 @@ def _exact_radius(batch, values, spaces, nearest, which):
     return nearest[k - 1]
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _count_given(batch, grids, spaces, rule, i, work):
     """Add the weights of the counts in S, and subtract those of the counts in (x, S)."""
     weight, sums, first, last = rule.weight, work.sums, work.first, work.last
@@ -347,7 +348,7 @@ def _count_given(batch, grids, spaces, rule, i, work):
         sums[lane] += weight[in_given[lane]] - weight[counts[lane]]
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _count_in_sorted_given(rank_by_given, grid, value, work):
     """Count in S and in (x, S), for one sorted column S."""
     here, limit, first, last = work.here, work.limit, work.first, work.last
@@ -361,7 +362,7 @@ def _count_in_sorted_given(rank_by_given, grid, value, work):
         counts[lane] = max(nearer - 1, 0)  # without the sample itself
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _count_listed(batch, spaces, i, work):
     """Count in S and in (x, S) by the lists of S, or by a search where these end too early."""
     lists, limit, in_given, counts = spaces.given_lists, work.limit, work.in_given, work.counts

@@ -28,6 +28,7 @@ from pidselect.estimators.knn.simd import (
     largest,
 )
 from pidselect.estimators.knn.spaces import (
+    INLINE,
     INNER,
     BoundingBoxes,
     FloatArray,
@@ -173,7 +174,7 @@ def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, 
             values[start + lane] += work.sums[lane]
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _set_permutation(candidate, row, batch, lane):
     """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
@@ -185,7 +186,7 @@ def _set_permutation(candidate, row, batch, lane):
         batch.limit[i, lane] = 0.0
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _set_open(is_open, start, n_rows, i, work):
     """Set which lanes are open; return whether any is."""
     some = False
@@ -264,7 +265,7 @@ def _add_weights(sign, rule, work):
 # ------------------------------------------------------------------ the k-th neighbour
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _find_kth_distances(batch, candidate, spaces, bounds, i, work):
     """Fill `nearest` with the k smallest distances in (x, y, S) of every lane, if below the bound.
 
@@ -323,7 +324,7 @@ def _near(space, boxes, lists, i, limit, found):
     return lists.sample[i, :size], lists.distance[i, :size], True
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _near_sorted(column, i, limit, found):
     """Return the same for one sorted column."""
     here = column.rank[i]
@@ -356,7 +357,7 @@ def _count_with_x(batch, candidate, i, near, distance, work):
         count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _count_in_x_by_rank(batch, candidate, rule, work):
     """Subtract the weights of all counts in x, which has several columns.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pidselect.estimators.knn.spaces import (
     BLOCK,
+    INLINE,
     INNER,
     BoundingBoxes,
     FloatArray,
@@ -187,7 +188,7 @@ def _guess_radius(space, i, aim, distance):
     return radius
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _keys_within(space, boxes, i, radius, mask, keys, distance):
     """Write the keys of the samples nearer than a radius; return their number."""
     n_axes, n_samples = space.values.shape
@@ -228,7 +229,7 @@ def _unpack(points, max_distance, samples, keys, mask, lists):
         _unpack_row(points, max_distance, samples[row], keys[row], mask, lists)
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _unpack_row(points, max_distance, i, keys, mask, lists):
     sample, distance = lists.sample[i], lists.distance[i]
     for t in range(sample.size):
