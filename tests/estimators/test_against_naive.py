@@ -194,6 +194,40 @@ def test_mixed_with_labels_alone(shape):
     agree(fast(Mixed(), data, rows), slow(mixed(data, 4), data, rows, "zscore"))
 
 
+@given(
+    seeds, sizes, widths, neighbours, batches, st.sampled_from(["rank", None]), st.integers(0, 2**15)
+)
+@settings(max_examples=200)
+def test_labels_beside_numbers_for_any_memory(seed, n, shape, k, m, scale, memory):
+    # Without scaling, numbers are far apart or near each other beside labels at distance 1.
+    data = sample(seed, n, shape, ("normal", "labels", "labels", "grades")[seed % 2 :])
+    rows = drawn(data, m)
+    found = fast(Mixed(k=k, scale=scale), data, rows, max_memory=memory)
+    agree(found, slow(mixed(data, k), data, rows, scale))
+
+
+@pytest.mark.parametrize("n", [300, 500])
+@pytest.mark.parametrize("kinds", ["nn nl", "ln nl", "nl nnl", "nn nll", "ll nnl"])
+@pytest.mark.parametrize("memory", [2**13, MEMORY])
+def test_labels_beside_many_numbers(n, kinds, memory):
+    rng = np.random.default_rng(n)
+    columns = [
+        rng.normal(size=n) if kind == "n" else rng.integers(0, 4, size=n).astype(float)
+        for kind in kinds.replace(" ", "")
+    ]
+    x, y, *s = columns
+    labels = [kind == "l" for kind in kinds.replace(" ", "")]
+    data = Sample(
+        x[:, np.newaxis],
+        y[:, np.newaxis],
+        np.stack(s, axis=1),
+        *(tuple(np.flatnonzero(some)) for some in (labels[:1], labels[1:2], labels[2:])),
+    )
+    rows = drawn(data, 18)
+    found = fast(Mixed(scale="rank"), data, rows, max_memory=memory)
+    agree(found, slow(mixed(data, 4), data, rows, "rank"))
+
+
 # --- few strata ---------------------------------------------------------------------------------
 
 # A target and a given of few levels leave many samples alike in (y, S).

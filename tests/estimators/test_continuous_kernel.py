@@ -42,11 +42,11 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
         Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
     )
     candidate = to_candidate(Block((column(x),)), estimator.scale)
-    quick, exact = np.empty((2, len(rows)), dtype=np.int64)
-    spaces, rule = scorer.bound.spaces, scorer.formula.rule
-    rows = np.take(rows, scorer.bound.order, axis=1)
-    score_continuous(candidate, rows, spaces, rule, quick, np.empty(0, dtype=rank_type))
-    score_general(candidate, rows, spaces, rule, exact)
+    quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
+    spaces, rule, all_open = scorer.bound.spaces, scorer.formula.rule, np.empty((0, len(x)), bool)
+    rows, ranks = np.take(rows, scorer.bound.order, axis=1), np.empty(0, dtype=rank_type)
+    score_continuous(candidate, rows, spaces, rule, quick, all_open, ranks)
+    score_general(candidate, rows, all_open, spaces, scorer.bound.numeric, rule, exact)
     return quick, exact
 
 

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
@@ -20,7 +21,7 @@ from pidselect.estimators.base import (
     group_starts,
 )
 from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, score_continuous
-from pidselect.estimators.knn.discrete import Strata, score_discrete
+from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import Space, bounding_boxes, distances_from, sort_column
@@ -143,15 +144,12 @@ def to_candidate(block: Block, scale: Scale) -> Candidate:
 def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
     """Return the lengths of lists in (y, S) and in S; 0 if S is empty.
 
-    Columns with few levels leave a stratum of (y, S) to be searched. If S has few levels only,
-    whole strata tie, and lists hold the largest of them. Shorter lists cost time only, so memory
-    limits them.
+    Columns with few levels leave a stratum of (y, S) to be searched; lists suffice for the largest.
+    Shorter lists cost time only, so memory limits them.
     """
     n = joint.n_samples
     in_joint, joint_axes = samples_and_axes(joint)
     in_given, given_axes = samples_and_axes(given)
-    if len(given) and not given_axes:
-        in_given = float(np.bincount(given.codes()).max())
     sparseness = SPARSENESS * max(1.0, n / 1000) ** SPARSENESS_POWER
     share = axis_share(k, in_joint, joint_axes, sparseness)
     wanted = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
@@ -171,10 +169,10 @@ def axis_share(k: int, n_samples: float, joint_axes: int, sparseness: float = 1.
 
 
 def samples_and_axes(block: Block) -> tuple[float, int]:
-    """Return the mean samples per joint level of columns with few, and the number of others."""
+    """Return the most samples of a joint level of columns with few, and the number of others."""
     few = tuple(c for c in block.columns if c.is_discrete and c.levels() <= CLASS_LEVELS)
-    n_levels = Block(few).codes().max() + 1 if few else 1
-    return block.n_samples / n_levels, len(block) - len(few)
+    most = np.bincount(Block(few).codes()).max() if few else block.n_samples
+    return float(most), len(block) - len(few)
 
 
 class BoundTarget(NamedTuple):
@@ -182,71 +180,106 @@ class BoundTarget(NamedTuple):
 
     order: IntArray  # the original index of each sample
     spaces: TargetSpaces
+    numeric: TargetSpaces  # without labels, for radii of 1 or more; empty if not needed
     strata: Strata | None  # samples grouped by (y, S), if all columns are discrete with few levels
     is_continuous: bool  # whether the kernel for continuous columns applies
+    has_labels: bool  # whether some column of (y, S) has labels
+    only_labels: bool  # whether all columns have
 
 
 def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) -> BoundTarget:
     """List neighbours in (y, S) and in S, and choose the kernels."""
-    k, scale = formula.k, formula.scale
-    everything = to_space(target + given, target.n_samples, scale)
+    k, scale, joint = formula.k, formula.scale, target + given
+    everything = to_space(joint, target.n_samples, scale)
     order = spatial_order(everything.values)
-    values, n_target = np.ascontiguousarray(everything.values[:, order]), len(target)
-    joint = Space(values, everything.max_distance)
-    given_space = Space(values[n_target:].copy(), everything.max_distance[n_target:])
+    everything = everything._replace(values=np.ascontiguousarray(everything.values[:, order]))
+    is_label = np.isfinite(everything.max_distance)
+    needs_numeric = is_label.any() and not is_label[: len(target)].all()
     strata = to_strata(target, given, k, scale)
     if strata is not None:
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
-    listed = Block() if is_sorted else given
-    joint_length, given_length = list_lengths(target + given, listed, k, max_memory)
-    joint_boxes, given_boxes = bounding_boxes(joint), bounding_boxes(given_space)
-    joint_lists = list_neighbours(joint, joint_boxes, joint_length)
-    spaces = TargetSpaces(
+    lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
+    max_radius = 1.0 if is_label.any() else np.inf
+    spaces = to_spaces(everything, len(target), lengths, max_radius, is_sorted)
+    numbers = np.flatnonzero(~is_label & needs_numeric)
+    numeric = to_spaces(
+        Space(everything.values[numbers], everything.max_distance[numbers]),
+        int((numbers < len(target)).sum()),
+        (0, 0),
+    )
+    can_be_continuous = spaces.joint_lists.sample.shape[1] >= max(MIN_LIST, k) and (
+        len(given) > 0 or not is_label.any()
+    )
+    return BoundTarget(
+        order,
+        spaces,
+        numeric,
+        strata,
+        can_be_continuous and is_continuous(everything),
+        bool(is_label.any()),
+        bool(is_label.all()),
+    )
+
+
+def to_spaces(
+    joint: Space,
+    n_target: int,
+    lengths: tuple[int, int],
+    max_radius: float = np.inf,
+    is_sorted: bool = False,
+) -> TargetSpaces:
+    """Return the spaces (y, S) and S with neighbour lists of these lengths, up to a radius.
+
+    Columns of y come first. If S `is_sorted`, its one column is, and lists of S are not needed.
+    """
+    given = Space(joint.values[n_target:].copy(), joint.max_distance[n_target:])
+    joint_boxes, given_boxes = bounding_boxes(joint), bounding_boxes(given)
+    joint_length, given_length = lengths
+    return TargetSpaces(
         joint,
         joint.values.T.copy(),
         joint_boxes,
-        joint_lists,
-        given_space,
+        list_neighbours(joint, joint_boxes, joint_length, max_radius),
+        given,
         given_boxes,
-        list_neighbours(given_space, given_boxes, given_length),
-        sort_column(given_space.values[0] if is_sorted else np.empty(0)),
+        list_neighbours(given, given_boxes, given_length, max_radius),
+        sort_column(given.values[0] if is_sorted else np.empty(0)),
     )
-    has_lists = joint_lists.sample.shape[1] >= MIN_LIST
-    return BoundTarget(order, spaces, strata, has_lists and is_continuous(joint))
 
 
 def is_continuous(space: Space) -> bool:
-    """Return whether columns have hardly any ties and fit into 32 bits.
+    """Return whether numbers have hardly any ties and fit into 32 bits.
 
     With many ties, the kernel for continuous columns would need exact distances nearly always.
     """
-    n_samples = space.values.shape[1]
+    n_samples, is_number = space.values.shape[1], np.isinf(space.max_distance)
+    numbers = space.values[is_number]
     return bool(
-        np.isinf(space.max_distance).all()
-        and np.abs(space.values).max() < MAX_FLOAT32
-        and all(len(np.unique(axis)) >= MIN_DISTINCT * n_samples for axis in space.values)
+        len(numbers)
+        and np.abs(numbers).max() < MAX_FLOAT32
+        and all(len(np.unique(axis)) >= MIN_DISTINCT * n_samples for axis in numbers)
     )
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
-    """Group samples by (y, S) and by S; None if there are too few samples in a group."""
+    """Group samples by (y, S) and by S; None if not discrete, or too many groups of numbers."""
     joint = target + given
     if "continuous" in joint.feature_types:
         return None
     n = target.n_samples
     joint_codes = joint.codes()
     given_codes = given.codes() if len(given) else np.zeros(n, dtype=np.int64)
-    if n < SAMPLES_PER_STRATUM * k * (joint_codes.max() + 1):
+    has_numbers = set(joint.feature_types) != {"nominal"}
+    if has_numbers and n < SAMPLES_PER_STRATUM * k * (joint_codes.max() + 1):
         return None
     joint_gap = gaps(to_space(joint, n, scale), joint_codes)
     given_gap = gaps(to_space(given, n, scale), given_codes)
     given_of_joint = given_codes[np.unique(joint_codes, return_index=True)[1]]
     gap = np.minimum(joint_gap, given_gap[given_of_joint])
-    return Strata(
-        joint_codes, group_starts(joint_codes), given_codes, group_starts(given_codes), gap
-    )
+    starts = group_starts(joint_codes), group_starts(given_codes)
+    return Strata(joint_codes, starts[0], given_codes, starts[1], gap, len(given) > 0)
 
 
 def gaps(space: Space, codes: IntArray) -> FloatArray:
@@ -288,7 +321,7 @@ class Formula:
     def rule(self) -> CountingRule:
         """The rule with weights rounded to integers, in multiples of the unit."""
         weight = np.rint(self.weight / self.unit).astype(np.int64)
-        return CountingRule(self.k, self.strict, weight)
+        return CountingRule(self.k, self.strict, weight, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,24 +333,41 @@ class NeighbourScorer:
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
-        bound, rule = self.bound, self.formula.rule
+        bound, rule, block = self.bound, self.formula.rule, self.formula.accept(batch.block)
         n_samples = len(bound.order)
-        check_same_length(batch.block, n_samples)
-        candidate = to_candidate(self.formula.accept(batch.block), self.formula.scale)
+        check_same_length(block, n_samples)
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
         rows = np.take(batch.rows, bound.order, axis=1)
-        sums = np.empty(len(batch), dtype=np.int64)
-        is_single = len(batch.block) == 1
-        if is_single and bound.strata is not None:
-            score_discrete(candidate, rows, bound.strata, bound.spaces, rule, sums)
+        sums = np.zeros(len(batch), dtype=np.int64)
+        self._add(block, rows, rule, sums)
+        return self.formula.offset + sums * self.formula.unit / n_samples
+
+    def _add(
+        self, block: Block, rows: NDArray[np.int32], rule: CountingRule, sums: NDArray[np.int64]
+    ) -> None:
+        """Add the weights of all counts, in units of the formula, by the fastest kernel."""
+        bound, n_samples = self.bound, rows.shape[1]
+        only_labels = set(block.feature_types) == {"nominal"}
+        if bound.only_labels and only_labels and bound.strata is not None:
+            score_labels(block.codes(), rows, bound.strata, rule, sums)
+            return
+        candidate = to_candidate(block, self.formula.scale)
+        if only_labels or bound.has_labels:
+            rule = rule._replace(max_radius=1.0)
+        is_open = np.empty((0, n_samples), dtype=np.bool_)
+        if len(block) == 1 and bound.strata is not None:
+            is_open = np.empty(rows.shape, dtype=np.bool_)
+            if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
+                return
         elif (
-            is_single
+            len(block) == 1
             and bound.is_continuous
             and is_continuous(Space(candidate.values.T, candidate.max_distance))
         ):
             ranks = np.empty(0, dtype=np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
-            score_continuous(candidate, rows, bound.spaces, rule, sums, ranks)
-        else:
-            score_general(candidate, rows, bound.spaces, rule, sums)
-        return self.formula.offset + sums * self.formula.unit / n_samples
+            if bound.numeric.joint.max_distance.size:
+                is_open = np.empty(rows.shape, dtype=np.bool_)
+            if not score_continuous(candidate, rows, bound.spaces, rule, sums, is_open, ranks):
+                return
+        score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -122,13 +122,15 @@ def score_continuous(
     spaces: TargetSpaces,
     rule: CountingRule,
     values: NDArray[np.int64],
+    is_open: NDArray[np.bool_],
     ranks: NDArray[np.uint16] | NDArray[np.uint32],
-) -> None:
-    """Fill `values` as `score_general` does, for a candidate of one column.
+) -> bool:
+    """Add the value of a candidate of one column in each permutation ``rows[m]`` to ``values[m]``.
 
-    Ranks are of the type of `ranks`, an array of any length.
+    Samples with a radius of `max_radius` or more are marked in ``is_open[m]``, if that has rows.
+    Return whether there are any. Ranks are of the type of `ranks`, an array of any length.
     """
-    n_samples, rank_type = candidate.values.shape[0], ranks.dtype
+    n_samples, rank_type, some = candidate.values.shape[0], ranks.dtype, False
     has_sorted_given = spaces.given_sorted.ascending.size > 0
     grids = GridIndexes(
         build_grid(candidate.sorted.ascending), build_grid(spaces.given_sorted.ascending)
@@ -145,11 +147,19 @@ def score_continuous(
             # An incomplete last batch repeats its last permutation.
             _fill(candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane)
         work.sums[:] = 0
+        n_rows = min(LANES, rows.shape[0] - start)
         for i in range(n_samples):
-            n_scanned = _find_nearest(batch, spaces, i, work.nearest)
-            _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
-            _count_given(batch, grids, spaces, rule, i, work)
-        values[start : start + LANES] = work.sums[: rows.shape[0] - start]
+            if spaces.joint_lists.distance[i, rule.k - 1] >= rule.max_radius:
+                work.limit[:] = 0.0
+            else:
+                n_scanned = _find_nearest(batch, spaces, i, rule.max_radius, work.nearest)
+                _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
+                _count_given(batch, grids, spaces, rule, i, work)
+            for lane in range(n_rows if is_open.shape[0] > 0 else 0):
+                is_open[start + lane, i] = work.limit[lane] == 0.0
+                some |= work.limit[lane] == 0.0
+        values[start : start + n_rows] += work.sums[:n_rows]
+    return some
 
 
 @njit(**INNER)
@@ -165,15 +175,15 @@ def _fill(candidate, row, spaces, batch, lane):
 
 
 @njit(**INNER)
-def _find_nearest(batch, spaces, i, nearest):
-    """Fill `nearest` with the k smallest 32-bit distances in (x, y, S) of every lane.
+def _find_nearest(batch, spaces, i, max_radius, nearest):
+    """Fill `nearest` with the k smallest 32-bit distances below a maximum in (x, y, S), by lane.
 
     Return the number of listed samples scanned; those after are no nearer than any lane's k-th.
     """
     k = nearest.shape[0]
     sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
-    nearest[:] = np.inf
-    widest, t = np.float32(np.inf), 0
+    nearest[:] = max_radius
+    widest, t = np.float32(max_radius), 0
     while t < sample.size and distance[t] < widest:
         near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if k == 4:
@@ -259,8 +269,11 @@ def _resolve_exactly(batch, grids, spaces, rule, which, work):
     """Compute an ambiguous lane by exact distances; add the weight of its count in (x, y, S)."""
     i, lane = which
     lists = spaces.joint_lists
+    work.exact[:] = rule.max_radius
     radius = _exact_radius(batch, grids.x.values, spaces, work.exact, which)
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
+    if radius >= rule.max_radius:
+        limit = 0.0
     first, last = find_interval(grids.x, work.here[lane], limit)
     work.in_joint[lane] = count_less(limit, lists.distance[i])
     if limit > lists.radius[i]:
@@ -295,11 +308,10 @@ def _count_sorted(ascending, limits, counts):
 
 @njit(**INNER)
 def _exact_radius(batch, values, spaces, nearest, which):
-    """Return the exact distance of one lane's k-th neighbour."""
+    """Return the exact distance of one lane's k-th neighbour, at most that in `nearest`."""
     i, lane = which
     x, lists = values[PADDING:], spaces.joint_lists
-    k, here = nearest.size, x[batch.rank[i, lane]]
-    nearest[:] = np.inf
+    k, here, max_radius = nearest.size, x[batch.rank[i, lane]], nearest[-1]
     for t in range(lists.sample.shape[1]):
         if lists.distance[i, t] >= nearest[k - 1]:
             break
@@ -307,7 +319,7 @@ def _exact_radius(batch, values, spaces, nearest, which):
         insert(max(step, lists.distance[i, t]), nearest)
     if nearest[k - 1] <= lists.radius[i]:
         return nearest[k - 1]
-    nearest[:] = np.inf
+    nearest[:] = max_radius
     points, sample_at = spaces.joint_points, batch.sample[lane]
     below = np.int64(batch.rank[i, lane]) - 1
     above = below + 2

@@ -1,8 +1,8 @@
-"""Nearest-neighbour kernel for a discrete target and conditioning set, such as a class target.
+"""Nearest-neighbour kernels for a discrete target and conditioning set, such as a class target.
 
-Each sample shares its (y, S) with many others at distance zero, so that neighbour lists would be
-long. Within such a stratum distances depend on x alone: with x sorted, the k nearest are adjacent
-and counts are differences of ranks.
+Each sample shares its (y, S) with others at distance zero, so that neighbour lists would be long.
+Within such a stratum distances depend on x alone: with x sorted, the k nearest are adjacent and
+counts are differences of ranks. If x has labels, too, samples are counted by cells of a table.
 """
 
 from __future__ import annotations
@@ -12,15 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import (
-    Candidate,
-    CountingRule,
-    TargetSpaces,
-    add_sample,
-    new_batch,
-    new_workspace,
-    set_permutation,
-)
+from pidselect.estimators.knn.general import Candidate, CountingRule
 from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray, interval_within
 from pidselect.jit import njit
 
@@ -33,6 +25,7 @@ class Strata(NamedTuple):
     given: NDArray[np.int64]  # each sample's stratum in S
     given_start: NDArray[np.int64]
     gap: FloatArray  # distance of each stratum in (y, S) to the nearest other one
+    has_given: bool  # whether S has columns
 
 
 class StratifiedColumn(NamedTuple):
@@ -49,14 +42,18 @@ def score_discrete(
     candidate: Candidate,
     rows: NDArray[np.int32],
     strata: Strata,
-    spaces: TargetSpaces,
     rule: CountingRule,
     values: NDArray[np.int64],
-) -> None:
-    """Fill `values` as `score_general` does, for a candidate of one column."""
-    n_samples = candidate.sorted.ascending.size
-    batch = new_batch(candidate, spaces, 1)
-    work = new_workspace(n_samples, rule.k, 1)
+    is_open: NDArray[np.bool_],
+) -> bool:
+    """Add the value of a candidate of one column in each permutation ``rows[m]`` to ``values[m]``.
+
+    Samples that other strata may be as near to are marked in ``is_open[m]`` and not counted. Return
+    whether there are any.
+    """
+    n_samples, some = candidate.sorted.ascending.size, False
+    sample_at = np.empty(n_samples, dtype=np.int64)
+    next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
     slots = StratifiedColumn(
         np.empty(n_samples),
         np.empty(n_samples),
@@ -64,23 +61,25 @@ def score_discrete(
         np.empty(n_samples, dtype=np.int64),
     )
     for m in range(rows.shape[0]):
-        set_permutation(candidate, rows[m], spaces, batch, 0)
-        _sort_within(candidate, batch, strata, slots)
-        work.sums[:] = 0
+        next_joint[:], next_given[:] = strata.joint_start, strata.given_start
+        for i in range(n_samples):
+            sample_at[candidate.sorted.rank[rows[m, i]]] = i
+        _sort_within(candidate.sorted.ascending, sample_at, strata, next_joint, next_given, slots)
         for slot in range(n_samples):
-            if not _count_in_stratum(slot, slots, strata, candidate, spaces, rule, work):
-                add_sample(batch, candidate, spaces, rule, slots.sample[slot], work)
-        values[m] = work.sums[0]
+            added, counted = _count_in_stratum(slot, slots, strata, candidate, rule)
+            values[m] += added
+            is_open[m, slots.sample[slot]] = not counted
+            some |= not counted
+    return some
 
 
-@njit(**JIT)
-def _sort_within(candidate, batch, strata, slots):
+@njit(**INNER)
+def _sort_within(ascending, sample_at, strata, next_joint, next_given, slots):
     """Sort one permutation of x within the strata, from its sorted values."""
-    next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
-    for rank in range(candidate.sorted.ascending.size):
-        i = batch.sample[rank, 0]
+    for rank in range(ascending.size):
+        i = sample_at[rank]
         g, h = strata.joint[i], strata.given[i]
-        slots.joint[next_joint[g]] = slots.given[next_given[h]] = candidate.sorted.ascending[rank]
+        slots.joint[next_joint[g]] = slots.given[next_given[h]] = ascending[rank]
         slots.given_slot[next_joint[g]] = next_given[h]
         slots.sample[next_joint[g]] = i
         next_joint[g] += 1
@@ -88,28 +87,30 @@ def _sort_within(candidate, batch, strata, slots):
 
 
 @njit(**INNER)
-def _count_in_stratum(slot, slots, strata, candidate, spaces, rule, work):
-    """Add the weights of a sample's counts; return False if other strata may be as near."""
+def _count_in_stratum(slot, slots, strata, candidate, rule):
+    """Return the weights of a sample's counts; and False if other strata may be as near."""
     i = slots.sample[slot]
     g, h = strata.joint[i], strata.given[i]
-    start = strata.joint_start[g]
+    start, gap = strata.joint_start[g], strata.gap[g]
     mates = slots.joint[start : strata.joint_start[g + 1]]
-    if mates.size <= rule.k:
-        return False
-    radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.max_distance[0])
+    radius = np.inf
+    if mates.size > rule.k:
+        radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.max_distance[0])
+    if min(radius, gap) >= rule.max_radius:
+        return 0, True
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    if limit > strata.gap[g]:
-        return False
+    if limit > gap:
+        return 0, False
     first = strata.given_start[h]
     wider = slots.given[first : strata.given_start[h + 1]]
-    in_given = wider.size - 1 if limit > 0.0 or spaces.given.max_distance.size == 0 else 0
+    in_given = wider.size - 1 if limit > 0.0 or not strata.has_given else 0
     in_joint = mates.size - 1 if limit > 0.0 else 0
     in_x = _nearer(wider, slots.given_slot[slot] - first, limit, candidate)
     weight = rule.weight
-    work.sums[0] += weight[in_given] - weight[in_joint] - weight[in_x]
+    added = weight[in_given] - weight[in_joint] - weight[in_x]
     if not rule.strict:
-        work.sums[0] += weight[_nearer(mates, slot - start, limit, candidate)]
-    return True
+        added += weight[_nearer(mates, slot - start, limit, candidate)]
+    return added, True
 
 
 @njit(**INNER)
@@ -135,3 +136,33 @@ def _kth_nearest(ascending, rank, k):
         else:
             above += 1
     return radius
+
+
+@njit(**JIT)
+def score_labels(
+    codes: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    strata: Strata,
+    rule: CountingRule,
+    values: NDArray[np.int64],
+) -> None:
+    """Add the value of labels in each permutation ``rows[m]``, given labels, to ``values[m]``.
+
+    Without k others in its cell of (x, y, S) a sample's radius is 1, and what it adds is zero.
+    """
+    n_samples, n_levels, weight = codes.size, codes.max() + 1, rule.weight
+    in_joint = np.zeros((strata.joint_start.size - 1, n_levels), dtype=np.int64)
+    in_given = np.zeros((strata.given_start.size - 1, n_levels), dtype=np.int64)
+    for m in range(rows.shape[0]):
+        in_joint[:], in_given[:] = 0, 0
+        for i in range(n_samples):
+            code = codes[rows[m, i]]
+            in_joint[strata.joint[i], code] += 1
+            in_given[strata.given[i], code] += 1
+        for i in range(n_samples):
+            g, h, code = strata.joint[i], strata.given[i], codes[rows[m, i]]
+            if in_joint[g, code] > rule.k:
+                n_joint = strata.joint_start[g + 1] - strata.joint_start[g]
+                n_given = strata.given_start[h + 1] - strata.given_start[h]
+                values[m] += weight[in_joint[g, code] - 1] - weight[in_given[h, code] - 1]
+                values[m] += weight[n_given - 1] - weight[n_joint - 1]

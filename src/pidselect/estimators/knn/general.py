@@ -3,10 +3,14 @@
 For each sample: the distance of its k-th neighbour in (x, y, S), and the numbers of samples within
 that distance in (y, S), in S and in (x, S). Neighbours in (y, S) and in S are listed once, by
 ascending distance; for each permutation of x a list is scanned until no farther sample can matter.
+If a list ends too early, all samples near enough are found by their bounding boxes.
 
 LANES permutations are processed at a time: ``x[j]`` holds the values of sample j in all of them,
-so that one vector instruction serves all. If a list ends too early for some lane, its neighbours
-are searched along x instead.
+so that one vector instruction serves all.
+
+Two labels are at distance 0 or 1, so that a radius of 1 or more holds every label. If x or y has
+labels only, that variable then changes no count, and what a sample adds cancels to zero. Otherwise
+the other columns alone decide: the *numeric* spaces.
 """
 
 from __future__ import annotations
@@ -28,14 +32,15 @@ from pidselect.estimators.knn.spaces import (
     JIT,
     BoundingBoxes,
     FloatArray,
+    NeighbourBuffer,
     NeighbourLists,
     SortedColumn,
     Space,
     count_less,
     distances_from,
-    insert,
     interval_within,
-    space_distance,
+    list_within,
+    new_buffer,
 )
 from pidselect.jit import njit
 
@@ -76,266 +81,271 @@ class CountingRule(NamedTuple):
     Samples at distances less than (`strict`) or up to that of the k-th neighbour are counted; the
     value is the sum of ``weight[n]`` over all counts n, with a negative sign in (y, S) and (x, S).
     Weights are integers, so that the sum does not depend on the order of the samples.
+
+    Samples whose k-th neighbour is at `max_radius` or farther are not counted: that is 1 if there
+    are labels, else infinite.
     """
 
     k: int
     strict: bool
     weight: NDArray[np.int64]
+    max_radius: float
 
 
 class SurrogateBatch(NamedTuple):
     """Permutations of a candidate, one per lane."""
 
     x: FloatArray  # (n_samples, n_columns, lanes)
-    rank: NDArray[np.int32]  # (n_samples, lanes): of each sample in the first column
-    sample: NDArray[np.int32]  # (n_samples, lanes): by rank
-    x_by_given: FloatArray  # (lanes, n_samples): x sorted by S, if both are one numeric column
+    rank: NDArray[np.int32]  # (n_samples, lanes): of each sample in the first column, if S is empty
     limit: FloatArray  # (n_samples, lanes): by rank, if x has several columns and S is empty
 
 
 class Workspace(NamedTuple):
-    """Buffers reused for every sample."""
+    """Buffers reused for every sample; arrays are by lane unless stated."""
 
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
-    limit: FloatArray  # (lanes,): distances below this are counted
-    counts: NDArray[np.int64]  # (lanes,)
-    sums: NDArray[np.int64]  # (lanes,): sums of weights
-    distance: FloatArray  # (n_samples,)
+    limit: FloatArray  # distances below this are counted
+    is_open: NDArray[np.bool_]  # whether the sample is still to be counted
+    is_counted: NDArray[np.bool_]  # whether it is counted in the current spaces
+    counts: NDArray[np.int64]
+    sums: NDArray[np.int64]  # sums of weights
+    found: NeighbourBuffer
 
 
 @njit(**JIT)
 def score_general(
     candidate: Candidate,
     rows: NDArray[np.int32],
+    is_open: NDArray[np.bool_],
     spaces: TargetSpaces,
+    numeric: TargetSpaces,
     rule: CountingRule,
     values: NDArray[np.int64],
 ) -> None:
-    """Score the candidate in each permutation ``rows[m]``; fill ``values[m]``."""
-    n_samples = candidate.values.shape[0]
-    batch = new_batch(candidate, spaces, LANES)
-    work = new_workspace(n_samples, rule.k, LANES)
+    """Add the value of the candidate in each permutation ``rows[m]`` to ``values[m]``.
+
+    Only samples with ``is_open[m, i]`` are counted, or all if it has no rows. `numeric` are the
+    spaces without labels, for radii of 1 or more; they have no columns if not needed.
+    """
+    n_samples, has_given = candidate.values.shape[0], spaces.given.max_distance.size > 0
+    has_numeric = numeric.joint.max_distance.size > 0 and np.isinf(candidate.max_distance).any()
+    if has_numeric:
+        has_given &= numeric.given.max_distance.size > 0
+    batch = _new_batch(candidate, has_given)
+    work = _new_workspace(n_samples, rule.k)
     for start in range(0, rows.shape[0], LANES):
+        n_rows = min(LANES, rows.shape[0] - start)
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
-            row = rows[min(start + lane, rows.shape[0] - 1)]
-            set_permutation(candidate, row, spaces, batch, lane)
+            _set_permutation(candidate, rows[start + min(lane, n_rows - 1)], batch, lane)
         work.sums[:] = 0
         for i in range(n_samples):
-            add_sample(batch, candidate, spaces, rule, i, work)
+            work.is_open[:] = True
+            if is_open.shape[0] > 0 and not _set_open(is_open[start : start + n_rows, i], work):
+                continue
+            _add_sample(batch, candidate, spaces, (0.0, rule.max_radius), rule, i, work)
+            if has_numeric:
+                _add_sample(batch, candidate, numeric, (1.0, np.inf), rule, i, work)
         if batch.limit.size > 0:
             _count_in_x_by_rank(batch, candidate, rule, work)
-        values[start : start + LANES] = work.sums[: rows.shape[0] - start]
+        values[start : start + n_rows] += work.sums[:n_rows]
 
 
 @njit(**JIT)
-def new_batch(candidate, spaces, n_lanes):
-    """Allocate a batch of permutations."""
+def _new_batch(candidate, has_given):
     n_samples, n_columns = candidate.values.shape
-    both_sorted = n_columns == 1 and spaces.given_sorted.ascending.size > 0
-    by_rank = n_columns > 1 and spaces.given.max_distance.size == 0
     return SurrogateBatch(
-        np.empty((n_samples, n_columns, n_lanes)),
-        np.empty((n_samples, n_lanes), dtype=np.int32),
-        np.empty((n_samples, n_lanes), dtype=np.int32),
-        np.empty((n_lanes, n_samples if both_sorted else 0)),
-        np.empty((n_samples if by_rank else 0, n_lanes)),
+        np.empty((n_samples, n_columns, LANES)),
+        np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
+        np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
     )
 
 
 @njit(**JIT)
-def new_workspace(n_samples, k, n_lanes):
-    """Allocate the buffers."""
+def _new_workspace(n_samples, k):
     return Workspace(
-        np.empty((k, n_lanes)),
-        np.empty(n_lanes),
-        np.empty(n_lanes, dtype=np.int64),
-        np.empty(n_lanes, dtype=np.int64),
-        np.empty(n_samples),
+        np.empty((k, LANES)),
+        np.empty(LANES),
+        np.empty(LANES, dtype=np.bool_),
+        np.empty(LANES, dtype=np.bool_),
+        np.empty(LANES, dtype=np.int64),
+        np.empty(LANES, dtype=np.int64),
+        new_buffer(n_samples),
     )
 
 
 @njit(**INNER)
-def set_permutation(candidate, row, spaces, batch, lane):
+def _set_permutation(candidate, row, batch, lane):
     """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
         for column in range(candidate.max_distance.size):
             batch.x[i, column, lane] = candidate.values[row[i], column]
-        rank = candidate.sorted.rank[row[i]]
-        batch.rank[i, lane] = rank
-        batch.sample[rank, lane] = i
-    for i in range(batch.x_by_given.shape[1]):
-        batch.x_by_given[lane, spaces.given_sorted.rank[i]] = batch.x[i, 0, lane]
+    for i in range(batch.rank.shape[0]):
+        batch.rank[i, lane] = candidate.sorted.rank[row[i]]
+    for i in range(batch.limit.shape[0]):
+        batch.limit[i, lane] = 0.0
 
 
 @njit(**INNER)
-def add_sample(batch, candidate, spaces, rule, i, work):
-    """Add the weights of sample i's counts to the sum of each lane.
+def _set_open(flags, work):
+    """Set which lanes are open; return whether any is."""
+    some = False
+    for lane in range(LANES):
+        work.is_open[lane] = lane < flags.size and flags[lane]
+        some |= work.is_open[lane]
+    return some
 
-    Without `strict`, the weight of the count in (x, y, S) is added, which is k or more with ties.
+
+@njit(**INNER)
+def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
+    """Add the weights of sample i's counts to the sum of each open lane with a radius in bounds.
+
+    Radii below the bounds are enlarged. Without `strict`, the weight of the count in (x, y, S) is
+    added, which is k or more with ties.
     """
-    counts = work.counts
-    _find_kth_distances(batch, candidate, spaces, i, work)
-    for lane in range(counts.size):
-        radius = work.nearest[rule.k - 1, lane]
-        work.limit[lane] = radius if rule.strict else np.nextafter(radius, np.inf)
+    low, high = bounds
+    counts, limit, lists = work.counts, work.limit, spaces.joint_lists
+    if lists.sample.shape[1] >= rule.k and lists.distance[i, rule.k - 1] >= high:
+        return
+    _find_kth_distances(batch, candidate, spaces, bounds, i, work)
+    some = False
+    for lane in range(LANES):
+        radius = max(work.nearest[rule.k - 1, lane], low)
+        counted = work.is_open[lane] and radius < high
+        work.is_counted[lane] = counted
+        work.is_open[lane] &= not counted
+        limit[lane] = 0.0 if not counted else radius if rule.strict else np.nextafter(radius, np.inf)
+        some |= counted
+    if not some:
+        return
+    widest = largest(limit, 0)
 
-    _count(spaces.joint, spaces.joint_lists, i, work)
+    near, distance, is_sorted = _near(spaces.joint, spaces.joint_boxes, lists, i, widest, work.found)
+    _count(distance, is_sorted, work)
     _add_weights(-1, rule, work)
     if not rule.strict:
-        _count_with_x(batch, candidate, spaces.joint, spaces.joint_lists, i, work)
+        _count_with_x(batch, candidate, i, near, distance, work)
         _add_weights(1, rule, work)
 
     if spaces.given.max_distance.size == 0:
-        counts[:] = work.distance.size - 1
+        counts[:] = candidate.values.shape[0] - 1
         _add_weights(1, rule, work)
-        if candidate.max_distance.size > 1:
-            for lane in range(counts.size):
-                batch.limit[batch.rank[i, lane], lane] = work.limit[lane]
-            return  # counts in x follow in `_count_in_x_by_rank`
-        for lane in range(counts.size):
-            first, last = _rank_interval(candidate, batch.rank[i, lane], work.limit[lane])
-            counts[lane] = max(last - first - 1, 0)  # without the sample itself
-    elif spaces.given_sorted.ascending.size > 0:
-        _count_in_sorted_given(batch, candidate, spaces.given_sorted, rule, i, work)
+        for lane in range(LANES):
+            if candidate.max_distance.size > 1:
+                if work.is_counted[lane]:
+                    batch.limit[batch.rank[i, lane], lane] = limit[lane]
+            else:
+                first, last = _rank_interval(candidate, batch.rank[i, lane], limit[lane])
+                counts[lane] = max(last - first - 1, 0)  # without the sample itself
+        if candidate.max_distance.size == 1:
+            _add_weights(-1, rule, work)
+        return  # counts in several columns of x follow in `_count_in_x_by_rank`
+    if spaces.given_sorted.ascending.size > 0:
+        near, distance, is_sorted = _near_sorted(spaces.given_sorted, i, widest, work.found)
     else:
-        _count(spaces.given, spaces.given_lists, i, work)
-        _add_weights(1, rule, work)
-        _count_with_x(batch, candidate, spaces.given, spaces.given_lists, i, work)
+        near, distance, is_sorted = _near(
+            spaces.given, spaces.given_boxes, spaces.given_lists, i, widest, work.found
+        )
+    _count(distance, is_sorted, work)
+    _add_weights(1, rule, work)
+    _count_with_x(batch, candidate, i, near, distance, work)
     _add_weights(-1, rule, work)
 
 
 @njit(**INNER)
 def _add_weights(sign, rule, work):
-    for lane in range(work.counts.size):
-        work.sums[lane] += sign * rule.weight[work.counts[lane]]
+    for lane in range(LANES):
+        if work.is_counted[lane]:
+            work.sums[lane] += sign * rule.weight[work.counts[lane]]
 
 
 # ------------------------------------------------------------------ the k-th neighbour
 
 
 @njit(**INNER)
-def _find_kth_distances(batch, candidate, spaces, i, work):
-    """Fill `nearest` with the k smallest distances in (x, y, S) of every lane."""
-    nearest = work.nearest
-    k, n_lanes = nearest.shape
-    sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
-    x, max_distance = batch.x, candidate.max_distance
-    nearest[:] = np.inf
-    widest, t = np.inf, 0
+def _find_kth_distances(batch, candidate, spaces, bounds, i, work):
+    """Fill `nearest` with the k smallest distances in (x, y, S) of every lane, if below the bound.
+
+    Distances up to the lower bound need not be the smallest.
+    """
+    low, high = bounds
+    lists, nearest, found = spaces.joint_lists, work.nearest, work.found
+    sample, distance = lists.sample[i], lists.distance[i]
+    nearest[:] = high
+    widest, t = high, 0
     while t < sample.size and distance[t] < widest:
-        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
-        if n_lanes != LANES:
-            for s in range(near.size):
-                for lane in range(n_lanes):
-                    step = _x_distance(x, max_distance, i, near[s], lane)
-                    insert(max(step, base_distance[s]), nearest[:, lane])
-            widest = _largest(nearest[k - 1])
-        elif max_distance.size == 1 and k == 4:
-            widest = insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
-        elif max_distance.size == 1:
-            widest = insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
-        elif k == 4:
-            widest = insert_smallest(nearest, 4, x, i, max_distance, near, base_distance)
-        else:
-            widest = insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+        widest = _insert(
+            nearest, batch.x, candidate, i, sample[t : t + STRIDE], distance[t : t + STRIDE]
+        )
         t += STRIDE
-    radius = spaces.joint_lists.radius[i]
-    if widest > radius:
-        for lane in range(n_lanes):
-            if nearest[k - 1, lane] > radius:
-                nearest[:, lane] = np.inf
-                _search_from_x(batch, candidate, spaces.joint, i, lane, nearest)
+    if widest <= lists.radius[i]:
+        return
+    if low > 0.0:
+        size = list_within(spaces.joint, spaces.joint_boxes, i, np.nextafter(low, np.inf), found)
+        nearest[:] = high
+        widest = _insert(nearest, batch.x, candidate, i, found.sample[:size], found.distance[:size])
+    if widest > low:
+        limit = np.nextafter(widest, np.inf) if widest < high else high
+        size = list_within(spaces.joint, spaces.joint_boxes, i, limit, found)
+        nearest[:] = high
+        _insert(nearest, batch.x, candidate, i, found.sample[:size], found.distance[:size])
 
 
 @njit(**INNER)
-def _search_from_x(batch, candidate, joint, i, lane, nearest):
-    """Find the k smallest distances of one lane, by ascending distance in x's first column."""
-    ascending, max_distance = candidate.sorted.ascending, candidate.max_distance
-    k, here = nearest.shape[0], batch.rank[i, lane]
-    below, above = here - 1, here + 1
-    for _ in range(ascending.size - 1):
-        down = ascending[here] - ascending[below] if below >= 0 else np.inf
-        up = ascending[above] - ascending[here] if above < ascending.size else np.inf
-        if min(down, up, max_distance[0]) >= nearest[k - 1, lane]:
-            break
-        if down <= up:
-            j = batch.sample[below, lane]
-            below -= 1
-        else:
-            j = batch.sample[above, lane]
-            above += 1
-        step = _x_distance(batch.x, max_distance, i, j, lane)
-        insert(max(step, space_distance(joint, i, j)), nearest[:, lane])
-
-
-@njit(**INNER)
-def _largest(numbers):
-    if numbers.size == LANES:
-        return largest(numbers, 0)
-    most = numbers[0]
-    for lane in range(1, numbers.size):
-        most = max(most, numbers[lane])
-    return most
+def _insert(nearest, x, candidate, i, near, base_distance):
+    """Insert distances into the k smallest of every lane; return the largest k-th one."""
+    k, max_distance = nearest.shape[0], candidate.max_distance
+    if max_distance.size == 1 and k == 4:
+        return insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
+    if max_distance.size == 1:
+        return insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
+    return insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
 
 
 # ------------------------------------------------------------------ counts
 
 
 @njit(**INNER)
-def _count(space, lists, i, work):
-    """Count the samples nearer than each lane's limit in a space."""
-    limit, counts, distance = work.limit, work.counts, lists.distance[i]
-    widest = _largest(limit)
-    size = count_less(widest, distance)
-    if size <= SHORT_SCAN and limit.size == LANES:
-        count_below(limit, 0, counts, distance[:size])
-    else:
-        for lane in range(limit.size):
-            counts[lane] = count_less(limit[lane], distance[:size])
-    if widest > lists.radius[i]:
-        distances_from(space, i, work.distance)
-        for lane in range(limit.size):
-            if limit[lane] > lists.radius[i]:
-                nearer = 0
-                for j in range(work.distance.size):
-                    nearer += int(work.distance[j] < limit[lane])
-                counts[lane] = nearer - 1  # without the sample itself
+def _near(space, boxes, lists, i, limit, found):
+    """Return the other samples nearer to i than a limit, and whether they are sorted by distance."""
+    if limit > lists.radius[i]:
+        size = list_within(space, boxes, i, limit, found)
+        return found.sample[:size], found.distance[:size], False
+    size = count_less(limit, lists.distance[i])
+    return lists.sample[i, :size], lists.distance[i, :size], True
 
 
 @njit(**INNER)
-def _count_with_x(batch, candidate, space, lists, i, work):
-    """Count the samples nearer than each lane's limit in x and a space."""
-    x, max_distance, limit, counts = batch.x, candidate.max_distance, work.limit, work.counts
-    widest = _largest(limit)
-    sample, distance = lists.sample[i], lists.distance[i]
-    size = count_less(widest, distance)
-    if limit.size != LANES:
-        counts[:] = 0
-        for t in range(size):
-            for lane in range(limit.size):
-                step = max(_x_distance(x, max_distance, i, sample[t], lane), distance[t])
-                counts[lane] += int(step < limit[lane])
-    elif max_distance.size == 1:
-        count_nearer(limit, counts, x, i, max_distance[0], sample[:size], distance[:size])
-    else:
-        count_nearer(limit, counts, x, i, max_distance, sample[:size], distance[:size])
-    if widest > lists.radius[i]:
-        for lane in range(limit.size):
-            if limit[lane] > lists.radius[i]:
-                counts[lane] = _count_from_x(batch, candidate, space, i, lane, limit[lane])
-
-
-@njit(**INNER)
-def _count_from_x(batch, candidate, space, i, lane, limit):
-    """Count in x and a space for one lane, among the neighbours in x's first column."""
-    nearer = 0
-    first, last = _rank_interval(candidate, batch.rank[i, lane], limit)
+def _near_sorted(column, i, limit, found):
+    """Return the same for one sorted column."""
+    here = column.rank[i]
+    first, last = interval_within(column.ascending, here, limit)
+    size = 0
     for rank in range(first, last):
-        j = batch.sample[rank, lane]
-        step = _x_distance(batch.x, candidate.max_distance, i, j, lane)
-        nearer += int(max(step, space_distance(space, i, j)) < limit)
-    return max(nearer - 1, 0)  # without the sample itself
+        found.sample[size] = column.sample[rank]
+        found.distance[size] = abs(column.ascending[rank] - column.ascending[here])
+        size += int(rank != here)
+    return found.sample[:size], found.distance[:size], False
+
+
+@njit(**INNER)
+def _count(distance, is_sorted, work):
+    """Count the distances below each lane's limit."""
+    if is_sorted and distance.size > SHORT_SCAN:
+        for lane in range(LANES):
+            work.counts[lane] = count_less(work.limit[lane], distance)
+    else:
+        count_below(work.limit, 0, work.counts, distance)
+
+
+@njit(**INNER)
+def _count_with_x(batch, candidate, i, near, distance, work):
+    """Count the samples that are nearer than each lane's limit in x, too."""
+    x, max_distance = batch.x, candidate.max_distance
+    if max_distance.size == 1:
+        count_nearer(work.limit, work.counts, x, i, max_distance[0], near, distance)
+    else:
+        count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
 
 
 @njit(**JIT)
@@ -346,36 +356,15 @@ def _count_in_x_by_rank(batch, candidate, rule, work):
     rank are computed once for all lanes.
     """
     x = Space(candidate.values[candidate.sorted.sample].T.copy(), candidate.max_distance)
-    for rank in range(work.distance.size):
+    for rank in range(batch.limit.shape[0]):
         first, last = _rank_interval(candidate, rank, largest(batch.limit, rank))
-        distance = work.distance[: last - first]
+        distance = work.found.distance[: last - first]
         distances_from(Space(x.values[:, first:last], x.max_distance), rank - first, distance)
         count_below(batch.limit, rank, work.counts, distance)
-        work.counts[:] = np.maximum(work.counts - 1, 0)  # without the sample itself
+        for lane in range(LANES):
+            work.counts[lane] = max(work.counts[lane] - 1, 0)  # without the sample itself
+            work.is_counted[lane] = rule.strict or batch.limit[rank, lane] > 0.0
         _add_weights(-1, rule, work)
-
-
-@njit(**INNER)
-def _count_in_sorted_given(batch, candidate, column, rule, i, work):
-    """Count in S, directly into the sums, and in (x, S), for one sorted column S."""
-    max_distance, limit, counts = candidate.max_distance, work.limit, work.counts
-    for lane in range(limit.size):
-        first, last = interval_within(column.ascending, column.rank[i], limit[lane])
-        work.sums[lane] += rule.weight[max(last - first - 1, 0)]
-        if max_distance.size == 1:
-            nearby, here = batch.x_by_given[lane, first:last], batch.x[i, 0, lane]
-            nearer = 0
-            for t in range(nearby.size):
-                nearer += int(min(abs(nearby[t] - here), max_distance[0]) < limit[lane])
-            counts[lane] = nearer
-    if max_distance.size > 1:
-        first, last = interval_within(column.ascending, column.rank[i], largest(limit, 0))
-        distance = work.distance[: last - first]
-        for t in range(distance.size):
-            distance[t] = abs(column.ascending[first + t] - column.ascending[column.rank[i]])
-        count_nearer(limit, counts, batch.x, i, max_distance, column.sample[first:last], distance)
-    for lane in range(counts.size):
-        counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
 
 
 @njit(**INNER)
@@ -384,12 +373,3 @@ def _rank_interval(candidate, here, limit):
     if limit > candidate.max_distance[0]:
         return 0, candidate.sorted.ascending.size
     return interval_within(candidate.sorted.ascending, here, limit)
-
-
-@njit(**INNER)
-def _x_distance(x, max_distance, i, j, lane):
-    distance = 0.0
-    for column in range(max_distance.size):
-        step = abs(x[j, column, lane] - x[i, column, lane])
-        distance = max(distance, min(step, max_distance[column]))
-    return distance

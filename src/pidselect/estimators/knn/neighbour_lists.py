@@ -30,6 +30,9 @@ KEYS_PER_CHUNK = 2**20
 #: Radii tried before all distances are computed.
 MAX_TRIES = 6
 
+#: Key behind the last neighbour.
+UNUSED = np.uint64(0xFFFFFFFFFFFFFFFF)
+
 #: Capacity in excess of the list length, relative and at least, so that a radius is found.
 EXCESS, MIN_EXCESS = 0.8, 32
 
@@ -52,8 +55,12 @@ def spatial_order(points: FloatArray) -> NDArray[np.int64]:
     return np.concatenate(leaves)
 
 
-def list_neighbours(space: Space, boxes: BoundingBoxes, length: int) -> NeighbourLists:
-    """List the `length` nearest neighbours of every sample.
+def list_neighbours(
+    space: Space, boxes: BoundingBoxes, length: int, max_radius: float = np.inf
+) -> NeighbourLists:
+    """List the `length` nearest neighbours of every sample that are nearer than `max_radius`.
+
+    Where there are fewer, the rest of a list is at infinite distance.
 
     Distance and index share one 64-bit key (positive floats sort as their bits; the last bits hold
     the index), because sorting integers is several times faster than an argsort. Exact distances
@@ -70,8 +77,7 @@ def list_neighbours(space: Space, boxes: BoundingBoxes, length: int) -> Neighbou
         return lists
     mask = np.uint64((1 << (n_samples - 1).bit_length()) - 1)
     capacity = length + max(int(EXCESS * length), MIN_EXCESS)
-    # With labels alone most distances are equal.
-    if capacity >= n_samples or np.isfinite(space.max_distance).all():
+    if capacity >= n_samples and max_radius == np.inf:
         _sort_all(space, np.arange(n_samples), mask, lists)
         return lists
     points, radius = space.values.T.copy(), 0.0
@@ -79,14 +85,16 @@ def list_neighbours(space: Space, boxes: BoundingBoxes, length: int) -> Neighbou
     for start in range(0, n_samples, rows_per_chunk):
         keys = np.empty((min(rows_per_chunk, n_samples - start), capacity + 1), dtype=np.uint64)
         found = np.empty(len(keys), dtype=np.int64)
-        radius = _collect(space, boxes, start, (length, mask, radius), keys, found)
+        radius = _collect(space, boxes, start, (length, mask, radius, max_radius), keys, found)
         keys.sort(axis=1)
         some = np.arange(start, start + len(keys))
         _unpack(points, space.max_distance, some, keys, mask, lists)
         # The list radius is the next distance, or the last one if there is no other.
-        beyond = np.take_along_axis(keys, np.minimum(length, found - 1)[:, np.newaxis], axis=1)
-        lists.radius[some] = (beyond[:, 0] & ~mask).view(np.float64)
-        if len(missed := some[found == 0]):
+        last = np.clip(found - 1, 0, length)
+        beyond = np.take_along_axis(keys, last[:, np.newaxis], axis=1)[:, 0]
+        lists.radius[some] = (beyond & ~mask).view(np.float64)
+        lists.radius[some[(found >= 0) & (found < length)]] = max_radius
+        if len(missed := some[found < 0]):
             _sort_all(space, missed, mask, lists)
     return lists
 
@@ -114,10 +122,10 @@ def _sort_all(
 def _collect(space, boxes, start, wanted, keys, found):
     """Fill each row with the keys of the neighbours within some radius, padded by the largest key.
 
-    `found` is their number, from `length` to the capacity, or 0 if ties allow no such radius.
-    Return the last radius, the first guess for the next sample.
+    `found` is their number, from `length` to the capacity, or fewer within the maximum radius, or
+    -1 if ties allow no such radius. Return the last radius, the first guess for the next sample.
     """
-    length, mask, radius = wanted
+    length, mask, radius, max_radius = wanted
     capacity, n_axes = keys.shape[1] - 1, space.values.shape[0]
     aim = length + (capacity - length) // 3
     distance = np.empty(BLOCK)
@@ -125,13 +133,14 @@ def _collect(space, boxes, start, wanted, keys, found):
         radius = _guess_radius(space, start, aim)
     for row in range(keys.shape[0]):
         i = start + row
-        found[row] = 0
+        found[row] = -1
         low, high = 0.0, np.inf
         for _ in range(MAX_TRIES):
+            radius = min(radius, max_radius)
             size = _keys_within(space, boxes, i, radius, mask, keys[row], distance)
-            if length <= size <= capacity:
+            if size <= capacity and (size >= length or radius == max_radius):
                 found[row] = size
-                keys[row, size:] = np.uint64(0xFFFFFFFFFFFFFFFF)
+                keys[row, size:] = UNUSED
             if size < length:
                 low = radius
             elif size > capacity:
@@ -139,12 +148,12 @@ def _collect(space, boxes, start, wanted, keys, found):
             nearer = radius * (aim / max(size, 1)) ** (1.0 / n_axes)
             if not low < nearer < high:
                 nearer = (low + high) / 2.0 if high < np.inf else 2.0 * low
-            if found[row] > 0 or nearer == radius or nearer == 0.0:
+            if found[row] >= 0 or nearer == radius or nearer == 0.0:
                 radius = max(nearer, radius / 4.0)
                 break
             radius = nearer
-        if found[row] == 0:
-            keys[row, :] = np.uint64(i)  # replaced by `_sort_all`
+        if found[row] < 0:
+            keys[row, :] = UNUSED  # replaced by `_sort_all`
             radius = _guess_radius(space, i, aim)
     return radius
 
@@ -202,6 +211,9 @@ def _unpack(points, max_distance, samples, keys, mask, lists):
 def _unpack_row(points, max_distance, i, keys, mask, lists):
     sample, distance = lists.sample[i], lists.distance[i]
     for t in range(sample.size):
+        if keys[t] == UNUSED:
+            sample[t], distance[t] = i, np.inf
+            continue
         j = np.int32(keys[t] & mask)
         exact = point_distance(points, max_distance, i, j)
         insert_sample(exact, j, t, distance, sample)
