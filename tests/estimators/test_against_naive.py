@@ -195,7 +195,13 @@ def test_mixed_with_labels_alone(shape):
 
 
 @given(
-    seeds, sizes, widths, neighbours, batches, st.sampled_from(["rank", None]), st.integers(0, 2**15)
+    seeds,
+    sizes,
+    widths,
+    neighbours,
+    batches,
+    st.sampled_from(["rank", None]),
+    st.integers(0, 2**15),
 )
 @settings(max_examples=200)
 def test_labels_beside_numbers_for_any_memory(seed, n, shape, k, m, scale, memory):

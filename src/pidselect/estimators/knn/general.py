@@ -214,13 +214,17 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         counted = work.is_open[lane] and radius < high
         work.is_counted[lane] = counted
         work.is_open[lane] &= not counted
-        limit[lane] = 0.0 if not counted else radius if rule.strict else np.nextafter(radius, np.inf)
+        limit[lane] = (
+            0.0 if not counted else radius if rule.strict else np.nextafter(radius, np.inf)
+        )
         some |= counted
     if not some:
         return
     widest = largest(limit, 0)
 
-    near, distance, is_sorted = _near(spaces.joint, spaces.joint_boxes, lists, i, widest, work.found)
+    near, distance, is_sorted = _near(
+        spaces.joint, spaces.joint_boxes, lists, i, widest, work.found
+    )
     _count(distance, is_sorted, work)
     _add_weights(-1, rule, work)
     if not rule.strict:
