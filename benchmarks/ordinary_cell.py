@@ -7,6 +7,7 @@ stopped. Only public names of the package are used, so that other versions of it
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import sys
@@ -198,20 +199,26 @@ def measure(
     """Do one piece of work after the other, and yield what each took."""
     from pidselect import PIDSelector, write_report
 
-    selector = PIDSelector(**settings)
+    selector, X, y = PIDSelector(**settings), problem.X, problem.y
+    takes_explanation = "explanation" in inspect.signature(write_report).parameters
     with tempfile.TemporaryDirectory() as folder:
-        work: dict[str, Callable[[], object]] = {
-            "fit": lambda: selector.fit(problem.X, problem.y),
-            "explain": lambda: selector.explain(problem.X, problem.y),
-            "report": lambda: write_report(
-                selector, problem.X, problem.y, Path(folder) / "report.html"
-            ),
+        page = Path(folder) / "report.html"
+
+        def report(explanation: Any) -> object:
+            known = {"explanation": explanation} if takes_explanation else {}
+            return write_report(selector, X, y, page, **known)
+
+        work: dict[str, Callable[[Any], object]] = {
+            "fit": lambda _: selector.fit(X, y),
+            "explain": lambda _: selector.explain(X, y),
+            "report": report,
         }
+        result = None
         for part in works:
             held = reset_peak()
             with numba.core.event.install_recorder("numba:compile") as compilations:
                 start = time.perf_counter()
-                work[part]()
+                result = work[part](result)
                 seconds = time.perf_counter() - start
             found = {
                 "work": part,
