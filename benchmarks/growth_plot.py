@@ -35,7 +35,7 @@ def draw(record: dict[str, Any]) -> Figure:
     rows: list[Row] = record["results"]["cells"]
     panels = panels_of(rows)
     with matplotlib.rc_context({"font.size": 11, "text.color": TEXT, "axes.labelcolor": TEXT}):
-        figure = Figure(figsize=(5 * len(panels), 7.4), dpi=90, layout="constrained")
+        figure = Figure(figsize=(4.4 * len(panels), 7), dpi=72, layout="constrained")
         grid = figure.subplots(2, len(panels), sharex="col", sharey="row")
         for column, (axis, title, along) in enumerate(panels):
             for line, quantity in enumerate(("seconds", "peak_mb")):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import parser, show, write
+from common import RESULTS, parser, show, write
 from ordinary_cell import TABLES, judged
 from peers import ONE_THREAD, install
 
@@ -135,7 +135,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--limit", type=float, default=LIMIT, help=f"seconds for each table ({LIMIT:.0f})"
     )
     options.add_argument("--peers", action="store_true", help="Boruta and RFECV, too")
+    options.add_argument("--update", action="store_true", help="keep the other stored numbers")
     options = options.parse_args(arguments)
+    stored: list[Found] = []
+    if options.update:
+        options.out = options.out or RESULTS / "ordinary_tables.json"
+        if options.out.exists():
+            stored = json.loads(options.out.read_text())["results"]["rows"]
     versions = {"now": Path(pidselect.__file__).parents[1]}
     if options.base is not None:
         if not (options.base / "pidselect").is_dir():
@@ -155,7 +161,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             show(name, HEADER, [shown(found) for found in new])
     finally:  # what was measured until then is worth keeping
         options.base = str(options.base) if options.base else None
-        write("ordinary_tables", options, {"rows": rows})
+        measured = {row["table"] for row in rows}
+        others = [row for row in stored if row["table"] not in measured]
+        order = list(TABLES)
+        kept = sorted(others + rows, key=lambda row: order.index(row["table"]))
+        write("ordinary_tables", options, {"rows": kept})
 
 
 if __name__ == "__main__":
