@@ -17,7 +17,7 @@ import numpy as np
 from pidselect.estimators.knn.neighbour_lists import _guess_radius
 from pidselect.estimators.knn.spaces import Space
 space = Space(np.arange(10.0)[np.newaxis], np.array([np.inf]))
-print(_guess_radius(space, 0, 3))
+print(_guess_radius(space, 0, 3, np.empty(10)))
 print(sum(_guess_radius.stats.cache_hits.values()))
 """
 

@@ -212,6 +212,19 @@ def test_labels_beside_numbers_for_any_memory(seed, n, shape, k, m, scale, memor
     agree(found, slow(mixed(data, k), data, rows, scale))
 
 
+@given(seeds, st.integers(8, 300), widths, neighbours, st.sampled_from(list(SCALE)), st.booleans())
+@settings(max_examples=100)
+def test_a_single_estimate_has_the_value_of_a_bound_one(seed, n, shape, k, scale, ties):
+    data = sample(seed, n, shape, WITH_MISSING if ties else ("normal",))
+    x, y, s = data.blocks
+    observed = np.arange(n, dtype=np.int32)[np.newaxis]
+    estimators = [Mixed(k=k, scale=scale)]
+    if not ties:
+        estimators += [KSG(k=k, scale=scale), KSG(k=k, scale=scale, algorithm=2)]
+    for estimator in estimators:
+        assert estimator.estimate(x, y, s) == fast(estimator, data, observed)[0]
+
+
 @pytest.mark.parametrize("n", [300, 500])
 @pytest.mark.parametrize("kinds", ["nn nl", "ln nl", "nl nnl", "nn nll", "ll nnl"])
 @pytest.mark.parametrize("memory", [2**13, MEMORY])

@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators.knn.binding import is_continuous, to_candidate
-from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, score_continuous
-from pidselect.estimators.knn.general import score_general
+from pidselect.estimators.knn.continuous import (
+    MAX_UINT16_SAMPLES,
+    add_continuous,
+    score_continuous,
+)
+from pidselect.estimators.knn.general import add_general, score_general
 from pidselect.estimators.knn.grid_index import build_grid, find_interval
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import Space, bounding_boxes
@@ -44,8 +48,8 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
     candidate = to_candidate(Block((column(x),)), estimator.scale)
     quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
     spaces, rule, all_open = scorer.bound.spaces, scorer.formula.rule, np.empty((0, len(x)), bool)
-    rows, ranks = np.take(rows, scorer.bound.order, axis=1), np.empty(0, dtype=rank_type)
-    score_continuous(candidate, rows, spaces, rule, quick, all_open, ranks)
+    rows = np.take(rows, scorer.bound.order, axis=1)
+    score_continuous(candidate, rows, spaces, rule, quick, rank_type)
     score_general(candidate, rows, all_open, spaces, scorer.bound.numeric, rule, exact)
     return quick, exact
 
@@ -57,7 +61,7 @@ def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns):
     block = Block(tuple(column(values) for values in rng.normal(size=(n_columns, 50))))
     for n_rows in (1, 16):
         scorer.score(Batch(block, permutations((7,), range(n_rows), 50)))
-        kernel = score_continuous if n_columns == 1 else score_general
+        kernel = add_continuous if n_columns == 1 else add_general
         compiled.append(list(kernel.signatures))
     assert compiled[0] == compiled[1]
 

@@ -117,7 +117,8 @@ class Estimator(Protocol):
     is about chi-square distributed under independence (estimates are then transformed to a
     symmetric scale before several estimators are compared), and ``uses_ranks_only = True`` if the
     estimate is invariant under strictly monotone maps of a column, so that columns of equal ranks
-    are duplicates.
+    are duplicates. An optional method ``estimate(x, target, given)`` returns a single value in
+    nats, where that is faster than to bind.
     """
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:

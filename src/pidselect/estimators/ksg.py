@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import digamma
 
 from pidselect.data import Block, check_choice
-from pidselect.estimators.base import Scorer
+from pidselect.estimators.base import Batch, Scorer
 from pidselect.estimators.knn.binding import Formula, NeighbourEstimator, Scale
 from pidselect.estimators.knn.ksg2 import bind_ksg2
 
@@ -84,6 +84,12 @@ class KSG(NeighbourEstimator):
         """Return the formula of algorithm 1."""
         weight = digamma(np.arange(n_samples) + 1.0)
         return Formula(self.k, True, self.scale, weight, float(digamma(self.k)))
+
+    def estimate(self, x: Block, target: Block, given: Block) -> float:
+        """Return I(x; y | S) in nats."""
+        if self.algorithm == 1:
+            return super().estimate(x, target, given)
+        return float(self.bind(target, given).score(Batch.observed(x))[0])
 
     def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
         check_choice(self.algorithm, (1, 2), "algorithm")

@@ -51,5 +51,9 @@ def mutual_information(
     for name, block in (("x", x_block), ("given", given_block)):
         if len(block):
             check_same_length(block, y_block.n_samples, name)
-    bound = resolve(estimator, x_block + y_block + given_block).bind(y_block, given_block)
-    return float(bound.score(Batch.observed(x_block))[0]) / NATS_PER_UNIT[unit]
+    chosen = resolve(estimator, x_block + y_block + given_block)
+    if estimate := getattr(chosen, "estimate", None):
+        value = estimate(x_block, y_block, given_block)
+    else:
+        value = chosen.bind(y_block, given_block).score(Batch.observed(x_block))[0]
+    return float(value) / NATS_PER_UNIT[unit]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -20,11 +21,19 @@ from pidselect.estimators.base import (
     check_same_length,
     group_starts,
 )
-from pidselect.estimators.knn.continuous import MAX_UINT16_SAMPLES, MIN_LIST, score_continuous
+from pidselect.estimators.knn.continuous import MIN_LIST, score_continuous
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
-from pidselect.estimators.knn.spaces import Space, bounding_boxes, distances_from, sort_column
+from pidselect.estimators.knn.single import score_single
+from pidselect.estimators.knn.spaces import (
+    Space,
+    bounding_boxes,
+    distances_from,
+    sort_column,
+    sort_order,
+    sorted_by,
+)
 from pidselect.estimators.scaling import normal_scores, zscores
 
 Scale = Literal["zscore", "rank"] | None
@@ -59,6 +68,10 @@ MEMORY_BESIDE_STRATA = 2**26
 SAMPLES_PER_STRATUM = 10
 
 
+#: Samples from which the largest number of neighbours within a radius is estimated.
+RADIUS_SAMPLES = 64
+
+
 class NeighbourEstimator(BaseEstimator):
     """What `KSG` and `Mixed` share: parameters k and scale, and binding by neighbour lists."""
 
@@ -85,6 +98,19 @@ class NeighbourEstimator(BaseEstimator):
     def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
         return NeighbourScorer(bind_target(target, given, formula, max_memory), formula)
 
+    def estimate(self, x: Block, target: Block, given: Block) -> float:
+        """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, without lists."""
+        check_neighbours(self.k, self.scale)
+        n_samples = target.n_samples
+        check_enough_samples(n_samples, self.k)
+        formula = self.formula(n_samples)
+        of_x, of_target, of_given = (
+            to_space(formula.accept(block), n_samples, formula.scale)
+            for block in (x, target, given)
+        )
+        total = score_single(of_x, of_target, of_given, formula.rule)
+        return formula.offset + total * formula.unit / n_samples
+
 
 def check_neighbours(k: object, scale: object) -> None:
     """Refuse an invalid number of neighbours or scale."""
@@ -106,10 +132,8 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
     """Return the coordinates of a column: scaled numbers, or the codes of labels."""
     if column.feature_type == "nominal":
         return column.codes().astype(np.float64)
-    if scale == "zscore":
-        values = zscores(column.values)
-    elif scale == "rank":
-        values = normal_scores(column.values)
+    if scale is not None:
+        values: FloatArray = column.made(zscores if scale == "zscore" else normal_scores)
     else:
         values = column.values
         if np.nanmax(np.abs(values)) > MAX_VALUE:
@@ -117,7 +141,8 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
                 f"column {column.name!r} holds numbers beyond {MAX_VALUE:g}, whose distances "
                 'overflow. Use scale="zscore" or "rank".'
             )
-    return np.where(np.isnan(values), MISSING_COORDINATE, values)
+    is_missing = np.isnan(values)
+    return np.where(is_missing, MISSING_COORDINATE, values) if is_missing.any() else values
 
 
 def max_distances(block: Block) -> FloatArray:
@@ -137,8 +162,11 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
 
 def to_candidate(block: Block, scale: Scale) -> Candidate:
     """Return the scaled samples of a candidate, sorted by its first column."""
-    values = np.stack([scaled(column, scale) for column in block.columns], axis=1)
-    return Candidate(values, max_distances(block), sort_column(values[:, 0]))
+    columns = [scaled(column, scale) for column in block.columns]
+    values = np.ascontiguousarray(np.stack(columns, axis=1))
+    # Scaling keeps the order, so that one order serves all scales.
+    order = block.columns[0].made(sort_order)
+    return Candidate(values, max_distances(block), sorted_by(order, columns[0]))
 
 
 def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
@@ -200,27 +228,51 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
-    lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
+    if needs_numeric:
+        max_memory //= 2
+    lengths = (0, 0)  # with labels alone, samples of a stratum are all at distance 0
+    if not is_label.all():
+        lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
     max_radius = 1.0 if is_label.any() else np.inf
     spaces = to_spaces(everything, len(target), lengths, max_radius, is_sorted)
     numbers = np.flatnonzero(~is_label & needs_numeric)
-    numeric = to_spaces(
+    numeric = bind_numbers(
         Space(everything.values[numbers], everything.max_distance[numbers]),
         int((numbers < len(target)).sum()),
-        (0, 0),
+        max_memory,
     )
-    can_be_continuous = spaces.joint_lists.sample.shape[1] >= max(MIN_LIST, k) and (
-        len(given) > 0 or not is_label.any()
-    )
+    has_lists = spaces.joint_lists.sample.shape[1] >= MIN_LIST
     return BoundTarget(
         order,
         spaces,
         numeric,
         strata,
-        can_be_continuous and is_continuous(everything),
+        has_lists and is_continuous(everything),
         bool(is_label.any()),
         bool(is_label.all()),
     )
+
+
+def bind_numbers(joint: Space, n_target: int, max_memory: int) -> TargetSpaces:
+    """List all neighbours within distance 1, where no label matters, as far as memory allows."""
+    limit, n_samples = np.nextafter(1.0, np.inf), joint.values.shape[1]
+    given = Space(joint.values[n_target:], joint.max_distance[n_target:])
+    joint_length, given_length = (most_within(space, limit) for space in (joint, given))
+    affordable = max_memory // (NEIGHBOUR_BYTES * n_samples)
+    if joint_length + given_length > affordable:
+        joint_length = given_length = 0
+    return to_spaces(joint, n_target, (joint_length, given_length), limit)
+
+
+def most_within(space: Space, radius: float) -> int:
+    """Return about the largest number of samples within a radius of one; 0 without columns."""
+    n_samples, most, distance = space.values.shape[1], 0, np.empty(space.values.shape[1])
+    if not len(space.values):
+        return 0
+    for sample in range(0, n_samples, -(-n_samples // RADIUS_SAMPLES)):
+        distances_from(space, sample, distance)
+        most = max(most, int((distance < radius).sum()))
+    return most
 
 
 def to_spaces(
@@ -250,17 +302,21 @@ def to_spaces(
 
 
 def is_continuous(space: Space) -> bool:
-    """Return whether numbers have hardly any ties and fit into 32 bits.
+    """Return whether columns are numbers with hardly any ties.
 
     With many ties, the kernel for continuous columns would need exact distances nearly always.
     """
-    n_samples, is_number = space.values.shape[1], np.isinf(space.max_distance)
-    numbers = space.values[is_number]
     return bool(
-        len(numbers)
-        and np.abs(numbers).max() < MAX_FLOAT32
-        and all(len(np.unique(axis)) >= MIN_DISTINCT * n_samples for axis in numbers)
+        np.isinf(space.max_distance).all()
+        and all(has_hardly_ties(np.sort(axis)) for axis in space.values)
     )
+
+
+def has_hardly_ties(ascending: FloatArray) -> bool:
+    """Return whether sorted values have hardly any ties and fit into 32 bits."""
+    n_distinct = 1 + np.count_nonzero(ascending[1:] != ascending[:-1])
+    largest = max(-ascending[0], ascending[-1])
+    return bool(largest < MAX_FLOAT32 and n_distinct >= MIN_DISTINCT * len(ascending))
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
@@ -333,21 +389,23 @@ class NeighbourScorer:
 
     def score(self, batch: Batch) -> FloatArray:
         """Return I(x; y | S) in nats for every permutation of the candidate, shape (m,)."""
-        bound, rule, block = self.bound, self.formula.rule, self.formula.accept(batch.block)
-        n_samples = len(bound.order)
-        check_same_length(block, n_samples)
+        values: FloatArray = self.score_together([batch.block], batch.rows)[0]
+        return values
+
+    def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
+        """Return the same for several candidates that are permuted alike, (n_candidates, m)."""
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
-        rows = np.take(batch.rows, bound.order, axis=1)
-        sums = np.zeros(len(batch), dtype=np.int64)
-        self._add(block, rows, rule, sums)
-        return self.formula.offset + sums * self.formula.unit / n_samples
+        ordered = np.take(rows, self.bound.order, axis=1)
+        sums = np.zeros((len(blocks), len(rows)), dtype=np.int64)
+        for block, of_block in zip(blocks, sums, strict=True):
+            check_same_length(block, len(self.bound.order))
+            self._add(self.formula.accept(block), ordered, of_block)
+        return self.formula.offset + sums * self.formula.unit / len(self.bound.order)
 
-    def _add(
-        self, block: Block, rows: NDArray[np.int32], rule: CountingRule, sums: NDArray[np.int64]
-    ) -> None:
+    def _add(self, block: Block, rows: NDArray[np.int32], sums: NDArray[np.int64]) -> None:
         """Add the weights of all counts, in units of the formula, by the fastest kernel."""
-        bound, n_samples = self.bound, rows.shape[1]
+        bound, rule, n_samples = self.bound, self.formula.rule, rows.shape[1]
         only_labels = set(block.feature_types) == {"nominal"}
         if bound.only_labels and only_labels and bound.strata is not None:
             score_labels(block.codes(), rows, bound.strata, rule, sums)
@@ -363,11 +421,9 @@ class NeighbourScorer:
         elif (
             len(block) == 1
             and bound.is_continuous
-            and is_continuous(Space(candidate.values.T, candidate.max_distance))
+            and not only_labels
+            and has_hardly_ties(candidate.sorted.ascending)
         ):
-            ranks = np.empty(0, dtype=np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32)
-            if bound.numeric.joint.max_distance.size:
-                is_open = np.empty(rows.shape, dtype=np.bool_)
-            if not score_continuous(candidate, rows, bound.spaces, rule, sums, is_open, ranks):
-                return
+            score_continuous(candidate, rows, bound.spaces, rule, sums)
+            return
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -34,7 +34,6 @@ from pidselect.estimators.knn.simd import (
 )
 from pidselect.estimators.knn.spaces import (
     INNER,
-    JIT,
     FloatArray,
     NeighbourBuffer,
     count_less,
@@ -92,8 +91,8 @@ class Workspace32(NamedTuple):
     found: NeighbourBuffer
 
 
-@njit(**JIT)
-def _new_workspace(k, n_samples, ranks):
+def new_workspace(n_samples: int, k: int, rank_type: type[np.unsignedinteger]) -> Workspace32:
+    """Allocate the buffers."""
     first, last, begin, end, in_joint, in_given, counts, sums = np.empty((8, LANES), dtype=np.int64)
     return Workspace32(
         np.empty((k, LANES), dtype=np.float32),
@@ -109,57 +108,52 @@ def _new_workspace(k, n_samples, ranks):
         in_given,
         counts,
         sums,
-        np.empty((2, LANES), dtype=ranks.dtype),
-        np.empty((2, LANES), dtype=ranks.dtype),
+        np.empty((2, LANES), dtype=rank_type),
+        np.empty((2, LANES), dtype=rank_type),
         new_buffer(n_samples),
     )
 
 
-@njit(**JIT)
 def score_continuous(
     candidate: Candidate,
     rows: NDArray[np.int32],
     spaces: TargetSpaces,
     rule: CountingRule,
     values: NDArray[np.int64],
-    is_open: NDArray[np.bool_],
-    ranks: NDArray[np.uint16] | NDArray[np.uint32],
-) -> bool:
+    rank_type: type[np.unsignedinteger] | None = None,
+) -> None:
     """Add the value of a candidate of one column in each permutation ``rows[m]`` to ``values[m]``.
 
-    Samples with a radius of `max_radius` or more are marked in ``is_open[m]``, if that has rows.
-    Return whether there are any. Ranks are of the type of `ranks`, an array of any length.
+    Ranks have the smallest type that holds them, or the stated one.
     """
-    n_samples, rank_type, some = candidate.values.shape[0], ranks.dtype, False
-    has_sorted_given = spaces.given_sorted.ascending.size > 0
-    grids = GridIndexes(
-        build_grid(candidate.sorted.ascending), build_grid(spaces.given_sorted.ascending)
-    )
+    n_samples, given = len(candidate.values), spaces.given_sorted.ascending
+    if rank_type is None:
+        rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
     batch = SurrogateBatch32(
         np.empty((n_samples, LANES), dtype=np.float32),
         np.empty((n_samples, LANES), dtype=rank_type),
         np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_samples if has_sorted_given else 0), dtype=rank_type),
+        np.empty((LANES, n_samples if len(given) else 0), dtype=rank_type),
     )
-    work = _new_workspace(rule.k, n_samples, ranks)
+    grids = GridIndexes(build_grid(candidate.sorted.ascending), build_grid(given))
+    work = new_workspace(n_samples, rule.k, rank_type)
+    add_continuous(candidate, rows, spaces, rule, grids, batch, work, values)
+
+
+@njit(**INNER)
+def add_continuous(candidate, rows, spaces, rule, grids, batch, work, values):
+    """Score all permutations, LANES at a time."""
     for start in range(0, rows.shape[0], LANES):
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
             _fill(candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane)
         work.sums[:] = 0
-        n_rows = min(LANES, rows.shape[0] - start)
-        for i in range(n_samples):
-            if spaces.joint_lists.distance[i, rule.k - 1] >= rule.max_radius:
-                work.limit[:] = 0.0
-            else:
-                n_scanned = _find_nearest(batch, spaces, i, rule.max_radius, work.nearest)
-                _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
-                _count_given(batch, grids, spaces, rule, i, work)
-            for lane in range(n_rows if is_open.shape[0] > 0 else 0):
-                is_open[start + lane, i] = work.limit[lane] == 0.0
-                some |= work.limit[lane] == 0.0
-        values[start : start + n_rows] += work.sums[:n_rows]
-    return some
+        for i in range(candidate.values.shape[0]):
+            n_scanned = _find_nearest(batch, spaces, i, work.nearest)
+            _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
+            _count_given(batch, grids, spaces, rule, i, work)
+        for lane in range(min(LANES, rows.shape[0] - start)):
+            values[start + lane] += work.sums[lane]
 
 
 @njit(**INNER)
@@ -175,15 +169,15 @@ def _fill(candidate, row, spaces, batch, lane):
 
 
 @njit(**INNER)
-def _find_nearest(batch, spaces, i, max_radius, nearest):
-    """Fill `nearest` with the k smallest 32-bit distances below a maximum in (x, y, S), by lane.
+def _find_nearest(batch, spaces, i, nearest):
+    """Fill `nearest` with the k smallest 32-bit distances in (x, y, S) of every lane.
 
     Return the number of listed samples scanned; those after are no nearer than any lane's k-th.
     """
     k = nearest.shape[0]
     sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
-    nearest[:] = max_radius
-    widest, t = np.float32(max_radius), 0
+    nearest[:] = np.inf
+    widest, t = np.float32(np.inf), 0
     while t < sample.size and distance[t] < widest:
         near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if k == 4:
@@ -269,11 +263,8 @@ def _resolve_exactly(batch, grids, spaces, rule, which, work):
     """Compute an ambiguous lane by exact distances; add the weight of its count in (x, y, S)."""
     i, lane = which
     lists = spaces.joint_lists
-    work.exact[:] = rule.max_radius
     radius = _exact_radius(batch, grids.x.values, spaces, work.exact, which)
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    if radius >= rule.max_radius:
-        limit = 0.0
     first, last = find_interval(grids.x, work.here[lane], limit)
     work.in_joint[lane] = count_less(limit, lists.distance[i])
     if limit > lists.radius[i]:
@@ -308,10 +299,11 @@ def _count_sorted(ascending, limits, counts):
 
 @njit(**INNER)
 def _exact_radius(batch, values, spaces, nearest, which):
-    """Return the exact distance of one lane's k-th neighbour, at most that in `nearest`."""
+    """Return the exact distance of one lane's k-th neighbour."""
     i, lane = which
     x, lists = values[PADDING:], spaces.joint_lists
-    k, here, max_radius = nearest.size, x[batch.rank[i, lane]], nearest[-1]
+    k, here = nearest.size, x[batch.rank[i, lane]]
+    nearest[:] = np.inf
     for t in range(lists.sample.shape[1]):
         if lists.distance[i, t] >= nearest[k - 1]:
             break
@@ -319,7 +311,7 @@ def _exact_radius(batch, values, spaces, nearest, which):
         insert(max(step, lists.distance[i, t]), nearest)
     if nearest[k - 1] <= lists.radius[i]:
         return nearest[k - 1]
-    nearest[:] = max_radius
+    nearest[:] = np.inf
     points, sample_at = spaces.joint_points, batch.sample[lane]
     below = np.int64(batch.rank[i, lane]) - 1
     above = below + 2

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.general import Candidate, CountingRule
-from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray, interval_within
+from pidselect.estimators.knn.spaces import INNER, FloatArray, interval_within
 from pidselect.jit import njit
 
 
@@ -35,9 +35,11 @@ class StratifiedColumn(NamedTuple):
     given: FloatArray  # strata of S
     given_slot: NDArray[np.int64]  # the slot in `given` of each slot in `joint`
     sample: NDArray[np.int64]  # the sample of each slot in `joint`
+    by_rank: NDArray[np.int64]  # the sample of each rank in x
+    next_joint: NDArray[np.int64]  # the next free slot of each stratum
+    next_given: NDArray[np.int64]
 
 
-@njit(**JIT)
 def score_discrete(
     candidate: Candidate,
     rows: NDArray[np.int32],
@@ -51,21 +53,25 @@ def score_discrete(
     Samples that other strata may be as near to are marked in ``is_open[m]`` and not counted. Return
     whether there are any.
     """
-    n_samples, some = candidate.sorted.ascending.size, False
-    sample_at = np.empty(n_samples, dtype=np.int64)
-    next_joint, next_given = strata.joint_start.copy(), strata.given_start.copy()
-    slots = StratifiedColumn(
-        np.empty(n_samples),
-        np.empty(n_samples),
-        np.empty(n_samples, dtype=np.int64),
-        np.empty(n_samples, dtype=np.int64),
+    n_samples = rows.shape[1]
+    (joint, given), (given_slot, sample, by_rank) = (
+        np.empty((2, n_samples)),
+        np.empty((3, n_samples), dtype=np.int64),
     )
+    starts = strata.joint_start.copy(), strata.given_start.copy()
+    slots = StratifiedColumn(joint, given, given_slot, sample, by_rank, *starts)
+    return bool(add_discrete(candidate, rows, strata, rule, slots, values, is_open))
+
+
+@njit(**INNER)
+def add_discrete(candidate, rows, strata, rule, slots, values, is_open):
+    """Score all permutations; return whether any sample is open."""
+    some = False
     for m in range(rows.shape[0]):
-        next_joint[:], next_given[:] = strata.joint_start, strata.given_start
-        for i in range(n_samples):
-            sample_at[candidate.sorted.rank[rows[m, i]]] = i
-        _sort_within(candidate.sorted.ascending, sample_at, strata, next_joint, next_given, slots)
-        for slot in range(n_samples):
+        for i in range(rows.shape[1]):
+            slots.by_rank[candidate.sorted.rank[rows[m, i]]] = i
+        _sort_within(candidate.sorted.ascending, strata, slots)
+        for slot in range(rows.shape[1]):
             added, counted = _count_in_stratum(slot, slots, strata, candidate, rule)
             values[m] += added
             is_open[m, slots.sample[slot]] = not counted
@@ -74,10 +80,15 @@ def score_discrete(
 
 
 @njit(**INNER)
-def _sort_within(ascending, sample_at, strata, next_joint, next_given, slots):
+def _sort_within(ascending, strata, slots):
     """Sort one permutation of x within the strata, from its sorted values."""
+    next_joint, next_given = slots.next_joint, slots.next_given
+    for g in range(next_joint.size):
+        next_joint[g] = strata.joint_start[g]
+    for h in range(next_given.size):
+        next_given[h] = strata.given_start[h]
     for rank in range(ascending.size):
-        i = sample_at[rank]
+        i = slots.by_rank[rank]
         g, h = strata.joint[i], strata.given[i]
         slots.joint[next_joint[g]] = slots.given[next_given[h]] = ascending[rank]
         slots.given_slot[next_joint[g]] = next_given[h]
@@ -138,7 +149,6 @@ def _kth_nearest(ascending, rank, k):
     return radius
 
 
-@njit(**JIT)
 def score_labels(
     codes: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -150,16 +160,26 @@ def score_labels(
 
     Without k others in its cell of (x, y, S) a sample's radius is 1, and what it adds is zero.
     """
-    n_samples, n_levels, weight = codes.size, codes.max() + 1, rule.weight
-    in_joint = np.zeros((strata.joint_start.size - 1, n_levels), dtype=np.int64)
-    in_given = np.zeros((strata.given_start.size - 1, n_levels), dtype=np.int64)
+    n_levels = codes.max() + 1
+    cells = (
+        np.empty((len(strata.joint_start) - 1, n_levels), dtype=np.int64),
+        np.empty((len(strata.given_start) - 1, n_levels), dtype=np.int64),
+    )
+    add_labels(codes, rows, strata, rule, cells, values)
+
+
+@njit(**INNER)
+def add_labels(codes, rows, strata, rule, cells, values):
+    """Score all permutations."""
+    in_joint, in_given = cells
+    weight = rule.weight
     for m in range(rows.shape[0]):
         in_joint[:], in_given[:] = 0, 0
-        for i in range(n_samples):
+        for i in range(codes.size):
             code = codes[rows[m, i]]
             in_joint[strata.joint[i], code] += 1
             in_given[strata.given[i], code] += 1
-        for i in range(n_samples):
+        for i in range(codes.size):
             g, h, code = strata.joint[i], strata.given[i], codes[rows[m, i]]
             if in_joint[g, code] > rule.k:
                 n_joint = strata.joint_start[g + 1] - strata.joint_start[g]

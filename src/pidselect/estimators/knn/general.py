@@ -29,7 +29,6 @@ from pidselect.estimators.knn.simd import (
 )
 from pidselect.estimators.knn.spaces import (
     INNER,
-    JIT,
     BoundingBoxes,
     FloatArray,
     NeighbourBuffer,
@@ -37,12 +36,15 @@ from pidselect.estimators.knn.spaces import (
     SortedColumn,
     Space,
     count_less,
-    distances_from,
     interval_within,
     list_within,
     new_buffer,
+    point_distance,
 )
 from pidselect.jit import njit
+
+#: Signs of weights; with literals a function would be compiled for each.
+PLUS, MINUS = np.int64(1), np.int64(-1)
 
 #: Neighbours scanned between two checks whether a scan may stop.
 STRIDE = 8
@@ -106,13 +108,12 @@ class Workspace(NamedTuple):
     nearest: FloatArray  # (k, lanes): the smallest distances, ascending
     limit: FloatArray  # distances below this are counted
     is_open: NDArray[np.bool_]  # whether the sample is still to be counted
-    is_counted: NDArray[np.bool_]  # whether it is counted in the current spaces
+    is_counted: NDArray[np.int64]  # 1 if it is counted in the current spaces, else 0
     counts: NDArray[np.int64]
     sums: NDArray[np.int64]  # sums of weights
     found: NeighbourBuffer
 
 
-@njit(**JIT)
 def score_general(
     candidate: Candidate,
     rows: NDArray[np.int32],
@@ -127,51 +128,49 @@ def score_general(
     Only samples with ``is_open[m, i]`` are counted, or all if it has no rows. `numeric` are the
     spaces without labels, for radii of 1 or more; they have no columns if not needed.
     """
-    n_samples, has_given = candidate.values.shape[0], spaces.given.max_distance.size > 0
-    has_numeric = numeric.joint.max_distance.size > 0 and np.isinf(candidate.max_distance).any()
-    if has_numeric:
-        has_given &= numeric.given.max_distance.size > 0
-    batch = _new_batch(candidate, has_given)
-    work = _new_workspace(n_samples, rule.k)
+    n_samples, n_columns = candidate.values.shape
+    has_numeric = len(numeric.joint.values) > 0 and bool(np.isinf(candidate.max_distance).any())
+    has_given = len(spaces.given.values) > 0 and (not has_numeric or len(numeric.given.values) > 0)
+    batch = SurrogateBatch(
+        np.empty((n_samples, n_columns, LANES)),
+        np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
+        np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
+    )
+    is_counted, counts, sums = np.empty((3, LANES), dtype=np.int64)
+    work = Workspace(
+        np.empty((rule.k, LANES)),
+        np.empty(LANES),
+        np.empty(LANES, dtype=np.bool_),
+        is_counted,
+        counts,
+        sums,
+        new_buffer(n_samples),
+    )
+    pair = spaces, numeric
+    add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values)
+
+
+@njit(**INNER)
+def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values):
+    """Score all permutations, LANES at a time."""
+    spaces, numeric = pair
     for start in range(0, rows.shape[0], LANES):
         n_rows = min(LANES, rows.shape[0] - start)
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
             _set_permutation(candidate, rows[start + min(lane, n_rows - 1)], batch, lane)
         work.sums[:] = 0
-        for i in range(n_samples):
+        for i in range(candidate.values.shape[0]):
             work.is_open[:] = True
-            if is_open.shape[0] > 0 and not _set_open(is_open[start : start + n_rows, i], work):
+            if is_open.shape[0] > 0 and not _set_open(is_open, start, n_rows, i, work):
                 continue
             _add_sample(batch, candidate, spaces, (0.0, rule.max_radius), rule, i, work)
             if has_numeric:
                 _add_sample(batch, candidate, numeric, (1.0, np.inf), rule, i, work)
         if batch.limit.size > 0:
             _count_in_x_by_rank(batch, candidate, rule, work)
-        values[start : start + n_rows] += work.sums[:n_rows]
-
-
-@njit(**JIT)
-def _new_batch(candidate, has_given):
-    n_samples, n_columns = candidate.values.shape
-    return SurrogateBatch(
-        np.empty((n_samples, n_columns, LANES)),
-        np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
-        np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
-    )
-
-
-@njit(**JIT)
-def _new_workspace(n_samples, k):
-    return Workspace(
-        np.empty((k, LANES)),
-        np.empty(LANES),
-        np.empty(LANES, dtype=np.bool_),
-        np.empty(LANES, dtype=np.bool_),
-        np.empty(LANES, dtype=np.int64),
-        np.empty(LANES, dtype=np.int64),
-        new_buffer(n_samples),
-    )
+        for lane in range(n_rows):
+            values[start + lane] += work.sums[lane]
 
 
 @njit(**INNER)
@@ -187,11 +186,11 @@ def _set_permutation(candidate, row, batch, lane):
 
 
 @njit(**INNER)
-def _set_open(flags, work):
+def _set_open(is_open, start, n_rows, i, work):
     """Set which lanes are open; return whether any is."""
     some = False
     for lane in range(LANES):
-        work.is_open[lane] = lane < flags.size and flags[lane]
+        work.is_open[lane] = lane < n_rows and is_open[start + min(lane, n_rows - 1), i]
         some |= work.is_open[lane]
     return some
 
@@ -205,14 +204,14 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
     """
     low, high = bounds
     counts, limit, lists = work.counts, work.limit, spaces.joint_lists
-    if lists.sample.shape[1] >= rule.k and lists.distance[i, rule.k - 1] >= high:
+    if high <= lists.radius[i] and count_less(high, lists.distance[i]) < rule.k:
         return
     _find_kth_distances(batch, candidate, spaces, bounds, i, work)
     some = False
     for lane in range(LANES):
         radius = max(work.nearest[rule.k - 1, lane], low)
         counted = work.is_open[lane] and radius < high
-        work.is_counted[lane] = counted
+        work.is_counted[lane] = int(counted)
         work.is_open[lane] &= not counted
         limit[lane] = (
             0.0 if not counted else radius if rule.strict else np.nextafter(radius, np.inf)
@@ -226,23 +225,23 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         spaces.joint, spaces.joint_boxes, lists, i, widest, work.found
     )
     _count(distance, is_sorted, work)
-    _add_weights(-1, rule, work)
+    _add_weights(MINUS, rule, work)
     if not rule.strict:
         _count_with_x(batch, candidate, i, near, distance, work)
-        _add_weights(1, rule, work)
+        _add_weights(PLUS, rule, work)
 
     if spaces.given.max_distance.size == 0:
         counts[:] = candidate.values.shape[0] - 1
-        _add_weights(1, rule, work)
+        _add_weights(PLUS, rule, work)
         for lane in range(LANES):
             if candidate.max_distance.size > 1:
-                if work.is_counted[lane]:
+                if work.is_counted[lane] == 1:
                     batch.limit[batch.rank[i, lane], lane] = limit[lane]
             else:
-                first, last = _rank_interval(candidate, batch.rank[i, lane], limit[lane])
+                first, last = _rank_interval(candidate, np.int64(batch.rank[i, lane]), limit[lane])
                 counts[lane] = max(last - first - 1, 0)  # without the sample itself
         if candidate.max_distance.size == 1:
-            _add_weights(-1, rule, work)
+            _add_weights(MINUS, rule, work)
         return  # counts in several columns of x follow in `_count_in_x_by_rank`
     if spaces.given_sorted.ascending.size > 0:
         near, distance, is_sorted = _near_sorted(spaces.given_sorted, i, widest, work.found)
@@ -251,16 +250,15 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
             spaces.given, spaces.given_boxes, spaces.given_lists, i, widest, work.found
         )
     _count(distance, is_sorted, work)
-    _add_weights(1, rule, work)
+    _add_weights(PLUS, rule, work)
     _count_with_x(batch, candidate, i, near, distance, work)
-    _add_weights(-1, rule, work)
+    _add_weights(MINUS, rule, work)
 
 
 @njit(**INNER)
 def _add_weights(sign, rule, work):
     for lane in range(LANES):
-        if work.is_counted[lane]:
-            work.sums[lane] += sign * rule.weight[work.counts[lane]]
+        work.sums[lane] += sign * work.is_counted[lane] * rule.weight[work.counts[lane]]
 
 
 # ------------------------------------------------------------------ the k-th neighbour
@@ -273,37 +271,43 @@ def _find_kth_distances(batch, candidate, spaces, bounds, i, work):
     Distances up to the lower bound need not be the smallest.
     """
     low, high = bounds
-    lists, nearest, found = spaces.joint_lists, work.nearest, work.found
-    sample, distance = lists.sample[i], lists.distance[i]
-    nearest[:] = high
-    widest, t = high, 0
-    while t < sample.size and distance[t] < widest:
-        widest = _insert(
-            nearest, batch.x, candidate, i, sample[t : t + STRIDE], distance[t : t + STRIDE]
-        )
-        t += STRIDE
+    lists, found = spaces.joint_lists, work.found
+    work.nearest[:] = high
+    widest = _scan(batch.x, candidate, i, lists.sample[i], lists.distance[i], (low, True), work)
     if widest <= lists.radius[i]:
         return
-    if low > 0.0:
+    if low > 0.0:  # k samples within the lower bound are enough
         size = list_within(spaces.joint, spaces.joint_boxes, i, np.nextafter(low, np.inf), found)
-        nearest[:] = high
-        widest = _insert(nearest, batch.x, candidate, i, found.sample[:size], found.distance[:size])
+        near, distance = found.sample[:size], found.distance[:size]
+        work.nearest[:] = high
+        widest = _scan(batch.x, candidate, i, near, distance, (low, False), work)
     if widest > low:
         limit = np.nextafter(widest, np.inf) if widest < high else high
         size = list_within(spaces.joint, spaces.joint_boxes, i, limit, found)
-        nearest[:] = high
-        _insert(nearest, batch.x, candidate, i, found.sample[:size], found.distance[:size])
+        near, distance = found.sample[:size], found.distance[:size]
+        work.nearest[:] = high
+        _scan(batch.x, candidate, i, near, distance, (low, False), work)
 
 
 @njit(**INNER)
-def _insert(nearest, x, candidate, i, near, base_distance):
-    """Insert distances into the k smallest of every lane; return the largest k-th one."""
-    k, max_distance = nearest.shape[0], candidate.max_distance
-    if max_distance.size == 1 and k == 4:
-        return insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
-    if max_distance.size == 1:
-        return insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
-    return insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+def _scan(x, candidate, i, sample, distance, stop, work):
+    """Insert the distances of samples into `nearest`; return the largest k-th one of a lane.
+
+    Stop when no lane's is above a limit, or if samples are sorted, above the next distance.
+    """
+    enough, is_sorted = stop
+    nearest, max_distance = work.nearest, candidate.max_distance
+    k, widest, t = nearest.shape[0], nearest[-1, 0], 0
+    while t < sample.size and widest > (max(enough, distance[t]) if is_sorted else enough):
+        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
+        if max_distance.size == 1 and k == 4:
+            widest = insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
+        elif max_distance.size == 1:
+            widest = insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
+        else:
+            widest = insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+        t += STRIDE
+    return widest
 
 
 # ------------------------------------------------------------------ counts
@@ -311,7 +315,7 @@ def _insert(nearest, x, candidate, i, near, base_distance):
 
 @njit(**INNER)
 def _near(space, boxes, lists, i, limit, found):
-    """Return the other samples nearer to i than a limit, and whether they are sorted by distance."""
+    """Return the samples nearer to i than a limit, their distances, and whether these ascend."""
     if limit > lists.radius[i]:
         size = list_within(space, boxes, i, limit, found)
         return found.sample[:size], found.distance[:size], False
@@ -352,23 +356,24 @@ def _count_with_x(batch, candidate, i, near, distance, work):
         count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
 
 
-@njit(**JIT)
+@njit(**INNER)
 def _count_in_x_by_rank(batch, candidate, rule, work):
     """Subtract the weights of all counts in x, which has several columns.
 
     Permutations change the sample at a rank but not the distances between ranks: distances around a
     rank are computed once for all lanes.
     """
-    x = Space(candidate.values[candidate.sorted.sample].T.copy(), candidate.max_distance)
+    x, sample = candidate.values, candidate.sorted.sample
     for rank in range(batch.limit.shape[0]):
         first, last = _rank_interval(candidate, rank, largest(batch.limit, rank))
         distance = work.found.distance[: last - first]
-        distances_from(Space(x.values[:, first:last], x.max_distance), rank - first, distance)
+        for t in range(distance.size):
+            distance[t] = point_distance(x, candidate.max_distance, sample[rank], sample[first + t])
         count_below(batch.limit, rank, work.counts, distance)
         for lane in range(LANES):
             work.counts[lane] = max(work.counts[lane] - 1, 0)  # without the sample itself
-            work.is_counted[lane] = rule.strict or batch.limit[rank, lane] > 0.0
-        _add_weights(-1, rule, work)
+            work.is_counted[lane] = int(rule.strict or batch.limit[rank, lane] > 0.0)
+        _add_weights(MINUS, rule, work)
 
 
 @njit(**INNER)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.simd import LANES
-from pidselect.estimators.knn.spaces import INNER, JIT, FloatArray
+from pidselect.estimators.knn.spaces import INNER, FloatArray
 from pidselect.jit import njit
 
 #: Infinite values before the first value, and after the last one.
@@ -32,26 +32,22 @@ class GridIndex(NamedTuple):
     scale: float  # cells per unit
 
 
-@njit(**JIT)
-def build_grid(ascending):
+def build_grid(ascending: FloatArray) -> GridIndex:
     """Build the grid index of sorted values."""
-    n_cells = 2 * ascending.size
-    values = np.full(2 * PADDING + ascending.size, np.inf)
+    n_values, n_cells = len(ascending), 2 * len(ascending)
+    values = np.full(2 * PADDING + n_values, np.inf)
     values[:PADDING] = -np.inf
-    values[PADDING : PADDING + ascending.size] = ascending
-    start = np.zeros(n_cells + 1, dtype=np.uint32)
-    if ascending.size == 0:
-        return GridIndex(values, start, 0.0, 0.0)
+    values[PADDING : PADDING + n_values] = ascending
+    if not n_values:
+        return GridIndex(values, np.zeros(1, dtype=np.uint32), 0.0, 0.0)
     width = max(ascending[-1] - ascending[0], 1e-300)
     origin, scale = ascending[0], n_cells / width
-    rank = 0
-    for cell in range(n_cells):
-        while rank < ascending.size and (ascending[rank] - origin) * scale < cell:
-            rank += 1
-        start[cell] = rank
-    start[n_cells] = ascending.size
+    # A value lies before the next whole number of cells.
+    ends = np.minimum(((ascending - origin) * scale).astype(np.int64) + 1, n_cells)
+    start = np.cumsum(np.bincount(ends, minlength=n_cells + 1)).astype(np.uint32)
     largest = max(abs(ascending[0]), abs(ascending[-1]))
-    return GridIndex(values, start, origin + ROUNDING_MARGIN * (largest + width), scale)
+    margin = ROUNDING_MARGIN * (largest + width)
+    return GridIndex(values, start, float(origin + margin), float(scale))
 
 
 @njit(**INNER)

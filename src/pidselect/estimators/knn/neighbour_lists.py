@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pidselect.estimators.knn.spaces import (
     BLOCK,
     INNER,
-    JIT,
     BoundingBoxes,
     FloatArray,
     NeighbourLists,
@@ -32,6 +31,9 @@ MAX_TRIES = 6
 
 #: Key behind the last neighbour.
 UNUSED = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+#: Steps of a bisection of distances.
+BISECTIONS = 24
 
 #: Capacity in excess of the list length, relative and at least, so that a radius is found.
 EXCESS, MIN_EXCESS = 0.8, 32
@@ -81,11 +83,13 @@ def list_neighbours(
         _sort_all(space, np.arange(n_samples), mask, lists)
         return lists
     points, radius = space.values.T.copy(), 0.0
+    buffers = np.empty(BLOCK), np.empty(n_samples)
     rows_per_chunk = max(1, KEYS_PER_CHUNK // capacity)
     for start in range(0, n_samples, rows_per_chunk):
         keys = np.empty((min(rows_per_chunk, n_samples - start), capacity + 1), dtype=np.uint64)
         found = np.empty(len(keys), dtype=np.int64)
-        radius = _collect(space, boxes, start, (length, mask, radius, max_radius), keys, found)
+        wanted = length, mask, radius, max_radius
+        radius = _collect(space, boxes, start, wanted, buffers, keys, found)
         keys.sort(axis=1)
         some = np.arange(start, start + len(keys))
         _unpack(points, space.max_distance, some, keys, mask, lists)
@@ -104,12 +108,12 @@ def _sort_all(
 ) -> None:
     """List the neighbours of some samples by all distances."""
     n_samples, length = space.values.shape[1], lists.sample.shape[1]
-    points = space.values.T.copy()
+    points, distance = space.values.T.copy(), np.empty(n_samples)
     rows_per_chunk = max(1, KEYS_PER_CHUNK // n_samples)
     for start in range(0, len(samples), rows_per_chunk):
         some = samples[start : start + rows_per_chunk]
         keys = np.empty((len(some), n_samples), dtype=np.uint64)
-        _distance_keys(space, some, mask, keys)
+        _distance_keys(space, some, mask, distance, distance.view(np.uint64), keys)
         if length < n_samples - 1:
             keys.partition(length, axis=1)
             lists.radius[some] = (keys[:, length] & ~mask).view(np.float64)
@@ -118,8 +122,8 @@ def _sort_all(
         _unpack(points, space.max_distance, some, keys, mask, lists)
 
 
-@njit(**JIT)
-def _collect(space, boxes, start, wanted, keys, found):
+@njit(**INNER)
+def _collect(space, boxes, start, wanted, buffers, keys, found):
     """Fill each row with the keys of the neighbours within some radius, padded by the largest key.
 
     `found` is their number, from `length` to the capacity, or fewer within the maximum radius, or
@@ -128,9 +132,9 @@ def _collect(space, boxes, start, wanted, keys, found):
     length, mask, radius, max_radius = wanted
     capacity, n_axes = keys.shape[1] - 1, space.values.shape[0]
     aim = length + (capacity - length) // 3
-    distance = np.empty(BLOCK)
+    distance, all_distances = buffers
     if radius <= 0.0:
-        radius = _guess_radius(space, start, aim)
+        radius = _guess_radius(space, start, aim, all_distances)
     for row in range(keys.shape[0]):
         i = start + row
         found[row] = -1
@@ -140,7 +144,8 @@ def _collect(space, boxes, start, wanted, keys, found):
             size = _keys_within(space, boxes, i, radius, mask, keys[row], distance)
             if size <= capacity and (size >= length or radius == max_radius):
                 found[row] = size
-                keys[row, size:] = UNUSED
+                for t in range(size, keys.shape[1]):
+                    keys[row, t] = UNUSED
             if size < length:
                 low = radius
             elif size > capacity:
@@ -153,17 +158,33 @@ def _collect(space, boxes, start, wanted, keys, found):
                 break
             radius = nearer
         if found[row] < 0:
-            keys[row, :] = UNUSED  # replaced by `_sort_all`
-            radius = _guess_radius(space, i, aim)
+            for t in range(keys.shape[1]):
+                keys[row, t] = UNUSED  # replaced by `_sort_all`
+            radius = _guess_radius(space, i, aim, all_distances)
     return radius
 
 
-@njit(**JIT)
-def _guess_radius(space, i, aim):
-    """Return the radius around sample i that holds about `aim` neighbours."""
-    distance = np.empty(space.values.shape[1])
+@njit(**INNER)
+def _guess_radius(space, i, aim, distance):
+    """Return the radius around sample i that holds about `aim` neighbours, by bisection."""
     distances_from(space, i, distance)
-    return np.sort(distance)[min(aim, distance.size - 1)]
+    low, high = 0.0, 0.0
+    for j in range(distance.size):
+        high = max(high, distance[j])
+    for _ in range(BISECTIONS):
+        middle = low + (high - low) / 2.0
+        size = 0
+        for j in range(distance.size):
+            size += int(distance[j] <= middle)
+        if size > aim:
+            high = middle
+        else:
+            low = middle
+    radius = 0.0
+    for j in range(distance.size):
+        if distance[j] <= high:
+            radius = max(radius, distance[j])
+    return radius
 
 
 @njit(**INNER)
@@ -219,11 +240,9 @@ def _unpack_row(points, max_distance, i, keys, mask, lists):
         insert_sample(exact, j, t, distance, sample)
 
 
-@njit(**JIT)
-def _distance_keys(space, samples, mask, keys):
+@njit(**INNER)
+def _distance_keys(space, samples, mask, distance, bits, keys):
     """Write the keys of all distances to each of the samples; the sample itself sorts last."""
-    distance = np.empty(keys.shape[1])
-    bits = distance.view(np.uint64)
     for row in range(keys.shape[0]):
         distances_from(space, samples[row], distance)
         distance[samples[row]] = np.inf

@@ -81,10 +81,19 @@ def bounding_boxes(space: Space) -> BoundingBoxes:
 
 def sort_column(values: FloatArray) -> SortedColumn:
     """Sort a column."""
-    order = np.argsort(values, kind="stable")
+    return sorted_by(sort_order(values), values)
+
+
+def sort_order(values: FloatArray) -> NDArray[np.int32]:
+    """Return the samples in ascending order of their values, missing ones last."""
+    return np.argsort(values, kind="stable").astype(np.int32)
+
+
+def sorted_by(order: NDArray[np.int32], values: FloatArray) -> SortedColumn:
+    """Return a column sorted in this order."""
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values))
-    return SortedColumn(values[order], rank, order)
+    return SortedColumn(values[order], rank, order.astype(np.int64))
 
 
 @njit(**INNER)
@@ -140,8 +149,7 @@ def insert_sample(step, j, slot, distance, sample):
     distance[slot], sample[slot] = step, j
 
 
-@njit(**JIT)
-def new_buffer(n_samples):
+def new_buffer(n_samples: int) -> NeighbourBuffer:
     """Allocate the buffers of `list_within`."""
     return NeighbourBuffer(
         np.empty(n_samples + 1, dtype=np.int32),
