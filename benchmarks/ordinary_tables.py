@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows += new
             show(name, HEADER, [shown(found) for found in new])
     finally:  # what was measured until then is worth keeping
-        options.base = str(options.base) if options.base else None
+        options.base = options.base is not None
         measured = {row["table"] for row in rows}
         others = [row for row in stored if row["table"] not in measured]
         order = list(TABLES)
