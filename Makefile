@@ -15,7 +15,7 @@ help:
 	@echo "make test       lint, types, layers, tests and doctests, in a browser, too, if there is"
 	@echo "                Chromium; WORKERS=0 runs tests one by one, WORKERS=8 in eight processes"
 	@echo "make docs       the documentation with its gallery: docs/_build/html/index.html"
-	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel and dit"
+	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel, dit, Boruta"
 	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
 	@echo "make clean      remove the virtual environment and all caches"
 
@@ -41,6 +41,7 @@ docs: .venv/docs-installed
 bench: .venv/installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/growth.py --quick
+	$(BIN)/python benchmarks/ordinary_tables.py --peers
 	$(BIN)/python benchmarks/pid.py
 
 reproduce: .venv/installed

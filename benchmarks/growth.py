@@ -20,36 +20,40 @@ from peers import ONE_THREAD
 HERE = Path(__file__).parent
 PICTURE = HERE.parent / "docs" / "images" / "growth.png"
 
-ESTIMATORS = ("ksg", "copula", "discrete", "mixed")
+ESTIMATORS = ("ksg", "copula", "discrete", "mixed", "labels")
+AXES = ("samples", "columns", "wide")
 LIMIT = 600.0  # seconds that one cell may take, all its parts together
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes along each axis, the other being at its smallest."""
+    """The sizes along each axis, the other being at its smallest, and of wide tables."""
 
     samples: tuple[int, ...] = (1000, 3000, 10_000, 30_000, 100_000)
     columns: tuple[int, ...] = (10, 30, 100, 300, 1000)
+    wide: tuple[int, ...] = (100, 300, 1000, 3000, 10_000)
+    n_samples_wide: int = 200
 
-    @property
-    def axes(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Pairs of samples and columns along each axis; the corner belongs to the first."""
-        fewest = self.columns[0]
-        return (
-            [(n_samples, fewest) for n_samples in self.samples],
-            [(self.samples[0], n_columns) for n_columns in self.columns[1:]],
-        )
-
-
-QUICK = Sizes((1000, 3000), (10, 30))
+    def axis(self, name: str) -> list[tuple[int, int]]:
+        """Pairs of samples and columns along an axis; the corner belongs to the first."""
+        if name == "samples":
+            return [(n_samples, self.columns[0]) for n_samples in self.samples]
+        if name == "columns":
+            return [(self.samples[0], n_columns) for n_columns in self.columns[1:]]
+        return [(self.n_samples_wide, n_columns) for n_columns in self.wide]
 
 
-def measure(cell: Cell, sizes: Sizes, limit: float) -> Iterator[dict[str, Any]]:
-    """Measure one estimator along both axes; what takes too long is not tried with more."""
+QUICK = Sizes((1000, 3000), (10, 30), (100, 300))
+
+
+def measure(
+    cell: Cell, sizes: Sizes, axes: Sequence[str], limit: float
+) -> Iterator[dict[str, Any]]:
+    """Measure one estimator along some axes; what takes too long is not tried with more."""
     run(replace(cell, n_samples=300), limit)  # compiles what is not on disk
-    for axis in sizes.axes:
+    for axis in axes:
         parts = PARTS
-        for n_samples, n_columns in axis:
+        for n_samples, n_columns in sizes.axis(axis):
             here = replace(cell, n_samples=n_samples, n_columns=n_columns, parts=parts)
             about = {"estimator": cell.estimator, "samples": n_samples, "columns": n_columns}
             done = run(here, limit) if parts else {}
@@ -85,20 +89,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--quick", action="store_true", help="small sizes, kept in out/")
     options.add_argument("--draw", action="store_true", help="only draw the kept numbers anew")
     options.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=ESTIMATORS)
+    options.add_argument("--axes", nargs="+", choices=AXES, default=AXES)
+    options.add_argument("--update", action="store_true", help="keep the other stored numbers")
     options = options.parse_args(arguments)
     if options.quick and options.out is None:
         options.out = HERE / "out" / "growth.json"
     kept = options.out or RESULTS / "growth.json"
     if not options.draw:
+        stored = json.loads(kept.read_text())["results"]["cells"] if options.update else []
         rows: list[dict[str, Any]] = []
         try:
             gather(options, rows)
         finally:  # what was measured until then is worth keeping
-            write("growth", options, {"cells": rows})
+            measured = {place(row) for row in rows}
+            others = [row for row in stored if place(row) not in measured]
+            write("growth", options, {"cells": others + rows})
     picture = PICTURE if options.out is None else kept.with_suffix(".png")
     picture.parent.mkdir(parents=True, exist_ok=True)
     draw(json.loads(kept.read_text())).savefig(picture)
     print(f"drawn to {picture}")
+
+
+def place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a row is about."""
+    return tuple(row[key] for key in ("estimator", "samples", "columns", "part"))
 
 
 def gather(options: Any, rows: list[dict[str, Any]]) -> None:
@@ -107,7 +121,8 @@ def gather(options: Any, rows: list[dict[str, Any]]) -> None:
     for estimator in options.estimators:
         cell = Cell(estimator, 300, 10, rounds=options.runs, seed=options.seed)
         found = []
-        for row in measure(cell, QUICK if options.quick else Sizes(), options.limit):
+        sizes = QUICK if options.quick else Sizes()
+        for row in measure(cell, sizes, options.axes, options.limit):
             found.append(row)
             rows.append(row)
         columns = ("samples", "columns", "part", "seconds", "peak_mb", "selected", "note")

@@ -16,7 +16,9 @@ LOOKS = {
     "mixed": ("#CC79A7", "D"),
     "discrete": ("#009E73", "^"),
     "copula": ("#D55E00", "s"),
+    "labels": ("#E69F00", "v"),
 }
+NAMES = {"labels": "half labels, defaults"}
 LINES = {"selection": "-", "step": (0, (2, 1.5))}
 LABELS = {"selection": "whole selection", "step": "one step"}
 TEXT, GRID = "#333333", "#DDDDDD"
@@ -31,25 +33,40 @@ Row = dict[str, Any]
 def draw(record: dict[str, Any]) -> Figure:
     """Return the figure: time above memory, over samples and over columns."""
     rows: list[Row] = record["results"]["cells"]
-    fewest = {axis: min(row[axis] for row in rows) for axis in ("samples", "columns")}
+    panels = panels_of(rows)
     with matplotlib.rc_context({"font.size": 11, "text.color": TEXT, "axes.labelcolor": TEXT}):
-        figure = Figure(figsize=(10, 7.4), dpi=90, layout="constrained")
-        grid = figure.subplots(2, 2, sharex="col", sharey="row")
-        for column, (axis, other) in enumerate([("samples", "columns"), ("columns", "samples")]):
-            along = [row for row in rows if row[other] == fewest[other]]
+        figure = Figure(figsize=(4.4 * len(panels), 7), dpi=72, layout="constrained")
+        grid = figure.subplots(2, len(panels), sharex="col", sharey="row")
+        for column, (axis, title, along) in enumerate(panels):
             for line, quantity in enumerate(("seconds", "peak_mb")):
                 draw_panel(grid[line, column], along, axis, quantity)
-            grid[0, column].set_title(f"{fewest[other]:,} {other}", color=TEXT)
+            grid[0, column].set_title(title, color=TEXT)
             grid[1, column].set_xlabel(f"number of {axis}")
         grid[0, 0].set_ylabel("seconds, one thread")
         grid[1, 0].set_ylabel("memory beside the data, MB")
         figure.legend(
             handles=legend({row["estimator"] for row in rows}),
             loc="outside lower center",
-            ncols=6,
+            ncols=7,
             frameon=False,
         )
     return figure
+
+
+def panels_of(rows: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
+    """Return axis, title and rows of every panel.
+
+    The first is over samples, with the fewest columns; the others are over columns, one for each
+    number of samples that was measured with several.
+    """
+    fewest = min(row["columns"] for row in rows)
+    few_columns = [row for row in rows if row["columns"] == fewest]
+    panels = [("samples", f"{fewest:,} columns", few_columns)]
+    for n_samples in sorted({row["samples"] for row in rows}, reverse=True):
+        along = [row for row in rows if row["samples"] == n_samples]
+        if len({row["columns"] for row in along}) > 1:
+            panels.append(("columns", f"{n_samples:,} samples", along))
+    return panels
 
 
 def draw_panel(axes: Axes, rows: Sequence[Row], axis: str, quantity: str) -> None:
@@ -96,7 +113,7 @@ def draw_panel(axes: Axes, rows: Sequence[Row], axis: str, quantity: str) -> Non
 def legend(estimators: set[str]) -> list[Line2D]:
     """Return a key for each estimator, then for each part."""
     keys = [
-        Line2D([], [], color=colour, marker=marker, label=estimator)
+        Line2D([], [], color=colour, marker=marker, label=NAMES.get(estimator, estimator))
         for estimator, (colour, marker) in LOOKS.items()
         if estimator in estimators
     ]

@@ -38,8 +38,23 @@ MODELS = {
     "toy": "toy system",
 }
 
+#: The tables of ordinary_tables.py by their names in its file, with the settings.
+ORDINARY = {
+    "credit": "credit, 1,000 x 20, 13 label columns",
+    "breast_cancer": "breast cancer, 569 x 30",
+    "abalone": "abalone, 4,177 x 8, one label column",
+    "cold": "toy, 1,000 x 3, kernels not compiled",
+    "cold_no_bytecode": "the same without Python's byte code",
+    "wide": '200 x 5,000, `"auto"`, two threads',
+    "tall": "100,000 x 30",
+    "madelon": 'MADELON, 2,000 x 500, `"auto"`, two threads',
+}
+
 #: The number of relevant columns in the tables of large.py.
 RELEVANT_OF_LARGE = 4
+
+#: Other selectors in the results of ordinary_tables.py.
+PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
 
 Row = Sequence[str]
 
@@ -241,6 +256,38 @@ def selections(records: Records) -> str:
     return markdown(["problem", "settings", "time", "relevant found"], rows)
 
 
+def ordinary(records: Records) -> str:
+    """The time of a fit, an explanation and a report on tables of usual shapes."""
+    found = records.of("ordinary_tables")["rows"]
+    before = {(row["table"], row["work"]): row for row in found if row["version"] == "before"}
+    rows = []
+    for row in found:
+        table, work, version = (row[key] for key in ("table", "work", "version"))
+        if version == "before":
+            continue
+        is_ours = version == "now"
+        rows.append(
+            [
+                ORDINARY[table],
+                work if is_ours else f"{work}, {PEERS[version]}",
+                _time(before.get((table, work))) if is_ours else "",
+                _time(row),
+                "" if row["goal"] is None else f"{row['goal']:.0f} s",
+                f"{row['peak_mb']:.0f} MB" if "peak_mb" in row else "",
+                str(len(row["selected"])) if "selected" in row else "",
+                f"{row['right']} of {row['relevant']}" if "right" in row else "",
+            ]
+        )
+    header = ["table", "work", "before", "now", "goal", "memory", "selected", "relevant found"]
+    return markdown(header, rows)
+
+
+def _time(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    return f"{short(row['seconds'])} s" if "seconds" in row else row["note"]
+
+
 def growth(records: Records) -> str:
     """The time and memory of a selection over samples and columns."""
     cells = [one for one in records.of("growth")["cells"] if one["part"] == "selection"]
@@ -372,6 +419,7 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "sequential": sequential,
     "estimates": estimates,
     "selections": selections,
+    "ordinary": ordinary,
     "growth": growth,
     "decompositions": decompositions,
     "stress": stress,

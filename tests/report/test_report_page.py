@@ -281,6 +281,16 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
     assert [file.name for file in path.parent.iterdir()] == ["r.html"]
 
 
+def test_a_known_explanation_is_not_computed_again(tmp_path, no_picture, monkeypatch):
+    toy = datasets.toy(120, random_state=1)
+    selector = PIDSelector(n_permutations=20, max_features=1, random_state=0).fit(toy.X, toy.y)
+    explanation = selector.explain(toy.X, toy.y)
+    monkeypatch.delattr(PIDSelector, "explain")
+    path = write_report(selector, toy.X, toy.y, tmp_path / "r.html", explanation=explanation)
+    text = HTMLReader(path.read_text("utf-8")).text
+    assert explanation["x0"].sentence in text
+
+
 def test_a_report_is_html(tmp_path):
     selector = PIDSelector(estimator="gaussian", n_permutations=20, random_state=0)
     X = np.random.default_rng(0).normal(size=(60, 2))

@@ -24,6 +24,7 @@ from pidselect.data import n_rows
 from pidselect.data.diagnostics import inspect_data
 from pidselect.data.io import atomic_write
 from pidselect.data.messages import counted, cut, p_text, shown, to_float
+from pidselect.decomposition import Explanation
 from pidselect.notebook import ATOMS
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
 from pidselect.selection.explain import read_like_fit
@@ -90,6 +91,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     groups: Any = None,
+    explanation: Explanation | None = None,
     stability: Stability | None = None,
     title: str | None = None,
 ) -> Path:
@@ -105,6 +107,8 @@ def write_report(
         Such as "report.html". An existing file is replaced.
     groups : array-like, shape (n_samples,), optional
         Those of the fit; without them, roles are those of its record.
+    explanation : Explanation, optional
+        Result of ``selector.explain(X, y)`` where it is known; by default it is computed.
     stability : Stability, optional
         Result of `pidselect.stability` for the same selector: adds selection frequencies.
     title : str, optional
@@ -129,7 +133,8 @@ def write_report(
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(f"path={str(path)!r} must end in .html.")
     selection = selector.selection_
-    explanation = selector.explain(X, y, groups)
+    if explanation is None:
+        explanation = selector.explain(X, y, groups)
     target_types = selection.settings.target_types
     dataset = read_like_fit(X, y, selector.feature_types_, target_types, selector.missing)
     metadata = ReportMetadata.of(dataset, command=_code(selector), title=title or "")

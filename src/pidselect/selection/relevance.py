@@ -7,8 +7,11 @@ target y given all others, and weakly relevant if only given some subset of them
           \exists\, T \subseteq S \setminus f:\; I(f; y | T) > 0 .
 
 All other features are irrelevant. A limited number of subsets is tested, in this order: the empty
-set, S, single features, all but one, pairs. All features that are not selected, given all of these
-subsets, are one family under the maximum statistic, so that the family-wise error rate is alpha.
+set, S, single features, all but one, pairs. The features that are not selected are tested in two
+families, each at level alpha / 2: first given the empty set, then, if they were not significant,
+given the other subsets. Each family has the p-values of the step-down maximum statistic over its
+features and subsets. Unless an irrelevant feature is significant in the first family, the second
+one includes them all, so that the family-wise error rate is at most alpha / 2 + alpha / 2 = alpha.
 
 References
 ----------
@@ -28,13 +31,16 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.result import Role
+from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.backward import cmi_given_others, final_p_values
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import Executor
-from pidselect.selection.pool import Feature
+from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import cmi_given
-from pidselect.selection.step_test import PermutationTestResult, run_test
+from pidselect.selection.step_test import run_test
 from pidselect.significance import RELEVANCE, is_significant
+from pidselect.significance.permutation_test import fewest_permutations, step_down_p_values
+
+BIT = NATS_PER_UNIT["bit"]
 
 #: The largest number of subsets that are tested, and the smallest: the empty set and S.
 MAX_SUBSETS = 16
@@ -43,9 +49,9 @@ MIN_SUBSETS = 2
 #: The largest number of features times subsets, unless MIN_SUBSETS exceed it.
 MAX_TESTS = 2000
 
-#: If nothing can become significant after this many permutations, there are no more of them. With
-#: the pilot and the observed data they fill six batches of 16.
-FIRST_PERMUTATIONS = 45
+#: Numbers of permutations after which a test ends if nothing can become significant any more. With
+#: the pilot and the observed data they fill 4, 6 and 10 batches of 16.
+INTERIM = (13, 45, 109)
 
 #: Random streams of the tests of selected features and of the others.
 SELECTED_STREAM, OTHERS_STREAM = 0, 1
@@ -57,16 +63,16 @@ Item = TypeVar("Item")
 class Relevance:
     """The role of a feature, and the test that decided it.
 
-    The p-value is adjusted for all features and subsets of the family. If nothing in the family can
-    be significant, it is that of the first permutations.
+    The p-value is adjusted for all features and subsets. If nothing in a family can be significant,
+    it is that of the first permutations, by the first surrogate scheme.
     """
 
     name: str
     role: Role
     p_value: float | None = None  # None if not tested
     conditioning_set: tuple[str, ...] = ()  # the subset with the smallest p-value
-    bits: float = 0.0  # given this subset
-    n_subsets: int = 0  # that were tested
+    bits: float | None = None  # given this subset; None if it was not estimated
+    n_subsets: int = 0  # in the families of tests
 
 
 def assess(
@@ -98,7 +104,7 @@ def assess(
     ...     print(f"{found.name}: {found.role}, {found.bits:.1f} bit", found.conditioning_set)
     a: strongly relevant, 0.5 bit ()
     b: weakly relevant, 0.4 bit ()
-    c: irrelevant, 0.0 bit ('a',)
+    c: irrelevant, 0.0 bit ()
     """
     final = final or {}
     context = replace(context, n_permutations=context.fixed_n_permutations)
@@ -136,80 +142,89 @@ def subsets_of(items: Sequence[Item], most: int) -> list[tuple[Item, ...]]:
 
 
 @dataclass(frozen=True, eq=False)
-class CMIGivenSubsets:
-    """Candidate scores of every feature given each of several subsets.
+class SubsetTests:
+    """Tests of every feature given each of several subsets, shapes (n_subsets, n_features).
 
-    Candidates are pairs of a feature and a subset, ordered by subset. Subsets are bound one after
-    the other, so that each may use all the memory.
+    `scores` and `bits` are those of the surrogate scheme with the smallest score.
     """
 
-    context: SelectionContext
-    features: tuple[Feature, ...]
-    subsets: tuple[tuple[Feature, ...], ...]
-    known: FloatArray | None = None  # values of the first permutations
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """Every feature, once per subset."""
-        return self.features * len(self.subsets)
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """The surrogate scheme of each test."""
-        return self.context.surrogates
-
-    @property
-    def n_values(self) -> int:
-        """The number of values that are computed for one permutation."""
-        n_tests = sum(len(self.context.schemes(subset)) for subset in self.subsets)
-        return n_tests * len(self.features) * len(self.context.estimators)
-
-    def score(self, permutations: range) -> FloatArray:
-        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-        if self.known is not None:
-            return self.known[..., permutations.start : permutations.stop]
-        values = [self._score_given(subset, permutations) for subset in self.subsets]
-        return np.concatenate(values, axis=1)
-
-    def conditioning_set(self, test: int) -> None:
-        """Return None, as there are several."""
-
-    def _score_given(self, subset: Sequence[Feature], permutations: range) -> FloatArray:
-        # One stream for all subsets: they share permutations as far as the scheme allows.
-        scores = cmi_given(self.context, self.features, subset, (RELEVANCE, OTHERS_STREAM))
-        values = scores.score(permutations)
-        # With an empty conditioning set, a scheme that is left out equals the global one.
-        places = [
-            scores.schemes.index(scheme if scheme in scores.schemes else "global")
-            for scheme in self.schemes
-        ]
-        return np.asarray(values[places])
+    p_values: FloatArray
+    scores: FloatArray
+    bits: FloatArray
 
 
-def _test_in_two_stages(scores: CMIGivenSubsets) -> PermutationTestResult:
-    """Test with all permutations, unless the first ones show that nothing can be significant."""
-    context = scores.context
-    n = context.fixed_n_permutations
-    first, end = 1 + context.n_pilot + min(FIRST_PERMUTATIONS, n), 1 + context.n_pilot + n
-    callbacks = context.executor.callbacks
-    callbacks.on_stage("roles", len(scores.features), scores.n_values * end, first == end)
-    values = scores.score(range(first))
-    result = _test_known(scores, values)
-    if first == end:
-        return result
-    # The smallest p-value if no further permutation reaches the observed value.
-    least = result.p_values().max(axis=0).min() * (1 + FIRST_PERMUTATIONS) / (1 + n)
-    if not is_significant(float(least), context.alpha):
-        return result
-    values = np.concatenate([values, scores.score(range(first, end))], axis=-1)
-    return _test_known(scores, values)
+def run_subset_tests(
+    context: SelectionContext, features: Features, subsets: Sequence[Features]
+) -> SubsetTests:
+    """Test I(f; y | T) of all features f and subsets T as one family, at the level of the context.
+
+    All surrogate schemes must reject: they are tested one after the other until nothing is
+    significant.
+    """
+    shape = (len(subsets), len(features))
+    found = SubsetTests(np.zeros(shape), np.full(shape, np.inf), np.zeros(shape))
+    for scheme in context.schemes(subsets[-1]):
+        one_scheme = replace(context, surrogates=(scheme,))
+        new = _test_one_scheme(one_scheme, features, subsets, found.p_values)
+        found = SubsetTests(
+            np.maximum(found.p_values, new.p_values),
+            np.minimum(found.scores, new.scores),
+            np.where(new.scores < found.scores, new.bits, found.bits),
+        )
+        if not is_significant(float(found.p_values.min()), context.alpha):
+            break
+    return found
 
 
-def _test_known(scores: CMIGivenSubsets, values: FloatArray) -> PermutationTestResult:
-    """Test with the permutations that are known; their progress was reported before."""
-    n_permutations = values.shape[-1] - 1 - scores.context.n_pilot
-    context = replace(scores.context, n_permutations=n_permutations, executor=Executor())
-    return run_test(replace(scores, context=context, known=values))
+def _test_one_scheme(
+    context: SelectionContext,
+    features: Features,
+    subsets: Sequence[Features],
+    known: FloatArray,
+) -> SubsetTests:
+    """Test with all permutations, or with fewer if nothing can become significant.
+
+    `known` are p-values by other schemes.
+    """
+    n, first_test = context.fixed_n_permutations, 1 + context.n_pilot
+    n_tests, stops = known.size, [*(m for m in INTERIM if m < n), n]
+    context.executor.callbacks.on_stage(
+        "roles", len(features), n_tests * len(context.estimators) * (first_test + n), False
+    )
+    values = _score(context, features, subsets, range(first_test + stops[0]))
+    standardizer = context.standardizer(values[..., 1:first_test])
+    assert standardizer is not None  # scores given different subsets are not comparable in bits
+    standardized = standardizer.apply(values)
+    scores = standardized.max(axis=1)
+    observed, surrogates = scores[:, 0], scores[:, first_test:]
+    for stop in stops:
+        if stop > (done := surrogates.shape[1]):
+            more = _score(context, features, subsets, range(first_test + done, first_test + stop))
+            surrogates = np.hstack([surrogates, standardizer.apply(more).max(axis=1)])
+        p_values = step_down_p_values(observed, surrogates)
+        # The smallest p-values if no further permutation reaches the observed values.
+        least = np.maximum(p_values * (1 + stop) / (1 + n), known.ravel())
+        if not is_significant(float(least.min()), context.alpha):
+            break
+    best = standardized[..., 0].argmax(axis=1)
+    bits = np.minimum(values[np.arange(n_tests), best, 0] / BIT, context.max_bits)
+    return SubsetTests(*(array.reshape(known.shape) for array in (p_values, observed, bits)))
+
+
+def _score(
+    context: SelectionContext, features: Features, subsets: Sequence[Features], permutations: range
+) -> FloatArray:
+    """Return values in nats, shape (n_subsets * n_features, n_estimators, n_permutations).
+
+    Subsets are bound one after the other, so that each may use all the memory. They share
+    permutations as far as the scheme allows.
+    """
+    stream_key = (RELEVANCE, OTHERS_STREAM)
+    values = [
+        cmi_given(context, features, subset, stream_key).score(permutations)[0]
+        for subset in subsets
+    ]
+    return np.concatenate(values)
 
 
 def _assess_selected(
@@ -219,16 +234,19 @@ def _assess_selected(
     final: Mapping[str, float],
 ) -> dict[str, Relevance]:
     """Assess selected features given all others, by known p-values or by a test."""
-    is_known = all(feature.name in final for feature in selected)
-    tested = replace(context, n_permutations=0) if is_known else context
-    scores = cmi_given_others(tested, fixed, selected, (RELEVANCE, SELECTED_STREAM))
-    result = run_test(scores, "roles")
     names = [feature.name for feature in selected]
-    p_values = final if is_known else dict(zip(names, final_p_values(result), strict=True))
+    bits: list[float | None] = [None] * len(selected)
+    p_values = final
+    if not all(name in final for name in names):
+        scores = cmi_given_others(context, fixed, selected, (RELEVANCE, SELECTED_STREAM))
+        result = run_test(scores, "roles")
+        p_values = dict(zip(names, final_p_values(result), strict=True))
+        weakest = result.observed.argmin(axis=0)
+        bits = result.bits[weakest, np.arange(len(names))].tolist()
     found = {}
-    for place, feature in enumerate(selected):
+    for feature, value in zip(selected, bits, strict=True):
         rest = tuple(f.name for f in (*fixed, *selected) if f is not feature)
-        relevance = Relevance(feature.name, "weakly relevant", None, rest, _bits(result, place), 1)
+        relevance = Relevance(feature.name, "weakly relevant", None, rest, value, 1)
         found[feature.name] = _with_p_value(relevance, p_values, context.alpha)
     return found
 
@@ -247,30 +265,37 @@ def _assess_others(
     others: Sequence[Feature],
 ) -> dict[str, Relevance]:
     """Assess features that are not selected, given subsets of those that are."""
-    most = max_subsets(len(others))
-    subsets = tuple((*fixed, *subset) for subset in subsets_of(selected, most))
-    # Values given different subsets are comparable only after standardization by surrogates.
-    standardized = replace(context, shared_permutations=True, is_portfolio=True)
-    result = _test_in_two_stages(CMIGivenSubsets(standardized, tuple(others), subsets))
-    shape = (len(subsets), len(others))
-    p_values = result.p_values().max(axis=0).reshape(shape)
-    # Equal p-values are common with few permutations: then the largest score decides.
-    best = np.lexsort((-result.min_observed.reshape(shape), p_values), axis=0)[0]
-    found = {}
-    for place, feature in enumerate(others):
-        subset = int(best[place])
-        p = float(p_values[subset, place])
-        found[feature.name] = Relevance(
-            name=feature.name,
-            role="weakly relevant" if is_significant(p, context.alpha) else "irrelevant",
-            p_value=p,
-            conditioning_set=tuple(f.name for f in subsets[subset]),
-            bits=_bits(result, subset * len(others) + place),
-            n_subsets=len(subsets),
-        )
+    subsets = [(*fixed, *subset) for subset in subsets_of(selected, max_subsets(len(others)))]
+    families = [family for family in (subsets[:1], subsets[1:]) if family]
+    level = context.alpha / len(families)
+    context = replace(
+        context,
+        alpha=level,
+        n_permutations=max(context.fixed_n_permutations, fewest_permutations(level)),
+        # Values given different subsets are comparable only after standardization by surrogates.
+        shared_permutations=True,
+        is_portfolio=True,
+    )
+    found: dict[str, Relevance] = {}
+    undecided = list(others)
+    for family in families:
+        tests = run_subset_tests(context, undecided, family)
+        # Equal p-values are common with few permutations: then the largest score decides.
+        best = np.lexsort((-tests.scores, tests.p_values), axis=0)[0]
+        for place, feature in enumerate(undecided):
+            subset = int(best[place])
+            p = float(tests.p_values[subset, place])
+            relevance = Relevance(
+                name=feature.name,
+                role="weakly relevant" if is_significant(p, level) else "irrelevant",
+                p_value=min(1.0, len(families) * p),
+                conditioning_set=tuple(f.name for f in family[subset]),
+                bits=float(tests.bits[subset, place]),
+                n_subsets=len(subsets),
+            )
+            earlier = found.get(feature.name, relevance)
+            found[feature.name] = min(earlier, relevance, key=lambda one: one.p_value or 0.0)
+        undecided = [f for f in undecided if found[f.name].role == "irrelevant"]
+        if not undecided:
+            break
     return found
-
-
-def _bits(result: PermutationTestResult, place: int) -> float:
-    """Return a candidate's bits in the test with its smallest score."""
-    return float(result.bits[result.observed[:, place].argmin(), place])

@@ -61,6 +61,29 @@ def p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
     return np.asarray((1.0 + len(null) - below) / (1.0 + len(null)))
 
 
+def step_down_p_values(observed: FloatArray, surrogates: FloatArray) -> FloatArray:
+    """Return p-values by the step-down maximum statistic (Westfall and Young 1993).
+
+    The largest value is tested against the maximum over all candidates, the next one against the
+    maximum over all but the first, and so on; p-values are made monotone. This controls the
+    family-wise error rate, with more power than the maximum over all.
+
+    Examples
+    --------
+    The second candidate is not compared with surrogates of the first:
+
+    >>> surrogates = np.array([[3.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
+    >>> step_down_p_values(np.array([4.0, 2.0]), surrogates)
+    array([0.2, 0.2])
+    """
+    order = np.argsort(-observed, kind="stable")
+    null = np.maximum.accumulate(surrogates[order[::-1]], axis=0)[::-1]
+    n_reached = (null >= observed[order, np.newaxis] - TIE).sum(axis=1)
+    adjusted = np.empty(len(observed))
+    adjusted[order] = np.maximum.accumulate((1.0 + n_reached) / (1.0 + surrogates.shape[1]))
+    return adjusted
+
+
 def critical_value(null: FloatArray, alpha: float) -> float:
     """Return the value that an observed one must exceed to be significant at level alpha.
 
@@ -87,10 +110,21 @@ def is_significant(p_value: float, alpha: float) -> bool:
     return bool(p_value <= alpha + ROUNDING and p_value < 1)
 
 
+def fewest_permutations(alpha: float) -> int:
+    """Return the number of permutations without which no p-value reaches alpha.
+
+    Examples
+    --------
+    >>> fewest_permutations(0.05)
+    19
+    """
+    return math.ceil(1.0 / (alpha + ROUNDING)) - 1
+
+
 def check_resolution(alpha: float, n_permutations: int) -> None:
     """Refuse too few permutations for any p-value to reach alpha."""
     if not is_significant(1.0 / (1.0 + n_permutations), alpha):
-        needed = math.ceil(1.0 / (alpha + ROUNDING)) - 1
+        needed = fewest_permutations(alpha)
         raise ValueError(
             f"n_permutations={n_permutations} allows no p-value below "
             f"1/(1+{n_permutations}) = {1 / (1 + n_permutations):.3g}, so that no feature could be "
