@@ -99,6 +99,8 @@ def n_computed(selection):
             step.phase == "backward"
         )  # there, all but the one tested
         n_tests = len(settings.surrogates) if n_given else 1  # with nothing given, all are alike
+        if step.phase != "backward" and not step.accepted:
+            n_tests = min(n_tests, 1 + settings.surrogates.index(step.surrogates))
         n_draws = 1 + settings.n_pilot + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
     if settings.n_permutations == "auto":

@@ -87,8 +87,10 @@ def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
     context, features = continuous_features(shared_permutations=shared)
     others = [[f for f in features if f is not feature] for feature in features]
     scores = cmi_given_each(context, features, others, (BACKWARD, 0))
-    expected = replace(scores, n_concurrent=len(features)).score(range(20))
-    found = replace(scores, n_concurrent=n_concurrent).score(range(20))
+    found, expected = (
+        replace(scores, binding=replace(scores.binding, n_concurrent=n)).score(range(20))
+        for n in (n_concurrent, len(features))
+    )
     np.testing.assert_array_equal(found, expected)
 
 
@@ -130,7 +132,7 @@ def test_progress_under_any_backend(backend):
     with joblib.parallel_config(backend=backend, n_jobs=2), use_callback(recorder):
         assert quick().fit(X, y).selection_ == expected
     assert tuple(recorder.all("step")) == expected.steps
-    assert all(count == stage.n_values for stage, count in recorder.stages)
+    assert all(count == stage.n_values for stage, count in recorder.stages if stage.is_exact)
     assert sum(recorder.all("progress")) == n_computed(expected)
 
 

@@ -171,6 +171,10 @@ class CMIGivenSubsets:
         values = [self._score_given(subset, permutations) for subset in self.subsets]
         return np.concatenate(values, axis=1)
 
+    def one_by_one(self) -> tuple[CMIGivenSubsets]:
+        """Return itself: the p-values of all candidates are needed, in all tests."""
+        return (self,)
+
     def conditioning_set(self, test: int) -> None:
         """Return None, as there are several."""
 
@@ -222,7 +226,7 @@ def _assess_selected(
     is_known = all(feature.name in final for feature in selected)
     tested = replace(context, n_permutations=0) if is_known else context
     scores = cmi_given_others(tested, fixed, selected, (RELEVANCE, SELECTED_STREAM))
-    result = run_test(scores, "roles")
+    result = run_test(scores, "roles", keep_surrogates=True)
     names = [feature.name for feature in selected]
     p_values = final if is_known else dict(zip(names, final_p_values(result), strict=True))
     found = {}
