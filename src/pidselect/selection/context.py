@@ -62,7 +62,10 @@ class SelectionContext:
 
     @property
     def n_pilot(self) -> int:
-        """The number of pilot permutations, which precede those of the test."""
+        """The number of pilot permutations, which precede those of the test.
+
+        Many candidates that are alike have fewer of them.
+        """
         return PILOT_PERMUTATIONS if self.is_portfolio else 0
 
     @property
@@ -88,6 +91,13 @@ class SelectionContext:
         if not self.is_portfolio:
             return None
         return NullStandardizer.from_pilot(pilot, [named.chi2_null for named in self.estimators])
+
+    def pooled_standardizer(
+        self, pilot: FloatArray, kinds: IntArray
+    ) -> tuple[NullStandardizer, IntArray]:
+        """Return one that candidates of a kind have in common, and which of them differ."""
+        chi2_null = [named.chi2_null for named in self.estimators]
+        return NullStandardizer.from_alike(pilot, chi2_null, kinds)
 
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that differ: with an empty conditioning set, "local" is "global"."""

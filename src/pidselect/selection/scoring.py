@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
-from pidselect.data import FloatArray
+from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import Batch
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers
@@ -119,6 +119,21 @@ class ConditionalMI(StepScores):
         if len(self.schemes) == 1 or len(self.binding.given) > self.binding.n_concurrent:
             return (self,)
         return tuple(replace(self, schemes=(scheme,)) for scheme in self.schemes)
+
+    def only(self, places: IntArray) -> ConditionalMI:
+        """Return the scores of some candidates."""
+        candidates = tuple(self.candidates[place] for place in places)
+        set_of = tuple(self.set_of[place] for place in places)
+        return replace(self, candidates=candidates, set_of=set_of)
+
+    def kinds(self) -> IntArray:
+        """Return a number for the feature type and the number of levels of every candidate."""
+        number: dict[Any, int] = {}
+        keys = (
+            tuple((c.feature_type, c.is_discrete and c.levels()) for c in feature.block.columns)
+            for feature in self.candidates
+        )
+        return np.array([number.setdefault(key, len(number)) for key in keys])
 
     @property
     def split_by(self) -> Literal["any", "candidate"]:

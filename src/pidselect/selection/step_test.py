@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pidselect.selection.checkpoint import decode, encode
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores
+from pidselect.selection.scoring import CandidateScores, ConditionalMI
 from pidselect.significance import (
     critical_value,
     first_largest,
@@ -33,6 +33,12 @@ from pidselect.significance.sequential import (
     betting_p_values,
     decision,
     max_permutations,
+)
+from pidselect.significance.standardize import (
+    MANY_ALIKE,
+    MORE_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
+    NullStandardizer,
 )
 
 #: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).
@@ -156,9 +162,11 @@ def run_test(
         return saved
     is_single = keep_surrogates or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
-    n_permutations = context.n_permutations
-    is_exact = n_permutations == 0 or (n_permutations is not None and len(parts) == 1)
-    n_values = scores.n_values * max(batch.stop for batch in _batches(context))
+    is_pooled = _is_pooled(parts[0])
+    n_permutations = max(batch.stop for batch in _batches(parts[0]))
+    n_values = scores.n_values * (n_permutations + is_pooled * len(MORE_PERMUTATIONS))
+    is_exact = context.n_permutations == 0 or len(parts) == 1
+    is_exact = is_exact and context.n_permutations is not None and not is_pooled
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
     tests: list[_RunningTest] = []
     is_open = True
@@ -191,9 +199,9 @@ class _RunningTest:
     ) -> None:
         context = scores.context
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
-        self._batches = _batches(context)
-        values, first_test = scores.score(next(self._batches)), 1 + context.n_pilot
-        self._standardizer = context.standardizer(values[..., 1:first_test])
+        self._batches = _batches(scores)
+        values, first_test = scores.score(next(self._batches)), 1 + _n_pilot(scores)
+        self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
         best, observed = standardized.max(axis=2), values[..., 0]
         self.estimators = standardized[..., 0].argmax(axis=2)
@@ -244,9 +252,32 @@ def _fixed_decision(observed: float, null: FloatArray, alpha: float) -> Decision
     return "not significant"
 
 
-def _batches(context: SelectionContext) -> Iterator[range]:
+def _is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
+    """Return whether candidates are many enough to have pilot permutations in common."""
+    is_many = len(scores.candidates) >= MANY_ALIKE and scores.context.is_portfolio
+    return is_many and isinstance(scores, ConditionalMI) and len(scores.binding.given) == 1
+
+
+def _n_pilot(scores: CandidateScores) -> int:
+    """Return the number of pilot permutations of every candidate."""
+    return POOLED_PERMUTATIONS if _is_pooled(scores) else scores.context.n_pilot
+
+
+def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:
+    """Return the standardization by a pilot, with more of it for candidates that differ."""
+    context = scores.context
+    if not _is_pooled(scores):
+        return context.standardizer(pilot)
+    standardizer, differing = context.pooled_standardizer(pilot, scores.kinds())
+    if not len(differing):
+        return standardizer
+    more = context.standardizer(scores.only(differing).score(MORE_PERMUTATIONS))
+    return standardizer if more is None else standardizer.replaced(differing, more)
+
+
+def _batches(scores: CandidateScores) -> Iterator[range]:
     """Yield the permutations to compute at once, first the observed data and the pilot ones."""
-    start = 1 + context.n_pilot
+    context, start = scores.context, 1 + _n_pilot(scores)
     if context.n_permutations is not None:
         yield range(start + context.n_permutations)
         return

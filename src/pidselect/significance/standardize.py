@@ -11,6 +11,10 @@ null distribution, so estimates are shrunk towards their mean over candidates as
 error explains their differences (James and Stein 1961). Candidates that do differ, such as nominal
 columns of two and of 300 levels, keep their own.
 
+Many candidates of one kind need fewer pilot permutations each, as their common mean and standard
+deviation are known from all of them. Whether they have common ones is seen from the pilot itself:
+differences between candidates that are real are found again in its other half.
+
 Estimates that are sums of squares (plug-in, Gaussian) have a chi-square null distribution with a
 long upper tail, which would dominate other estimators; their square root has a normal tail (Fisher
 1925).
@@ -24,15 +28,29 @@ W. James, C. Stein, Estimation with quadratic loss. Proceedings of the Fourth Be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
-from pidselect.data import FloatArray
+from pidselect.data import FloatArray, IntArray
 
 #: Pilot permutations per candidate.
 PILOT_PERMUTATIONS = 50
+
+#: Pilot permutations per candidate if there are many of one kind, and the number that are many.
+#: With the observed data and 39 of the test, the fewest that a sequential test may need, they fill
+#: three batches of 16.
+POOLED_PERMUTATIONS, MANY_ALIKE = 8, 100
+
+#: Additional pilot permutations of candidates that differ from the others, by numbers that no test
+#: reaches.
+MORE_PERMUTATIONS = range(2**40, 2**40 + 48)
+
+#: Standard errors by which the pooled mean, and probability by which the pooled variance, may be
+#: missed by a candidate that does not differ.
+UNLIKE_MEAN, UNLIKE_VARIANCE = 3.5, 1e-4
 
 #: Standard deviation below which differences are rounding errors.
 MIN_SCALE = 1e-12
@@ -67,6 +85,31 @@ class NullStandardizer:
         )
         return cls(_shrink(centre, scale**2 / n, usable), scale, which)
 
+    @classmethod
+    def from_alike(
+        cls, pilot: FloatArray, chi2_null: Sequence[bool], kinds: IntArray
+    ) -> tuple[NullStandardizer, IntArray]:
+        """Estimate both for all candidates of a kind together.
+
+        The pilot has the shape (n_tests, n_candidates, n_estimators, n_permutations). Returns also
+        which candidates differ from those of their kind, or have too few of them.
+        """
+        which = np.array(chi2_null)[:, np.newaxis]
+        values = _signed_root(pilot, which)
+        centre, scale = np.zeros((2, *values.shape[:-1], 1))
+        differs = np.ones(len(kinds), dtype=bool)
+        for kind in np.flatnonzero(np.bincount(kinds) >= MANY_ALIKE):
+            members = np.flatnonzero(kinds == kind)
+            mean, deviation, differs[members] = _pool(values[:, members])
+            centre[:, members], scale[:, members] = mean, deviation
+        return cls(centre, scale, which), np.flatnonzero(differs)
+
+    def replaced(self, places: IntArray, by: NullStandardizer) -> NullStandardizer:
+        """Return the standardization with that of some candidates replaced."""
+        centre, scale = self.centre.copy(), self.scale.copy()
+        centre[:, places], scale[:, places] = by.centre, by.scale
+        return replace(self, centre=centre, scale=scale)
+
     def apply(self, values: FloatArray) -> FloatArray:
         """Return standardized values, shape (..., n_estimators, n); 0 where the scale is 0.
 
@@ -84,6 +127,49 @@ class NullStandardizer:
         with np.errstate(invalid="ignore"):
             above = _signed_root(values, self.chi2_null) - self.centre
             return np.where(has_scale, above / np.where(has_scale, self.scale, 1.0), 0.0)
+
+
+def _pool(values: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return the mean and the standard deviation over candidates, and which of them differ.
+
+    Values have the shape (n_tests, n_candidates, n_estimators, n_permutations), the first two
+    results (n_tests, 1, n_estimators, 1). If the variance between candidates is larger than the
+    sampling variance of `PILOT_PERMUTATIONS` for each would be, all differ.
+    """
+    n = values.shape[-1]
+    with np.errstate(invalid="ignore"):
+        mean, variance = values.mean(axis=-1), values.var(axis=-1, ddof=1)
+    low, middle, high = chi2.ppf([UNLIKE_VARIANCE, 0.5, 1 - UNLIKE_VARIANCE], n - 1) / (n - 1)
+    with np.errstate(invalid="ignore"):
+        typical = np.median(variance, axis=1, keepdims=True) / middle
+        off = np.abs(mean - np.median(mean, axis=1, keepdims=True))
+        alike = (off <= UNLIKE_MEAN * np.sqrt(typical / n)) & (variance <= high * typical)
+        alike &= (variance >= low * typical) & (variance > MIN_SCALE**2)
+    differs = ~alike.all(axis=(0, 2))
+    if differs.sum() > len(differs) - MANY_ALIKE:
+        return np.zeros(()), np.zeros(()), np.ones(len(differs), dtype=bool)
+    known = values[:, ~differs]
+    centre = known.mean(axis=(1, 3), keepdims=True)
+    squared = known.var(axis=-1, ddof=1).mean(axis=1)[:, np.newaxis, :, np.newaxis]
+    first, second = known[..., : n // 2], known[..., n // 2 :]
+    vary = _covaries(first.mean(axis=-1), second.mean(axis=-1), squared / PILOT_PERMUTATIONS)
+    # The variance of a sample variance of m values is 2 / (m - 1) of its square.
+    limit = 2.0 * squared**2 / (PILOT_PERMUTATIONS - 1)
+    vary |= _covaries(first.var(axis=-1, ddof=1), second.var(axis=-1, ddof=1), limit)
+    return centre, np.sqrt(squared), differs | vary
+
+
+def _covaries(first: FloatArray, second: FloatArray, limit: FloatArray) -> bool:
+    """Return whether the covariance over candidates, axis 1, exceeds a limit by 2 standard errors.
+
+    Sampling errors of the two halves are independent, so that it is the variance between
+    candidates, whatever the distribution of their values.
+    """
+    first = first - first.mean(axis=1, keepdims=True)
+    second = second - second.mean(axis=1, keepdims=True)
+    products = first * second
+    error = products.std(axis=1) / np.sqrt(products.shape[1])
+    return bool((products.mean(axis=1) > limit[:, 0, :, 0] + 2.0 * error).any())
 
 
 def _shrink(values: FloatArray, variance: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
