@@ -92,13 +92,6 @@ class SelectionContext:
             return None
         return NullStandardizer.from_pilot(pilot, [named.chi2_null for named in self.estimators])
 
-    def pooled_standardizer(
-        self, pilot: FloatArray, kinds: IntArray
-    ) -> tuple[NullStandardizer, IntArray]:
-        """Return one that candidates of a kind have in common, and which of them differ."""
-        chi2_null = [named.chi2_null for named in self.estimators]
-        return NullStandardizer.from_alike(pilot, chi2_null, kinds)
-
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that differ: with an empty conditioning set, "local" is "global"."""
         if any(len(feature.block) for feature in given) or "global" not in self.surrogates:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.estimators import Batch
+from pidselect.estimators import Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers
 from pidselect.selection.pool import Feature, Features
@@ -120,11 +120,12 @@ class ConditionalMI(StepScores):
             return (self,)
         return tuple(replace(self, schemes=(scheme,)) for scheme in self.schemes)
 
-    def only(self, places: IntArray) -> ConditionalMI:
-        """Return the scores of some candidates."""
+    def only(self, places: IntArray, estimator: int) -> ConditionalMI:
+        """Return the scores of some candidates by one of the estimators."""
+        context = replace(self.context, estimators=(self.context.estimators[estimator],))
         candidates = tuple(self.candidates[place] for place in places)
         set_of = tuple(self.set_of[place] for place in places)
-        return replace(self, candidates=candidates, set_of=set_of)
+        return replace(self, context=context, candidates=candidates, set_of=set_of)
 
     def kinds(self) -> IntArray:
         """Return a number for the feature type and the number of levels of every candidate."""
@@ -161,6 +162,11 @@ class ConditionalMI(StepScores):
         """Return the samplers of these tests."""
         return [bound.samplers[self.binding.schemes.index(scheme)] for scheme in self.schemes]
 
+    def scorers(self, bound: BoundScorers) -> list[Scorer]:
+        """Return the scorers of these estimators."""
+        every = self.binding.context.estimators
+        return [bound.scorers[every.index(named)] for named in self.context.estimators]
+
     def score_task(self, places: list[int], permutations: range) -> FloatArray:
         """Score candidates that are permuted alike, given the same conditioning set.
 
@@ -175,7 +181,7 @@ class ConditionalMI(StepScores):
         values = np.empty((n_tests, len(blocks), n_estimators, len(permutations)))
         for test, sampler in enumerate(self.samplers(bound)):
             rows = sampler(stream_key, permutations)
-            for estimator, scorer in enumerate(bound.scorers):
+            for estimator, scorer in enumerate(self.scorers(bound)):
                 if score_together := getattr(scorer, "score_together", None):
                     values[test, :, estimator] = score_together(blocks, rows)
                     continue

@@ -255,7 +255,7 @@ def _fixed_decision(observed: float, null: FloatArray, alpha: float) -> Decision
 def _is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
     """Return whether candidates are many enough to have pilot permutations in common."""
     is_many = len(scores.candidates) >= MANY_ALIKE and scores.context.is_portfolio
-    return is_many and isinstance(scores, ConditionalMI) and len(scores.binding.given) == 1
+    return is_many and isinstance(scores, ConditionalMI) and len(scores.schemes) == 1
 
 
 def _n_pilot(scores: CandidateScores) -> int:
@@ -268,11 +268,14 @@ def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardize
     context = scores.context
     if not _is_pooled(scores):
         return context.standardizer(pilot)
-    standardizer, differing = context.pooled_standardizer(pilot, scores.kinds())
-    if not len(differing):
-        return standardizer
-    more = context.standardizer(scores.only(differing).score(MORE_PERMUTATIONS))
-    return standardizer if more is None else standardizer.replaced(differing, more)
+    chi2_null = [named.chi2_null for named in context.estimators]
+    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds())
+    for estimator, places in enumerate(unknown):
+        if len(places):
+            more = scores.only(places, estimator).score(MORE_PERMUTATIONS)
+            by = NullStandardizer.from_pilot(more[0], chi2_null[estimator : estimator + 1])
+            standardizer = standardizer.replaced(places, estimator, by)
+    return standardizer
 
 
 def _batches(scores: CandidateScores) -> Iterator[range]:

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +49,13 @@ POOLED_PERMUTATIONS, MANY_ALIKE = 8, 100
 #: reaches.
 MORE_PERMUTATIONS = range(2**40, 2**40 + 48)
 
-#: Standard errors by which the pooled mean, and probability by which the pooled variance, may be
-#: missed by a candidate that does not differ.
+#: Standard errors by which the mean, and probability by which the variance of a candidate that is
+#: pooled may be off.
 UNLIKE_MEAN, UNLIKE_VARIANCE = 3.5, 1e-4
+
+#: The largest variances of means and of variances between pooled candidates, in units of the common
+#: variance and of its square. Beyond them scores would be 3 % and 10 % off on average.
+MAX_MEANS, MAX_VARIANCES = 0.08, 0.05
 
 #: Standard deviation below which differences are rounding errors.
 MIN_SCALE = 1e-12
@@ -88,26 +93,28 @@ class NullStandardizer:
     @classmethod
     def from_alike(
         cls, pilot: FloatArray, chi2_null: Sequence[bool], kinds: IntArray
-    ) -> tuple[NullStandardizer, IntArray]:
+    ) -> tuple[NullStandardizer, list[IntArray]]:
         """Estimate both for all candidates of a kind together.
 
-        The pilot has the shape (n_tests, n_candidates, n_estimators, n_permutations). Returns also
-        which candidates differ from those of their kind, or have too few of them.
+        The pilot has the shape (n_candidates, n_estimators, n_permutations). Returns also, for each
+        estimator, the candidates that need a larger pilot.
         """
         which = np.array(chi2_null)[:, np.newaxis]
         values = _signed_root(pilot, which)
-        centre, scale = np.zeros((2, *values.shape[:-1], 1))
-        differs = np.ones(len(kinds), dtype=bool)
+        centre, scale = np.zeros((2, *values.shape[:2], 1))
+        unknown = np.ones(values.shape[:2], dtype=bool)
         for kind in np.flatnonzero(np.bincount(kinds) >= MANY_ALIKE):
             members = np.flatnonzero(kinds == kind)
-            mean, deviation, differs[members] = _pool(values[:, members])
-            centre[:, members], scale[:, members] = mean, deviation
-        return cls(centre, scale, which), np.flatnonzero(differs)
+            for estimator in range(values.shape[1]):
+                found = _pool(values[members, estimator])
+                centre[members, estimator, 0], scale[members, estimator, 0] = found[:2]
+                unknown[members, estimator] = found[2]
+        return cls(centre, scale, which), [np.flatnonzero(column) for column in unknown.T]
 
-    def replaced(self, places: IntArray, by: NullStandardizer) -> NullStandardizer:
-        """Return the standardization with that of some candidates replaced."""
+    def replaced(self, places: IntArray, estimator: int, by: NullStandardizer) -> NullStandardizer:
+        """Return the standardization with that of some candidates by an estimator replaced."""
         centre, scale = self.centre.copy(), self.scale.copy()
-        centre[:, places], scale[:, places] = by.centre, by.scale
+        centre[places, estimator], scale[places, estimator] = by.centre[:, 0], by.scale[:, 0]
         return replace(self, centre=centre, scale=scale)
 
     def apply(self, values: FloatArray) -> FloatArray:
@@ -129,47 +136,51 @@ class NullStandardizer:
             return np.where(has_scale, above / np.where(has_scale, self.scale, 1.0), 0.0)
 
 
-def _pool(values: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return the mean and the standard deviation over candidates, and which of them differ.
+def _pool(values: FloatArray) -> tuple[FloatArray, float, NDArray[np.bool_]]:
+    """Return the means of candidates, a common standard deviation, and who needs a larger pilot.
 
-    Values have the shape (n_tests, n_candidates, n_estimators, n_permutations), the first two
-    results (n_tests, 1, n_estimators, 1). If the variance between candidates is larger than the
-    sampling variance of `PILOT_PERMUTATIONS` for each would be, all differ.
+    Values have the shape (n_candidates, n_permutations). Means are shrunk towards their own mean by
+    the share of their variance that is sampling error. Candidates whose mean or variance is too far
+    from that of most are not pooled; if the others differ in earnest, none is.
     """
-    n = values.shape[-1]
+    n_candidates, n = values.shape
     with np.errstate(invalid="ignore"):
-        mean, variance = values.mean(axis=-1), values.var(axis=-1, ddof=1)
-    low, middle, high = chi2.ppf([UNLIKE_VARIANCE, 0.5, 1 - UNLIKE_VARIANCE], n - 1) / (n - 1)
-    with np.errstate(invalid="ignore"):
-        typical = np.median(variance, axis=1, keepdims=True) / middle
-        off = np.abs(mean - np.median(mean, axis=1, keepdims=True))
-        alike = (off <= UNLIKE_MEAN * np.sqrt(typical / n)) & (variance <= high * typical)
-        alike &= (variance >= low * typical) & (variance > MIN_SCALE**2)
-    differs = ~alike.all(axis=(0, 2))
-    if differs.sum() > len(differs) - MANY_ALIKE:
-        return np.zeros(()), np.zeros(()), np.ones(len(differs), dtype=bool)
-    known = values[:, ~differs]
-    centre = known.mean(axis=(1, 3), keepdims=True)
-    squared = known.var(axis=-1, ddof=1).mean(axis=1)[:, np.newaxis, :, np.newaxis]
-    first, second = known[..., : n // 2], known[..., n // 2 :]
-    vary = _covaries(first.mean(axis=-1), second.mean(axis=-1), squared / PILOT_PERMUTATIONS)
-    # The variance of a sample variance of m values is 2 / (m - 1) of its square.
-    limit = 2.0 * squared**2 / (PILOT_PERMUTATIONS - 1)
-    vary |= _covaries(first.var(axis=-1, ddof=1), second.var(axis=-1, ddof=1), limit)
-    return centre, np.sqrt(squared), differs | vary
+        mean, variance = values.mean(axis=1), values.var(axis=1, ddof=1)
+        low, middle, high = chi2.ppf([UNLIKE_VARIANCE, 0.5, 1 - UNLIKE_VARIANCE], n - 1) / (n - 1)
+        typical = np.median(variance) / middle
+        alike = np.abs(mean - np.median(mean)) <= UNLIKE_MEAN * np.sqrt(typical / n)
+        alike &= (variance > max(low * typical, MIN_SCALE**2)) & (variance < high * typical)
+    if alike.sum() < MANY_ALIKE:
+        return np.zeros(n_candidates), 0.0, np.ones(n_candidates, dtype=bool)
+    first, second = values[alike, : n // 2], values[alike, n // 2 :]
+    squared = float(variance[alike].mean())
+    of_means = _Covariance.of(first.mean(axis=1), second.mean(axis=1))
+    of_variances = _Covariance.of(first.var(axis=1, ddof=1), second.var(axis=1, ddof=1))
+    differ = of_means.exceeds(MAX_MEANS * squared)
+    differ |= of_variances.exceeds(MAX_VARIANCES * squared**2)
+    kept = np.clip(of_means.value / mean[alike].var(), 0.0, 1.0)
+    centre = mean[alike].mean() + kept * (mean - mean[alike].mean())
+    return centre, float(np.sqrt(squared)), ~alike | differ
 
 
-def _covaries(first: FloatArray, second: FloatArray, limit: FloatArray) -> bool:
-    """Return whether the covariance over candidates, axis 1, exceeds a limit by 2 standard errors.
+class _Covariance(NamedTuple):
+    """The covariance over candidates of an estimate from two halves of the permutations.
 
-    Sampling errors of the two halves are independent, so that it is the variance between
-    candidates, whatever the distribution of their values.
+    Their sampling errors are independent, so that it estimates the variance between candidates,
+    whatever the distribution of the values.
     """
-    first = first - first.mean(axis=1, keepdims=True)
-    second = second - second.mean(axis=1, keepdims=True)
-    products = first * second
-    error = products.std(axis=1) / np.sqrt(products.shape[1])
-    return bool((products.mean(axis=1) > limit[:, 0, :, 0] + 2.0 * error).any())
+
+    value: float
+    standard_error: float
+
+    @classmethod
+    def of(cls, first: FloatArray, second: FloatArray) -> _Covariance:
+        products = (first - first.mean()) * (second - second.mean())
+        return cls(float(products.mean()), float(products.std() / np.sqrt(len(products))))
+
+    def exceeds(self, limit: float) -> bool:
+        """Return whether it is larger than a limit, by more than sampling error explains."""
+        return self.value > limit + 2.0 * self.standard_error
 
 
 def _shrink(values: FloatArray, variance: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
