@@ -68,6 +68,14 @@ def noise(n=100, seed=0, n_columns=3):
     return rng.normal(size=(n, n_columns)), rng.normal(size=n)
 
 
+def wide(n=40, seed=0):
+    """y = x0 + noise; 109 other continuous columns and 10 bits are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 120))
+    X[:, 110:] = X[:, 110:] > 0
+    return X, X[:, 0] + 0.3 * rng.normal(size=n)
+
+
 def season(n=150, seed=0):
     """Columns of several dtypes, by name: y depends on wind and on port, not on the others."""
     rng = np.random.default_rng(seed)
