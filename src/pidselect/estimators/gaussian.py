@@ -168,9 +168,9 @@ class GaussianScorer:
         for index in set(range(len(blocks))).difference(single):
             values[index] = self._score_block(blocks[index], rows)
         inaccurate = np.isnan(values)
-        for index in np.flatnonzero(inaccurate.any(axis=1)):
-            some = np.flatnonzero(inaccurate[index])
-            values[index, some] = self._score_residuals(blocks[index], rows[some])
+        for row in np.flatnonzero(inaccurate.any(axis=1)):
+            some = np.flatnonzero(inaccurate[row])
+            values[row, some] = self._score_residuals(blocks[row], rows[some])
         return values
 
     def _score_columns(self, columns: Sequence[Column], rows: NDArray[np.int32]) -> FloatArray:

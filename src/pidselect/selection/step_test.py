@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -27,6 +27,7 @@ from pidselect.significance import (
     maximum_statistic,
     p_values,
 )
+from pidselect.significance.permutation_test import TIE
 from pidselect.significance.sequential import (
     Decision,
     betting_critical_value,
@@ -45,6 +46,10 @@ from pidselect.significance.standardize import (
 Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
+
+#: Batches that a sequential test computes at a time as long as no permutation has reached the
+#: observed value: fewer would decide nothing, unless the value is reached after all.
+UNDISPUTED_BATCHES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +168,10 @@ def run_test(
     is_single = keep_surrogates or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
     is_pooled = _is_pooled(parts[0])
-    n_permutations = max(batch.stop for batch in _batches(parts[0]))
-    n_values = scores.n_values * (n_permutations + is_pooled * len(MORE_PERMUTATIONS))
+    most = len(_first_batch(parts[0])) + is_pooled * len(MORE_PERMUTATIONS)
+    if context.n_permutations is None:
+        most += max_permutations(context.alpha) + UNDISPUTED_BATCHES * PERMUTATION_BATCH
+    n_values = scores.n_values * most
     is_exact = context.n_permutations == 0 or len(parts) == 1
     is_exact = is_exact and context.n_permutations is not None and not is_pooled
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
@@ -199,8 +206,8 @@ class _RunningTest:
     ) -> None:
         context = scores.context
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
-        self._batches = _batches(scores)
-        values, first_test = scores.score(next(self._batches)), 1 + _n_pilot(scores)
+        first, first_test = _first_batch(scores), 1 + _n_pilot(scores)
+        values, self._n_computed = scores.score(first), first.stop
         self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
         best, observed = standardized.max(axis=2), values[..., 0]
@@ -219,10 +226,18 @@ class _RunningTest:
     def rejects(self, chosen: int) -> bool:
         """Permute until the tests of a candidate are decided; return whether all reject."""
         while (decision := self._decision(chosen)) == "open":
-            values = self._scores.score(next(self._batches))
+            start = self._n_computed
+            n_batches = 1 if self._is_reached(chosen) else UNDISPUTED_BATCHES
+            self._n_computed += n_batches * PERMUTATION_BATCH
+            values = self._scores.score(range(start, self._n_computed))
             more = self._kept(self._standardized(values).max(axis=2))
             self.surrogates = np.concatenate([self.surrogates, more], axis=2)
         return decision == "significant"
+
+    def _is_reached(self, chosen: int) -> bool:
+        """Return whether any permutation has reached the observed value of a candidate."""
+        tests = zip(self.observed[:, chosen], self.surrogates, strict=True)
+        return any((self._statistic(null) >= value - TIE).any() for value, null in tests)
 
     def _decision(self, chosen: int) -> Decision:
         """Return "significant" if all tests reject, "not significant" if one does not."""
@@ -278,17 +293,12 @@ def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardize
     return standardizer
 
 
-def _batches(scores: CandidateScores) -> Iterator[range]:
-    """Yield the permutations to compute at once, first the observed data and the pilot ones."""
-    context, start = scores.context, 1 + _n_pilot(scores)
-    if context.n_permutations is not None:
-        yield range(start + context.n_permutations)
-        return
-    stop = -(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH
-    yield range(stop)
-    while stop < start + max_permutations(context.alpha):
-        yield range(stop, stop + PERMUTATION_BATCH)
-        stop += PERMUTATION_BATCH
+def _first_batch(scores: CandidateScores) -> range:
+    """Return the permutations to compute first: the observed data, the pilot, some of the test."""
+    n_permutations, start = scores.context.n_permutations, 1 + _n_pilot(scores)
+    if n_permutations is not None:
+        return range(start + n_permutations)
+    return range(-(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH)
 
 
 # --- results in the checkpoint ------------------------------------------------------------------
