@@ -168,7 +168,7 @@ class GaussianScorer:
         for index in set(range(len(blocks))).difference(single):
             values[index] = self._score_block(blocks[index], rows)
         inaccurate = np.isnan(values)
-        for row in np.flatnonzero(inaccurate.any(axis=1)):
+        for row in np.flatnonzero(inaccurate.any(axis=1)).tolist():
             some = np.flatnonzero(inaccurate[row])
             values[row, some] = self._score_residuals(blocks[row], rows[some])
         return values
