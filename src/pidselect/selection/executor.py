@@ -256,9 +256,12 @@ class Executor:
         if job.split_by == "candidate":
             ranges = self._ranges(permutations, job.n_samples, n_candidates, 1)
             return [([place], some) for place in range(n_candidates) for some in ranges]
-        ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
         if job.split_by == "permutation":
+            ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
             return [(list(range(n_candidates)), some) for some in ranges]
+        # Many candidates are split rather than their permutations, which are scored in one call.
+        n_parts = max(1, n_candidates // FEWEST_CANDIDATES)
+        ranges = self._ranges(permutations, job.n_samples, n_parts, n_candidates)
         size, n_workers = n_candidates, self.count_workers()
         if n_workers > 1 and len(ranges) < n_workers:
             size = max(1, -(-n_candidates * len(ranges) // (TASKS_PER_WORKER * n_workers)))
