@@ -109,6 +109,8 @@ class ConditionalMI(StepScores):
     binding: Binding  # shared by all tests of a step
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
+    whole: ConditionalMI | None = None  # what these are a part of: workers receive it once
+    view: tuple[Any, ...] = ()  # the arguments of `part` that made them
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
@@ -118,14 +120,32 @@ class ConditionalMI(StepScores):
         """Return the scores of one scheme each, or itself if that would bind again."""
         if len(self.schemes) == 1 or len(self.binding.given) > self.binding.n_concurrent:
             return (self,)
-        return tuple(replace(self, schemes=(scheme,)) for scheme in self.schemes)
+        return tuple(self.part((scheme,)) for scheme in self.schemes)
 
     def only(self, places: IntArray, estimator: int) -> ConditionalMI:
         """Return the scores of some candidates by one of the estimators."""
-        context = replace(self.context, estimators=(self.context.estimators[estimator],))
-        candidates = tuple(self.candidates[place] for place in places)
-        set_of = tuple(self.set_of[place] for place in places)
-        return replace(self, context=context, candidates=candidates, set_of=set_of)
+        return (self.whole or self).part(self.schemes, tuple(places.tolist()), estimator)
+
+    def part(
+        self,
+        schemes: tuple[str, ...],
+        places: Sequence[int] | None = None,
+        estimator: int | None = None,
+    ) -> ConditionalMI:
+        """Return the scores of some schemes, candidates and estimators; None for all of them."""
+        some = range(len(self.candidates)) if places is None else places
+        context = self.context
+        if estimator is not None:
+            context = replace(context, estimators=(context.estimators[estimator],))
+        return replace(
+            self,
+            context=context,
+            candidates=tuple(self.candidates[place] for place in some),
+            schemes=schemes,
+            set_of=tuple(self.set_of[place] for place in some),
+            whole=self,
+            view=(schemes, places, estimator),
+        )
 
     def kinds(self) -> IntArray:
         """Return a number for the feature type and the number of levels of every candidate."""
