@@ -6,7 +6,7 @@ Rows come from the schemes, which have twins of their own; all values come from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import copysign, exp, isfinite, log, sqrt
@@ -165,23 +165,32 @@ def drawn_together(values: Sequence[float], variances: Sequence[float]) -> list[
     return moved
 
 
-def judge(
-    contests: Mapping[str, Contest],
-    rules: Rules,
-    choose: Callable[[Sequence[float]], int] = naive.strongest,
-    statistic: Callable[[Array], Array] = naive.maximum_statistic,
-) -> Outcome:
+def up_to_the_first_without_any(contests: Mapping[str, Contest], rules: Rules) -> list[str]:
+    """Return the tests up to the first in which no candidate is significant."""
+    run = []
+    for test, contest in contests.items():
+        run.append(test)
+        null = naive.maximum_statistic(np.array([scored.drawn for scored in contest.values()]))
+        p = [naive.p_value(scored.observed, null) for scored in contest.values()]
+        if min(p) > rules.alpha + 1e-12:
+            break
+    return run
+
+
+def judge(contests: Mapping[str, Contest], rules: Rules) -> Outcome:
     """Choose a candidate by the test that speaks least for it; the largest p-value decides."""
+    contests = {test: contests[test] for test in up_to_the_first_without_any(contests, rules)}
     names = list(next(iter(contests.values())))
     null = {
-        test: statistic(np.array([contest[name].drawn for name in names]))
+        test: naive.maximum_statistic(np.array([contest[name].drawn for name in names]))
         for test, contest in contests.items()
     }
     p = {
         test: {name: naive.p_value(contest[name].observed, null[test]) for name in names}
         for test, contest in contests.items()
     }
-    chosen = names[choose([min(c[name].observed for c in contests.values()) for name in names])]
+    weakest = [min(c[name].observed for c in contests.values()) for name in names]
+    chosen = names[naive.strongest(weakest)]
     deciding = min(contests, key=lambda test: (-p[test][chosen], contests[test][chosen].observed))
     ruling = contests[deciding]
     return Outcome(

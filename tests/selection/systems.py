@@ -68,6 +68,14 @@ def noise(n=100, seed=0, n_columns=3):
     return rng.normal(size=(n, n_columns)), rng.normal(size=n)
 
 
+def wide(n=40, seed=0):
+    """y = x0 + noise; 109 other continuous columns and 10 bits are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 120))
+    X[:, 110:] = X[:, 110:] > 0
+    return X, X[:, 0] + 0.3 * rng.normal(size=n)
+
+
 def season(n=150, seed=0):
     """Columns of several dtypes, by name: y depends on wind and on port, not on the others."""
     rng = np.random.default_rng(seed)
@@ -99,6 +107,8 @@ def n_computed(selection):
             step.phase == "backward"
         )  # there, all but the one tested
         n_tests = len(settings.surrogates) if n_given else 1  # with nothing given, all are alike
+        if step.phase != "backward" and not step.accepted:
+            n_tests = min(n_tests, 1 + settings.surrogates.index(step.surrogates))
         n_draws = 1 + settings.n_pilot + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
     if settings.n_permutations == "auto":

@@ -18,7 +18,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from systems import PAPER, gates, noise, numbers, quick, xor
+from systems import PAPER, gates, noise, numbers, quick, wide, xor
 
 from pidselect import stability
 from pidselect.estimators import Discrete
@@ -35,6 +35,7 @@ CASES = {
     "portfolio": ({}, NUMBERS, {}),
     "independent permutations": (PAPER, NUMBERS, {}),
     "sequential": ({"n_permutations": "auto"}, GATES, {}),
+    "wide": ({"n_permutations": "auto"}, wide(), {}),
     "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
     "pairs": ({"lookahead": 2, "alpha": 0.1}, XOR, {}),
     "random starts": ({"n_random_starts": 3, "alpha": 0.1, "estimator": "discrete"}, XOR, {}),

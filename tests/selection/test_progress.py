@@ -45,7 +45,7 @@ def test_a_bar_goes_to_standard_error(capsys, terminal):
 
 
 def test_a_bar_for_every_stage(monkeypatch, terminal):
-    """It is filled by as many values as it was announced to have."""
+    """It is filled by as many values as it was announced to have, or ends with its test."""
     bars, advance, add = [], Progress.advance, Progress.add_task
 
     def note_advance(self, task, count):
@@ -63,8 +63,8 @@ def test_a_bar_for_every_stage(monkeypatch, terminal):
     assert len(stages) == len(selection.steps)
     for (text, total, done), step in zip(stages, selection.steps, strict=True):
         assert step.phase in text
-        assert done == total
-    assert sum(total for _, total, _ in stages) == n_computed(selection)
+        assert done == total if step.accepted else 0 < done <= total
+    assert sum(done for _, _, done in stages) == n_computed(selection)
 
 
 def test_the_bar_is_removed_after_ctrl_c(capsys, terminal):

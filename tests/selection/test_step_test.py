@@ -13,17 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recording_callbacks import Recorder
-from systems import PAPER, gates, n_computed, numbers, quick, season, select
+from systems import PAPER, gates, n_computed, numbers, quick, season, select, wide
 
-from pidselect.data import Block, Column
-from pidselect.estimators import KSG, Discrete
+from pidselect.data import Block, Column, read_block
+from pidselect.estimators import KSG, Discrete, resolve
 from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import cmi_given, cmi_given_each
-from pidselect.selection.step_test import PermutationTestResult
-from pidselect.significance import BACKWARD, FORWARD
+from pidselect.selection.scoring import ConditionalMI, cmi_given, cmi_given_each
+from pidselect.selection.step_test import PermutationTestResult, run_test
+from pidselect.significance import BACKWARD, FORWARD, p_values
+from pidselect.significance.standardize import (
+    MORE_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
+    NullStandardizer,
+)
 
 SYSTEMS = {
     "paper": (numbers, PAPER),
@@ -39,6 +44,7 @@ SYSTEMS = {
     "defaults, stricter": (numbers, {"backward": "maximum", "max_conditioning": 1}),
     "sequential": (numbers, {"n_permutations": "auto"}),
     "sequential, labels": (gates, {"n_permutations": "auto", "backward": None}),
+    "wide": (wide, {"n_permutations": "auto", "backward": None}),
 }
 BITS = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
 systems = pytest.mark.parametrize("name", SYSTEMS)
@@ -87,8 +93,10 @@ def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
     context, features = continuous_features(shared_permutations=shared)
     others = [[f for f in features if f is not feature] for feature in features]
     scores = cmi_given_each(context, features, others, (BACKWARD, 0))
-    expected = replace(scores, n_concurrent=len(features)).score(range(20))
-    found = replace(scores, n_concurrent=n_concurrent).score(range(20))
+    found, expected = (
+        replace(scores, binding=replace(scores.binding, n_concurrent=n)).score(range(20))
+        for n in (n_concurrent, len(features))
+    )
     np.testing.assert_array_equal(found, expected)
 
 
@@ -130,7 +138,7 @@ def test_progress_under_any_backend(backend):
     with joblib.parallel_config(backend=backend, n_jobs=2), use_callback(recorder):
         assert quick().fit(X, y).selection_ == expected
     assert tuple(recorder.all("step")) == expected.steps
-    assert all(count == stage.n_values for stage, count in recorder.stages)
+    assert all(count == stage.n_values for stage, count in recorder.stages if stage.is_exact)
     assert sum(recorder.all("progress")) == n_computed(expected)
 
 
@@ -220,8 +228,8 @@ def about_numbers(**settings):
     return cmi_given(context, features[1:], features[:1], (FORWARD, 0))
 
 
-def continuous_features(**settings):
-    X, y = numbers()
+def continuous_features(seed=0, **settings):
+    X, y = numbers(seed=seed)
     features = [
         Feature(f"x{place}", (place,), Block((Column(f"x{place}", "continuous", values),)))
         for place, values in enumerate(np.ascontiguousarray(X.T))
@@ -231,6 +239,64 @@ def continuous_features(**settings):
         target, (NamedEstimator("ksg", KSG()),), surrogates=schemes, **settings
     )
     return context, features
+
+
+# --- schemes one after the other, and candidates that share a pilot ------------------------------
+
+
+@pytest.mark.parametrize("n_permutations", [39, None])
+def test_a_scheme_in_which_nothing_is_significant_ends_the_step(monkeypatch, n_permutations):
+    """The decision is that of all schemes, whether or not they are computed."""
+    computed, n_computed, score = set(), set(), ConditionalMI.score
+
+    def note_schemes(self, permutations):
+        computed.update(self.schemes)
+        return score(self, permutations)
+
+    for seed in range(12):
+        context, features = continuous_features(seed, n_permutations=n_permutations)
+        scores = cmi_given(context, features[1 + seed % 2 :], features[:1], (FORWARD, seed))
+        every = run_test(scores, keep_surrogates=True).to_step("forward", ())
+        computed.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(ConditionalMI, "score", note_schemes)
+            step = run_test(scores).to_step("forward", ())
+        assert step.accepted == every.accepted
+        if step.accepted:
+            assert step.chosen == every.chosen
+        if len(computed) == 1:
+            assert (step.surrogates, step.accepted) == ("global", False)
+        elif n_permutations is not None:
+            assert step == every
+        n_computed.add(len(computed))
+    assert n_computed == {1, 2}
+
+
+def test_wide_tables_have_few_pilot_permutations():
+    """The scores are standardised by them, and by more where candidates differ."""
+    X, y = wide()
+    step = quick(surrogates="global").fit(X, y).selection_.steps[0]
+    context = SelectionContext(
+        read_block(y, "y"),
+        tuple(NamedEstimator(name, resolve(name, Block())) for name in ("mixed-rank", "copula")),
+        is_portfolio=True,
+        shared_permutations=True,
+    )
+    features = [Feature(f"x{i}", (i,), read_block(X[:, i], f"x{i}")) for i in range(X.shape[1])]
+    scores = cmi_given(context, features, (), (FORWARD, 0))
+    values = scores.score(range(1 + POOLED_PERMUTATIONS + 39))[0]
+    more = scores.score(MORE_PERMUTATIONS)[0]
+    pilot = values[..., 1 : 1 + POOLED_PERMUTATIONS]
+    found, unknown = NullStandardizer.from_alike(pilot, [False, True], scores.kinds())
+    assert all(set(range(110, 120)) <= set(places) for places in unknown)
+    assert all(len(places) < 30 for places in unknown)
+    for estimator, places in enumerate(unknown):
+        own = NullStandardizer.from_pilot(more[places, estimator : estimator + 1], [estimator == 1])
+        found = found.replaced(places, estimator, own)
+    expected = found.apply(values).max(axis=1)
+    np.testing.assert_allclose(step.scores, expected[:, 0], rtol=1e-12)
+    null = expected[:, 1 + POOLED_PERMUTATIONS :].max(axis=0)
+    assert step.p_values == tuple(p_values(expected[:, 0], null))
 
 
 # --- verdicts ------------------------------------------------------------------------------------

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import statistics
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive_selection
-from pidselect.significance.standardize import MIN_CANDIDATES, PILOT_PERMUTATIONS, NullStandardizer
+from pidselect.selection.executor import PERMUTATION_BATCH
+from pidselect.significance.standardize import (
+    MIN_CANDIDATES,
+    MORE_PERMUTATIONS,
+    PILOT_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
+    NullStandardizer,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 SHAPE = (2, 3, 4)  # tests, candidates, members: too few candidates to have anything in common
@@ -256,3 +266,118 @@ def test_the_order_of_candidates_is_irrelevant(seed, order):
     expected = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
     turned = NullStandardizer.from_pilot(pilot[:, order], [False] * 4).apply(values[:, order])
     np.testing.assert_allclose(turned, expected[:, order], rtol=1e-9, atol=1e-9)
+
+
+# --- many candidates of one kind -----------------------------------------------------------------
+
+ONE_KIND = np.zeros(300, dtype=np.int64)
+
+
+def few_pilot_values(seed, n_candidates=300, n_estimators=1):
+    shape = (n_candidates, n_estimators, POOLED_PERMUTATIONS)
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def test_with_the_observed_data_and_39_permutations_they_fill_batches():
+    assert (1 + POOLED_PERMUTATIONS + 39) % PERMUTATION_BATCH == 0
+    assert len(MORE_PERMUTATIONS) % PERMUTATION_BATCH == 0
+
+
+@given(seeds)
+def test_many_alike_have_one_scale_and_nearly_one_centre(seed):
+    found, unknown = NullStandardizer.from_alike(few_pilot_values(seed), [False], ONE_KIND)
+    assert len(unknown[0]) < 15  # by sampling error
+    assert len(np.unique(found.scale)) == 1
+    assert found.scale[0] == pytest.approx(1.0, abs=0.1)
+    assert found.centre.std() < 0.5 / np.sqrt(POOLED_PERMUTATIONS)
+    assert found.centre.mean() == pytest.approx(0.0, abs=0.1)
+
+
+def test_pooled_in_plain_words():
+    """As documented, with means and variances of lists."""
+    pilot = few_pilot_values(1)
+    pilot += 0.2 * np.random.default_rng(2).normal(size=(300, 1, 1))
+    pilot[7] += 4.0
+    found, (unknown,) = NullStandardizer.from_alike(pilot, [False], ONE_KIND)
+    assert 7 in unknown
+    rows = [row for place, row in enumerate(pilot[:, 0].tolist()) if place not in unknown]
+    means = [statistics.mean(row) for row in rows]
+    centre = statistics.mean(means)
+    half = POOLED_PERMUTATIONS // 2
+    halves = [
+        [statistics.mean(row[part]) for row in rows] for part in (slice(half), slice(half, None))
+    ]
+    between = statistics.covariance(*halves) * (len(rows) - 1) / len(rows)
+    kept = between / statistics.pvariance(means)
+    assert 0.0 < kept < 1.0
+    expected = [centre + kept * (statistics.mean(row) - centre) for row in pilot[:, 0].tolist()]
+    np.testing.assert_allclose(found.centre[:, 0, 0], expected, atol=1e-12)
+    scale = math.sqrt(statistics.mean(statistics.variance(row) for row in rows))
+    np.testing.assert_allclose(found.scale, scale, rtol=1e-12)
+
+
+def test_shrunk_centres_are_nearer_to_the_truth():
+    truth = 0.25 * np.random.default_rng(0).normal(size=(300, 1, 1))
+    pilot = truth + few_pilot_values(1)
+    found, unknown = NullStandardizer.from_alike(pilot, [False], ONE_KIND)
+    assert len(unknown[0]) < 15
+    error = np.mean((found.centre - truth) ** 2)
+    assert error < np.mean((pilot.mean(axis=-1, keepdims=True) - truth) ** 2)
+    assert error < truth.var()
+
+
+@pytest.mark.parametrize("change", [lambda x: x + 3, lambda x: 8 * x, lambda x: 0 * x, np.exp])
+def test_few_that_differ_need_a_larger_pilot(change):
+    pilot = few_pilot_values(0)
+    odd = slice(40, 45)
+    pilot[odd] = change(8.0 * pilot[odd]) if change is np.exp else change(pilot[odd])
+    expected, before = NullStandardizer.from_alike(few_pilot_values(0), [False], ONE_KIND)
+    found, unknown = NullStandardizer.from_alike(pilot, [False], ONE_KIND)
+    assert {40, 41, 42, 43, 44} <= set(unknown[0]) <= {40, 41, 42, 43, 44, *before[0]}
+    np.testing.assert_allclose(found.scale, expected.scale, rtol=0.02)
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf])
+def test_infinite_values_need_a_larger_pilot(odd):
+    pilot = few_pilot_values(0)
+    pilot[3, 0, 2] = odd
+    found, unknown = NullStandardizer.from_alike(pilot, [False], ONE_KIND)
+    assert 3 in unknown[0]
+    assert np.isfinite(np.delete(found.centre, 3)).all()
+    assert np.isfinite(found.scale).all()
+
+
+@pytest.mark.parametrize("part", ["centre", "scale"])
+def test_if_candidates_differ_in_earnest_none_is_pooled(part):
+    """For one of two estimators; the other is not affected."""
+    rng = np.random.default_rng(0)
+    pilot = few_pilot_values(1, n_estimators=2)
+    if part == "centre":
+        pilot[:, 1] += 0.7 * rng.normal(size=(300, 1))
+    else:
+        pilot[:, 1] *= np.exp(0.4 * rng.normal(size=(300, 1)))
+    _, unknown = NullStandardizer.from_alike(pilot, [False, False], ONE_KIND)
+    assert len(unknown[0]) < 15
+    assert len(unknown[1]) == 300
+
+
+def test_kinds_are_pooled_apart_and_small_ones_not_at_all():
+    kinds = np.repeat([0, 1, 2], [150, 120, 30])
+    pilot = few_pilot_values(0)
+    pilot[kinds == 1] = 100.0 + 10.0 * pilot[kinds == 1]
+    found, (unknown,) = NullStandardizer.from_alike(pilot, [False], kinds)
+    assert set(unknown) >= set(np.flatnonzero(kinds == 2))
+    assert len(unknown) < 45
+    np.testing.assert_allclose(found.scale[kinds == 1], 10.0, rtol=0.15)
+    np.testing.assert_allclose(found.scale[kinds == 0], 1.0, rtol=0.15)
+
+
+def test_a_replaced_candidate_is_standardised_by_its_own_pilot():
+    pilot, more = few_pilot_values(0, n_estimators=2), normal_values(1, shape=(2, 1))
+    found, _ = NullStandardizer.from_alike(pilot, [False, True], ONE_KIND)
+    own = NullStandardizer.from_pilot(more, [True])
+    places = np.array([5, 9])
+    values = normal_values(2, 6, (300, 2))
+    expected = found.apply(values)
+    expected[places, 1:] = own.apply(values[places, 1:])
+    np.testing.assert_array_equal(found.replaced(places, 1, own).apply(values), expected)

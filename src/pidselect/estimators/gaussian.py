@@ -165,13 +165,12 @@ class GaussianScorer:
             single = []
         else:
             values[single] = self._score_columns([blocks[i].columns[0] for i in single], rows)
-        others = set(range(len(blocks))).difference(single)
-        for index, block in enumerate(blocks):
-            if index in others:
-                values[index] = self._score_block(block, rows)
-            inaccurate = np.flatnonzero(np.isnan(values[index]))
-            if inaccurate.size:
-                values[index, inaccurate] = self._score_residuals(block, rows[inaccurate])
+        for index in set(range(len(blocks))).difference(single):
+            values[index] = self._score_block(blocks[index], rows)
+        inaccurate = np.isnan(values)
+        for row in np.flatnonzero(inaccurate.any(axis=1)).tolist():
+            some = np.flatnonzero(inaccurate[row])
+            values[row, some] = self._score_residuals(blocks[row], rows[some])
         return values
 
     def _score_columns(self, columns: Sequence[Column], rows: NDArray[np.int32]) -> FloatArray:

@@ -71,9 +71,8 @@ def final_p_values(result: PermutationTestResult) -> list[float]:
     largest_so_far = 0.0
     for rank, place in enumerate(order):
         rest = order[rank:]
-        of_rest = replace(
-            result, observed=result.observed[:, rest], surrogates=result.surrogates[:, rest]
-        )
+        surrogates = tuple(values[rest] for values in result.surrogates)
+        of_rest = replace(result, observed=result.observed[:, rest], surrogates=surrogates)
         largest_so_far = max(largest_so_far, float(of_rest.p_values()[:, 0].max()))
         final[place] = largest_so_far
     return final.tolist()

@@ -36,7 +36,8 @@ class Stage:
         The number of values to compute; of "atoms", the number of features, reported at the end;
         of "stability", the number of subsamples.
     is_exact : bool
-        Whether all values are computed; a sequential test may need fewer.
+        Whether all values are computed; a sequential test may need fewer, and a step in which one
+        surrogate scheme finds nothing significant has no others.
     """
 
     phase: StageName

@@ -35,7 +35,7 @@ from pidselect.data.io import atomic_write
 from pidselect.data.messages import quoted, to_plain
 from pidselect.significance.validation import to_seed
 
-FORMAT = 2
+FORMAT = 3
 
 #: The first bytes of every checkpoint.
 FILE_HEADER = b'{"what": "pidselect checkpoint", '

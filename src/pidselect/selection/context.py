@@ -62,7 +62,10 @@ class SelectionContext:
 
     @property
     def n_pilot(self) -> int:
-        """The number of pilot permutations, which precede those of the test."""
+        """The number of pilot permutations, which precede those of the test.
+
+        Many candidates that are alike have fewer of them.
+        """
         return PILOT_PERMUTATIONS if self.is_portfolio else 0
 
     @property

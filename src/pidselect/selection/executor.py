@@ -159,6 +159,11 @@ def discard(results: Iterable[Any]) -> None:
         getattr(results, "close", lambda: None)()
 
 
+def _score_task(job: Any, view: tuple[Any, ...], places: list[int], some: range) -> FloatArray:
+    """Score a task of a job or of a part of it; workers hold one job for all tests of a step."""
+    return np.asarray((job.part(*view) if view else job).score_task(places, some))
+
+
 @dataclass(frozen=True, eq=False)
 class Executor:
     """The resources of a fit: workers, memory, device, callbacks and checkpoint.
@@ -200,7 +205,9 @@ class Executor:
                 self.callbacks.on_progress(n_known * part.shape[0] * part.shape[2])
             if missing:
                 part.prepare()
-                with closing(self.run(type(part).score_task, part, missing)) as results:
+                whole, view = getattr(part, "whole", None), getattr(part, "view", ())
+                common, tasks_of_view = whole or part, [(view, *task) for task in missing]
+                with closing(self.run(_score_task, common, tasks_of_view)) as results:
                     for task, found in zip(missing, results, strict=True):
                         scores.put(found, *task)
                         if self.journal is not None:
@@ -256,9 +263,12 @@ class Executor:
         if job.split_by == "candidate":
             ranges = self._ranges(permutations, job.n_samples, n_candidates, 1)
             return [([place], some) for place in range(n_candidates) for some in ranges]
-        ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
         if job.split_by == "permutation":
+            ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
             return [(list(range(n_candidates)), some) for some in ranges]
+        # Many candidates are split rather than their permutations, which are scored in one call.
+        n_parts = max(1, n_candidates // FEWEST_CANDIDATES)
+        ranges = self._ranges(permutations, job.n_samples, n_parts, n_candidates)
         size, n_workers = n_candidates, self.count_workers()
         if n_workers > 1 and len(ranges) < n_workers:
             size = max(1, -(-n_candidates * len(ranges) // (TASKS_PER_WORKER * n_workers)))

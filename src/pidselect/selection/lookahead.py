@@ -27,7 +27,13 @@ from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, count_columns, joint_name, merge_features
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores, ConditionalMI, StepScores, cmi_given
+from pidselect.selection.scoring import (
+    Binding,
+    CandidateScores,
+    ConditionalMI,
+    StepScores,
+    cmi_given,
+)
 from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import LOOKAHEAD, START, maximum_statistic
 from pidselect.significance import permutations as random_permutations
@@ -153,14 +159,14 @@ class JointSearch:
         if not pairs:
             return None
         subsets = list(dict.fromkeys(start for _, start in pairs))  # each is bound once
+        given = tuple((*self.given, *start) for start in subsets)
         scores = ConditionalMI(
             context,
             tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
             context.surrogates,
-            tuple((*self.given, *start) for start in subsets),
+            Binding(context, context.surrogates, given, n_concurrent=len(subsets)),
             tuple(subsets.index(start) for _, start in pairs),
             (START, len(self.given), 1),
-            n_concurrent=len(subsets),
         )
         result = run_test(scores, "random_starts")
         candidate, start = pairs[result.chosen]
@@ -221,6 +227,13 @@ class ScreenedTuples(StepScores):
         job = RankedTuples(self.singles, strongest, permutations, self.order)
         return self.context.executor.compute(job, permutations)
 
+    def one_by_one(self) -> tuple[CandidateScores, ...]:
+        """Return the scores of one scheme each."""
+        return tuple(
+            replace(self, schemes=singles.schemes, singles=singles)
+            for singles in self.singles.one_by_one()
+        )
+
 
 def _strongest(values: FloatArray, standardizer: NullStandardizer | None, n: int) -> IntArray:
     """Return the n strongest candidates in each permutation, (n_tests, n, n_permutations)."""
@@ -268,9 +281,9 @@ class RankedTuples:
         first = self.permutations.start
         strongest = self.strongest[..., permutations.start - first : permutations.stop - first]
         ranks = np.array(list(combinations(range(strongest.shape[1]), self.order)))
-        (bound,), stream_key = self.singles.bound, self.singles.stream_key
+        (bound,), stream_key = self.singles.binding.bound, self.singles.stream_key
         values = np.empty((*self.shape, len(permutations)))
-        for test, sampler in enumerate(bound.samplers):
+        for test, sampler in enumerate(self.singles.samplers(bound)):
             orders = sampler((self.singles.context.seed, *stream_key), permutations)
             features = np.sort(strongest[test][ranks], axis=1)  # (n_tuples, order, n_permutations)
             flat = features.transpose(0, 2, 1).reshape(-1, self.order)

@@ -239,7 +239,7 @@ def _assess_selected(
     p_values = final
     if not all(name in final for name in names):
         scores = cmi_given_others(context, fixed, selected, (RELEVANCE, SELECTED_STREAM))
-        result = run_test(scores, "roles")
+        result = run_test(scores, "roles", keep_surrogates=True)
         p_values = dict(zip(names, final_p_values(result), strict=True))
         weakest = result.observed.argmin(axis=0)
         bits = result.bits[weakest, np.arange(len(names))].tolist()

@@ -50,7 +50,8 @@ class Settings:
     estimator : str or mapping of str to str
         The estimator as text; of a portfolio, all of them by name.
     n_pilot : int
-        The number of pilot permutations that standardise the values of a portfolio.
+        The number of pilot permutations that standardise the values of a portfolio; many
+        candidates of one kind have fewer.
     n_groups : int, optional
         The number of groups of rows.
     seed : int

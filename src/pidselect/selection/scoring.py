@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
-from pidselect.data import FloatArray
-from pidselect.estimators import Batch
+from pidselect.data import FloatArray, IntArray
+from pidselect.estimators import Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers
 from pidselect.selection.pool import Feature, Features
+from pidselect.significance import PermutationSampler
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
 N_CONCURRENT = 4
@@ -45,6 +46,9 @@ class CandidateScores(Protocol):
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
 
+    def one_by_one(self) -> tuple[CandidateScores, ...]:
+        """Return the scores of the tests one by one, or itself if they are computed together."""
+
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return the conditioning set of a test; None for that of the step."""
 
@@ -71,9 +75,28 @@ class StepScores:
         """The number of samples."""
         return self.context.target.n_samples
 
+    def one_by_one(self) -> tuple[CandidateScores, ...]:
+        """Return itself."""
+        return (cast(CandidateScores, self),)
+
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return None: that of the step."""
         return None
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """Estimators and surrogate schemes, bound to conditioning sets at the first use."""
+
+    context: SelectionContext
+    schemes: tuple[str, ...]
+    given: tuple[Features, ...]  # the conditioning sets
+    n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
+
+    @cached_property
+    def bound(self) -> tuple[BoundScorers, ...]:
+        """The estimators and schemes bound to every conditioning set."""
+        return self.context.bind(self.given, self.schemes, self.n_concurrent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,40 +106,86 @@ class ConditionalMI(StepScores):
     context: SelectionContext
     candidates: tuple[Feature, ...]
     schemes: tuple[str, ...]
-    given: tuple[Features, ...]  # the conditioning sets
-    set_of: tuple[int, ...]  # of each candidate, by its position in `given`
+    binding: Binding  # shared by all tests of a step
+    set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
-    n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
+    whole: ConditionalMI | None = None  # what these are a part of: workers receive it once
+    view: tuple[Any, ...] = ()  # the arguments of `part` that made them
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
         return self.context.executor.compute(self, permutations)
 
+    def one_by_one(self) -> tuple[ConditionalMI, ...]:
+        """Return the scores of one scheme each, or itself if that would bind again."""
+        if len(self.schemes) == 1 or len(self.binding.given) > self.binding.n_concurrent:
+            return (self,)
+        return tuple(self.part((scheme,)) for scheme in self.schemes)
+
+    def only(self, places: IntArray, estimator: int) -> ConditionalMI:
+        """Return the scores of some candidates by one of the estimators."""
+        return (self.whole or self).part(self.schemes, tuple(places.tolist()), estimator)
+
+    def part(
+        self,
+        schemes: tuple[str, ...],
+        places: Sequence[int] | None = None,
+        estimator: int | None = None,
+    ) -> ConditionalMI:
+        """Return the scores of some schemes, candidates and estimators; None for all of them."""
+        some = range(len(self.candidates)) if places is None else places
+        context = self.context
+        if estimator is not None:
+            context = replace(context, estimators=(context.estimators[estimator],))
+        return replace(
+            self,
+            context=context,
+            candidates=tuple(self.candidates[place] for place in some),
+            schemes=schemes,
+            set_of=tuple(self.set_of[place] for place in some),
+            whole=self,
+            view=(schemes, places, estimator),
+        )
+
+    def kinds(self) -> IntArray:
+        """Return a number for the feature type and the number of levels of every candidate."""
+        number: dict[Any, int] = {}
+        keys = (
+            tuple((c.feature_type, c.is_discrete and c.levels()) for c in feature.block.columns)
+            for feature in self.candidates
+        )
+        return np.array([number.setdefault(key, len(number)) for key in keys])
+
     @property
     def split_by(self) -> Literal["any", "candidate"]:
         """Candidates in one task have the same conditioning set and the same permutations."""
-        one_set = len(self.given) == 1
+        one_set = len(self.binding.given) == 1
         return "any" if one_set and self.context.shared_permutations else "candidate"
 
     def parts(self) -> Iterator[ConditionalMI]:
         """Yield the scores of a few candidates at a time if not all sets are bound at once."""
-        if len(self.given) <= self.n_concurrent:
+        given, size = self.binding.given, self.binding.n_concurrent
+        if len(given) <= size:
             yield self
             return
-        for start in range(0, len(self.candidates), self.n_concurrent):
-            places = slice(start, start + self.n_concurrent)
-            given, candidates = self.given[places], self.candidates[places]
-            set_of = tuple(range(len(given)))
-            yield replace(self, candidates=candidates, given=given, set_of=set_of)
-
-    @cached_property
-    def bound(self) -> tuple[BoundScorers, ...]:
-        """The estimators bound to every conditioning set; bound once for all batches of a test."""
-        return self.context.bind(self.given, self.schemes, self.n_concurrent)
+        for start in range(0, len(given), size):
+            some = slice(start, start + size)
+            binding = replace(self.binding, given=given[some])
+            set_of = tuple(range(len(binding.given)))
+            yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
     def prepare(self) -> None:
         """Bind here: otherwise every worker would."""
-        _ = self.bound
+        _ = self.binding.bound
+
+    def samplers(self, bound: BoundScorers) -> list[PermutationSampler]:
+        """Return the samplers of these tests."""
+        return [bound.samplers[self.binding.schemes.index(scheme)] for scheme in self.schemes]
+
+    def scorers(self, bound: BoundScorers) -> list[Scorer]:
+        """Return the scorers of these estimators."""
+        every = self.binding.context.estimators
+        return [bound.scorers[every.index(named)] for named in self.context.estimators]
 
     def score_task(self, places: list[int], permutations: range) -> FloatArray:
         """Score candidates that are permuted alike, given the same conditioning set.
@@ -124,15 +193,15 @@ class ConditionalMI(StepScores):
         An estimator that scores several candidates at once has a method ``score_together(blocks,
         rows)``.
         """
-        bound = self.bound[self.set_of[places[0]]]
+        bound = self.binding.bound[self.set_of[places[0]]]
         columns = () if self.context.shared_permutations else self.candidates[places[0]].columns
         stream_key = (self.context.seed, *self.stream_key, *columns)
         blocks = [self.candidates[place].block for place in places]
         n_tests, _, n_estimators = self.shape
         values = np.empty((n_tests, len(blocks), n_estimators, len(permutations)))
-        for test, sampler in enumerate(bound.samplers):
+        for test, sampler in enumerate(self.samplers(bound)):
             rows = sampler(stream_key, permutations)
-            for estimator, scorer in enumerate(bound.scorers):
+            for estimator, scorer in enumerate(self.scorers(bound)):
                 if score_together := getattr(scorer, "score_together", None):
                     values[test, :, estimator] = score_together(blocks, rows)
                     continue
@@ -152,9 +221,8 @@ def cmi_given(
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates with one conditioning set."""
     schemes, set_of = context.schemes(given), (0,) * len(candidates)
-    return ConditionalMI(
-        context, tuple(candidates), schemes, (given,), set_of, stream_key, n_concurrent
-    )
+    binding = Binding(context, schemes, (given,), n_concurrent)
+    return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
 
 
 def cmi_given_each(
@@ -173,9 +241,8 @@ def cmi_given_each(
     if context.n_permutations is not None:
         n_concurrent = min(n_concurrent, N_CONCURRENT)
     schemes, set_of = context.schemes(largest), tuple(range(len(given)))
-    return ConditionalMI(
-        context, tuple(candidates), schemes, tuple(given), set_of, stream_key, n_concurrent
-    )
+    binding = Binding(context, schemes, tuple(given), n_concurrent)
+    return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +258,11 @@ class SubsetIntersection(StepScores):
         """Return the values of all tests."""
         return np.concatenate([scores.score(permutations) for scores in self.scores])
 
+    def one_by_one(self) -> tuple[CandidateScores, ...]:
+        """Return the scores of one scheme given one conditioning set each."""
+        return tuple(test for scores in self.scores for test in scores.one_by_one())
+
     def conditioning_set(self, test: int) -> tuple[str, ...]:
         """Return the conditioning set of a test."""
-        of_tests = [scores.given[0] for scores in self.scores for _ in scores.schemes]
+        of_tests = [scores.binding.given[0] for scores in self.scores for _ in scores.schemes]
         return tuple(feature.name for feature in of_tests[test])

@@ -96,7 +96,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         The surrogate scheme: "global" permutes all samples, or those within each group passed to
         `fit`; "local" permutes samples that are similar in the conditioning set; "shift" shifts a
         time series circularly; "blocks" exchanges whole groups. Of several schemes, the largest
-        p-value counts.
+        p-value counts; if nothing is significant under one, those after it are left out.
     shared_permutations : bool, default=True
         Whether all candidates are permuted alike, which preserves their dependence and so the power
         of the test among correlated candidates.

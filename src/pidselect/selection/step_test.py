@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pidselect.selection.checkpoint import decode, encode
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores
+from pidselect.selection.scoring import CandidateScores, ConditionalMI
 from pidselect.significance import (
     critical_value,
     first_largest,
@@ -27,17 +27,29 @@ from pidselect.significance import (
     maximum_statistic,
     p_values,
 )
+from pidselect.significance.permutation_test import TIE
 from pidselect.significance.sequential import (
+    Decision,
     betting_critical_value,
     betting_p_values,
     decision,
     max_permutations,
+)
+from pidselect.significance.standardize import (
+    MANY_ALIKE,
+    MORE_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
+    NullStandardizer,
 )
 
 #: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).
 Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
+
+#: Batches that a sequential test computes at a time as long as no permutation has reached the
+#: observed value: fewer would decide nothing, unless the value is reached after all.
+UNDISPUTED_BATCHES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +59,11 @@ class PermutationTestResult:
     Scores are in bits or, for a portfolio, in standard deviations above the mean of the null
     distribution. `bits` are those of the estimator with the largest score, at most the entropy of
     the target; `estimators` is its index. `information` are bits by the first estimator, in the
-    first test. Shapes are (n_tests, n_candidates), that of `surrogates` (n_tests, n_candidates,
-    n_permutations) and that of `information` (n_candidates,).
+    first test. Shapes are (n_tests, n_candidates), that of `information` is (n_candidates,).
+
+    `surrogates` has an array for each test, shape (n_candidates, n_permutations), or the statistic
+    over all candidates, shape (1, n_permutations). If no candidate is significant in one of the
+    tests, those after it are left out.
     """
 
     candidate_scores: CandidateScores
@@ -56,7 +71,7 @@ class PermutationTestResult:
     observed: FloatArray
     bits: FloatArray
     estimators: IntArray
-    surrogates: FloatArray
+    surrogates: tuple[FloatArray, ...]
     information: FloatArray
 
     @property
@@ -83,19 +98,19 @@ class PermutationTestResult:
         All tests must reject, so the one with the largest p-value decides.
         """
         scores, context, chosen = self.candidate_scores, self.candidate_scores.context, self.chosen
-        n_permutations = self.surrogates.shape[-1]
+        is_tested = self.surrogates[0].shape[-1] > 0
         # Equal p-values are common with few permutations: then the smallest value decides.
-        p = self.p_values(statistic) if n_permutations else np.ones_like(self.observed)
+        p = self.p_values(statistic) if is_tested else np.ones_like(self.observed)
         deciding = int(np.lexsort((self.observed[:, chosen], -p[:, chosen]))[0])
         null = statistic(self.surrogates[deciding])
         critical: float | None = None
         if context.n_permutations is None:
             critical = betting_critical_value(null, context.alpha)
-        elif n_permutations:
+        elif is_tested:
             critical = critical_value(null, context.alpha)
         adjusted = p.max(axis=0)
         p_value = float(adjusted[chosen])
-        accepted = not n_permutations or is_significant(p_value, context.alpha)
+        accepted = not is_tested or is_significant(p_value, context.alpha)
         if critical is not None and (self.observed[deciding, chosen] > critical) != accepted:
             critical = None  # a sequential test was decided by earlier permutations
         names = np.array([named.name for named in context.estimators])
@@ -108,13 +123,13 @@ class PermutationTestResult:
             scores=tuple(self.observed[deciding].tolist()),
             unit=context.unit,
             estimators=tuple(names[self.estimators[deciding]].tolist()),
-            p_values=tuple(adjusted.tolist()) if n_permutations else (),
+            p_values=tuple(adjusted.tolist()) if is_tested else (),
             chosen=scores.candidates[chosen].name,
             critical_value=critical,
-            p_value=p_value if n_permutations else None,
+            p_value=p_value if is_tested else None,
             alpha=context.alpha,
             surrogates=scores.schemes[deciding],
-            n_permutations=n_permutations,
+            n_permutations=len(null),
             accepted=accepted,
             close_call=_is_close_call(p_value, context),
             information=tuple(self.information.tolist()),
@@ -140,66 +155,150 @@ def run_test(
 ) -> PermutationTestResult:
     """Choose a candidate by its observed value and compute the permutations that its test needs.
 
-    By default the largest value is tested against the maximum statistic. A test that the checkpoint
-    holds is only read; with `keep_surrogates` it has those of all candidates, as final p-values
-    need.
+    By default the largest value is tested against the maximum statistic. Then tests are run one
+    after the other: if the largest value in one of them is not significant, no candidate is, and
+    the other tests cannot change that. A test that the checkpoint holds is only read. With
+    `keep_surrogates` all tests are run and the surrogates of all candidates are returned, as final
+    p-values need.
     """
     context = scores.context
     executor, test_id = context.executor, _test_id(scores)
     if (saved := executor.saved_result(test_id, partial(_from_saved, scores))) is not None:
         return saved
-    batches = list(_batches(context))
-    is_exact = context.n_permutations is not None
-    n_candidates, n_values = len(scores.candidates), scores.n_values * batches[-1].stop
-    executor.callbacks.on_stage(stage, n_candidates, n_values, is_exact)
-    values = scores.score(batches[0])
-    first_test = 1 + context.n_pilot
-    standardizer = context.standardizer(values[..., 1:first_test])
-
-    def standardize(values: FloatArray) -> FloatArray:
-        return values / BIT if standardizer is None else standardizer.apply(values)
-
-    standardized = standardize(values)
-    estimators = standardized[..., 0].argmax(axis=2)
-    bits = np.take_along_axis(values[..., 0], estimators[..., np.newaxis], axis=2)[..., 0] / BIT
-    best = standardized.max(axis=2)
-    observed, surrogates = best[..., 0], best[..., first_test:]
-    chosen = choose(observed.min(axis=0))
-    for permutations in batches[1:]:
-        if _is_decided(observed[:, chosen], surrogates, statistic, context):
+    is_single = keep_surrogates or choose is not first_largest
+    parts = (scores,) if is_single else scores.one_by_one()
+    is_pooled = _is_pooled(parts[0])
+    most = len(_first_batch(parts[0])) + is_pooled * len(MORE_PERMUTATIONS)
+    if context.n_permutations is None:
+        most += max_permutations(context.alpha) + UNDISPUTED_BATCHES * PERMUTATION_BATCH
+    n_values = scores.n_values * most
+    is_exact = context.n_permutations == 0 or len(parts) == 1
+    is_exact = is_exact and context.n_permutations is not None and not is_pooled
+    executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
+    tests: list[_RunningTest] = []
+    is_open = True
+    for part in parts:
+        tests.append(_RunningTest(part, statistic, keep_surrogates))
+        is_open = tests[-1].rejects(choose(tests[-1].min_observed))
+        if not is_open:
             break
-        more = standardize(scores.score(permutations)).max(axis=2)
-        surrogates = np.concatenate([surrogates, more], axis=2)
-    bits = np.minimum(bits, context.max_bits)
+    chosen = choose(np.min([test.min_observed for test in tests], axis=0))
+    for test in tests:
+        is_open = is_open and test.rejects(chosen)
     result = PermutationTestResult(
-        scores, chosen, observed, bits, estimators, surrogates, values[0, :, 0, 0] / BIT
+        scores,
+        chosen,
+        np.concatenate([test.observed for test in tests]),
+        np.concatenate([test.bits for test in tests]),
+        np.concatenate([test.estimators for test in tests]),
+        tuple(surrogates for test in tests for surrogates in test.surrogates),
+        tests[0].information,
     )
     executor.save_result(test_id, partial(_to_saved, result, statistic, keep_surrogates))
     return result
 
 
-def _batches(context: SelectionContext) -> Iterator[range]:
-    """Yield the permutations to compute at once, first the observed data and the pilot ones."""
-    start = 1 + context.n_pilot
-    if context.n_permutations is not None:
-        yield range(start + context.n_permutations)
-        return
-    stop = -(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH
-    yield range(stop)
-    while stop < start + max_permutations(context.alpha):
-        yield range(stop, stop + PERMUTATION_BATCH)
-        stop += PERMUTATION_BATCH
+class _RunningTest:
+    """Tests that are computed together: observed values, and the permutations so far."""
+
+    def __init__(
+        self, scores: CandidateScores, statistic: Statistic, keep_surrogates: bool
+    ) -> None:
+        context = scores.context
+        self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
+        first, first_test = _first_batch(scores), 1 + _n_pilot(scores)
+        values, self._n_computed = scores.score(first), first.stop
+        self._standardizer = _standardizer(scores, values[..., 1:first_test])
+        standardized = self._standardized(values)
+        best, observed = standardized.max(axis=2), values[..., 0]
+        self.estimators = standardized[..., 0].argmax(axis=2)
+        bits = np.take_along_axis(observed, self.estimators[..., np.newaxis], axis=2)[..., 0] / BIT
+        self.bits = np.minimum(bits, context.max_bits)
+        self.information = observed[0, :, 0] / BIT
+        self.observed = best[..., 0]
+        self.surrogates = self._kept(best[..., first_test:])
+
+    @property
+    def min_observed(self) -> FloatArray:
+        """The smallest observed value of each candidate over the tests."""
+        return np.asarray(self.observed.min(axis=0))
+
+    def rejects(self, chosen: int) -> bool:
+        """Permute until the tests of a candidate are decided; return whether all reject."""
+        while (decision := self._decision(chosen)) == "open":
+            start = self._n_computed
+            n_batches = 1 if self._is_reached(chosen) else UNDISPUTED_BATCHES
+            self._n_computed += n_batches * PERMUTATION_BATCH
+            values = self._scores.score(range(start, self._n_computed))
+            more = self._kept(self._standardized(values).max(axis=2))
+            self.surrogates = np.concatenate([self.surrogates, more], axis=2)
+        return decision == "significant"
+
+    def _is_reached(self, chosen: int) -> bool:
+        """Return whether any permutation has reached the observed value of a candidate."""
+        tests = zip(self.observed[:, chosen], self.surrogates, strict=True)
+        return any((self._statistic(null) >= value - TIE).any() for value, null in tests)
+
+    def _decision(self, chosen: int) -> Decision:
+        """Return "significant" if all tests reject, "not significant" if one does not."""
+        context, null = self._scores.context, map(self._statistic, self.surrogates)
+        tests = zip(self.observed[:, chosen], null, strict=True)
+        if context.n_permutations is None:
+            decisions = {decision(float(value), null, context.alpha) for value, null in tests}
+        else:
+            decisions = {_fixed_decision(value, null, context.alpha) for value, null in tests}
+        order: tuple[Decision, ...] = ("not significant", "open", "significant")
+        return min(decisions, key=order.index)
+
+    def _standardized(self, values: FloatArray) -> FloatArray:
+        return values / BIT if self._standardizer is None else self._standardizer.apply(values)
+
+    def _kept(self, surrogates: FloatArray) -> FloatArray:
+        """Return the surrogates of all candidates if they are needed, else their statistic."""
+        if self._keeps:
+            return surrogates
+        return np.stack([self._statistic(values) for values in surrogates])[:, np.newaxis]
 
 
-def _is_decided(
-    observed: FloatArray, surrogates: FloatArray, statistic: Statistic, context: SelectionContext
-) -> bool:
-    """Return whether all sequential tests have rejected, or one will not."""
-    decisions = {
-        decision(float(value), statistic(values), context.alpha)
-        for value, values in zip(observed, surrogates, strict=True)
-    }
-    return "not significant" in decisions or "open" not in decisions
+def _fixed_decision(observed: float, null: FloatArray, alpha: float) -> Decision:
+    """Return the decision of a test whose permutations are all computed; none always rejects."""
+    if not len(null) or is_significant(float(p_values(np.array([observed]), null)[0]), alpha):
+        return "significant"
+    return "not significant"
+
+
+def _is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
+    """Return whether candidates are many enough to have pilot permutations in common."""
+    is_many = len(scores.candidates) >= MANY_ALIKE and scores.context.is_portfolio
+    return is_many and isinstance(scores, ConditionalMI) and len(scores.schemes) == 1
+
+
+def _n_pilot(scores: CandidateScores) -> int:
+    """Return the number of pilot permutations of every candidate."""
+    return POOLED_PERMUTATIONS if _is_pooled(scores) else scores.context.n_pilot
+
+
+def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:
+    """Return the standardization by a pilot, with more of it for candidates that differ."""
+    context = scores.context
+    if not _is_pooled(scores):
+        return context.standardizer(pilot)
+    chi2_null = [named.chi2_null for named in context.estimators]
+    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds())
+    for estimator, places in enumerate(unknown):
+        if len(places):
+            more = scores.only(places, estimator).score(MORE_PERMUTATIONS)
+            by = NullStandardizer.from_pilot(more[0], chi2_null[estimator : estimator + 1])
+            standardizer = standardizer.replaced(places, estimator, by)
+    return standardizer
+
+
+def _first_batch(scores: CandidateScores) -> range:
+    """Return the permutations to compute first: the observed data, the pilot, some of the test."""
+    n_permutations, start = scores.context.n_permutations, 1 + _n_pilot(scores)
+    if n_permutations is not None:
+        return range(start + n_permutations)
+    return range(-(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH)
 
 
 # --- results in the checkpoint ------------------------------------------------------------------
@@ -216,19 +315,21 @@ def _to_saved(
     result: PermutationTestResult, statistic: Statistic, keep_surrogates: bool
 ) -> dict[str, Any]:
     """Return a result as plain types, with the statistic of every permutation."""
-    null = np.stack([statistic(values) for values in result.surrogates])[:, np.newaxis]
     arrays = {
         "observed": result.observed,
         "bits": result.bits,
         "information": result.information,
         "estimators": result.estimators,
-        "null": null,
-        **({"surrogates": result.surrogates} if keep_surrogates else {}),
     }
+    # A list for each: sequential tests differ in the number of permutations.
+    nulls = [statistic(values)[np.newaxis] for values in result.surrogates]
+    kept = {"surrogates": [encode(values) for values in result.surrogates]}
     return {
         "chosen": result.chosen,
         "candidate": result.candidate_scores.candidates[result.chosen].name,
         **{name: encode(array) for name, array in arrays.items()},
+        "null": [encode(values) for values in nulls],
+        **(kept if keep_surrogates else {}),
     }
 
 
@@ -238,21 +339,21 @@ def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> Permutatio
     Without the surrogates of all candidates it has the statistic of every permutation, which makes
     no difference to a step of the record.
     """
-    context, shape = scores.context, (len(scores.schemes), len(scores.candidates))
+    context, n_candidates = scores.context, len(scores.candidates)
     observed, bits, estimators, information = (
         decode(saved[name]) for name in ("observed", "bits", "estimators", "information")
     )
-    surrogates = decode(saved.get("surrogates", saved["null"]))
-    n_rows = shape[1] if "surrogates" in saved else 1
-    n_permutations = context.n_permutations
-    if n_permutations is None:
-        n_permutations = surrogates.shape[-1]
+    surrogates = tuple(map(decode, saved.get("surrogates", saved["null"])))
+    n_tests = len(surrogates)
+    n_rows = n_candidates if "surrogates" in saved else 1
     if (
-        {observed.shape, bits.shape, estimators.shape} != {shape}
-        or information.shape != shape[1:]
-        or surrogates.shape != (shape[0], n_rows, n_permutations)
+        not 1 <= n_tests <= len(scores.schemes)
+        or {observed.shape, bits.shape, estimators.shape} != {(n_tests, n_candidates)}
+        or information.shape != (n_candidates,)
+        or any(values.ndim != 2 or len(values) != n_rows for values in surrogates)
+        or any(context.n_permutations not in (None, values.shape[1]) for values in surrogates)
         or not np.isin(estimators, range(len(context.estimators))).all()
-        or not 0 <= saved["chosen"] < shape[1]
+        or not 0 <= saved["chosen"] < n_candidates
     ):
         raise ValueError("the shapes are not those of the test")
     return PermutationTestResult(
