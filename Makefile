@@ -19,11 +19,9 @@ help:
 	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
 	@echo "make clean      remove the virtual environment and all caches"
 
-# Kernels are compiled at the first run. Those that take features apart are compiled by a second
-# process, while the first one selects.
+# Kernels are compiled at the first run, those of explanations by a second process meanwhile.
 demo: .venv/demo
-	@$(BIN)/python -c "from pidselect import decompose; decompose([[0, 0, 1, 1] * 9, [0, 1] * 18], [0, 0, 0, 1] * 9)" & \
-	$(BIN)/pidselect demo; status=$$?; wait; exit $$status
+	@$(BIN)/pidselect demo
 
 test: lint
 	$(BIN)/python -m pytest -rs -n $(WORKERS) --dist loadfile

@@ -23,6 +23,20 @@ ONE_BY_ONE = {
 }
 
 
+@pytest.fixture(autouse=True, scope="session")
+def announce():
+    """Compile kernels without a message, as there is one only in the first run of the tests.
+
+    Yields the function that would show it.
+    """
+    from pidselect import jit
+
+    with pytest.MonkeyPatch.context() as patch:
+        announces = jit._announce.__wrapped__
+        patch.setattr(jit, "_announce", lambda packages: None)
+        yield announces
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Keep tests of one file together, and those that must not run beside each other."""

@@ -1,16 +1,18 @@
-"""Compiled functions follow the sources of the functions they call."""
+"""Compiled functions are kept for all installations, and follow the sources they are made of."""
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 import pidselect
+from pidselect import jit
 
 CALL = """
 import numpy as np
@@ -22,34 +24,92 @@ print(sum(_guess_radius.stats.cache_hits.values()))
 """
 
 
-def call(source: Path, **environment: str) -> tuple[float, int]:
-    """Return the radius computed by an outer function, and how often it was found on disk."""
+class Called(NamedTuple):
+    """The radius computed by an outer function, how often it was found on disk, and messages."""
+
+    radius: float
+    hits: int
+    said: str
+
+
+def call(source: Path, **environment: str) -> Called:
     done = subprocess.run(
         [sys.executable, "-c", CALL],
-        env={**os.environ, "PYTHONPATH": str(source), **environment},
+        env={**os.environ, "NUMBA_CACHE_DIR": "", "PYTHONPATH": str(source), **environment},
         capture_output=True,
         text=True,
         check=True,
+        timeout=300,
     )
     radius, hits = done.stdout.split()
-    return float(radius), int(hits)
+    return Called(float(radius), int(hits), done.stderr)
 
 
-@pytest.mark.parametrize("folder", ["kernels", ""])
-def test_a_changed_inner_function_is_compiled_again(tmp_path, folder):
-    """By default next to the sources, or in the folder that is named."""
-    source = tmp_path / "source"
+def copy(target: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(pidselect.__file__).parent, source / "pidselect", ignore=ignored)
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / folder) if folder else ""}
-    assert call(source, **cache) == (3.0, 0)
-    assert call(source, **cache) == (3.0, 1)
-    inner = source / "pidselect" / "estimators" / "knn" / "spaces.py"
+    shutil.copytree(Path(pidselect.__file__).parent, target / "pidselect", ignore=ignored)
+    return target
+
+
+def test_installations_share_kernels_until_one_is_changed(tmp_path):
+    """They are in the user's cache; then a function that the outer one calls is changed."""
+    first, second = copy(tmp_path / "first"), copy(tmp_path / "second")
+    user = {"XDG_CACHE_HOME": str(tmp_path / "user"), "HOME": str(tmp_path / "user")}
+    assert call(first, **user)[:2] == (3.0, 0)
+    assert call(second, **user) == (3.0, 1, "")
+    inner = second / "pidselect" / "estimators" / "knn" / "spaces.py"
     text = inner.read_text(encoding="utf-8")
     changed = text.replace(
         "abs(values[j] - here), max_distance", "abs(values[j] - here) * 2, np.inf"
     )
     assert changed != text
     inner.write_text(changed, encoding="utf-8")
-    assert call(source, **cache) == (6.0, 0)
-    assert call(source, **cache) == (6.0, 1)
+    assert call(second, **user)[:2] == (6.0, 0)
+    assert call(second, **user) == (6.0, 1, "")
+
+
+def test_compilation_is_announced_once_and_survives_damaged_files(tmp_path):
+    source, folder = Path(pidselect.__file__).parents[1], {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = call(source, **folder).said
+    assert said.count("Compiling kernels") == 1
+    assert " s)" in said
+    for path in tmp_path.glob("kernels-*/*.kernel"):
+        path.write_bytes(b"damaged")
+    again = call(source, **folder)
+    assert again[:2] == (3.0, 0)
+    assert "Compiling more kernels" in again.said
+    assert call(source, **folder) == (3.0, 1, "")
+
+
+def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    source = Path(pidselect.__file__).parents[1]
+    called = call(source, NUMBA_CACHE_DIR=str(file / "folder"))
+    assert called[:2] == (3.0, 0)
+    assert called.said.count("NUMBA_CACHE_DIR") == 1
+
+
+def test_folders_used_longest_ago_are_removed(tmp_path):
+    folders = [tmp_path / f"kernels-{number}" for number in range(jit.MAX_FOLDERS + 2)]
+    for age, folder in enumerate(folders):
+        folder.mkdir()
+        os.utime(folder, (1e9 - age, 1e9 - age))
+    jit.remove_old_folders(tmp_path)
+    # With the new one, as many as are kept.
+    assert sorted(tmp_path.iterdir()) == sorted(folders[: jit.MAX_FOLDERS - 1])
+
+
+def test_each_wait_is_announced_once(tmp_path, monkeypatch, caplog, announce):
+    """That of a fit, then that of an explanation; in few words if some kernels are there."""
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(jit, "_announce", lru_cache(announce))
+    with caplog.at_level(logging.WARNING):
+        for package in ("significance", "estimators", "decomposition", "decomposition"):
+            jit.announce_missing(package)
+    seconds = jit.PACKAGES.values()
+    assert all(f"about {n} s" in text for n, text in zip(seconds, caplog.messages, strict=True))
+    (tmp_path / "pidselect.decomposition.some.kernel").touch()
+    jit._announce.cache_clear()
+    jit.announce_missing("decomposition")
+    assert "more kernels" in caplog.messages[-1]

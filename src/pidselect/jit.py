@@ -1,45 +1,166 @@
-"""The decorator of compiled functions, which are cached on disk.
+"""The decorator of compiled functions, and the folder on disk where they are kept.
 
-Numba compiles a function again if its own file has changed, but not if that of a function it calls
-has. So the sources of all kernels are part of what identifies a cached function here.
+One folder serves all installations of a user: its name is a hash of the sources of all kernels and
+of the versions that code depends on. So a wheel, an editable install and another virtual
+environment share compiled code, and a changed kernel, or one that calls it, is compiled again.
 """
 
 from __future__ import annotations
 
+import logging
+import os
+import pickle
+import shutil
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numba
+from numba import config
 
-#: The packages with compiled functions.
-PACKAGES = ("decomposition", "estimators", "significance")
+# Private parts of Numba, which an update may change: pyproject.toml has an upper bound.
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.misc.appdirs import user_cache_dir
+
+logger = logging.getLogger(__name__)
+
+#: The packages with the kernels of a fit, and those of an explanation after it; and about how many
+#: seconds they take to compile.
+PACKAGES = {("estimators", "significance"): 20, ("decomposition",): 12}
+
+#: Folders that are kept, those used last: each belongs to one version of the kernels.
+MAX_FOLDERS = 5
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
-    """Compile a function as `numba.njit` does, again if any kernel of the package has changed."""
+    """Compile a function as `numba.njit` does, and keep it on disk for all installations."""
 
     def compiled(function: Any) -> Any:
-        dispatcher = numba.njit(**options)(function)
-        # Private parts of Numba, which an update may rename: pyproject.toml has an upper bound.
-        # There is no such file if caching or compilation is switched off.
-        file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-        if file is not None:
-            file._source_stamp = (file._source_stamp, kernel_sources())
+        # No kernel is passed to another one as a function, which needs a wrapper of its own.
+        dispatcher = numba.njit(**{**options, "cache": False, "no_cfunc_wrapper": True})(function)
+        if options.get("cache") and hasattr(
+            dispatcher, "_cache"
+        ):  # not if compilation is switched off
+            dispatcher._cache = KernelCache(function)
         return dispatcher
 
     return compiled
+
+
+class KernelCache(NullCache):
+    """The compiled versions of one function, one file each.
+
+    Files are written under another name and renamed, so that processes can share the folder. Where
+    it cannot be read or written, functions are compiled by every process.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(cache_folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the version for some argument types, or None if there is none on disk."""
+        target_context.refresh()
+        key = (sig, target_context.codegen().magic_tuple())
+        path = self._path(key)
+        with suppress(OSError, EOFError, pickle.UnpicklingError):
+            saved_key, saved = pickle.loads(path.read_bytes())
+            if saved_key == key:
+                return CompileResult._rebuild(target_context, *saved)
+        announce_missing(self._name.split(".")[1])
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a version for some argument types."""
+        if data.library.has_dynamic_globals:
+            return
+        key = (sig, data.codegen.magic_tuple())
+        path = self._path(key)
+        temporary = path.with_suffix(f".{uuid4().hex}")
+        try:
+            if not path.parent.exists():
+                remove_old_folders(path.parent.parent)
+                path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(dumps((key, data._reduce())))
+            temporary.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            warn_unwritable(path.parent, str(error.strerror))
+
+    def _path(self, key: Any) -> Path:
+        return cache_folder() / f"{self._name}-{sha256(repr(key).encode()).hexdigest()[:16]}.kernel"
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels: in NUMBA_CACHE_DIR, or in the user's cache."""
+    parent = Path(config.CACHE_DIR or user_cache_dir("pidselect", appauthor=False))
+    versions = (numba.__version__, sys.implementation.cache_tag)
+    settings = (config.OPT, config.BOUNDSCHECK, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)
+    identity = repr((kernel_sources(), versions, settings))
+    folder = parent / f"kernels-{sha256(identity.encode()).hexdigest()[:16]}"
+    with suppress(OSError):
+        os.utime(folder)  # it is in use
+    return folder
 
 
 @lru_cache(maxsize=1)
 def kernel_sources() -> str:
     """Return a hash of all sources with compiled functions."""
     total = sha256()
-    for package in PACKAGES:
+    for package in chain(*PACKAGES):
         for path in sorted(Path(__file__).with_name(package).rglob("*.py")):
             source = path.read_bytes()
             if b"njit" in source or b"numba" in source:
                 total.update(source)
     return total.hexdigest()
+
+
+def remove_old_folders(parent: Path) -> None:
+    """Remove the folders of kernels that were used longest ago, to make room for a new one."""
+    with suppress(OSError):
+        folders = sorted(parent.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime)
+        for folder in folders[: max(0, len(folders) + 1 - MAX_FOLDERS)]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_compiled(package: str) -> bool:
+    """Return whether the folder holds kernels of a package."""
+    return any(cache_folder().glob(f"pidselect.{package}.*"))
+
+
+def announce_missing(package: str) -> None:
+    """Say that kernels are compiled: once for those of a fit, once for those of an explanation."""
+    for packages in PACKAGES:
+        if package in packages:
+            _announce(packages)
+
+
+@lru_cache
+def _announce(packages: tuple[str, ...]) -> None:
+    if any(map(is_compiled, packages)):
+        logger.warning("Compiling more kernels (once, a few seconds)")
+    else:
+        logger.warning(f"Compiling kernels (once, about {PACKAGES[packages]} s)")
+
+
+@lru_cache(maxsize=1)
+def warn_unwritable(folder: Path, reason: str) -> None:
+    """Warn that kernels are not kept."""
+    logger.warning(
+        f"Compiled kernels cannot be kept in {folder}: {reason}. Set NUMBA_CACHE_DIR to a folder "
+        "that can be written."
+    )

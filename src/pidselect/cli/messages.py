@@ -112,7 +112,8 @@ def warnings_as_notes(show: Callable[[str], None]) -> Iterator[None]:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            show_once(record.getMessage(), HINT)
+            names_parameters = record.name != "pidselect.jit"
+            show_once(record.getMessage(), HINT if names_parameters else "")
 
     def show_warning(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, UserWarning):

@@ -22,6 +22,7 @@ from pidselect.cli.options import (
     as_typed,
 )
 from pidselect.cli.output import check_places, write_json, write_page, write_table
+from pidselect.cli.warmup import compiling_explanations
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.cli.resume import RunCheckpoint
@@ -53,6 +54,11 @@ class Call:
         """The name of the table."""
         path = str(self.table.table)
         return self.source or ("standard input" if path == "-" else path)
+
+    @property
+    def explains(self) -> bool:
+        """Whether features are explained, as a report does, too."""
+        return self.explain is not None or self.out.report is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +125,11 @@ def _compute(
     from pidselect.selection.progress import show_progress
     from pidselect.selection.result import EmptySelectionWarning
 
-    with show_progress(call.out.quiet) as progress, warnings_as_notes(progress.message):
+    with (
+        compiling_explanations(call.explains) as wait_for_kernels,
+        show_progress(call.out.quiet) as progress,
+        warnings_as_notes(progress.message),
+    ):
         warnings.simplefilter("ignore", EmptySelectionWarning)  # the result shows it
         saved = None
         if call.is_saved:
@@ -142,6 +152,7 @@ def _compute(
                 _say_how_to_resume(saved)
             raise
         try:
+            wait_for_kernels()
             with use_callback(progress):
                 return _explain(call, selector, result), saved
         except KeyboardInterrupt:
@@ -164,7 +175,7 @@ def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) 
 def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
     """Add the explanation, which a report shows, too, and the stability."""
     data = result.data
-    if call.explain is not None or call.out.report is not None:
+    if call.explains:
         settings = asdict(call.explain or ExplanationOptions())
         explanation = selector.explain(data.X, data.y, data.groups, **settings)
         result = replace(result, explanation=explanation)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pidselect.decomposition.broja_newton import OPTIONS
+from pidselect.decomposition.broja_newton import KERNEL, FloatArray
 from pidselect.jit import njit
 
 
-@njit(**OPTIONS)
-def certify(first, second, left, right, joint):
+def certify(
+    first: FloatArray, second: FloatArray, left: FloatArray, right: FloatArray, joint: FloatArray
+) -> tuple[float, float]:
     """Bound min -H(T | X1, X2) from below by dual potentials and from above by a distribution.
 
     Neither needs to be feasible: the potentials r are shifted until no constraint is violated, and
@@ -17,11 +18,11 @@ def certify(first, second, left, right, joint):
     (T, B). In nats; infinite where the input is not finite.
     """
     lower = _lower(first, second, left, right)
-    _round(first, second, joint)
+    _round(first, second, joint, np.empty(first.shape[1]), np.empty(second.shape[1]))
     return lower, _upper(joint)
 
 
-@njit(**OPTIONS)
+@njit(**KERNEL)
 def _lower(first, second, left, right):
     """Return <p(t,a), l> + <p(t,b), r>, r shifted down to where every log sum exp is <= 0."""
     value = 0.0
@@ -48,17 +49,17 @@ def _lower(first, second, left, right):
     return value if np.isfinite(value) else -np.inf
 
 
-@njit(**OPTIONS)
-def _round(first, second, joint):
+@njit(**KERNEL)
+def _round(first, second, joint, lack_first, lack_second):
     """Round the joint distribution onto the marginals: scale down, then add what is missing.
 
     After Altschuler, Weed and Rigollet, Near-linear time approximation algorithms for optimal
-    transport via Sinkhorn iteration (2017).
+    transport via Sinkhorn iteration (2017). The last two arguments are buffers.
     """
     n_targets, n_first, n_second = joint.shape
     for t in range(n_targets):
-        lack_first, lack_second = first[t].copy(), second[t].copy()
         for a in range(n_first):
+            lack_first[a] = first[t, a]
             row = joint[t, a]
             total = 0.0
             for b in range(n_second):
@@ -69,6 +70,7 @@ def _round(first, second, joint):
             for b in range(n_second):
                 row[b] *= factor
         for b in range(n_second):
+            lack_second[b] = second[t, b]
             total = 0.0
             for a in range(n_first):
                 total += joint[t, a, b]
@@ -89,7 +91,7 @@ def _round(first, second, joint):
                     joint[t, a, b] += lack_first[a] * max(lack_second[b], 0.0) / missing
 
 
-@njit(**OPTIONS)
+@njit(**KERNEL)
 def _upper(joint):
     """Return sum q(t,a,b) log q(t | a,b)."""
     n_targets, n_first, n_second = joint.shape

@@ -22,7 +22,7 @@ INT, PLACE = ir.IntType(64), ir.IntType(32)
 
 @intrinsic
 def dot(typing_context: Any, x: Any, y: Any) -> Any:
-    """Return the sum of x * y for two contiguous arrays of one length."""
+    """Return the sum of x * y over the entries of x; both are contiguous, y may be longer."""
     signature = types.float64(x, y)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -46,7 +46,7 @@ def four_dots(typing_context: Any, x: Any, a: Any, b: Any, c: Any, d: Any) -> An
 def _dots(context: Any, builder: Any, array_types: Any, args: Any) -> list[Any]:
     """Return the dot products of the first array with all others."""
     arrays = [make_array(t)(context, builder, a) for t, a in zip(array_types, args, strict=True)]
-    size = builder.extract_value(arrays[0].shape, 0)
+    size = arrays[0].nitems
     start, totals = INT(0), [ir.Constant(ir.DoubleType(), 0.0)] * (len(arrays) - 1)
     for width in WIDTHS:
         stop = builder.and_(size, INT(-width))

@@ -16,12 +16,13 @@ from pidselect.estimators.gaussian_kernels import (
     MIN_RESIDUAL,
     ConditioningBasis,
     LevelDirections,
+    add_level_loadings,
     add_products,
+    fill_loadings,
     information_from_loadings,
     invert_permutations,
+    log_determinants,
     residual_loadings,
-    score_directions,
-    score_levels,
 )
 from pidselect.estimators.scaling import normal_scores
 
@@ -42,6 +43,9 @@ MIN_CANDIDATES = 4
 
 #: Permutations scored at a time, unless that takes more than this share of the memory.
 MAX_CHUNK, CHUNK_MEMORY = 16, 1 / 8
+
+#: Inner products of one candidate and the basis that are kept at a time, a megabyte.
+MAX_LOADINGS = 2**17
 
 #: Values without missing ones -> a centred unit vector, or zeros if constant.
 Transformation = Callable[[FloatArray], FloatArray]
@@ -185,7 +189,8 @@ class GaussianScorer:
             loadings = np.zeros((len(columns), len(inverse), n_basis))
             for start in range(0, n_samples, SAMPLES_PER_BLOCK):
                 x = np.stack([v[start : start + SAMPLES_PER_BLOCK] for v in directions])
-                add_products(x, start, inverse, self.basis, loadings)
+                permuted = np.empty((x.shape[1] + 1, len(inverse) * n_basis))
+                add_products(x, start, inverse, self.basis.by_sample, permuted, loadings)
             found = np.empty(loadings.shape[:2])
             information_from_loadings(loadings, len(self.basis.given), found)
             values[:, some] = found
@@ -193,26 +198,59 @@ class GaussianScorer:
 
     def _score_block(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
         """Score a candidate of any number of directions, shape (m,), NaN if inaccurate."""
-        values = np.empty(len(rows))
         levels = _level_directions(block)
-        if levels is not None:
-            score_levels(levels, rows, self.basis, values)
-            return values
-        directions = _axes(block, self.transformation)
-        if len(directions) > 1:
-            directions = _directions(directions, np.empty((0, block.n_samples)))
-        score_directions(directions, rows, self.basis, values)
+        directions = np.empty((0, block.n_samples))
+        if levels is None:
+            directions = _axes(block, self.transformation)
+            if len(directions) > 1:
+                directions = _directions(directions, np.empty((0, block.n_samples)))
+        n_directions = len(directions) if levels is None else levels.size
+        values = np.empty(len(rows))
+        chunk = max(1, MAX_LOADINGS // max(1, n_directions * self.basis.by_sample.shape[1]))
+        for first in range(0, len(rows), chunk):
+            some = rows[first : first + chunk]
+            loadings = np.zeros((len(some), n_directions, self.basis.by_sample.shape[1]))
+            if levels is None:
+                column = np.empty(block.n_samples)
+                fill_loadings(directions, some, self.basis, column, loadings)
+            else:
+                add_level_loadings(levels, some, self.basis.by_sample, loadings)
+            values[first : first + chunk] = _information(loadings, len(self.basis.given))
         return values
 
     def _score_residuals(self, block: Block, rows: NDArray[np.int32]) -> FloatArray:
         """Score accurately by regressing S out of every permutation of the candidate."""
         axes = _axes(block, self.transformation)
         loadings = np.empty((len(rows), len(axes), len(self.basis.target)))
-        residual_loadings(axes, rows, self.basis, loadings)
+        residual_loadings(axes, rows, self.basis, np.empty(axes.shape), loadings)
         explained = np.linalg.svd(loadings, compute_uv=False) ** 2
         explained[explained > 1.0 - MIN_UNEXPLAINED] = 1.0
         with np.errstate(divide="ignore"):  # a correlation of 1 is infinite information
             return -0.5 * np.log1p(-explained).sum(axis=1)
+
+
+def _information(loadings: FloatArray, n_given: int) -> FloatArray:
+    """Return I(x; y | S) in nats, shape (m,), from loadings (m, n_directions, n_basis).
+
+    The determinants are those of the smaller side: |1 - M M'| = |1 - M' M|. NaN if inaccurate.
+    """
+    n_permutations, n_directions, n_basis = loadings.shape
+    values = np.zeros(n_permutations)
+    if n_directions == 0 or n_basis == n_given:
+        return values
+    if n_directions == 1:
+        information_from_loadings(loadings.reshape(1, -1, n_basis), n_given, values[np.newaxis])
+        return values
+    size = min(n_directions, n_basis)
+    covariance = np.tile(np.eye(size), (n_permutations, 1, 1))
+    work, left = np.empty((size, size)), np.empty(n_permutations)
+    if n_basis <= n_directions:
+        log_determinants(loadings, 0, n_directions, n_given, covariance, work, values)
+        return -0.5 * values
+    by_basis = np.ascontiguousarray(loadings.transpose(0, 2, 1))
+    log_determinants(by_basis, 0, n_given, 0, covariance, work, left)
+    log_determinants(by_basis, n_given, n_basis, 0, covariance, work, values)
+    return 0.5 * (left - values)
 
 
 def _is_single_column(block: Block) -> bool:

@@ -27,6 +27,9 @@ MIN_RESIDUAL = 1e-13
 #: Residual variance below which differences from 1 have lost three digits.
 MIN_VARIANCE = 1e-3
 
+#: Kernels allocate nothing: without reference counts they compile faster.
+KERNEL = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+
 #: Adding and subtracting it rounds numbers between -1 and 1 to multiples of 2^-51.
 ROUNDER = 3.0
 
@@ -50,7 +53,7 @@ class LevelDirections(NamedTuple):
     size: int
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def invert_permutations(rows: NDArray[np.int32], inverse: NDArray[np.int32]) -> None:
     """Fill ``inverse[m, rows[m, i]]`` with i."""
     for m in range(rows.shape[0]):
@@ -58,28 +61,29 @@ def invert_permutations(rows: NDArray[np.int32], inverse: NDArray[np.int32]) -> 
             inverse[m, rows[m, i]] = i
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def add_products(
     x: FloatArray,
     start: int,
     inverse: NDArray[np.int32],
-    basis: ConditioningBasis,
+    by_sample: FloatArray,
+    permuted: FloatArray,
     loadings: FloatArray,
 ) -> None:
     """Add the inner products of x, shape (n_candidates, n_some), and of the basis to the loadings.
 
     `x` are samples from `start` on of one direction each, `inverse` has the shape (m, n_samples)
-    and the loadings (n_candidates, m, n_basis). The basis is permuted instead of x, once for all.
+    and the loadings (n_candidates, m, n_basis). The basis is permuted instead of x, once for all:
+    `permuted`, shape (n_some + 1, m * n_basis), is a buffer for that and for sums.
     """
-    n_permutations, n_basis = loadings.shape[1:]
+    n_permutations, n_basis = loadings.shape[1], loadings.shape[2]
     width = n_permutations * n_basis
-    permuted = np.empty((x.shape[1], width))
     for m in range(n_permutations):
         for j in range(x.shape[1]):
             sample = inverse[m, start + j]
             for q in range(n_basis):
-                permuted[j, m * n_basis + q] = basis.by_sample[sample, q]
-    total = np.empty(width)
+                permuted[j, m * n_basis + q] = by_sample[sample, q]
+    total = permuted[x.shape[1]]
     end = x.shape[1] - x.shape[1] % 4
     for column in range(x.shape[0]):
         total[:] = 0.0
@@ -100,7 +104,7 @@ def add_products(
                 loadings[column, m, q] += total[m * n_basis + q]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def information_from_loadings(loadings: FloatArray, n_given: int, values: FloatArray) -> None:
     """Fill ``values[candidate, m]`` from the loadings of one direction each; NaN if inaccurate."""
     for column in range(loadings.shape[0]):
@@ -110,61 +114,56 @@ def information_from_loadings(loadings: FloatArray, n_given: int, values: FloatA
                 values[column, m] = _information_1d(loadings[column, m], n_given)
 
 
-@njit(cache=True, nogil=True)
-def score_directions(
-    x: FloatArray, rows: NDArray[np.int32], basis: ConditioningBasis, values: FloatArray
+@njit(**KERNEL)
+def fill_loadings(
+    x: FloatArray,
+    rows: NDArray[np.int32],
+    basis: ConditioningBasis,
+    column: FloatArray,
+    loadings: FloatArray,
 ) -> None:
-    """Fill ``values[m]`` with I(x; y | S) in nats; NaN if inaccurate.
+    """Fill ``loadings[m]`` with the inner products of x and of the basis, (n_directions, n_basis).
 
-    `x` are orthonormal centred directions, shape (n_directions, n_samples).
+    `x` are orthonormal centred directions, shape (n_directions, n_samples); `column`, of n_samples,
+    is a buffer.
     """
-    n_given, n_basis = basis.given.shape[0], basis.by_sample.shape[1]
-    column = np.empty(x.shape[1])
-    loadings = np.empty((x.shape[0], n_basis))
-    work = _new_work(x.shape[0], n_basis)
+    n_given = basis.given.shape[0]
     for m in range(rows.shape[0]):
         for p in range(x.shape[0]):
             for i in range(column.size):
                 column[i] = x[p, rows[m, i]]
-            for q in range(n_given):
-                loadings[p, q] = _order_free_dot(column, basis.given[q])
-            for q in range(n_given, n_basis):
-                loadings[p, q] = _order_free_dot(column, basis.target[q - n_given])
-        values[m] = _information(loadings, n_given, work)
+            for q in range(loadings.shape[2]):
+                direction = basis.given[q] if q < n_given else basis.target[q - n_given]
+                loadings[m, p, q] = _order_free_dot(column, direction)
 
 
-@njit(cache=True, nogil=True)
-def score_levels(
-    x: LevelDirections, rows: NDArray[np.int32], basis: ConditioningBasis, values: FloatArray
+@njit(**KERNEL)
+def add_level_loadings(
+    x: LevelDirections, rows: NDArray[np.int32], by_sample: FloatArray, loadings: FloatArray
 ) -> None:
-    """Fill ``values[m]`` as `score_directions` does, for a nominal column in a single pass."""
-    n_given, n_basis = basis.given.shape[0], basis.by_sample.shape[1]
-    loadings = np.empty((x.size, n_basis))
-    work = _new_work(x.size, n_basis)
+    """Add to ``loadings[m]`` what `fill_loadings` does, for a nominal column in a single pass."""
     for m in range(rows.shape[0]):
-        loadings[:] = 0.0
         for i in range(rows.shape[1]):
             row = rows[m, i]
             level, weight = x.code[row], x.weight[row]
-            for q in range(n_basis):
-                loadings[level, q] += weight * basis.by_sample[i, q]
-        values[m] = _information(loadings, n_given, work)
+            for q in range(loadings.shape[2]):
+                loadings[m, level, q] += weight * by_sample[i, q]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def residual_loadings(
     x: FloatArray,
     rows: NDArray[np.int32],
     basis: ConditioningBasis,
+    residual: FloatArray,
     loadings: FloatArray,
 ) -> None:
     """Fill ``loadings[m]`` with inner products of the residual directions of x and of the target.
 
-    `x` are centred columns, shape (n_columns, n_samples); loadings have the shape
-    (m, n_columns, n_target).
+    `x` are centred columns, shape (n_columns, n_samples), as is the buffer `residual`; loadings
+    have the shape (m, n_columns, n_target).
     """
     n_columns, n_samples = x.shape
-    residual = np.empty((n_columns, n_samples))
     for m in range(rows.shape[0]):
         for column in range(n_columns):
             direction = residual[column]
@@ -182,60 +181,38 @@ def residual_loadings(
                 loadings[m, column, q] = _dot(direction, basis.target[q])
 
 
-@njit(cache=True, nogil=True)
-def _new_work(n_directions, n_basis):
-    """Allocate two square matrices of the smaller side: |1 - M M'| = |1 - M' M|."""
-    size = min(n_directions, n_basis)
-    return np.empty((2, size, size))
+@njit(**KERNEL)
+def log_determinants(
+    factors: FloatArray,
+    start: int,
+    stop: int,
+    first: int,
+    covariance: FloatArray,
+    work: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Subtract F'F from every covariance matrix C, and fill ``values[m]`` with ln |C|.
+
+    F are rows start to stop of ``factors[m]``, and of C, shape (m, size, size), the upper triangle
+    is used. Less the logarithm of the determinant of its `first` rows and columns; NaN if
+    inaccurate. `work`, (size, size), is a buffer.
+    """
+    size = work.shape[0]
+    for m in range(covariance.shape[0]):
+        for r in range(start, stop):
+            for a in range(size):
+                factor = factors[m, r, a]
+                for b in range(a, size):
+                    covariance[m, a, b] -= factor * factors[m, r, b]
+        for a in range(size):
+            for b in range(a, size):
+                work[a, b] = covariance[m, a, b]
+        values[m] = _eliminate(work, first)
 
 
-@njit(cache=True, nogil=True)
-def _information(loadings, n_given, work):
-    n_directions, n_basis = loadings.shape
-    if n_directions == 0 or n_basis == n_given:
-        return 0.0
-    if n_directions == 1:
-        return _information_1d(loadings[0], n_given)
-    covariance, factor = work
-    covariance[:] = 0.0
-    for a in range(covariance.shape[0]):
-        covariance[a, a] = 1.0
-    if n_basis <= n_directions:
-        _subtract_products(loadings, 0, n_directions, covariance)
-        return -0.5 * _log_determinant(covariance, n_given, factor)
-    by_basis = loadings.T.copy()
-    _subtract_products(by_basis, 0, n_given, covariance)
-    left_by_given = _log_determinant(covariance, 0, factor)
-    _subtract_products(by_basis, n_given, n_basis, covariance)
-    return 0.5 * (left_by_given - _log_determinant(covariance, 0, factor))
-
-
-@njit(cache=True, nogil=True)
-def _information_1d(loading, n_given):
-    left, explained = 1.0, 0.0
-    for q in range(n_given):
-        left -= loading[q] * loading[q]
-    for q in range(n_given, loading.size):
-        explained += loading[q] * loading[q]
-    if left < MIN_VARIANCE or left - explained < MIN_VARIANCE * left:
-        return np.nan
-    return -0.5 * np.log1p(-explained / left)
-
-
-@njit(cache=True, nogil=True)
-def _subtract_products(factors, start, stop, covariance):
-    """Subtract F'F from the upper triangle, with rows start to stop of the factors as F."""
-    for r in range(start, stop):
-        for a in range(covariance.shape[0]):
-            factor = factors[r, a]
-            for b in range(a, covariance.shape[0]):
-                covariance[a, b] -= factor * factors[r, b]
-
-
-@njit(cache=True, nogil=True)
-def _log_determinant(covariance, first, work):
+@njit(**KERNEL)
+def _eliminate(work, first):
     """Return ln |C| less that of its first rows and columns, by elimination; NaN if inaccurate."""
-    work[:] = covariance
     total = 0.0
     for j in range(work.shape[0]):
         pivot = work[j, j]
@@ -250,7 +227,19 @@ def _log_determinant(covariance, first, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
+def _information_1d(loading, n_given):
+    left, explained = 1.0, 0.0
+    for q in range(n_given):
+        left -= loading[q] * loading[q]
+    for q in range(n_given, loading.size):
+        explained += loading[q] * loading[q]
+    if left < MIN_VARIANCE or left - explained < MIN_VARIANCE * left:
+        return np.nan
+    return -0.5 * np.log1p(-explained / left)
+
+
+@njit(**KERNEL)
 def _project_out(directions, count, column):
     for q in range(count):
         share = _dot(directions[q], column)
@@ -258,7 +247,7 @@ def _project_out(directions, count, column):
             column[i] -= share * directions[q, i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def _order_free_dot(a, b):
     """Return the inner product of two unit vectors, rounded as in `add_products`."""
     first = second = third = fourth = 0.0
@@ -273,7 +262,7 @@ def _order_free_dot(a, b):
     return (first + second) + (third + fourth)
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def _dot(a, b):
     # Four independent sums, since additions of one depend on each other.
     first = second = third = fourth = 0.0
