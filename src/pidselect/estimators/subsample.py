@@ -39,6 +39,10 @@ class Subsample:
         positions[self.rows] = np.arange(len(self.rows))
         return positions
 
+    def within(self, rows: IntArray) -> Subsample:
+        """Return those of these samples that are among `rows`, by their positions in them."""
+        return Subsample(np.flatnonzero(np.isin(rows, self.rows)), len(rows))
+
     def take(self, block: Block) -> Block:
         """Return these samples of a block, without columns that are constant in them.
 

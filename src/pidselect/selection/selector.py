@@ -50,8 +50,9 @@ from pidselect.selection.fit import (
     saved_settings,
     select_features,
 )
+from pidselect.selection.forecast import Forecast
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
-from pidselect.selection.progress import announce_long_fit, progress_bar
+from pidselect.selection.progress import progress_bar
 from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.rows import choose_rows
 from pidselect.selection.validation import (
@@ -305,7 +306,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(parameters.verbose))
-            callbacks = active_callbacks(blank, progress)
+            forecast = Forecast(context, pool, plan)
+            callbacks = active_callbacks(blank, progress, forecast)
             journal = None
             if saved is not None:
                 identity = saved_settings(self, settings, parameters, dataset, pool, context)
@@ -319,7 +321,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
                 stack.enter_context(journal.recording())
             if journal is None or not journal.is_finished:
                 used.announce()
-                announce_long_fit(context, pool, plan)
+                forecast.announce()
             features, steps, final = select_features(context, pool, plan)
             columns = score_columns(
                 context, pool, features, steps, final, len(dataset.table), plan.criterion.is_cmi
