@@ -46,7 +46,7 @@ SEQUENTIAL_PERMUTATIONS, SLOWDOWN = 50, 10
 TIMED_CANDIDATES, MANY_FEATURES, FIRST_ROWS = 6, 3, 500
 
 #: The time to spend on a forecast: this share of the forecast time, but at least some seconds.
-TIMED_SHARE, TIMED_SECONDS = 0.005, 0.1
+TIMED_SHARE, TIMED_SECONDS = 0.005, 0.05
 
 #: The power of the number of rows that time grows with: until it is measured, and at most.
 GROWTH, MAX_GROWTH = 1.5, 2.2
