@@ -137,9 +137,9 @@ def test_the_forecast_is_near_the_truth(monkeypatch, clock, cost, settings):
             self.spent = self.total = 0.0
             forecasts.append(self)
 
-        def _report(self, what, work, first, features, correction=1.0):
-            times = [one.scaled(correction) for one in self._times(work, first, features)]
+        def _remedies(self, work, times, features):
             self.total = sum(work.seconds(times, self._workers))
+            return ()
 
         def announce(self):
             self.timed(super().announce)
@@ -176,6 +176,19 @@ def test_a_short_first_step_is_not_announced(caplog, announcing, clock):
     announcing(clock=clock)
     estimator = slow(clock, lambda n, given, _: 0.005 * (1 + 10 * given))
     quick(estimator=estimator, surrogates="global", n_permutations=299).fit(*numbers())
+    (record,) = caplog.records
+    assert "selection of 2 features" in record.getMessage()
+
+
+def test_a_selection_that_goes_on_is_announced_later(caplog, announcing, clock):
+    """x1 is significant only given x0: the first step does not show how long it will take."""
+    announcing(clock=clock)
+    rng = np.random.default_rng(0)
+    y, x1, *others = rng.normal(size=(4, 200))
+    X = np.column_stack([y + 3 * x1, x1, *others])
+    estimator = slow(clock, lambda n, given, _: 0.003 * (1 + 10 * given))
+    found = quick(estimator=estimator, surrogates="global", n_permutations=299).fit(X, y)
+    assert found.selected_.tolist() == [0, 1]
     (record,) = caplog.records
     assert "selection of 2 features" in record.getMessage()
 
@@ -251,6 +264,8 @@ def test_a_part_of_the_rows_for_neighbours(monkeypatch, caplog, announcing):
     X, y = numbers(3000)
     assert sorted(quick(n_permutations=19).fit(X, y).selected_) == [0, 1]
     assert "3,000 samples" in caplog.text
+    # A number of samples is for all estimators, so that 1,000 or more would take longer.
+    assert {int(n) for n in re.findall(r"max_samples=(\d+)", caplog.text)} <= {*range(500, 1000)}
 
 
 # --- remedies -------------------------------------------------------------------------------------

@@ -134,6 +134,8 @@ class Forecast(Callback):
         self._timed = replace(context, executor=Executor(1, context.executor.max_memory))
         self._pool, self._plan, self._long, self._clock = pool, plan, long, clock
         self._started: float | None = None
+        self._ended = 0.0  # of the last step
+        self._selected: list[Feature] = []
         self._is_timed = False
 
     def announce(self) -> None:
@@ -144,42 +146,44 @@ class Forecast(Callback):
             return
         if not context.executor.device.is_cpu:
             return  # compiling the kernels takes longer than what would be timed
-        first = self._time((), work)
-        if first is not None:
-            self._is_timed = True
-            self._report("the first step", work, first, ())
+        self._is_timed = True
+        self._report("the first step", work, ())
 
     def on_stage(self, stage: Stage) -> None:
         """Note the start of the first step."""
         if self._started is None:
-            self._started = self._clock()
+            self._started = self._ended = self._clock()
 
     def on_step(self, step: Step) -> None:
-        """Forecast the other steps by the time of the first one."""
-        is_timed, self._is_timed = self._is_timed, False
-        if not is_timed or self._started is None:
+        """Forecast the other steps by the time of those that are done, until it was announced."""
+        if not self._is_timed or self._started is None or step.phase != "forward":
+            self._is_timed = False
             return
-        seconds = self._clock() - self._started
-        n_significant = sum(is_significant(p, step.alpha) for p in step.p_values)
-        most = min(max(n_significant, 1), TYPICAL_FEATURES) if step.accepted else 0
-        work = self._work(self._count_features(most), step.n_permutations)
-        if not step.accepted and not work.n_tuples:
-            return
-        if seconds * SLOWDOWN * (1 + work.n_features) < self._long and not work.n_tuples:
-            return
-        # Timed again: other programs may run now, or none.
-        first = self._time((), work)
-        if first is None or not first.to_score:
-            return
-        expected = first.seconds(work.n_candidates * work.n_permutations, self._workers)
-        correction = float(np.clip(seconds / expected, 1 / MAX_CORRECTION, MAX_CORRECTION))
-        order = np.argsort(-np.array(step.scores), kind="stable")
+        now = self._clock()
+        elapsed, last, self._ended = now - self._started, now - self._ended, now
         by_name = {feature.name: feature for feature in self._pool.candidates}
-        strongest = [by_name[step.candidates[place]] for place in order[:MANY_FEATURES]]
+        order = np.argsort(-np.array(step.scores), kind="stable")
+        strongest = [by_name[step.candidates[place]] for place in order]
+        n_significant = sum(is_significant(p, step.alpha) for p in step.p_values)
+        n_before, n_done = len(self._selected), len(self._selected) + 1
+        most = max(min(n_before + n_significant, TYPICAL_FEATURES), n_done)
+        work = self._work(self._count_features(most) if step.accepted else n_before)
+        if self._context.n_permutations is None:
+            n_permutations = 1 + self._context.n_pilot + step.n_permutations
+            work = replace(work, n_permutations=n_permutations)
         what = f"the selection of {counted(work.n_features, 'feature')}"
         if not step.accepted:
-            what = "look-ahead"
-        self._report(what, work, first, strongest, correction)
+            self._is_timed, what = False, "look-ahead"
+            is_long = work.n_tuples > 0
+        elif n_before:
+            is_long = elapsed + last * (work.n_features - n_before) >= self._long
+        else:  # later steps may take far longer
+            is_long = last * SLOWDOWN * (1 + work.n_features) >= self._long
+        if is_long:
+            features = [*self._selected, *strongest][: max(MANY_FEATURES, n_done)]
+            self._report(what, work, features, elapsed, n_done)
+        self._selected.append(strongest[0])
+        self._ended = self._clock()
 
     # --- the work -------------------------------------------------------------------------------
 
@@ -188,17 +192,11 @@ class Forecast(Callback):
         limit = self._plan.remaining_columns(())
         return int(min(len(self._pool.candidates), most, limit))
 
-    def _work(
-        self,
-        n_features: int,
-        n_permutations: int | None = None,
-        context: SelectionContext | None = None,
-    ) -> Work:
+    def _work(self, n_features: int, context: SelectionContext | None = None) -> Work:
         context, plan = context or self._context, self._plan
         n_candidates = len(self._pool.candidates)
         n_left = n_candidates - n_features
-        if n_permutations is None:
-            n_permutations = context.n_permutations
+        n_permutations = context.n_permutations
         if n_permutations is None:
             n_permutations = SEQUENTIAL_PERMUTATIONS
         is_sequential = context.n_permutations is None
@@ -293,16 +291,25 @@ class Forecast(Callback):
     # --- the message ----------------------------------------------------------------------------
 
     def _report(
-        self, what: str, work: Work, first: StepTime, features: Features, correction: float = 1.0
+        self, what: str, work: Work, features: Features, elapsed: float = 0.0, n_done: int = 0
     ) -> None:
-        """Log what takes so long, and remedies."""
-        times = self._times(work, first, features)
+        """Log what takes so long, and remedies; the steps that are done correct the forecast."""
+        # The first step is timed again: other programs may run now, or none.
+        first = self._time((), work)
+        times = None if first is None else self._times(work, first, features)
         if times is None:
             return
-        times = [one.scaled(correction) for one in times]
-        total = sum(work.seconds(times, self._workers))
+        n, n_workers = work.n_permutations, self._workers
+        expected = sum(
+            times[step].seconds((work.n_candidates - step) * n, n_workers) for step in range(n_done)
+        )
+        if expected:
+            correction = np.clip(elapsed / expected, 1 / MAX_CORRECTION, MAX_CORRECTION)
+            times = [one.scaled(float(correction)) for one in times]
+        total = sum(work.seconds(times, n_workers))
         if total < self._long:
             return
+        self._is_timed = n_done == 0  # once before the first step and once after it
         remedies = [
             f"{setting} takes about {duration(seconds)}"
             for setting, seconds in self._remedies(work, times, features)
@@ -323,18 +330,21 @@ class Forecast(Callback):
             yield "n_jobs=-1", sum(work.seconds(times, n_cores))
         if context.n_permutations:
             sequential = replace(context, n_permutations=None)
-            shorter = self._work(work.n_features, context=sequential)
+            shorter = self._work(work.n_features, sequential)
             yield 'n_permutations="auto"', sum(shorter.seconds(times, n_workers))
         has_neighbours = any(named.uses_neighbours for named in context.estimators)
         if has_neighbours:
             copula = (NamedEstimator("copula", Copula()),)
             other = replace(self._timed, estimators=copula, is_portfolio=False)
-            less = self._work(work.n_features, context=other)
+            less = self._work(work.n_features, other)
             first = self._time((), less, other)
             found = None if first is None else self._times(less, first, features, other)
             if found is not None:
                 yield 'estimator="copula"', sum(less.seconds(found, n_workers))
-        n_samples, total = context.target.n_samples, sum(work.seconds(times, n_workers))
+        parts = [named.subsample for named in context.estimators if named.subsample is not None]
+        # A number limits all estimators, so that it is compared with the rows of the slowest.
+        n_samples = len(parts[0].rows) if parts else context.target.n_samples
+        total = sum(work.seconds(times, n_workers))
         growth = GROWTH if has_neighbours else 1.0
         if (fewer := fewer_samples(n_samples, total, self._long / 2, growth)) is not None:
             yield f"max_samples={fewer}", total * (fewer / n_samples) ** growth
