@@ -202,8 +202,8 @@ def bind_in_parts(
     ...     (0,), range(3)
     ... )
     array([[0, 1, 2, 3, 4],
-           [0, 3, 4, 1, 2],
-           [2, 3, 4, 1, 0]], dtype=int32)
+           [4, 1, 2, 3, 0],
+           [2, 3, 0, 1, 4]], dtype=int32)
     """
     samplers = []
     for rows in parts:
