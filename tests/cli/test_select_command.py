@@ -316,3 +316,24 @@ def test_defaults_are_those_of_the_selector():
     typed = make_selector(SelectionOptions(), table).get_params(deep=False)
     default = PIDSelector(random_state=0, n_jobs=-1).get_params(deep=False)
     assert typed == default
+
+
+@pytest.mark.parametrize(
+    ("max_samples", "expected"), [("auto", "auto"), ("all", None), (70, 70)], ids=str
+)
+def test_rows_to_use(max_samples, expected):
+    table = TableOptions(Path("table.csv"), ["y"])
+    assert make_selector(SelectionOptions(max_samples=max_samples), table).max_samples == expected
+
+
+@pytest.mark.parametrize("wanted", ["auto", "all", "110"])
+def test_many_rows(table, monkeypatch, wanted):
+    """A note and the result say how many rows nearest neighbours use, unless a number is given."""
+    monkeypatch.setattr("pidselect.selection.rows.MAX_ROWS", 100)
+    monkeypatch.setattr("pidselect.selection.rows.NEIGHBOUR_ROWS", 60)
+    few = ("--estimator", "mixed-rank,copula", "--n-permutations", "19", "--n-jobs", "1")
+    result = call("select", table, "--target", "y", "--max-samples", wanted, *few)
+    assert result.exit_code == 0, result.output
+    is_limited = wanted == "auto"
+    assert ("a random 60 of 120 rows" in words(result.stdout)) == is_limited
+    assert ("max_samples=None" in words(result.stderr)) == is_limited

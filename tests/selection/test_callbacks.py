@@ -300,7 +300,7 @@ def test_ctrl_c_while_the_work_is_timed(monkeypatch, tmp_path):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(selector, "announce_long_fit", interrupt)
+    monkeypatch.setattr(selector.Forecast, "announce", interrupt)
     recorder, path = Recorder(), tmp_path / "fit.json"
     with pytest.raises(KeyboardInterrupt), use_callback(recorder):
         quick(checkpoint=path).fit(*gates())

@@ -29,7 +29,7 @@ OTHER_SETTINGS = {
     "criterion was 'cmi' and is 'mi'": {"criterion": "mi"},
     "backward was 'minimum' and is None": {"backward": None},
     "max_features was None and is 1": {"max_features": 1},
-    "max_samples was None and is 150": {"max_samples": 150},
+    "max_samples was 'auto' and is 150": {"max_samples": 150},
     r"fixed_features was \[\] and is \['x3'\]": {"fixed_features": "x3"},
     r"feature_groups was {} and is {'x0\+x1': \['x0', 'x1'\]}": {"feature_groups": [["x0", "x1"]]},
     "missing was 'error' and is 'drop'": {"missing": "drop"},

@@ -1,15 +1,10 @@
-"""Progress on standard error, and the warning before a long selection."""
+"""Progress on standard error."""
 
 from __future__ import annotations
 
 import io
-import logging
-import re
 import sys
-from functools import partial
-from types import SimpleNamespace
 
-import joblib
 import pytest
 from recording_callbacks import Interrupting
 from rich.console import Console
@@ -17,9 +12,8 @@ from rich.progress import Progress
 from systems import gates, n_computed, numbers, quick
 
 from pidselect.data.messages import duration
-from pidselect.estimators import Gaussian
 from pidselect.selection.callbacks import Stage, use_callback
-from pidselect.selection.progress import ProgressDisplay, announce_long_fit, fewer_samples
+from pidselect.selection.progress import ProgressDisplay
 
 
 @pytest.fixture
@@ -176,150 +170,6 @@ def test_without_rich(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match=r"pidselect\[progress\]"):
         quick(verbose=1).fit(*gates())
     quick().fit(*gates())
-
-
-# A fit is timed from 1e5 samples times scores on: 100 samples, 4 candidates and 299 permutations.
-TIMED = {"estimator": "gaussian", "n_permutations": 299}
-
-
-@pytest.fixture
-def announcing(monkeypatch):
-    """Return a function that sets what counts as long, and the clock."""
-
-    def announce(**settings):
-        changed = partial(announce_long_fit, **settings)
-        monkeypatch.setattr("pidselect.selection.selector.announce_long_fit", changed)
-
-    return announce
-
-
-@pytest.mark.parametrize("settings", [{}, TIMED], ids=["too little work", "timed"])
-def test_a_short_selection_is_not_announced(caplog, settings):
-    with caplog.at_level(logging.DEBUG, logger="pidselect"):
-        quick(**settings).fit(*numbers())
-    assert caplog.records == []
-
-
-@pytest.mark.parametrize("settings", [{}, {"fixed_features": [0]}, {"feature_groups": [[0, 1]]}])
-def test_a_long_selection_is_announced_once(caplog, announcing, settings):
-    X, y = numbers(200)
-    expected = quick(**TIMED, **settings).fit(X, y).selection_
-    assert caplog.records == []
-    announcing(long=1e-9)
-    assert quick(**TIMED, **settings).fit(X, y).selection_ == expected
-    (record,) = caplog.records
-    assert (record.name, record.levelname) == ("pidselect", "WARNING")
-    n_candidates = len(expected.steps[0].candidates)
-    assert f"{n_candidates} candidates with 200 samples" in record.getMessage()
-
-
-@pytest.mark.parametrize(("n_jobs", "is_advised"), [(1, joblib.cpu_count() > 1), (-1, False)])
-def test_all_cores_are_advised_unless_they_are_used(caplog, announcing, n_jobs, is_advised):
-    announcing(long=1e-9)
-    quick(**TIMED, n_jobs=n_jobs).fit(*numbers())
-    assert ("n_jobs=-1" in caplog.text) == is_advised
-
-
-def slow(clock, seconds_per_score=0.0, seconds_to_compile=0.0):
-    """Return an estimator that takes time by the clock: for scores, and for the first binding."""
-
-    class Slow(Gaussian):
-        def bind(self, *blocks, **settings):
-            if not clock.now:
-                clock.now += seconds_to_compile
-            bound = super().bind(*blocks, **settings)
-
-            def score(batch):
-                clock.now += seconds_per_score * len(batch.rows)
-                return bound.score(batch)
-
-            return SimpleNamespace(score=score)
-
-    return Slow()
-
-
-@pytest.mark.parametrize(
-    ("surrogates", "per_step", "total"),
-    [
-        ("global", "24 s", "2 min"),  # 4 candidates of 300 scores each at 0.02 s; 1 + 3 such steps
-        (("global", "local"), "48 s", "3 min"),  # twice that with a conditioning set
-    ],
-    ids=["one scheme", "two schemes"],
-)
-def test_a_slow_estimator_is_announced(caplog, announcing, clock, surrogates, per_step, total):
-    """However few samples there are."""
-    announcing(clock=clock)
-    estimator = slow(clock, seconds_per_score=0.02)
-    quick(estimator=estimator, surrogates=surrogates, n_permutations=299).fit(*numbers())
-    (record,) = caplog.records
-    assert per_step in record.getMessage()
-    assert total in record.getMessage()
-
-
-def test_compilation_is_not_announced(caplog, announcing, clock):
-    announcing(clock=clock)
-    quick(estimator=slow(clock, seconds_to_compile=50.0), n_permutations=299).fit(*numbers())
-    assert clock.now == 50.0
-    assert caplog.records == []
-
-
-def test_a_single_candidate_can_be_announced(caplog, announcing):
-    announcing(long=1e-9)
-    X, y = numbers(400)
-    quick(**TIMED).fit(X[:, :1], y)
-    assert len(caplog.records) == 1
-
-
-@pytest.mark.parametrize(("settings", "n"), [({}, "4 selected"), ({"max_features": 1}, "1 sel")])
-def test_the_number_of_features_that_is_assumed(caplog, announcing, settings, n):
-    announcing(long=1e-9)
-    quick(**TIMED, **settings).fit(*numbers(200))
-    assert n in caplog.text
-
-
-def test_no_announcement_without_candidates(caplog, announcing):
-    announcing(long=1e-9)
-    X, y = numbers()
-    quick(**TIMED, fixed_features=range(4)).fit(X, y)
-    assert caplog.records == []
-
-
-@pytest.mark.parametrize(
-    ("criterion", "long", "expected"),
-    [
-        ("cmi", 60.0, [("x0",)]),
-        ("cmi", 1e-9, 2 * [("x0",)] + 2 * [("x0", "x3")]),
-        ("mi", 1e-9, 2 * [()]),
-    ],
-)
-def test_conditioning_sets_that_are_timed(monkeypatch, criterion, long, expected):
-    """Those of the first and of a later step; what seems long is timed twice."""
-    bound, timed = [], []
-
-    class Recording(Gaussian):
-        def bind(self, target, given, **settings):
-            bound.append(given.names)
-            return super().bind(target, given, **settings)
-
-    def announce(*fit):
-        announce_long_fit(*fit, long=long)
-        timed.extend(bound)
-
-    monkeypatch.setattr("pidselect.selection.selector.announce_long_fit", announce)
-    settings = {**TIMED, "estimator": Recording()}
-    quick(criterion=criterion, fixed_features=["x0"], **settings).fit(*numbers(200))
-    assert timed == expected
-
-
-def test_fewer_samples():
-    assert fewer_samples(10_000, 240.0) == "max_samples=2500 takes about 30 s"
-
-
-@pytest.mark.parametrize("n_samples", [2, 50, 51, 75, 1000, 123_456])
-@pytest.mark.parametrize("seconds", [60.0, 61.0, 1e3, 1e6])
-def test_fewer_samples_are_advised_than_there_are(n_samples, seconds):
-    advice = re.search(r"max_samples=(\d+)", fewer_samples(n_samples, seconds))
-    assert int(advice[1]) < n_samples if advice else n_samples <= 50
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,12 @@ NUMBERS: dict[Any, tuple[Any, str]] = {
     int | None: (parser(int, "an integer"), "N"),
 }
 
-integer_or_auto = parser(lambda text: text if text == "auto" else int(text), "an integer, nor auto")
+
+def integer_or(*words: str) -> Callable[[Any], Any]:
+    """Return a parser of an integer or one of some words."""
+    return parser(
+        lambda text: text if text in words else int(text), f"an integer, nor {' or '.join(words)}"
+    )
 
 
 @dataclass(frozen=True)
@@ -190,7 +195,7 @@ class SelectionOptions:
         200,
         "Permutations per candidate; auto for a sequential test, which stops early.",
         *("--n-permutations", "--permutations"),
-        parser=integer_or_auto,
+        parser=integer_or("auto"),
         metavar="N|auto",
     )
     surrogates: str = selecting(
@@ -215,7 +220,13 @@ class SelectionOptions:
     stability: int | None = selecting(
         None, "Repeat the selection on N random halves of the rows: selection frequencies."
     )
-    max_samples: int | None = computing(None, "Use a random subset of N rows.")
+    max_samples: Any = computing(
+        "auto",
+        "Use a random subset of N rows; all for all rows. auto gives nearest neighbours 5000 rows "
+        "if there are more than 20000, and other estimators all.",
+        parser=integer_or("auto", "all"),
+        metavar="N|auto|all",
+    )
     max_memory: str = computing("1GiB", "Memory to use; less memory takes more time.")
     device: Literal["cpu", "cuda"] = computing("cpu", "cuda is a GPU.")
     n_jobs: int = computing(-1, "Threads; -1 for all cores.", "--n-jobs", "--jobs")

@@ -109,6 +109,7 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
         if "," in settings[name]:
             settings[name] = tuple(settings[name].split(","))
     settings["backward"] = None if how.backward == "none" else how.backward
+    settings["max_samples"] = None if how.max_samples == "all" else how.max_samples
     selector = PIDSelector(**settings, missing=table.missing)
     check_parameters(selector)
     at_least(2, or_none=True)(how.stability, "stability")

@@ -113,12 +113,13 @@ class Scorer(Protocol):
 class Estimator(Protocol):
     """An estimator of conditional mutual information.
 
-    Two optional class attributes, False by default: ``chi2_null = True`` if 2 N times the estimate
-    is about chi-square distributed under independence (estimates are then transformed to a
-    symmetric scale before several estimators are compared), and ``uses_ranks_only = True`` if the
-    estimate is invariant under strictly monotone maps of a column, so that columns of equal ranks
-    are duplicates. An optional method ``estimate(x, target, given)`` returns a single value in
-    nats, where that is faster than to bind.
+    Optional class attributes, False by default: ``chi2_null = True`` if 2 N times the estimate is
+    about chi-square distributed under independence (estimates are then transformed to a symmetric
+    scale before several estimators are compared); ``uses_ranks_only = True`` if the estimate is
+    invariant under strictly monotone maps of a column, so that columns of equal ranks are
+    duplicates; ``uses_neighbours = True`` if its time grows faster than the number of samples, so
+    that ``max_samples="auto"`` limits it to a part of many rows. An optional method ``estimate(x,
+    target, given)`` returns a single value in nats, where that is faster than to bind.
     """
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:

@@ -8,6 +8,8 @@ conditional case), with counts n of the samples nearer than the k-th neighbour i
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.special import digamma
 
@@ -74,6 +76,8 @@ class KSG(NeighbourEstimator):
     >>> abs(round(mutual_information(np.exp(-x), x + noise, given=x, estimator=ranks), 12))
     0.0
     """
+
+    uses_neighbours: ClassVar[bool] = True
 
     def __init__(self, k: int = 4, algorithm: int = 1, scale: Scale = "zscore") -> None:
         self.k = k

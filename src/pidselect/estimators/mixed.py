@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from scipy.special import digamma
 
@@ -50,6 +52,8 @@ class Mixed(NeighbourEstimator):
     >>> round(mutual_information(x, y, estimator="mixed"), 1)
     1.5
     """
+
+    uses_neighbours: ClassVar[bool] = True
 
     def __init__(self, k: int = 4, scale: Scale = "zscore") -> None:
         self.k = k

@@ -86,6 +86,8 @@ def significance(
         lines = _tests(selection)
     if (n_samples := selection.settings.n_samples or n_rows) < n_rows:
         lines.append(f"The tests used {n_samples:,} of {n_rows:,} rows.")
+    if limited := selection.settings.describe_rows():
+        lines.append(limited)
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
     if explanation is not None and explanation.in_sample and selection.features:

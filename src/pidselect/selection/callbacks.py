@@ -125,14 +125,18 @@ class CallbackList:
     """The callbacks of a fit, and its record so far."""
 
     def __init__(
-        self, callbacks: Sequence[Callback] = (), record: Selection = EMPTY_RECORD
+        self,
+        callbacks: Sequence[Callback] = (),
+        record: Selection = EMPTY_RECORD,
+        forecast: Callback | None = None,
     ) -> None:
-        self._callbacks = tuple(callbacks)
+        self._callbacks = (*callbacks, *([] if forecast is None else [forecast]))
+        self._is_reporting = bool(callbacks)  # a forecast needs no progress
         # Replaced as a whole, so that an interrupt finds a consistent record.
         self._record = record
 
     def __bool__(self) -> bool:
-        return bool(self._callbacks)
+        return self._is_reporting
 
     def on_stage(
         self, phase: StageName, n_candidates: int, n_values: int, is_exact: bool = True
@@ -194,7 +198,10 @@ def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def active_callbacks(
-    record: Selection = EMPTY_RECORD, progress: Callback | None = None
+    record: Selection = EMPTY_RECORD,
+    progress: Callback | None = None,
+    forecast: Callback | None = None,
 ) -> CallbackList:
     """Return the progress bar, if any, and the active callbacks, with the record of the fit."""
-    return CallbackList((*([] if progress is None else [progress]), *_ACTIVE.get()), record)
+    shown = [] if progress is None else [progress]
+    return CallbackList((*shown, *_ACTIVE.get()), record, forecast)

@@ -73,7 +73,12 @@ def _bits_given_selected(
     """Return the observed values of all features by the first estimator, the unknown ones anew."""
     quiet, first = replace(context.executor, callbacks=CallbackList()), context.estimators[:1]
     observed = replace(
-        context, estimators=first, is_portfolio=False, n_permutations=0, executor=quiet
+        context,
+        estimators=first,
+        is_portfolio=False,
+        n_permutations=0,
+        surrogates=("global",),  # nothing is permuted
+        executor=quiet,
     )
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     inside = [feature for feature in given if feature.name not in known]

@@ -12,6 +12,7 @@ import numpy as np
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import Estimator
 from pidselect.estimators.discrete import target_entropy
+from pidselect.estimators.subsample import Subsample
 from pidselect.selection.executor import BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.significance.sequential import max_permutations
@@ -28,6 +29,7 @@ class NamedEstimator:
 
     name: str
     estimator: Estimator
+    subsample: Subsample | None = None  # the samples that it uses; None for all
 
     @property
     def chi2_null(self) -> bool:
@@ -38,6 +40,11 @@ class NamedEstimator:
     def uses_ranks_only(self) -> bool:
         """Whether its values depend on the ranks of a column only."""
         return bool(getattr(self.estimator, "uses_ranks_only", False))
+
+    @property
+    def uses_neighbours(self) -> bool:
+        """Whether its time grows faster than the number of samples, as for nearest neighbours."""
+        return bool(getattr(self.estimator, "uses_neighbours", False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +110,7 @@ class SelectionContext:
     ) -> tuple[BoundScorers, ...]:
         """Bind to the target and to each conditioning set; `n_concurrent` share the memory."""
         return self.executor.bind(
-            [named.estimator for named in self.estimators],
+            [(named.estimator, named.subsample) for named in self.estimators],
             self.target,
             [joint_block(features) for features in given],
             [(scheme, self.groups) for scheme in schemes],

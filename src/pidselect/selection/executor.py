@@ -27,10 +27,11 @@ from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
+from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
-from pidselect.significance import PermutationSampler, bind_scheme
+from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
@@ -232,20 +233,36 @@ class Executor:
 
     def bind(
         self,
-        estimators: Sequence[Estimator],
+        estimators: Sequence[tuple[Estimator, Subsample | None]],
         target: Block,
         given: Sequence[Block],
         schemes: Sequence[tuple[str, IntArray | None]],
         n_concurrent: int = 1,
     ) -> tuple[BoundScorers, ...]:
-        """Bind estimators and schemes to each conditioning set, in as many threads as jobs."""
+        """Bind estimators and schemes to each conditioning set, in as many threads as jobs.
+
+        An estimator may be limited to a subsample; samples are then permuted within it and within
+        the rest.
+        """
         memory = max(1, self.max_memory // (n_concurrent * len(estimators)))
         n_samples, device = target.n_samples, self.device
+        parts = next((part.parts for _, part in estimators if part is not None), None)
+
+        def bind_estimator(one: Estimator, part: Subsample | None, block: Block) -> Scorer:
+            if part is None:
+                return device.bind(one, target, block, memory, n_concurrent)
+            taken = part.take(target), part.take(block)
+            return SubsampleScorer(device.bind(one, *taken, memory, n_concurrent), part)
+
+        def bind_sampler(name: str, groups: IntArray | None, block: Block) -> PermutationSampler:
+            if parts is None:
+                return device.sampler(name, block, n_samples, groups)
+            return bind_in_parts(name, block, parts, groups)
 
         def bind(block: Block) -> BoundScorers:
             return BoundScorers(
-                tuple(device.bind(one, target, block, memory, n_concurrent) for one in estimators),
-                tuple(device.sampler(name, block, n_samples, groups) for name, groups in schemes),
+                tuple(bind_estimator(one, part, block) for one, part in estimators),
+                tuple(bind_sampler(name, groups, block) for name, groups in schemes),
             )
 
         n_threads = effective_n_jobs(self.n_jobs) if device.is_cpu else 1

@@ -30,10 +30,11 @@ from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import estimators_of, make_context, sample_rows
+from pidselect.selection.fit import estimators_of, make_context
 from pidselect.selection.pool import Feature, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
+from pidselect.selection.rows import choose_rows
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant
 from pidselect.significance.validation import check_count
@@ -68,12 +69,22 @@ def explain_fit(
     _check_target(dataset, selector._target)
     in_sample = data_digest(dataset) == selector._digest
     seed, callbacks = settings.seed, active_callbacks(record)
-    dataset = take_rows(dataset, sample_rows(parameters.max_samples, dataset.target, seed))
+    codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
+    used = choose_rows(
+        parameters.max_samples,
+        estimators,
+        parameters.surrogates,
+        dataset.target,
+        None if codes is None else codes[dataset.rows],
+        seed,
+    )
+    # All on the rows of nearest neighbours, so that the parts of a sum are of the same rows.
+    n_all = dataset.target.n_samples
+    dataset = take_rows(dataset, used.rows if used.of_neighbours is None else used.of_neighbours)
     context = None
     if groups is not None or settings.n_groups is None:
-        codes, named = check_groups(groups, n_rows(X)), estimators_of(selector)
         standardised = is_portfolio(selector.estimator)
-        context = make_context(parameters, dataset, named, standardised, codes, seed)
+        context = make_context(parameters, dataset, estimators, standardised, codes, seed)
         context = replace(context, executor=replace(context.executor, callbacks=callbacks))
         if not in_sample:
             record = replace(record, p_values={})  # so that selected features are tested, too
@@ -98,6 +109,10 @@ def explain_fit(
     )
     callbacks.on_stage("atoms", len(features), len(features))
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
+    if used.of_neighbours is not None:
+        notes.append(
+            f"values and tests are of a random {dataset.target.n_samples:,} of {n_all:,} rows."
+        )
     forward = _forward_steps(record)
     if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
         notes.append(AT_MAX_FEATURES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from pidselect.data import Block, Dataset, IntArray, is_constant
+from pidselect.data import Block, Dataset, IntArray
 from pidselect.estimators import resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others, final_p_values
 from pidselect.selection.context import NamedEstimator, SelectionContext
@@ -19,9 +19,10 @@ from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Selection, Settings, Step
+from pidselect.selection.rows import UsedRows
 from pidselect.selection.step_test import run_test
 from pidselect.selection.validation import Parameters
-from pidselect.significance import FINAL, SUBSAMPLE, check_groups, first_smallest, permutations
+from pidselect.significance import FINAL, check_groups, first_smallest
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -55,20 +56,6 @@ def select_features(
         return features, steps, {}
     names = [feature.name for feature in features]
     return features, steps, dict(zip(names, final_p_values(result), strict=True))
-
-
-def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
-    """Return the rows of a random subsample if there are too many samples, else None."""
-    if max_samples is None or target.n_samples <= max_samples:
-        return None
-    shuffled = permutations((seed, SUBSAMPLE), range(1, 2), target.n_samples)[0]
-    rows = np.sort(shuffled[:max_samples]).astype(np.int64)
-    if all(is_constant(column.values) for column in target.take(rows).columns):
-        raise ValueError(
-            f"The target is constant in a random subsample of max_samples={max_samples} samples. "
-            "Use a larger max_samples."
-        )
-    return rows
 
 
 def choose_estimators(
@@ -179,7 +166,7 @@ def empty_record(
 
 
 def record_settings(
-    selector: PIDSelector, parameters: Parameters, context: SelectionContext
+    selector: PIDSelector, parameters: Parameters, context: SelectionContext, used: UsedRows
 ) -> Settings:
     """Return the settings of the record."""
     takes_portfolio = parameters.criterion.takes_portfolio
@@ -200,7 +187,8 @@ def record_settings(
         n_random_starts=parameters.n_random_starts,
         max_conditioning=parameters.max_conditioning,
         seed=context.seed,
-        n_samples=context.target.n_samples,
+        n_samples=used.n_samples,
+        n_neighbour_samples=used.n_neighbour_samples,
         target_types=context.target.feature_types,
     )
 

@@ -22,10 +22,6 @@ class Feature:
     columns: tuple[int, ...]  # positions
     block: Block  # in the samples used, without constant columns
 
-    def take(self, rows: IntArray) -> Feature:
-        """Return the feature restricted to `rows`."""
-        return Feature(self.name, self.columns, self.block.take(rows))
-
 
 #: Several features, in order.
 Features = Sequence[Feature]

@@ -58,6 +58,8 @@ class Settings:
         The seed that was used, also if ``random_state`` was None or a generator.
     n_samples : int
         The number of samples that were used.
+    n_neighbour_samples : int, optional
+        The number of these that nearest-neighbour estimators used, chosen at random; None for all.
     target_types : tuple of str
         The feature type of each column of the target.
     """
@@ -76,7 +78,17 @@ class Settings:
     max_conditioning: int | None = None
     seed: int = 0
     n_samples: int = 0
+    n_neighbour_samples: int | None = None
     target_types: tuple[FeatureType, ...] = ()
+
+    def describe_rows(self) -> str:
+        """Return the rows that nearest neighbours used as a sentence; nothing if they used all."""
+        if self.n_neighbour_samples is None:
+            return ""
+        return (
+            f"Nearest neighbours used a random {self.n_neighbour_samples:,} of {self.n_samples:,} "
+            "rows."
+        )
 
 
 @dataclass(frozen=True)
@@ -249,7 +261,7 @@ class Selection:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks on the table of features: joint inclusions, close calls, early stopping."""
+        """Remarks on the table of features: joint inclusions, close calls, early stopping, rows."""
         notes = [*self._joint_inclusions()]
         if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
             names = " and ".join(close)
@@ -267,6 +279,8 @@ class Selection:
             notes.append(
                 "Sequential tests stop early: a p-value only shows whether it is below alpha."
             )
+        if rows := self.settings.describe_rows():
+            notes.append(rows)
         return tuple(notes)
 
     def _joint_inclusions(self) -> list[str]:

@@ -47,13 +47,14 @@ from pidselect.selection.fit import (
     make_context,
     make_plan,
     record_settings,
-    sample_rows,
     saved_settings,
     select_features,
 )
+from pidselect.selection.forecast import Forecast
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
-from pidselect.selection.progress import announce_long_fit, progress_bar
+from pidselect.selection.progress import progress_bar
 from pidselect.selection.result import EmptySelectionWarning
+from pidselect.selection.rows import choose_rows
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -124,9 +125,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     missing : {"error", "drop", "category"}, default="error"
         Raise on missing values, drop their rows, or treat them as a category. With the last two,
         `transform` accepts missing values, too.
-    max_samples : int, optional
-        The number of samples, chosen at random, to compute scores from. Feature types, duplicates,
-        constants and identifiers are determined from all samples.
+    max_samples : int, "auto" or None, default="auto"
+        The number of samples, chosen at random, to compute scores from; None for all. "auto" uses
+        all of up to 20,000 samples; of more, nearest-neighbour estimators use a random 5,000 and
+        other estimators all. Surrogates then permute samples within that part and within the rest.
+        With "shift" or "blocks" all samples are used. Feature types, duplicates, constants and
+        identifiers are determined from all samples.
     max_memory : int or str, default="1GiB"
         The memory of a fit besides X. A quarter is for columns, ranks and codes, which are moved to
         temporary files beyond it, the rest for neighbour searches. Less memory takes more time.
@@ -223,7 +227,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         feature_groups: FeatureGroups | None = None,
         feature_types: FeatureTypes | None = None,
         missing: Missing = "error",
-        max_samples: int | None = None,
+        max_samples: int | Literal["auto"] | None = "auto",
         max_memory: int | str = "1GiB",
         checkpoint: str | PathLike[str] | None = None,
         device: Literal["cpu", "cuda"] = "cpu",
@@ -279,20 +283,31 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             X, y, feature_types=self.feature_types, missing=parameters.missing, store=store
         )
         record_columns(copy(self), X)  # raises if some names are strings and others are not
-        rows = sample_rows(parameters.max_samples, dataset.target, seed)
         estimators = choose_estimators(self, parameters.criterion, dataset)
+        codes = check_groups(groups, n_rows(X))
+        used = choose_rows(
+            parameters.max_samples,
+            estimators,
+            parameters.surrogates,
+            dataset.target,
+            None if codes is None else codes[dataset.rows],
+            seed,
+        )
+        estimators = used.limit(estimators)
         by_rank = all(named.uses_ranks_only for named in estimators)
-        pool = build_pool(dataset.table, self.fixed_features, self.feature_groups, rows, by_rank)
+        pool = build_pool(
+            dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank
+        )
         check_size(parameters, len(pool.candidates), len(estimators))
         plan = make_plan(parameters, pool)
-        codes = check_groups(groups, n_rows(X))
-        used, standardised = take_rows(dataset, rows), is_portfolio(self.estimator)
-        context = make_context(parameters, used, estimators, standardised, codes, seed)
-        settings = record_settings(self, parameters, context)
+        taken, standardised = take_rows(dataset, used.rows), is_portfolio(self.estimator)
+        context = make_context(parameters, taken, estimators, standardised, codes, seed)
+        settings = record_settings(self, parameters, context, used)
         blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(parameters.verbose))
-            callbacks = active_callbacks(blank, progress)
+            forecast = Forecast(context, pool, plan)
+            callbacks = active_callbacks(blank, progress, forecast)
             journal = None
             if saved is not None:
                 identity = saved_settings(self, settings, parameters, dataset, pool, context)
@@ -305,7 +320,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             if journal is not None:
                 stack.enter_context(journal.recording())
             if journal is None or not journal.is_finished:
-                announce_long_fit(context, pool, plan)
+                used.announce()
+                forecast.announce()
             features, steps, final = select_features(context, pool, plan)
             columns = score_columns(
                 context, pool, features, steps, final, len(dataset.table), plan.criterion.is_cmi

@@ -18,9 +18,11 @@ succession, and statistical inference. Journal of the American Statistical Assoc
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -333,7 +335,8 @@ def _collect(tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int) 
     backend, _ = get_active_backend(prefer="threads")
     in_turn = bool(callbacks) and backend.supports_return_generator
     supports = []
-    with use_callback(None):  # the stages and steps of each fit are not reported
+    # The stages and steps of each fit are not reported, and what all of them log only once.
+    with use_callback(None), _logging_once(logging.getLogger("pidselect")):
         callbacks.on_stage("stability", n_features, n)
         results = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")(
             tasks
@@ -345,6 +348,23 @@ def _collect(tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int) 
         finally:
             discard(results)
     return supports
+
+
+@contextmanager
+def _logging_once(logger: logging.Logger) -> Iterator[None]:
+    """Let a logger pass on each message once."""
+    seen: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        n_before = len(seen)
+        seen.add(record.getMessage())
+        return len(seen) > n_before
+
+    logger.addFilter(is_new)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_new)
 
 
 def _classes(y: Any, n_samples: int) -> IntArray:

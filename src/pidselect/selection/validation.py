@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -45,7 +45,7 @@ class Parameters:
     max_features: int | None
     max_conditioning: int | None
     missing: Missing
-    max_samples: int | None
+    max_samples: int | Literal["auto"] | None
     max_memory: int
     checkpoint: str | PathLike[str] | None
     device: str
@@ -144,6 +144,18 @@ def to_n_permutations(n_permutations: object, parameter: str) -> int | None:
     return int(n_permutations)
 
 
+def to_max_samples(max_samples: object, parameter: str) -> int | Literal["auto"] | None:
+    """Return a number of samples, "auto", or None for all of them."""
+    if isinstance(max_samples, str) and max_samples == "auto":
+        return "auto"
+    if isinstance(max_samples, str):
+        raise ValueError(
+            f"{parameter}={max_samples!r} must be an integer of at least 2, 'auto', or None for "
+            "all samples."
+        )
+    return None if max_samples is None else check_count(max_samples, parameter, 2)
+
+
 def to_bytes(memory: object, parameter: str = "max_memory") -> int:
     """Return an amount of memory in bytes.
 
@@ -198,7 +210,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "max_features": at_least(1, or_none=True),
     "max_conditioning": at_least(1, or_none=True),
     "missing": one_of(*get_args(Missing)),
-    "max_samples": at_least(2, or_none=True),
+    "max_samples": to_max_samples,
     "max_memory": to_bytes,
     "checkpoint": to_path,
     "device": to_device,

@@ -24,8 +24,10 @@ from pidselect.significance.rng import (
 )
 from pidselect.significance.surrogates import (
     SURROGATES,
+    WITHIN_PARTS,
     PermutationSampler,
     SurrogateScheme,
+    bind_in_parts,
     bind_scheme,
     check_groups,
 )
@@ -41,8 +43,10 @@ __all__ = [
     "START",
     "SUBSAMPLE",
     "SURROGATES",
+    "WITHIN_PARTS",
     "PermutationSampler",
     "SurrogateScheme",
+    "bind_in_parts",
     "bind_scheme",
     "check_groups",
     "check_resolution",

@@ -116,6 +116,14 @@ def fill_local_permutations(stream_key, numbers, nearest_samples, rows):
 
 
 @njit(**OPTIONS)
+def place_permutations(part, permuted, rows):
+    """Write permutations of a part of the samples into rows of all samples."""
+    for m in range(rows.shape[0]):
+        for i in range(part.size):
+            rows[m, part[i]] = part[permuted[m, i]]
+
+
+@njit(**OPTIONS)
 def fill_fractions(stream_key, fractions):
     """Write uniform random numbers between 0 and 1."""
     key = _stream(stream_key)

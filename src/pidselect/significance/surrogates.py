@@ -19,7 +19,7 @@ conditional mutual information, AISTATS.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import combinations
@@ -40,6 +40,7 @@ from pidselect.significance.surrogate_kernels import (
     fill_nearest,
     fill_shifts,
     fill_within_groups,
+    place_permutations,
 )
 
 #: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), which
@@ -57,6 +58,9 @@ MAX_TREE_LABELS = 5
 
 #: Samples whose nearest ones are compared at a time.
 SAMPLES_PER_CHUNK = 2**16
+
+#: Entry of the stream key of permutations within a part of the rows, before its number.
+PART = 0x7061_7274
 
 #: Stream key of the numbers that break ties of equally near samples.
 TIES = np.array([0x7469_6573], dtype=np.uint64)
@@ -108,6 +112,8 @@ def permute_locally(
         return partial(_sample, "local", nearest)
     # In small groups all rows are neighbours; in those of two, partners would always be the same.
     is_small = np.bincount(groups)[groups] <= n_neighbours + 1
+    if not is_small.any():
+        return partial(_sample, "local", nearest)
     return partial(_sample_local_or_within, nearest, partition(groups), is_small)
 
 
@@ -165,6 +171,9 @@ SURROGATES: dict[str, SurrogateScheme] = {
     "blocks": permute_blocks,
 }
 
+#: Schemes of exchangeable rows, which can be permuted within parts of the rows.
+WITHIN_PARTS = frozenset({"global", "local"})
+
 #: Schemes that are known to return permutations; what is registered later is checked.
 OWN_SCHEMES = frozenset(SURROGATES.values())
 
@@ -178,6 +187,43 @@ def bind_scheme(
     if bind not in OWN_SCHEMES:
         sampler = partial(_checked, sampler, n_samples)
     return partial(_observed_first, sampler, n_samples)
+
+
+def bind_in_parts(
+    scheme: str, given: Block, parts: Sequence[IntArray], groups: IntArray | None
+) -> PermutationSampler:
+    """Return the sampler of a scheme that permutes samples within disjoint parts of the rows.
+
+    Permutations of the first part are those of the scheme bound to it alone.
+
+    Examples
+    --------
+    >>> bind_in_parts("global", Block(), [np.array([0, 2, 4]), np.array([1, 3])], None)(
+    ...     (0,), range(3)
+    ... )
+    array([[0, 1, 2, 3, 4],
+           [4, 1, 2, 3, 0],
+           [2, 3, 0, 1, 4]], dtype=int32)
+    """
+    samplers = []
+    for rows in parts:
+        of_rows = None if groups is None else groups[rows]
+        samplers.append(bind_scheme(scheme, given.take(rows), len(rows), of_rows))
+    return partial(_sample_in_parts, [rows.astype(np.int32) for rows in parts], samplers)
+
+
+def _sample_in_parts(
+    parts: Sequence[NDArray[np.int32]],
+    samplers: Sequence[PermutationSampler],
+    stream_key: tuple[int, ...],
+    numbers: range,
+) -> NDArray[np.int32]:
+    permuted = np.empty((len(numbers), sum(map(len, parts))), dtype=np.int32)
+    for place, (rows, sampler) in enumerate(zip(parts, samplers, strict=True)):
+        # Each part has random numbers of its own: dependent permutations would not be exchangeable.
+        own_key = (*stream_key, PART, place) if place else stream_key
+        place_permutations(rows, sampler(own_key, numbers), permuted)
+    return permuted
 
 
 def _checked(

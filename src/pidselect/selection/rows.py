@@ -1,0 +1,134 @@
+"""The rows of a fit: all of them, a random subsample, or a random part for nearest neighbours."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from pidselect.data import CLASS_LEVELS, Block, IntArray, is_constant
+from pidselect.estimators.base import partition
+from pidselect.estimators.subsample import Subsample
+from pidselect.selection.context import NamedEstimator
+from pidselect.significance import SUBSAMPLE, WITHIN_PARTS, permutations
+
+logger = logging.getLogger("pidselect")
+
+#: Rows up to which max_samples="auto" uses all of them.
+MAX_ROWS = 20_000
+
+#: Rows that nearest neighbours use beyond that. Their time grows faster than the number of rows.
+#: With 5,000 a step takes about as long as the other estimators need for 100,000.
+NEIGHBOUR_ROWS = 5_000
+
+#: Rows of a group that are taken before those of another group: few of many groups would leave
+#: nothing to permute within them.
+ROWS_PER_GROUP = 50
+
+
+@dataclass(frozen=True, eq=False)
+class UsedRows:
+    """The rows that are used, each array in ascending order."""
+
+    n_samples: int
+    rows: IntArray | None = None  # by all estimators; None for all rows
+    of_neighbours: IntArray | None = None  # by nearest neighbours, where max_samples is "auto"
+
+    @property
+    def n_neighbour_samples(self) -> int | None:
+        """The number of rows that nearest neighbours use; None if they are not limited."""
+        return None if self.of_neighbours is None else len(self.of_neighbours)
+
+    def limit(self, estimators: Sequence[NamedEstimator]) -> tuple[NamedEstimator, ...]:
+        """Return the estimators, those by nearest neighbours limited to their rows."""
+        if self.rows is not None or self.of_neighbours is None:
+            return tuple(estimators)
+        part = Subsample(self.of_neighbours, self.n_samples)
+        return tuple(
+            replace(named, subsample=part) if named.uses_neighbours else named
+            for named in estimators
+        )
+
+    def announce(self) -> None:
+        """Log that nearest neighbours use a part of the rows."""
+        if self.of_neighbours is not None:
+            logger.warning(
+                f"{self.n_samples:,} rows: nearest neighbours use a random "
+                f"{len(self.of_neighbours):,} of them; max_samples=None uses all rows."
+            )
+
+
+def choose_rows(
+    max_samples: int | Literal["auto"] | None,
+    estimators: Sequence[NamedEstimator],
+    surrogates: Sequence[str],
+    target: Block,
+    groups: IntArray | None,
+    seed: int,
+) -> UsedRows:
+    """Choose the rows that estimators use; `groups` are of the rows of the target.
+
+    "auto" limits nearest neighbours if there are many rows. If there are other estimators, these
+    use all rows: samples are then permuted within the part for nearest neighbours and within the
+    rest, so that one permutation serves both. Schemes that cannot do that, as rows are not
+    exchangeable, keep all rows for all estimators.
+    """
+    n_samples = target.n_samples
+    if max_samples != "auto":
+        rows = sample_rows(max_samples, target, seed)
+        return UsedRows(n_samples if rows is None else len(rows), rows)
+    is_limited = [named.uses_neighbours for named in estimators]
+    if n_samples <= MAX_ROWS or not any(is_limited) or not WITHIN_PARTS.issuperset(surrogates):
+        return UsedRows(n_samples)
+    part = random_part(NEIGHBOUR_ROWS, target, groups, seed)
+    return UsedRows(n_samples, part if all(is_limited) else None, part)
+
+
+def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
+    """Return the rows of a random subsample if there are too many samples, else None."""
+    if max_samples is None or target.n_samples <= max_samples:
+        return None
+    return _checked(_shuffled(target.n_samples, seed)[:max_samples], target)
+
+
+def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) -> IntArray:
+    """Return random rows: of groups up to 50 each, of classes in proportion, at least one of each.
+
+    The choice may depend on the target, as permutations of candidates leave it as it is.
+    """
+    shuffled = _shuffled(target.n_samples, seed)
+    if groups is not None:
+        rank = _rank_within(groups[shuffled])
+        _, first, place = np.unique(groups[shuffled], return_index=True, return_inverse=True)
+        shuffled = shuffled[np.lexsort((rank, first[place], rank // ROWS_PER_GROUP))]
+    elif all(c.is_discrete and c.levels() <= CLASS_LEVELS for c in target.columns):
+        classes = target.codes()[shuffled]
+        share = _rank_within(classes) / np.bincount(classes)[classes]
+        shuffled = shuffled[np.argsort(share, kind="stable")]
+    return _checked(shuffled[:n_rows], target)
+
+
+def _shuffled(n_samples: int, seed: int) -> IntArray:
+    return permutations((seed, SUBSAMPLE), range(1, 2), n_samples)[0].astype(np.int64)
+
+
+def _rank_within(codes: IntArray) -> IntArray:
+    """Return how many earlier entries have the same code."""
+    samples, start = partition(codes)
+    rank = np.empty_like(codes)
+    rank[samples] = np.arange(len(codes)) - np.repeat(start[:-1], np.diff(start))
+    return rank
+
+
+def _checked(rows: IntArray, target: Block) -> IntArray:
+    """Return the rows in ascending order; refuse rows in which the target is constant."""
+    rows = np.sort(rows)
+    if all(is_constant(column.values) for column in target.take(rows).columns):
+        raise ValueError(
+            f"The target is constant in a random subsample of max_samples={len(rows)} samples. "
+            "Use a larger max_samples."
+        )
+    return rows
