@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -176,15 +176,14 @@ def run_test(
     is_exact = is_exact and context.n_permutations is not None and not is_pooled
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
     tests: list[_RunningTest] = []
-    is_open = True
     for part in parts:
         tests.append(_RunningTest(part, statistic, keep_surrogates))
-        is_open = tests[-1].rejects(choose(tests[-1].min_observed))
-        if not is_open:
+        screened = tests[-1].screen(choose(tests[-1].min_observed))
+        if screened == "not significant":
             break
     chosen = choose(np.min([test.min_observed for test in tests], axis=0))
-    for test in tests:
-        is_open = is_open and test.rejects(chosen)
+    if screened != "not significant":
+        _decide(tests, chosen)
     result = PermutationTestResult(
         scores,
         chosen,
@@ -198,6 +197,15 @@ def run_test(
     return result
 
 
+def _decide(tests: Sequence[_RunningTest], chosen: int) -> None:
+    """Permute until all tests of a candidate reject or one does not, the shortest test first."""
+    while not any(test.decision(chosen) == "not significant" for test in tests):
+        undecided = [test for test in tests if test.decision(chosen) == "open"]
+        if not undecided:
+            return
+        min(undecided, key=lambda test: test.n_computed).permute(chosen)
+
+
 class _RunningTest:
     """Tests that are computed together: observed values, and the permutations so far."""
 
@@ -207,7 +215,7 @@ class _RunningTest:
         context = scores.context
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
         first, first_test = _first_batch(scores), 1 + _n_pilot(scores)
-        values, self._n_computed = scores.score(first), first.stop
+        values, self.n_computed = scores.score(first), first.stop
         self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
         best, observed = standardized.max(axis=2), values[..., 0]
@@ -223,23 +231,30 @@ class _RunningTest:
         """The smallest observed value of each candidate over the tests."""
         return np.asarray(self.observed.min(axis=0))
 
-    def rejects(self, chosen: int) -> bool:
-        """Permute until the tests of a candidate are decided; return whether all reject."""
-        while (decision := self._decision(chosen)) == "open":
-            start = self._n_computed
-            n_batches = 1 if self._is_reached(chosen) else UNDISPUTED_BATCHES
-            self._n_computed += n_batches * PERMUTATION_BATCH
-            values = self._scores.score(range(start, self._n_computed))
-            more = self._kept(self._standardized(values).max(axis=2))
-            self.surrogates = np.concatenate([self.surrogates, more], axis=2)
-        return decision == "significant"
+    def screen(self, chosen: int) -> Decision:
+        """Permute until a candidate is decided, or until a permutation reaches its value.
+
+        A test that is disputed may take many permutations; another scheme may decide with few.
+        """
+        while (decision := self.decision(chosen)) == "open" and not self._is_reached(chosen):
+            self.permute(chosen)
+        return decision
+
+    def permute(self, chosen: int) -> None:
+        """Compute more permutations: several batches if none has reached a candidate's value."""
+        start = self.n_computed
+        n_batches = 1 if self._is_reached(chosen) else UNDISPUTED_BATCHES
+        self.n_computed += n_batches * PERMUTATION_BATCH
+        values = self._scores.score(range(start, self.n_computed))
+        more = self._kept(self._standardized(values).max(axis=2))
+        self.surrogates = np.concatenate([self.surrogates, more], axis=2)
 
     def _is_reached(self, chosen: int) -> bool:
         """Return whether any permutation has reached the observed value of a candidate."""
         tests = zip(self.observed[:, chosen], self.surrogates, strict=True)
         return any((self._statistic(null) >= value - TIE).any() for value, null in tests)
 
-    def _decision(self, chosen: int) -> Decision:
+    def decision(self, chosen: int) -> Decision:
         """Return "significant" if all tests reject, "not significant" if one does not."""
         context, null = self._scores.context, map(self._statistic, self.surrogates)
         tests = zip(self.observed[:, chosen], null, strict=True)
