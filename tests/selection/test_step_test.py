@@ -272,6 +272,28 @@ def test_a_scheme_in_which_nothing_is_significant_ends_the_step(monkeypatch, n_p
     assert n_computed == {1, 2}
 
 
+def test_a_disputed_test_waits_for_the_other_scheme(monkeypatch):
+    """A test that takes many permutations is not carried on if another scheme decides with few."""
+    context, features = continuous_features(n_permutations=None)
+    scores = cmi_given(context, features[1:], features[:1], (FORWARD, 0))
+    computed = dict.fromkeys(scores.schemes, 0)
+
+    def score(self, permutations):
+        # Observed values are 1. By "global" one of 16 permutations reaches that, which is near
+        # alpha and would take hundreds of them; by "local" all do.
+        (scheme,) = self.schemes
+        computed[scheme] += len(permutations)
+        reaches = [scheme == "local" or number % 16 == 5 for number in permutations]
+        values = np.where(reaches, 2.0, 0.0)
+        values[[number == 0 for number in permutations]] = 1.0
+        return np.broadcast_to(values, (1, len(self.candidates), 1, len(permutations)))
+
+    monkeypatch.setattr(ConditionalMI, "score", score)
+    step = run_test(scores).to_step("forward", ())
+    assert (step.accepted, step.surrogates) == (False, "local")
+    assert computed["global"] <= 32
+
+
 def test_wide_tables_have_few_pilot_permutations():
     """The scores are standardised by them, and by more where candidates differ."""
     X, y = wide()
