@@ -101,6 +101,7 @@ class SurrogateBatch(NamedTuple):
     x: FloatArray  # (n_samples, n_columns, lanes)
     rank: NDArray[np.int32]  # (n_samples, lanes): of each sample in the first column, if S is empty
     limit: FloatArray  # (n_samples, lanes): by rank, if x has several columns and S is empty
+    x_by_given: FloatArray  # (lanes, n_samples): x sorted by S, if both are one column
 
 
 class Workspace(NamedTuple):
@@ -132,10 +133,12 @@ def score_general(
     n_samples, n_columns = candidate.values.shape
     has_numeric = len(numeric.joint.values) > 0 and bool(np.isinf(candidate.max_distance).any())
     has_given = len(spaces.given.values) > 0 and (not has_numeric or len(numeric.given.values) > 0)
+    is_sorted = len(spaces.given_sorted.ascending) > 0 and n_columns == 1
     batch = SurrogateBatch(
         np.empty((n_samples, n_columns, LANES)),
         np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
         np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
+        np.empty((LANES, n_samples if is_sorted else 0)),
     )
     is_counted, counts, sums = np.empty((3, LANES), dtype=np.int64)
     work = Workspace(
@@ -159,7 +162,8 @@ def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, 
         n_rows = min(LANES, rows.shape[0] - start)
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
-            _set_permutation(candidate, rows[start + min(lane, n_rows - 1)], batch, lane)
+            row = rows[start + min(lane, n_rows - 1)]
+            _set_permutation(candidate, row, spaces.given_sorted, batch, lane)
         work.sums[:] = 0
         for i in range(candidate.values.shape[0]):
             work.is_open[:] = True
@@ -175,7 +179,7 @@ def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, 
 
 
 @njit(**INLINE)
-def _set_permutation(candidate, row, batch, lane):
+def _set_permutation(candidate, row, given, batch, lane):
     """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
         for column in range(candidate.max_distance.size):
@@ -184,6 +188,8 @@ def _set_permutation(candidate, row, batch, lane):
         batch.rank[i, lane] = candidate.sorted.rank[row[i]]
     for i in range(batch.limit.shape[0]):
         batch.limit[i, lane] = 0.0
+    for t in range(batch.x_by_given.shape[1]):
+        batch.x_by_given[lane, t] = batch.x[given.sample[t], 0, lane]
 
 
 @njit(**INLINE)
@@ -244,6 +250,9 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         if candidate.max_distance.size == 1:
             _add_weights(MINUS, rule, work)
         return  # counts in several columns of x follow in `_count_in_x_by_rank`
+    if spaces.given_sorted.ascending.size > 0 and candidate.max_distance.size == 1:
+        _count_in_sorted_given(batch, candidate, spaces.given_sorted, rule, i, work)
+        return
     if spaces.given_sorted.ascending.size > 0:
         near, distance, is_sorted = _near_sorted(spaces.given_sorted, i, widest, work.found)
     else:
@@ -355,6 +364,20 @@ def _count_with_x(batch, candidate, i, near, distance, work):
         count_nearer(work.limit, work.counts, x, i, max_distance[0], near, distance)
     else:
         count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
+
+
+@njit(**INLINE)
+def _count_in_sorted_given(batch, candidate, given, rule, i, work):
+    """Add the weights of the counts in S and in (x, S), for one column of each."""
+    weight, max_distance = rule.weight, candidate.max_distance[0]
+    for lane in range(LANES):
+        limit, here = work.limit[lane], batch.x[i, 0, lane]
+        first, last = interval_within(given.ascending, given.rank[i], limit)
+        nearby, nearer = batch.x_by_given[lane, first:last], 0
+        for t in range(nearby.size):
+            nearer += int(min(abs(nearby[t] - here), max_distance) < limit)
+        added = weight[max(last - first - 1, 0)] - weight[max(nearer - 1, 0)]  # without the sample
+        work.sums[lane] += work.is_counted[lane] * added
 
 
 @njit(**INLINE)
