@@ -38,6 +38,10 @@ def own_frames(frame):
     return found[names.index("PIDSelector.fit") :: -1] if "PIDSelector.fit" in names else []
 
 
+#: The methods of scorers, below which kernels are called.
+SCORERS = ("score", "score_together")
+
+
 def calls_kernel(frame):
     """Return whether the function of a frame names a compiled kernel."""
     names = (frame.f_globals.get(name) for name in frame.f_code.co_names)
@@ -61,11 +65,11 @@ def measure(settings):
         nonlocal deepest
         file = path.relative_to(ROOT)
         files.add(str(file))
-        if file.parts[0] == "estimators" and frame.f_code.co_name == "score":
+        if file.parts[0] == "estimators" and frame.f_code.co_name in SCORERS:
             deepest = max(deepest, own_frames(frame), key=len)
         elif file.parts[0] == "estimators" and calls_kernel(frame):
             stack = own_frames(frame)
-            if any(function.endswith(".score") for _, function in stack[-3:]):
+            if any(function.split(".")[-1] in SCORERS for _, function in stack[-4:]):
                 deepest = max(deepest, stack, key=len)
 
     sys.setprofile(profile)
