@@ -168,19 +168,18 @@ def score_labels(
     """
     n_levels = codes.max() + 1
     cells = (
-        np.empty((len(strata.joint_start) - 1, n_levels), dtype=np.int64),
-        np.empty((len(strata.given_start) - 1, n_levels), dtype=np.int64),
+        np.zeros((len(strata.joint_start) - 1, n_levels), dtype=np.int32),
+        np.zeros((len(strata.given_start) - 1, n_levels), dtype=np.int32),
     )
     add_labels(codes, rows, strata, rule, cells, values)
 
 
 @njit(**INNER)
 def add_labels(codes, rows, strata, rule, cells, values):
-    """Score all permutations."""
+    """Score all permutations; cells are zero before and after, of which most may be empty."""
     in_joint, in_given = cells
     weight = rule.weight
     for m in range(rows.shape[0]):
-        in_joint[:], in_given[:] = 0, 0
         for i in range(codes.size):
             code = codes[rows[m, i]]
             in_joint[strata.joint[i], code] += 1
@@ -192,3 +191,7 @@ def add_labels(codes, rows, strata, rule, cells, values):
                 n_given = strata.given_start[h + 1] - strata.given_start[h]
                 values[m] += weight[in_joint[g, code] - 1] - weight[in_given[h, code] - 1]
                 values[m] += weight[n_given - 1] - weight[n_joint - 1]
+        for i in range(codes.size):
+            code = codes[rows[m, i]]
+            in_joint[strata.joint[i], code] = 0
+            in_given[strata.given[i], code] = 0
