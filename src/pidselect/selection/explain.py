@@ -30,11 +30,10 @@ from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import estimators_of, make_context
+from pidselect.selection.fit import estimators_of, make_context, rows_in_use
 from pidselect.selection.pool import Feature, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
-from pidselect.selection.rows import choose_rows
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant
 from pidselect.significance.validation import check_count
@@ -70,14 +69,7 @@ def explain_fit(
     in_sample = data_digest(dataset) == selector._digest
     seed, callbacks = settings.seed, active_callbacks(record)
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
-    used = choose_rows(
-        parameters.max_samples,
-        estimators,
-        parameters.surrogates,
-        dataset.target,
-        None if codes is None else codes[dataset.rows],
-        seed,
-    )
+    used = rows_in_use(parameters, dataset, estimators, codes, seed)
     # All on the rows of nearest neighbours, so that the parts of a sum are of the same rows.
     n_all = dataset.target.n_samples
     dataset = take_rows(dataset, used.rows if used.of_neighbours is None else used.of_neighbours)

@@ -19,7 +19,7 @@ from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Selection, Settings, Step
-from pidselect.selection.rows import UsedRows
+from pidselect.selection.rows import UsedRows, choose_rows
 from pidselect.selection.step_test import run_test
 from pidselect.selection.validation import Parameters
 from pidselect.significance import FINAL, check_groups, first_smallest
@@ -96,6 +96,24 @@ def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
         max_features=pool.remaining_columns(parameters.max_features),
         lookahead=parameters.search,
         statistic=None if statistic is None else STATISTICS[statistic],
+    )
+
+
+def rows_in_use(
+    parameters: Parameters,
+    dataset: Dataset,
+    estimators: tuple[NamedEstimator, ...],
+    groups: IntArray | None,
+    seed: int,
+) -> UsedRows:
+    """Return the rows that estimators use; `groups` are of all rows passed to `fit`."""
+    return choose_rows(
+        parameters.max_samples,
+        estimators,
+        parameters.surrogates,
+        dataset.target,
+        None if groups is None else groups[dataset.rows],
+        seed,
     )
 
 

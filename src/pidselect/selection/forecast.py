@@ -85,7 +85,7 @@ class StepTime:
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class SelectionWork:
     """The work of a selection of so many features."""
 
     n_candidates: int
@@ -192,7 +192,7 @@ class Forecast(Callback):
         limit = self._plan.remaining_columns(())
         return int(min(len(self._pool.candidates), most, limit))
 
-    def _work(self, n_features: int, context: SelectionContext | None = None) -> Work:
+    def _work(self, n_features: int, context: SelectionContext | None = None) -> SelectionWork:
         context, plan = context or self._context, self._plan
         n_candidates = len(self._pool.candidates)
         n_left = n_candidates - n_features
@@ -202,7 +202,7 @@ class Forecast(Callback):
         is_sequential = context.n_permutations is None
         has_last_step = n_left > 0 and plan.remaining_columns(()) > n_features
         sizes = range(2, plan.lookahead.order + 1) if has_last_step else ()
-        return Work(
+        return SelectionWork(
             n_candidates,
             n_features,
             1 + context.n_pilot + n_permutations,
@@ -216,7 +216,7 @@ class Forecast(Callback):
 
     def _times(
         self,
-        work: Work,
+        work: SelectionWork,
         first: StepTime,
         features: Features,
         context: SelectionContext | None = None,
@@ -233,7 +233,7 @@ class Forecast(Callback):
         return [first, *(one.towards(most, step * size) for size in range(n_features))]
 
     def _time(
-        self, selected: Features, work: Work, context: SelectionContext | None = None
+        self, selected: Features, work: SelectionWork, context: SelectionContext | None = None
     ) -> StepTime | None:
         """Time ever more rows; return the time of all; None if the rows cannot be timed."""
         context = context or self._timed
@@ -291,7 +291,12 @@ class Forecast(Callback):
     # --- the message ----------------------------------------------------------------------------
 
     def _report(
-        self, what: str, work: Work, features: Features, elapsed: float = 0.0, n_done: int = 0
+        self,
+        what: str,
+        work: SelectionWork,
+        features: Features,
+        elapsed: float = 0.0,
+        n_done: int = 0,
     ) -> None:
         """Log what takes so long, and remedies; the steps that are done correct the forecast."""
         # The first step is timed again: other programs may run now, or none.
@@ -322,7 +327,7 @@ class Forecast(Callback):
         )
 
     def _remedies(
-        self, work: Work, times: Sequence[StepTime], features: Features
+        self, work: SelectionWork, times: Sequence[StepTime], features: Features
     ) -> Iterator[tuple[str, float]]:
         """Yield settings and their times, those that cost the least power first."""
         context, n_workers = self._context, self._workers

@@ -47,6 +47,7 @@ from pidselect.selection.fit import (
     make_context,
     make_plan,
     record_settings,
+    rows_in_use,
     saved_settings,
     select_features,
 )
@@ -54,7 +55,6 @@ from pidselect.selection.forecast import Forecast
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.result import EmptySelectionWarning
-from pidselect.selection.rows import choose_rows
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -285,14 +285,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimators = choose_estimators(self, parameters.criterion, dataset)
         codes = check_groups(groups, n_rows(X))
-        used = choose_rows(
-            parameters.max_samples,
-            estimators,
-            parameters.surrogates,
-            dataset.target,
-            None if codes is None else codes[dataset.rows],
-            seed,
-        )
+        used = rows_in_use(parameters, dataset, estimators, codes, seed)
         estimators = used.limit(estimators)
         by_rank = all(named.uses_ranks_only for named in estimators)
         pool = build_pool(
