@@ -1,0 +1,522 @@
+"""Regression on the conditioning set S: what it leaves of a candidate and of the target.
+
+For any functions g and f, I(x; y | S) = I(x - g(S); y - f(S) | S). The residuals are easier to
+test: where x and y follow S closely, as a total follows its parts, samples near in S still differ
+in S, and both x and y follow these differences, which appears as dependence. In residuals it is
+left only as far as *both* regressions fail, as their errors are multiplied.
+
+Every response is fitted by ridge regressions on several bases: lines, products, and the kernels of
+smooth functions of one, of two and of all columns of S. That with the smallest leave-one-out error
+is used. What then depends on S closely, but is neither linear nor quadratic, is also fitted with a
+metric learnt from the gradients of the fit, for functions of few directions of S, and with trees,
+for functions that jump.
+
+References
+----------
+Shah and Peters (2020), The hardness of conditional independence testing and the generalised
+covariance measure, Annals of Statistics. Radhakrishnan, Beaglehole, Pandit and Belkin (2024),
+Mechanism for feature learning in neural networks and backpropagation-free machine learning models,
+Science, for the metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.linalg import solve_triangular
+from scipy.special import ndtri
+from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
+
+from pidselect.data import Block, Column, FloatArray, IntArray
+
+#: Points of a kernel that span its functions, at most half of the samples.
+LANDMARKS, METRIC_LANDMARKS = 150, 200
+
+#: Degrees of freedom of a regression, as a share of the samples.
+MAX_FREEDOM = 1 / 3
+
+#: Penalties per sample: of lines and products, and of kernels.
+LIGHT_PENALTIES = np.array([1e-10, 1e-4, 1e-2])
+KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
+
+#: A basis replaces a simpler one if its squared error is smaller by this factor.
+IMPROVEMENT = 0.98
+
+#: R squared from which metric and trees are tried, and up to which nothing is fitted at all.
+STRONG, WEAK = 0.5, 0.02
+
+#: Residuals below this share of the standard deviation are rounding errors: S determines x.
+DETERMINED = 1e-9
+
+#: Decimals of residuals, in standard deviations; more would depend on the order of summation.
+DECIMALS = 9
+
+#: Refinements of a fit to incomplete data.
+N_FILLS = 6
+
+#: Added to the diagonal of a kernel, relative to its mean, so that it is positive definite.
+JITTER = 1e-8
+
+#: How often a metric is learnt, and the widths of the kernel in it.
+N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
+
+#: Samples per leaf of trees, and the folds in which their predictions are left out.
+LEAVES, N_FOLDS = (8, 20), 10
+
+#: Squared error of trees, in that of the fit so far, up to which they may improve it.
+MAX_TREE_ERROR = 3.0
+
+#: Quantiles by which a column is mapped to a normal distribution.
+QUANTILES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+
+#: Entry of the stream key of the choice of landmarks and folds.
+SPREAD = 0x7370_7264
+
+
+class Residual(NamedTuple):
+    """A column without what S explains of it."""
+
+    column: Column
+    r_squared: float  # of left-out samples, on the scale of normal scores
+
+
+def residuals(given: Block, columns: Sequence[Column]) -> list[Residual]:
+    """Return the residuals of columns that are regressed on S, each sample left out of its fit.
+
+    Numbers and two labels are regressed; a column of more labels, or one that does not depend on S,
+    is returned as it is. Missing values stay missing. Values are in standard deviations of the
+    column or of a monotone map of it.
+
+    Examples
+    --------
+    A total of two columns, and independent noise:
+
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, error, noise = rng.normal(size=(4, 200))
+    >>> given = Block((Column("a", "continuous", a), Column("b", "continuous", b)))
+    >>> total = Column("total", "continuous", a + b + 0.1 * error)
+    >>> of_total, of_noise = residuals(given, [total, Column("noise", "continuous", noise)])
+    >>> round(of_total.r_squared, 2), round(np.corrcoef(of_total.column.values, error)[0, 1], 2)
+    (0.99, 1.0)
+    >>> of_noise.r_squared, of_noise.column.name
+    (0.0, 'noise')
+    """
+    fits = [None if is_labels(column) else _Response.of(column) for column in columns]
+    responses = [fit for fit in fits if fit is not None]
+    # One thread: sums in another order would be other residuals.
+    with threadpool_limits(1, user_api="blas"):
+        designs = _designs(given)
+        for basis in _bases(designs):
+            _fit(basis, responses)
+        for response in responses:
+            if response.r_squared >= STRONG and not response.is_simple:
+                _refine(response, designs["raw"])
+    return [
+        Residual(column, 0.0) if fit is None else fit.residual()
+        for column, fit in zip(columns, fits, strict=True)
+    ]
+
+
+def is_labels(column: Column) -> bool:
+    """Return whether a column has labels that are no numbers, as two labels are."""
+    return column.feature_type == "nominal" and column.levels() > 2
+
+
+# --- responses ------------------------------------------------------------------------------------
+
+
+def _raw(values: FloatArray) -> FloatArray:
+    return values
+
+
+def _logarithm(values: FloatArray) -> FloatArray | None:
+    return np.log(values) if np.nanmin(values) > 0 else None
+
+
+def _normal(values: FloatArray) -> FloatArray | None:
+    """Map to about a normal distribution by a smooth function: normal scores would be rough."""
+    present = values[~np.isnan(values)]
+    end = 1 / (len(present) + 1)
+    knots = np.quantile(present, [0, *QUANTILES, 1])
+    is_new = np.concatenate([[True], np.diff(knots) > 1e-9 * (knots[-1] - knots[0])])
+    if is_new.sum() < 4:
+        return None
+    normal = ndtri(np.array([end, *QUANTILES, 1 - end]))
+    mapped: FloatArray = PchipInterpolator(knots[is_new], normal[is_new])(values)
+    return mapped
+
+
+#: Monotone maps of columns before regression; None where a column has no such map.
+VIEWS: dict[str, Callable[[FloatArray], FloatArray | None]] = {
+    "raw": _raw,
+    "log": _logarithm,
+    "normal": _normal,
+}
+
+
+@dataclass
+class _Response:
+    """A column that is regressed, and its best fit so far."""
+
+    column: Column
+    views: dict[str, FloatArray]  # standardized; 0 if missing
+    is_missing: NDArray[np.bool_]
+    order: IntArray  # of the values that are present
+    scores: FloatArray  # normal scores of the values that are present
+    error: float  # mean squared error of left-out scores
+    residuals: FloatArray
+    view: str = "raw"
+    is_simple: bool = True  # no basis but lines and products
+
+    @classmethod
+    def of(cls, column: Column) -> _Response:
+        values = column.values
+        if column.feature_type == "nominal":
+            values = np.where(np.isnan(values), np.nan, values == np.nanmax(values))
+        present = ~np.isnan(values)
+        kept = values[present]
+        has_views = len(np.unique(kept)) > 2
+        maps = VIEWS.items() if has_views else [("raw", _raw)]
+        mapped = ((name, view(values)) for name, view in maps)
+        views = {name: _standardized(found) for name, found in mapped if found is not None}
+        scores = ndtri((rankdata(kept) - 0.5) / len(kept))
+        order = np.argsort(kept, kind="stable")
+        error = float(scores.var())
+        return cls(column, views, ~present, order, scores, error, views["raw"])
+
+    @property
+    def r_squared(self) -> float:
+        """The share of the variance of scores that left-out predictions explain."""
+        variance = float(self.scores.var())
+        return 1.0 - self.error / variance if variance > 0 else 0.0
+
+    def propose(self, view: str, residuals: FloatArray, is_simple: bool) -> None:
+        """Replace the fit if this one of a view has a smaller error on the scale of scores."""
+        present = ~self.is_missing
+        values, left = self.views[view][present], residuals[present]
+        predicted = np.interp(values - left, values[self.order], self.scores[self.order])
+        error = float(((predicted - self.scores) ** 2).mean())
+        if error < IMPROVEMENT * self.error:
+            self.error, self.residuals, self.view = error, residuals, view
+            self.is_simple = is_simple
+
+    def residual(self) -> Residual:
+        """Return the residuals of the best fit, or the column itself if nothing fits."""
+        if self.r_squared < WEAK:
+            return Residual(self.column, 0.0)
+        values = np.where(self.is_missing, np.nan, self.residuals)
+        deviation = np.nanstd(values)
+        if deviation < DETERMINED:
+            values = np.where(self.is_missing, np.nan, 0.0)
+        else:
+            values = np.round(values / deviation, DECIMALS)
+        return Residual(Column(self.column.name, "continuous", values), self.r_squared)
+
+
+def _standardized(values: FloatArray) -> FloatArray:
+    """Return a column with mean 0 and standard deviation 1; missing values become 0."""
+    deviation = np.nanstd(values)
+    return np.nan_to_num((values - np.nanmean(values)) / (deviation if deviation > 0 else 1.0))
+
+
+# --- bases ----------------------------------------------------------------------------------------
+
+
+def _designs(given: Block) -> dict[str, FloatArray]:
+    """Return the columns of S, (n_samples, n_columns), in each view that any of them has.
+
+    Labels are indicators, one for each level but the most frequent; missing values are at the mean,
+    with an indicator.
+    """
+    designs = {}
+    for view, map_values in VIEWS.items():
+        columns: list[FloatArray] = []
+        n_mapped = 0
+        for column in given.columns:
+            if column.feature_type == "nominal":
+                columns += _indicators(column.codes())
+                continue
+            mapped = map_values(column.values)
+            n_mapped += mapped is not None
+            columns.append(_standardized(column.values if mapped is None else mapped))
+            if column.has_missing:
+                columns.append(np.isnan(column.values).astype(float))
+        if n_mapped or view == "raw":
+            design = np.stack(columns, axis=1)
+            designs[view] = design - design.mean(axis=0)
+    return designs
+
+
+def _indicators(codes: IntArray) -> list[FloatArray]:
+    """Return the indicators of levels but the most frequent, at most one for 20 samples."""
+    by_count = np.argsort(-np.bincount(codes), kind="stable")
+    return [(codes == level).astype(float) for level in by_count[1 : 1 + len(codes) // 20]]
+
+
+class _Basis(NamedTuple):
+    """Functions of S, (n_samples, n_features), and the penalties of their coefficients."""
+
+    view: str
+    features: FloatArray
+    penalties: FloatArray
+    is_simple: bool  # lines and products only
+
+
+def _bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
+    """Yield bases from simple to complex."""
+    for view, z in designs.items():
+        yield _Basis(view, z, LIGHT_PENALTIES, True)
+    for view, z in designs.items():
+        if _has_products(z):
+            yield _Basis(view, np.concatenate([z, _products(z)], axis=1), LIGHT_PENALTIES, True)
+    z = designs["raw"]
+    n_columns = z.shape[1]
+    if comb(n_columns + 3, 3) <= MAX_FREEDOM * len(z):
+        yield _Basis("raw", _cubic(z), LIGHT_PENALTIES, True)
+    width = np.sqrt(n_columns)
+    kernels: list[_Kernel] = [SMOOTH, _Additive(_gaussian, 1.0, 1)]
+    if n_columns > 1:
+        pairs = [_Additive(_matern, 3.0, 2), _Additive(_gaussian, 1.0, 2)]
+        kernels += [*pairs, _Radial(_matern, width)]
+    kernels += [_Radial(_gaussian, width * factor) for factor in (2.0, 1.0, 0.5)]
+    for kernel in kernels:
+        yield _Basis("raw", _kernel_features(z, z, kernel), KERNEL_PENALTIES, False)
+
+
+def _has_products(z: FloatArray) -> bool:
+    """Return whether there are samples enough for all squares and products of columns."""
+    return z.shape[1] * (z.shape[1] + 3) // 2 <= MAX_FREEDOM * len(z)
+
+
+def _products(z: FloatArray) -> FloatArray:
+    """Return the squares and products of columns."""
+    first, second = np.triu_indices(z.shape[1])
+    return z[:, first] * z[:, second]
+
+
+def _cubic(z: FloatArray) -> FloatArray:
+    """Return all products of up to three columns, a column being used any number of times."""
+    places = combinations_with_replacement(range(z.shape[1]), 3)
+    cubes = np.stack([z[:, i] * z[:, j] * z[:, k] for i, j, k in places], axis=1)
+    return np.concatenate([z, _products(z), cubes], axis=1)
+
+
+def _matern(distance: FloatArray) -> FloatArray:
+    """Return the Matern kernel 3/2: functions with kinks are nearly of this kind."""
+    scaled = np.sqrt(3.0) * distance
+    return np.asarray((1.0 + scaled) * np.exp(-scaled))
+
+
+def _gaussian(distance: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(-0.5 * distance**2))
+
+
+#: Two sets of points, (n, n_columns) and (m, n_columns) -> values of the kernel, (n, m).
+_Kernel = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class _Radial:
+    """A function of the distance in all columns."""
+
+    profile: Callable[[FloatArray], FloatArray]
+    width: float
+
+    def __call__(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        squares = (points**2).sum(axis=1)[:, np.newaxis] + (others**2).sum(axis=1)
+        distance = np.sqrt(np.maximum(squares - 2.0 * points @ others.T, 0.0))
+        return self.profile(distance / self.width)
+
+
+@dataclass(frozen=True)
+class _Additive:
+    """Sums of functions of one column, or of one and of two columns."""
+
+    profile: Callable[[FloatArray], FloatArray]
+    width: float
+    order: int
+
+    def __call__(self, points: FloatArray, others: FloatArray) -> FloatArray:
+        n_columns = points.shape[1]
+        total, squares = np.zeros((2, len(points), len(others)))
+        for column, other in zip(points.T, others.T, strict=True):
+            value = self.profile(np.abs(column[:, np.newaxis] - other) / self.width)
+            total += value
+            squares += value**2
+        if self.order == 1:
+            return np.asarray(total / n_columns)
+        n_pairs = n_columns * (n_columns - 1)
+        return np.asarray(total / n_columns + (total**2 - squares) / n_pairs)
+
+
+#: Sums of smooth functions of one column.
+SMOOTH = _Additive(_matern, 4.0, 1)
+
+#: Functions of all columns, in units of their width.
+RADIAL = _Radial(_gaussian, 1.0)
+
+
+def _kernel_features(
+    z: FloatArray, points: FloatArray, kernel: _Kernel, n_landmarks: int = LANDMARKS
+) -> FloatArray:
+    """Return features whose products are nearly a kernel's values (Nystroem), with products of z.
+
+    The kernel is evaluated at `points`, which may be z in another metric.
+    """
+    landmarks = points[_spread(z)[: min(n_landmarks, len(z) // 2)]]
+    among = kernel(landmarks, landmarks)
+    root = np.linalg.cholesky(among + JITTER * np.trace(among) / len(among) * np.eye(len(among)))
+    features = solve_triangular(root, kernel(points, landmarks).T, lower=True).T
+    parts = [features, 0.3 * z]
+    if _has_products(z):
+        parts.append(0.1 * _products(z))
+    return np.concatenate(parts, axis=1)
+
+
+def _spread(z: FloatArray) -> IntArray:
+    """Return a random order of the samples that depends on their values, not on their rows."""
+    by_value = np.lexsort(z.T)
+    rng = np.random.default_rng([SPREAD, len(z)])
+    return np.asarray(by_value[rng.permutation(len(z))], dtype=np.int64)
+
+
+# --- fits -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Ridge:
+    """Ridge regression on a basis by all penalties, for any responses."""
+
+    axes: FloatArray  # (n_samples, n_axes), orthonormal
+    shrinkage: FloatArray  # (n_penalties, n_axes)
+    freedom: FloatArray  # (n_penalties,): degrees of freedom
+
+    @classmethod
+    def of(cls, features: FloatArray, penalties: FloatArray) -> _Ridge:
+        n_samples = len(features)
+        centred = features - features.mean(axis=0)
+        values, vectors = np.linalg.eigh(centred.T @ centred)
+        kept = values > 1e-12 * max(values[-1], 1e-300)
+        axes = centred @ (vectors[:, kept] / np.sqrt(values[kept]))
+        shrinkage = values[kept] / (values[kept] + n_samples * penalties[:, np.newaxis])
+        freedom = 1.0 + shrinkage.sum(axis=1)
+        usable = freedom <= MAX_FREEDOM * n_samples
+        return cls(axes, shrinkage[usable], freedom[usable])
+
+    def residuals(self, responses: FloatArray, is_missing: NDArray[np.bool_]) -> FloatArray:
+        """Return leave-one-out residuals, the penalty by generalised cross-validation.
+
+        Responses have the shape (n_samples, n_responses). Missing values are replaced by their
+        fits a few times, which is close to a fit of the others alone.
+        """
+        n_samples = len(responses)
+        filled = responses
+        for _ in range(N_FILLS if is_missing.any() else 1):
+            mean = filled.mean(axis=0)
+            along = self.axes.T @ (filled - mean)
+            unexplained = ((filled - mean) ** 2).sum(axis=0) - (along**2).sum(axis=0)
+            squares = np.maximum(unexplained, 0.0) + (1.0 - self.shrinkage) ** 2 @ along**2
+            generalised = squares / ((1.0 - self.freedom / n_samples) ** 2)[:, np.newaxis]
+            shrinkage = self.shrinkage[generalised.argmin(axis=0)].T
+            fitted = mean + self.axes @ (shrinkage * along)
+            filled = np.where(is_missing, fitted, filled)
+        leverage = 1.0 / n_samples + self.axes**2 @ shrinkage
+        return np.asarray((filled - fitted) / (1.0 - np.minimum(leverage, 0.9)))
+
+
+def _fit(basis: _Basis, responses: Sequence[_Response]) -> None:
+    """Fit all responses, in all views that suit that of S, and keep what is better."""
+    ridge = _Ridge.of(basis.features, basis.penalties)
+    pairs = [
+        (response, view)
+        for response in responses
+        for view in response.views
+        if view != "log" or basis.view == "log"
+    ]
+    if not pairs or not len(ridge.freedom):
+        return
+    values = np.stack([response.views[view] for response, view in pairs], axis=1)
+    is_missing = np.stack([response.is_missing for response, _ in pairs], axis=1)
+    found = ridge.residuals(values, is_missing)
+    explains = (found**2).mean(axis=0) < (1.0 - WEAK) * (values**2).mean(axis=0)
+    for place in np.flatnonzero(explains):
+        response, view = pairs[place]
+        response.propose(view, found[:, place], basis.is_simple)
+
+
+def _refine(response: _Response, z: FloatArray) -> None:
+    """Fit a response that depends on S closely with a metric of its own, and with trees."""
+    best_view = response.view
+    if z.shape[1] > 1:
+        metric, widths = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1])), METRIC_WIDTHS
+        for _ in range(N_METRICS):
+            fitted = response.views[best_view] - response.residuals
+            metric = _learn_metric(z, metric, fitted)
+            errors = [response.error]
+            for width in widths:
+                features = _kernel_features(z, z @ metric / width, RADIAL, METRIC_LANDMARKS)
+                _fit_one(response, best_view, features)
+                errors.append(response.error)
+            if errors[-1] == errors[0]:
+                break
+            widths = (widths[int(np.argmin(np.diff(errors)))],)  # the last that was better
+            metric = metric / widths[0]
+    smooth = _kernel_features(z, z, SMOOTH)
+    for view in dict.fromkeys(["raw", best_view]):
+        values, is_known = response.views[view], ~response.is_missing
+        for leaf in LEAVES:
+            predicted = _tree_predictions(z, values, response.is_missing, leaf)
+            error = np.mean((values - predicted)[is_known] ** 2)
+            if error < MAX_TREE_ERROR * np.mean(response.residuals[is_known] ** 2):
+                _fit_one(response, view, np.column_stack([smooth, predicted]))
+
+
+def _fit_one(response: _Response, view: str, features: FloatArray) -> None:
+    """Fit one response in one view."""
+    ridge = _Ridge.of(features, KERNEL_PENALTIES)
+    values, is_missing = response.views[view], response.is_missing
+    found = ridge.residuals(values[:, np.newaxis], is_missing[:, np.newaxis])
+    response.propose(view, found[:, 0], False)
+
+
+def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> FloatArray:
+    """Return a matrix by which z is multiplied so that a function varies alike in all directions.
+
+    Its square is the mean outer product of the gradients of the function, which are those of a
+    kernel interpolation in the present metric.
+    """
+    rows = _spread(z)[: min(METRIC_LANDMARKS, len(z) // 2)]
+    points = z[rows] @ metric
+    kernel = RADIAL(points, points)
+    smoothing = 1e-3 * np.eye(len(rows))
+    weighted = kernel * np.linalg.solve(kernel + smoothing, fitted[rows] - fitted.mean())
+    gradients = (weighted @ points - weighted.sum(axis=1)[:, np.newaxis] * points) @ metric.T
+    outer = gradients.T @ gradients
+    scale = np.trace(outer)
+    if not scale > 0:
+        return metric
+    return np.linalg.cholesky(outer / scale + 1e-6 / len(outer) * np.eye(len(outer)))
+
+
+def _tree_predictions(
+    z: FloatArray, values: FloatArray, is_missing: NDArray[np.bool_], leaf: int
+) -> FloatArray:
+    """Return the predictions of regression trees for samples that are left out of them."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    fold = np.empty(len(z), dtype=np.int64)
+    fold[_spread(z)] = np.arange(len(z)) % N_FOLDS
+    predicted = np.empty(len(z))
+    for number in range(N_FOLDS):
+        train = (fold != number) & ~is_missing
+        tree = DecisionTreeRegressor(min_samples_leaf=leaf, random_state=0)
+        predicted[fold == number] = tree.fit(z[train], values[train]).predict(z[fold == number])
+    return predicted
