@@ -34,20 +34,36 @@ class GridIndex(NamedTuple):
 
 def build_grid(ascending: FloatArray) -> GridIndex:
     """Build the grid index of sorted values."""
-    n_values, n_cells = len(ascending), 2 * len(ascending)
+    values, start = new_grid(len(ascending))
+    values[PADDING : PADDING + len(ascending)] = ascending
+    return GridIndex(values, start, *fill_grid(values, start))
+
+
+def new_grid(n_values: int) -> tuple[FloatArray, NDArray[np.uint32]]:
+    """Allocate padded values, to be set, and the starts of two cells for each."""
     values = np.full(2 * PADDING + n_values, np.inf)
     values[:PADDING] = -np.inf
-    values[PADDING : PADDING + n_values] = ascending
-    if not n_values:
-        return GridIndex(values, np.zeros(1, dtype=np.uint32), 0.0, 0.0)
-    width = max(ascending[-1] - ascending[0], 1e-300)
-    origin, scale = ascending[0], n_cells / width
-    # A value lies before the next whole number of cells.
-    ends = np.minimum(((ascending - origin) * scale).astype(np.int64) + 1, n_cells)
-    start = np.cumsum(np.bincount(ends, minlength=n_cells + 1)).astype(np.uint32)
-    largest = max(abs(ascending[0]), abs(ascending[-1]))
-    margin = ROUNDING_MARGIN * (largest + width)
-    return GridIndex(values, start, float(origin + margin), float(scale))
+    return values, np.zeros(2 * n_values + 1, dtype=np.uint32)
+
+
+@njit(**INNER)
+def fill_grid(values: FloatArray, start: NDArray[np.uint32]) -> tuple[float, float]:
+    """Fill the starts of the cells of sorted, padded values; return the origin and the scale."""
+    n_values, n_cells = values.size - 2 * PADDING, start.size - 1
+    if n_values == 0:
+        return 0.0, 0.0
+    first, last = values[PADDING], values[PADDING + n_values - 1]
+    width = max(last - first, 1e-300)
+    scale = n_cells / width
+    start[:] = 0
+    for rank in range(n_values):
+        # A value lies before the next whole number of cells.
+        cell = int((values[PADDING + rank] - first) * scale)
+        start[min(cell + 1, n_cells)] += 1
+    for cell in range(n_cells):
+        start[cell + 1] += start[cell]
+    margin = ROUNDING_MARGIN * (max(abs(first), abs(last)) + width)
+    return first + margin, scale
 
 
 @njit(**INNER)

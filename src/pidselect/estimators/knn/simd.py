@@ -147,14 +147,24 @@ def count_below(builder, limits, row, counts, distances):
 
 
 @generated()
-def count_groups_below(builder, limits, counts, ascending, n_groups):
-    """Count in every lane the groups of LANES sorted numbers that are all below its limit."""
-    limit, count = limits.row(INT(0)), Counter(builder, COUNTS)
-    with cgutils.for_range(builder, n_groups) as loop:
+def count_sorted_below(builder, limits, counts, ascending, n_groups):
+    """Count in every lane the sorted numbers below its limit, of `n_groups` times LANES.
+
+    Only one group of LANES numbers may hold both smaller ones and others: it is counted in full.
+    """
+    limit, groups = limits.row(INT(0)), Counter(builder, COUNTS)
+    with cgutils.for_range(builder, builder.sub(n_groups, INT(1))) as loop:
         last = builder.add(builder.mul(loop.index, INT(LANES)), INT(LANES - 1))
         number = _broadcast(builder, ascending.number(last))
-        count.add(builder.fcmp_ordered("<", number, limit))
-    counts.set_row(INT(0), count.value())
+        groups.add(builder.fcmp_ordered("<", number, limit))
+    whole = groups.value()
+    for lane in map(ir.IntType(32), range(LANES)):
+        group = builder.extract_element(whole, lane)
+        threshold = _broadcast(builder, builder.extract_element(limit, lane))
+        below = builder.fcmp_ordered("<", ascending.row(group), threshold)
+        count = builder.add(builder.mul(group, INT(LANES)), _count_true(builder, below))
+        whole = builder.insert_element(whole, count, lane)
+    counts.set_row(INT(0), whole)
 
 
 @generated(returns=None)
@@ -287,21 +297,29 @@ def count_near_in_interval(builder, limits, intervals, counts, rank, samples, di
 
 @generated(returns=types.int64)
 def count_in_interval(builder, ranks, first, width):
-    """Count the ranks with ``first <= rank < first + width``."""
-    first, width = (builder.trunc(number, ranks.element) for number in (first, width))
-    firsts, widths = (_broadcast(builder, number, WIDTH) for number in (first, width))
+    """Count the ranks with ``first <= rank < first + width``.
+
+    Behind the last rank, WIDTH more must be readable.
+    """
+    first, width = (
+        _broadcast(builder, builder.trunc(number, ranks.element), WIDTH)
+        for number in (first, width)
+    )
+    total = cgutils.alloca_once_value(builder, INT(0))
+
+    def add(vector, mask=None):
+        offset = builder.sub(ranks.row(vector, WIDTH), first)
+        inside = builder.icmp_unsigned("<", offset, width)
+        inside = inside if mask is None else builder.and_(inside, mask)
+        more = _count_true(builder, inside)
+        builder.store(builder.add(builder.load(total), more), total)
+
     n_vectors = builder.udiv(ranks.size, INT(WIDTH))
-    count = Counter(builder, firsts.type)
     with cgutils.for_range(builder, n_vectors) as loop:
-        offset = builder.sub(ranks.row(loop.index, WIDTH), firsts)
-        count.add(builder.icmp_unsigned("<", offset, widths))
-    total = _call(builder, "vector.reduce.add", ranks.element, count.value())
-    total = cgutils.alloca_once_value(builder, builder.zext(total, INT))
-    done = builder.mul(n_vectors, INT(WIDTH))
-    with cgutils.for_range(builder, builder.sub(ranks.size, done)) as loop:
-        offset = builder.sub(ranks.number(builder.add(loop.index, done)), first)
-        inside = builder.zext(builder.icmp_unsigned("<", offset, width), INT)
-        builder.store(builder.add(builder.load(total), inside), total)
+        add(loop.index)
+    rest = builder.trunc(builder.urem(ranks.size, INT(WIDTH)), ranks.element)
+    place = ir.Constant(ir.VectorType(ranks.element, WIDTH), list(range(WIDTH)))
+    add(n_vectors, builder.icmp_unsigned("<", place, _broadcast(builder, rest, WIDTH)))
     return builder.load(total)
 
 
@@ -322,6 +340,12 @@ def _call(builder, name, returned, vector, **options):
 def _largest(builder, vector):
     reduced = vector.type.element
     return _call(builder, "vector.reduce.fmax", reduced, vector, fastmath=("nnan",))
+
+
+def _count_true(builder, hits):
+    """Return how many of a vector of true or false are true."""
+    bits = builder.bitcast(hits, ir.IntType(hits.type.count))
+    return builder.zext(builder.ctpop(bits), INT)
 
 
 def _smaller(builder, a, b):
