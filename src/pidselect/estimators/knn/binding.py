@@ -70,6 +70,9 @@ MEMORY_BESIDE_STRATA = 2**26
 SAMPLES_PER_STRATUM = 10
 
 
+#: Samples from which a single column S is searched by its sorted values, not by lists.
+MIN_SORTED_SAMPLES = 400
+
 #: Samples from which the largest number of neighbours within a radius is estimated.
 RADIUS_SAMPLES = 64
 
@@ -143,8 +146,7 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
                 f"column {column.name!r} holds numbers beyond {MAX_VALUE:g}, whose distances "
                 'overflow. Use scale="zscore" or "rank".'
             )
-    is_missing = np.isnan(values)
-    return np.where(is_missing, MISSING_COORDINATE, values) if is_missing.any() else values
+    return np.where(np.isnan(values), MISSING_COORDINATE, values) if column.has_missing else values
 
 
 def max_distances(block: Block) -> FloatArray:
@@ -230,6 +232,7 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
+    is_sorted &= target.n_samples >= MIN_SORTED_SAMPLES
     if needs_numeric:
         max_memory //= 2
     lengths = (0, 0)  # with labels alone, samples of a stratum are all at distance 0

@@ -29,7 +29,7 @@ from pidselect.estimators.knn.grid_index import (
 from pidselect.estimators.knn.simd import (
     LANES,
     WIDTH,
-    count_in_interval,
+    count_in_intervals,
     count_listed_in_interval,
     count_near_in_interval,
     count_sorted_below,
@@ -196,10 +196,7 @@ def sum_continuous(candidates, rows, spaces, rule, given, candidate, batch, work
         x = GridIndex(candidate.ascending, candidate.start, origin, scale)
         grids = GridIndexes(x, given)
         for start in range(0, rows.shape[0], LANES):
-            for lane in range(LANES):
-                # An incomplete last batch repeats its last permutation.
-                row = rows[min(start + lane, rows.shape[0] - 1)]
-                _fill(of_samples, candidate.rank, row, spaces, batch, lane)
+            _fill(of_samples, candidate.rank, rows[start : start + LANES], spaces, batch)
             work.sums[:] = 0
             for i in range(rows.shape[1]):
                 n_scanned = _find_nearest(batch, spaces, i, work.nearest)
@@ -210,15 +207,19 @@ def sum_continuous(candidates, rows, spaces, rule, given, candidate, batch, work
 
 
 @njit(**INLINE)
-def _fill(values, ranks, row, spaces, batch, lane):
-    """Set one lane to a permutation of the candidate."""
-    for i in range(row.size):
-        rank = ranks[row[i]]
-        batch.x[i, lane] = values[row[i]]
-        batch.rank[i, lane] = rank
-        batch.sample[lane, rank] = i
-    for t in range(spaces.given_sorted.sample.size):
-        batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
+def _fill(values, ranks, rows, spaces, batch):
+    """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
+    last = rows.shape[0] - 1
+    for i in range(rows.shape[1]):
+        for lane in range(LANES):
+            sample = rows[min(lane, last), i]
+            rank = ranks[sample]
+            batch.x[i, lane] = values[sample]
+            batch.rank[i, lane] = rank
+            batch.sample[lane, rank] = i
+    for lane in range(LANES):
+        for t in range(spaces.given_sorted.sample.size):
+            batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
 
 
 @njit(**INLINE)
@@ -402,15 +403,15 @@ def _count_given(batch, grids, spaces, rule, i, work):
 @njit(**INLINE)
 def _count_in_sorted_given(rank_by_given, grid, value, work):
     """Count in S and in (x, S), for one sorted column S."""
-    here, limit, first, last = work.here, work.limit, work.first, work.last
-    begin, end, in_given, counts = work.begin, work.end, work.in_given, work.counts
+    here, begin, end = work.here, work.begin, work.end
+    in_given, counts = work.in_given, work.counts
     here[:] = value
-    find_intervals(grid, here, limit, begin, end)
+    find_intervals(grid, here, work.limit, begin, end)
+    row_size = rank_by_given.shape[1]
+    count_in_intervals(begin, end, work.first, work.last, counts, rank_by_given, row_size)
     for lane in range(LANES):
-        nearby = rank_by_given[lane, begin[lane] : end[lane]]
-        nearer = count_in_interval(nearby, first[lane], max(last[lane] - first[lane], 0))
         in_given[lane] = max(end[lane] - begin[lane] - 1, 0)
-        counts[lane] = max(nearer - 1, 0)  # without the sample itself
+        counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
 
 
 @njit(**INLINE)
