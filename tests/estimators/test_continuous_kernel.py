@@ -19,7 +19,7 @@ from pidselect.estimators.knn.continuous import (
     sum_continuous,
 )
 from pidselect.estimators.knn.general import add_general, score_general
-from pidselect.estimators.knn.grid_index import build_grid, find_interval
+from pidselect.estimators.knn.grid_index import fill_grid, find_interval, new_grid
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import Space, bounding_boxes, sort_order
 from pidselect.significance import permutations
@@ -180,7 +180,8 @@ def test_grid_index(values, unit, limit, seed):
     """Intervals are those of the rounded differences."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
-    first, last = find_interval(build_grid(ascending), here, limit * unit)
+    grid = fill_grid(new_grid(len(ascending)), ascending, np.arange(len(ascending)))
+    first, last = find_interval(grid, here, limit * unit)
     near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
     assert last - first == len(near)
     assert not len(near) or (first, last) == (near[0], near[-1] + 1)

@@ -20,7 +20,6 @@ from pidselect.estimators.knn.grid_index import (
     PADDING,
     PADDING_,
     GridIndex,
-    build_grid,
     fill_grid,
     find_interval,
     find_intervals,
@@ -73,17 +72,10 @@ class ContinuousCandidates(NamedTuple):
     order: NDArray[np.int32]  # the samples in ascending order of their values
 
 
-class SortedCandidate(NamedTuple):
-    """The candidate that is being scored."""
-
-    ascending: FloatArray  # the sorted values, padded for a grid index
-    start: NDArray[np.uint32]  # of the cells of the grid index
-    rank: NDArray[Any]  # of each sample
-
-
 class SurrogateBatch32(NamedTuple):
     """Permutations of a candidate of one column, one per lane."""
 
+    observed_rank: NDArray[Any]  # (n_samples,): without a permutation
     x: NDArray[np.float32]  # (n_samples, lanes)
     rank: NDArray[Any]  # (n_samples, lanes): of each sample
     sample: NDArray[np.int32]  # (lanes, n_samples): by rank
@@ -165,55 +157,51 @@ def score_continuous(
 
     Ranks have the smallest type that holds them, or the stated one.
     """
-    n_samples, given = rows.shape[1], spaces.given_sorted.ascending
+    n_samples, n_given = rows.shape[1], len(spaces.given_sorted.ascending)
     if rank_type is None:
         rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
-    candidate = SortedCandidate(*new_grid(n_samples), np.empty(n_samples, dtype=rank_type))
     batch = SurrogateBatch32(
+        np.empty(n_samples, dtype=rank_type),
         np.empty((n_samples, LANES), dtype=np.float32),
         np.empty((n_samples, LANES), dtype=rank_type),
         np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_samples + WIDTH if len(given) else 0), dtype=rank_type),
+        np.empty((LANES, n_given + WIDTH if n_given else 0), dtype=rank_type),
     )
+    grids = GridIndexes(new_grid(n_samples), new_grid(n_given))
     work = new_workspace(n_samples, rule.k, rank_type)
     sums = np.empty((len(candidates.values), len(rows)), dtype=np.int64)
-    grid = build_grid(given)
-    sum_continuous(candidates, rows, spaces, rule, grid, candidate, batch, work, sums)
+    sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums)
     return sums
 
 
 @njit(**INNER)
-def sum_continuous(candidates, rows, spaces, rule, given, candidate, batch, work, sums):
+def sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums):
     """Score all candidates in all permutations, LANES at a time."""
-    ascending = candidate.ascending[PADDING : candidate.ascending.size - PADDING]
+    of_given = fill_grid(grids.given, spaces.given.values[0], spaces.given_sorted.sample)
     for c in range(sums.shape[0]):
-        of_samples = candidates.values[c]
-        for rank in range(ascending.size):
-            sample = candidates.order[c, rank]
-            ascending[rank] = of_samples[sample]
-            candidate.rank[sample] = rank
-        origin, scale = fill_grid(candidate.ascending, candidate.start)
-        x = GridIndex(candidate.ascending, candidate.start, origin, scale)
-        grids = GridIndexes(x, given)
+        values, order = candidates.values[c], candidates.order[c]
+        for rank in range(order.size):
+            batch.observed_rank[order[rank]] = rank
+        of_values = GridIndexes(fill_grid(grids.x, values, order), of_given)
         for start in range(0, rows.shape[0], LANES):
-            _fill(of_samples, candidate.rank, rows[start : start + LANES], spaces, batch)
+            _fill(values, rows[start : start + LANES], spaces, batch)
             work.sums[:] = 0
             for i in range(rows.shape[1]):
                 n_scanned = _find_nearest(batch, spaces, i, work.nearest)
-                _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
-                _count_given(batch, grids, spaces, rule, i, work)
+                _find_limits(batch, of_values, spaces, rule, (i, n_scanned), work)
+                _count_given(batch, of_values, spaces, rule, i, work)
             for lane in range(min(LANES, rows.shape[0] - start)):
                 sums[c, start + lane] = work.sums[lane]
 
 
 @njit(**INLINE)
-def _fill(values, ranks, rows, spaces, batch):
+def _fill(values, rows, spaces, batch):
     """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
     last = rows.shape[0] - 1
     for i in range(rows.shape[1]):
         for lane in range(LANES):
             sample = rows[min(lane, last), i]
-            rank = ranks[sample]
+            rank = batch.observed_rank[sample]
             batch.x[i, lane] = values[sample]
             batch.rank[i, lane] = rank
             batch.sample[lane, rank] = i

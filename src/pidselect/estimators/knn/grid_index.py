@@ -32,28 +32,23 @@ class GridIndex(NamedTuple):
     scale: float  # cells per unit
 
 
-def build_grid(ascending: FloatArray) -> GridIndex:
-    """Build the grid index of sorted values."""
-    values, start = new_grid(len(ascending))
-    values[PADDING : PADDING + len(ascending)] = ascending
-    return GridIndex(values, start, *fill_grid(values, start))
-
-
-def new_grid(n_values: int) -> tuple[FloatArray, NDArray[np.uint32]]:
-    """Allocate padded values, to be set, and the starts of two cells for each."""
+def new_grid(n_values: int) -> GridIndex:
+    """Allocate the grid index of padded values that are yet to be set."""
     values = np.full(2 * PADDING + n_values, np.inf)
     values[:PADDING] = -np.inf
-    return values, np.zeros(2 * n_values + 1, dtype=np.uint32)
+    return GridIndex(values, np.zeros(2 * n_values + 1, dtype=np.uint32), 0.0, 0.0)
 
 
 @njit(**INNER)
-def fill_grid(values: FloatArray, start: NDArray[np.uint32]) -> tuple[float, float]:
-    """Fill the starts of the cells of sorted, padded values; return the origin and the scale."""
-    n_values, n_cells = values.size - 2 * PADDING, start.size - 1
+def fill_grid(grid: GridIndex, column: FloatArray, order: NDArray[np.integer]) -> GridIndex:
+    """Return the grid index of the values of a column, sorted in this order."""
+    values, start, n_values = grid.values, grid.start, order.size
     if n_values == 0:
-        return 0.0, 0.0
+        return grid
+    for rank in range(n_values):
+        values[PADDING + rank] = column[order[rank]]
     first, last = values[PADDING], values[PADDING + n_values - 1]
-    width = max(last - first, 1e-300)
+    width, n_cells = max(last - first, 1e-300), start.size - 1
     scale = n_cells / width
     start[:] = 0
     for rank in range(n_values):
@@ -63,7 +58,7 @@ def fill_grid(values: FloatArray, start: NDArray[np.uint32]) -> tuple[float, flo
     for cell in range(n_cells):
         start[cell + 1] += start[cell]
     margin = ROUNDING_MARGIN * (max(abs(first), abs(last)) + width)
-    return first + margin, scale
+    return GridIndex(values, start, first + margin, scale)
 
 
 @njit(**INNER)
