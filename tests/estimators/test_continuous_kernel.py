@@ -71,12 +71,12 @@ def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n_given", [0, 1, 2, 4])
+@pytest.mark.parametrize(("n_given", "n"), [(0, 300), (1, 300), (1, 420), (2, 300), (4, 300)])
 @pytest.mark.parametrize("estimator", [KSG(scale=None), Mixed(scale=None), KSG(k=1), KSG(k=7)])
-def test_continuous_kernel(shape, n_given, estimator):
+def test_continuous_kernel(shape, n_given, n, estimator):
     rng = np.random.default_rng(n_given)
-    columns = [SHAPES[shape](rng, 300) for _ in range(2 + n_given)]
-    rows = permutations((7,), range(1, 20), 300)
+    columns = [SHAPES[shape](rng, n) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), n)
     quick, exact = both(estimator, columns, rows)
     assert quick.tolist() == exact.tolist()
 
@@ -204,3 +204,16 @@ def test_candidates_scored_together(monkeypatch):
     together = scorer.score_together(candidates, rows)
     alone = [scorer.score(Batch(candidate, rows)) for candidate in candidates]
     assert together.tolist() == np.array(alone).tolist()
+
+
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()])
+def test_one_column_given_sorted_or_by_lists(monkeypatch, estimator):
+    """The value does not depend on how S is searched."""
+    rng, values = np.random.default_rng(0), []
+    y, s, x = (Block((column(numbers),)) for numbers in rng.normal(size=(3, 100)))
+    tied = Block((column(rng.integers(0, 5, 100)),))
+    rows = permutations((7,), range(20), 100)
+    for fewest in (0, 101):
+        monkeypatch.setattr(binding, "MIN_SORTED_SAMPLES", fewest)
+        values.append(estimator.bind(y, s).score_together([x, tied, x + tied], rows).tolist())
+    assert values[0] == values[1]
