@@ -117,7 +117,8 @@ class Estimator(Protocol):
     about chi-square distributed under independence (estimates are then transformed to a symmetric
     scale before several estimators are compared); ``uses_ranks_only = True`` if the estimate is
     invariant under strictly monotone maps of a column, so that columns of equal ranks are
-    duplicates; ``uses_neighbours = True`` if its time grows faster than the number of samples, so
+    duplicates; ``needs_levels = True`` if it counts levels, so that no residuals can take their
+    place; ``uses_neighbours = True`` if its time grows faster than the number of samples, so
     that ``max_samples="auto"`` limits it to a part of many rows. An optional method ``estimate(x,
     target, given)`` returns a single value in nats, where that is faster than to bind.
     """

@@ -64,6 +64,7 @@ class Discrete(BaseEstimator):
 
     chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = True
+    needs_levels: ClassVar[bool] = True
 
     def __init__(self, correction: Correction = None) -> None:
         self.correction = correction

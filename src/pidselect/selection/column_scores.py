@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Step
@@ -71,15 +70,7 @@ def _bits_given_selected(
     known: Mapping[str, float],
 ) -> dict[str, float]:
     """Return the observed values of all features by the first estimator, the unknown ones anew."""
-    quiet, first = replace(context.executor, callbacks=CallbackList()), context.estimators[:1]
-    observed = replace(
-        context,
-        estimators=first,
-        is_portfolio=False,
-        n_permutations=0,
-        surrogates=("global",),  # nothing is permuted
-        executor=quiet,
-    )
+    observed = context.observed
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     inside = [feature for feature in given if feature.name not in known]
     outside = [c for c in pool.candidates if c not in selected and c.name not in known]

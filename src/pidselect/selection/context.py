@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 
 import numpy as np
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import Estimator
 from pidselect.estimators.discrete import target_entropy
 from pidselect.estimators.subsample import Subsample
+from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.executor import BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
+from pidselect.significance import GIVEN_ONLY, find_strata
 from pidselect.significance.sequential import max_permutations
 from pidselect.significance.standardize import PILOT_PERMUTATIONS, NullStandardizer
 
@@ -40,6 +42,11 @@ class NamedEstimator:
     def uses_ranks_only(self) -> bool:
         """Whether its values depend on the ranks of a column only."""
         return bool(getattr(self.estimator, "uses_ranks_only", False))
+
+    @property
+    def needs_levels(self) -> bool:
+        """Whether it counts levels, of which residuals have none."""
+        return bool(getattr(self.estimator, "needs_levels", False))
 
     @property
     def uses_neighbours(self) -> bool:
@@ -99,20 +106,52 @@ class SelectionContext:
             return None
         return NullStandardizer.from_pilot(pilot, [named.chi2_null for named in self.estimators])
 
+    @property
+    def observed(self) -> SelectionContext:
+        """The context of observed values by the first estimator: nothing is permuted."""
+        return replace(
+            self,
+            estimators=self.estimators[:1],
+            is_portfolio=False,
+            n_permutations=0,
+            surrogates=("global",),
+            executor=replace(self.executor, callbacks=CallbackList()),
+        )
+
     def schemes(self, given: Features) -> tuple[str, ...]:
-        """Return the schemes that differ: with an empty conditioning set, "local" is "global"."""
-        if any(len(feature.block) for feature in given) or "global" not in self.surrogates:
-            return self.surrogates
-        return tuple(scheme for scheme in self.surrogates if scheme != "local")
+        """Return the schemes that apply to a conditioning set.
+
+        Without one, "local" and "residual" are "global". Where permutations within the levels of a
+        discrete one are exact, they take the place of "global" and "residual", which needs numbers.
+        """
+        schemes, block = self.surrogates, joint_block(given)
+        if not len(block) and "global" in schemes:
+            return tuple(scheme for scheme in schemes if scheme not in GIVEN_ONLY)
+        if "residual" not in schemes or not len(block):
+            return schemes
+        if find_strata(block, self.groups) is not None:
+            others = (s for s in schemes if s not in ("global", "local", "residual"))
+            return (*others, "local")
+        if any(named.needs_levels for named in self.estimators):
+            return tuple(dict.fromkeys("local" if s == "residual" else s for s in schemes))
+        return schemes
 
     def bind(
-        self, given: Sequence[Features], schemes: Sequence[str], n_concurrent: int = 1
+        self,
+        given: Sequence[Features],
+        schemes: Sequence[str],
+        n_concurrent: int = 1,
+        columns: Sequence[Sequence[Column]] | None = None,
     ) -> tuple[BoundScorers, ...]:
-        """Bind to the target and to each conditioning set; `n_concurrent` share the memory."""
+        """Bind to the target and to each conditioning set; `n_concurrent` share the memory.
+
+        `columns` are those of the candidates of each set, which "residual" regresses on it.
+        """
         return self.executor.bind(
             [(named.estimator, named.subsample) for named in self.estimators],
             self.target,
             [joint_block(features) for features in given],
             [(scheme, self.groups) for scheme in schemes],
             n_concurrent,
+            columns if "residual" in schemes else None,
         )

@@ -23,7 +23,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import SequentialBackend, get_active_backend
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
@@ -33,6 +33,7 @@ from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
+from pidselect.significance.regression import Regression
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22
@@ -108,10 +109,15 @@ class BoundScorers:
 
     scorers: tuple[Scorer, ...]
     samplers: tuple[PermutationSampler, ...]
+    regression: Regression | None = None  # on S, of which the residuals are scored
+
+    def block(self, block: Block) -> Block:
+        """Return a candidate as it is scored."""
+        return block if self.regression is None else self.regression.residual(block)
 
     def score(self, block: Block, rows: Any) -> FloatArray:
         """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
-        batch = Batch.of_permutations(block, rows)
+        batch = Batch.of_permutations(self.block(block), rows)
         return np.array([scorer.score(batch) for scorer in self.scorers])
 
 
@@ -238,17 +244,20 @@ class Executor:
         given: Sequence[Block],
         schemes: Sequence[tuple[str, IntArray | None]],
         n_concurrent: int = 1,
+        columns: Sequence[Sequence[Column]] | None = None,
     ) -> tuple[BoundScorers, ...]:
         """Bind estimators and schemes to each conditioning set, in as many threads as jobs.
 
         An estimator may be limited to a subsample; samples are then permuted within it and within
-        the rest.
+        the rest. If `columns` are given, for each set, they and the target are regressed on it.
         """
         memory = max(1, self.max_memory // (n_concurrent * len(estimators)))
         n_samples, device = target.n_samples, self.device
         parts = next((part.parts for _, part in estimators if part is not None), None)
 
-        def bind_estimator(one: Estimator, part: Subsample | None, block: Block) -> Scorer:
+        def bind_estimator(
+            one: Estimator, part: Subsample | None, target: Block, block: Block
+        ) -> Scorer:
             if part is None:
                 return device.bind(one, target, block, memory, n_concurrent)
             taken = part.take(target), part.take(block)
@@ -259,15 +268,18 @@ class Executor:
                 return device.sampler(name, block, n_samples, groups)
             return bind_in_parts(name, block, parts, groups)
 
-        def bind(block: Block) -> BoundScorers:
+        def bind(block: Block, regressed: Sequence[Column]) -> BoundScorers:
+            regression = None if columns is None else Regression.of(target, regressed, block)
+            left = target if regression is None else regression.target
             return BoundScorers(
-                tuple(bind_estimator(one, part, block) for one, part in estimators),
+                tuple(bind_estimator(one, part, left, block) for one, part in estimators),
                 tuple(bind_sampler(name, groups, block) for name, groups in schemes),
+                regression,
             )
 
         n_threads = effective_n_jobs(self.n_jobs) if device.is_cpu else 1
         with ThreadPoolExecutor(max(1, min(n_threads, len(given)))) as threads:
-            return tuple(threads.map(bind, given))
+            return tuple(threads.map(bind, given, columns or [()] * len(given)))
 
     # --- tasks ----------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.rows import UsedRows, choose_rows
 from pidselect.selection.step_test import run_test
 from pidselect.selection.validation import Parameters
-from pidselect.significance import FINAL, check_groups, first_smallest
+from pidselect.significance import FINAL, GIVEN_ONLY, check_groups, first_smallest
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -197,7 +197,7 @@ def record_settings(
         alpha=context.alpha,
         n_permutations="auto" if context.n_permutations is None else context.n_permutations,
         n_pilot=context.n_pilot,
-        surrogates=tuple(s for s in context.surrogates if s != "local" or takes_portfolio),
+        surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or takes_portfolio),
         shared_permutations=context.shared_permutations,
         n_groups=None if context.groups is None else len(np.unique(context.groups)),
         backward=parameters.backward,

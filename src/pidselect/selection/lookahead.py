@@ -160,11 +160,13 @@ class JointSearch:
             return None
         subsets = list(dict.fromkeys(start for _, start in pairs))  # each is bound once
         given = tuple((*self.given, *start) for start in subsets)
+        of_each = tuple([c for c, start in pairs if start == subset] for subset in subsets)
+        schemes = context.schemes(given[0])
         scores = ConditionalMI(
             context,
             tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
-            context.surrogates,
-            Binding(context, context.surrogates, given, n_concurrent=len(subsets)),
+            schemes,
+            Binding(context, schemes, given, of_each, n_concurrent=len(subsets)),
             tuple(subsets.index(start) for _, start in pairs),
             (START, len(self.given), 1),
         )

@@ -41,6 +41,7 @@ from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import StepScores
+from pidselect.significance import GIVEN_ONLY
 
 # --- terms --------------------------------------------------------------------------------------
 
@@ -214,7 +215,7 @@ class Pairwise(BaseEstimator):
         # Without constant fixed columns, which would count in every mean.
         varying = [f for f in self.conditioning_set(fixed, selected) if len(f.block)]
         self.check(context, [*candidates, *varying])
-        schemes = tuple(scheme for scheme in context.surrogates if scheme != "local")
+        schemes = tuple(scheme for scheme in context.surrogates if scheme not in GIVEN_ONLY)
         if not schemes:
             raise ValueError(
                 f"surrogates={context.surrogates!r}: local surrogates permute a candidate among "

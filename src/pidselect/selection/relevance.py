@@ -163,9 +163,8 @@ def run_subset_tests(
     """
     shape = (len(subsets), len(features))
     found = SubsetTests(np.zeros(shape), np.full(shape, np.inf), np.zeros(shape))
-    for scheme in context.schemes(subsets[-1]):
-        one_scheme = replace(context, surrogates=(scheme,))
-        new = _test_one_scheme(one_scheme, features, subsets, found.p_values)
+    for test in range(max(len(context.schemes(subset)) for subset in subsets)):
+        new = _run_test(context, test, features, subsets, found.p_values)
         found = SubsetTests(
             np.maximum(found.p_values, new.p_values),
             np.minimum(found.scores, new.scores),
@@ -176,22 +175,23 @@ def run_subset_tests(
     return found
 
 
-def _test_one_scheme(
+def _run_test(
     context: SelectionContext,
+    test: int,
     features: Features,
     subsets: Sequence[Features],
     known: FloatArray,
 ) -> SubsetTests:
     """Test with all permutations, or with fewer if nothing can become significant.
 
-    `known` are p-values by other schemes.
+    `known` are p-values of other tests.
     """
     n, first_test = context.fixed_n_permutations, 1 + context.n_pilot
     n_tests, stops = known.size, [*(m for m in INTERIM if m < n), n]
     context.executor.callbacks.on_stage(
         "roles", len(features), n_tests * len(context.estimators) * (first_test + n), False
     )
-    values = _score(context, features, subsets, range(first_test + stops[0]))
+    values = _score(context, test, features, subsets, range(first_test + stops[0]))
     standardizer = context.standardizer(values[..., 1:first_test])
     assert standardizer is not None  # scores given different subsets are not comparable in bits
     standardized = standardizer.apply(values)
@@ -199,7 +199,9 @@ def _test_one_scheme(
     observed, surrogates = scores[:, 0], scores[:, first_test:]
     for stop in stops:
         if stop > (done := surrogates.shape[1]):
-            more = _score(context, features, subsets, range(first_test + done, first_test + stop))
+            more = _score(
+                context, test, features, subsets, range(first_test + done, first_test + stop)
+            )
             surrogates = np.hstack([surrogates, standardizer.apply(more).max(axis=1)])
         p_values = step_down_p_values(observed, surrogates)
         # The smallest p-values if no further permutation reaches the observed values.
@@ -212,18 +214,24 @@ def _test_one_scheme(
 
 
 def _score(
-    context: SelectionContext, features: Features, subsets: Sequence[Features], permutations: range
+    context: SelectionContext,
+    test: int,
+    features: Features,
+    subsets: Sequence[Features],
+    permutations: range,
 ) -> FloatArray:
     """Return values in nats, shape (n_subsets * n_features, n_estimators, n_permutations).
+
+    Each is tested by one of the schemes of its subset, if there are fewer by the last.
 
     Subsets are bound one after the other, so that each may use all the memory. They share
     permutations as far as the scheme allows.
     """
     stream_key = (RELEVANCE, OTHERS_STREAM)
-    values = [
-        cmi_given(context, features, subset, stream_key).score(permutations)[0]
-        for subset in subsets
-    ]
+    values = []
+    for subset in subsets:
+        tests = cmi_given(context, features, subset, stream_key).one_by_one()
+        values.append(tests[min(test, len(tests) - 1)].score(permutations)[0])
     return np.concatenate(values)
 
 

@@ -17,7 +17,7 @@ from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
-from pidselect.selection.pool import Feature, Features
+from pidselect.selection.pool import Feature, Features, joint_block
 from pidselect.significance import PermutationSampler
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
@@ -49,6 +49,12 @@ class CandidateScores(Protocol):
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of the tests one by one, or itself if they are computed together."""
 
+    def information(self, values: FloatArray) -> FloatArray:
+        """Return the observed values by the first estimator, in nats, shape (n_candidates,).
+
+        `values` are those of the first test.
+        """
+
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return the conditioning set of a test; None for that of the step."""
 
@@ -79,6 +85,10 @@ class StepScores:
         """Return itself."""
         return (cast(CandidateScores, self),)
 
+    def information(self, values: FloatArray) -> FloatArray:
+        """Return the values of the first test."""
+        return np.asarray(values[0, :, 0, 0])
+
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return None: that of the step."""
         return None
@@ -91,12 +101,17 @@ class Binding:
     context: SelectionContext
     schemes: tuple[str, ...]
     given: tuple[Features, ...]  # the conditioning sets
+    candidates: tuple[Features, ...]  # of each set
     n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
 
     @cached_property
     def bound(self) -> tuple[BoundScorers, ...]:
         """The estimators and schemes bound to every conditioning set."""
-        return self.context.bind(self.given, self.schemes, self.n_concurrent)
+        columns = [
+            list({column.name: column for column in joint_block(some).columns}.values())
+            for some in self.candidates
+        ]
+        return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +162,15 @@ class ConditionalMI(StepScores, ScoringJob):
             taken=(schemes, places, estimator),
         )
 
+    def information(self, values: FloatArray) -> FloatArray:
+        """Return the values of the first test, or those of the data as they are."""
+        if "residual" not in self.binding.schemes:
+            return super().information(values)
+        observed = self.context.observed
+        binding = replace(self.binding, context=observed, schemes=observed.surrogates)
+        raw = replace(self, context=observed, schemes=observed.surrogates, binding=binding)
+        return np.asarray(replace(raw, whole=None, taken=()).score(range(1))[0, :, 0, 0])
+
     def kinds(self) -> IntArray:
         """Return a number for the feature type and the number of levels of every candidate."""
         number: dict[Any, int] = {}
@@ -170,7 +194,8 @@ class ConditionalMI(StepScores, ScoringJob):
             return
         for start in range(0, len(given), size):
             some = slice(start, start + size)
-            binding = replace(self.binding, given=given[some])
+            candidates = self.binding.candidates[some]
+            binding = replace(self.binding, given=given[some], candidates=candidates)
             set_of = tuple(range(len(binding.given)))
             yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
@@ -201,7 +226,7 @@ class ConditionalMI(StepScores, ScoringJob):
         bound = scores.binding.bound[scores.set_of[places[0]]]
         features = [scores.candidates[place] for place in places]
         columns = () if self.context.shared_permutations else features[0].columns
-        blocks = [feature.block for feature in features]
+        blocks = [bound.block(feature.block) for feature in features]
         n_tests, _, n_estimators = scores.shape
         values = np.empty((n_tests, len(blocks), n_estimators, len(permutations)))
         for test, sampler in enumerate(scores.samplers(bound)):
@@ -225,7 +250,7 @@ def cmi_given(
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates with one conditioning set."""
     schemes, set_of = context.schemes(given), (0,) * len(candidates)
-    binding = Binding(context, schemes, (given,), n_concurrent)
+    binding = Binding(context, schemes, (given,), (candidates,), n_concurrent)
     return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
 
 
@@ -245,7 +270,8 @@ def cmi_given_each(
     if context.n_permutations is not None:
         n_concurrent = min(n_concurrent, N_CONCURRENT)
     schemes, set_of = context.schemes(largest), tuple(range(len(given)))
-    binding = Binding(context, schemes, tuple(given), n_concurrent)
+    each = tuple((candidate,) for candidate in candidates)
+    binding = Binding(context, schemes, tuple(given), each, n_concurrent)
     return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
 
 

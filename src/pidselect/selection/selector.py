@@ -93,7 +93,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     n_permutations : int or "auto", default=200
         The number of surrogates of each candidate. "auto" is a sequential test that stops as soon
         as it is decided; 0 omits all tests, so that `max_features` ends the selection.
-    surrogates : str or tuple of str, default=("global", "local")
+    surrogates : str or tuple of str, default=("global", "residual")
         The surrogate scheme: "global" permutes all samples, or those within each group passed to
         `fit`; "local" permutes samples that are similar in the conditioning set; "shift" shifts a
         time series circularly; "blocks" exchanges whole groups. Of several schemes, the largest
@@ -216,7 +216,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         *,
         alpha: float = 0.05,
         n_permutations: int | Literal["auto"] = 200,
-        surrogates: str | tuple[str, ...] = ("global", "local"),
+        surrogates: str | tuple[str, ...] = ("global", "residual"),
         shared_permutations: bool = True,
         backward: Literal["minimum", "maximum"] | None = "minimum",
         lookahead: int = 1,

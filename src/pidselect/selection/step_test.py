@@ -191,7 +191,7 @@ def run_test(
         np.concatenate([test.bits for test in tests]),
         np.concatenate([test.estimators for test in tests]),
         tuple(surrogates for test in tests for surrogates in test.surrogates),
-        tests[0].information,
+        parts[0].information(tests[0].values) / BIT,
     )
     executor.save_result(test_id, partial(_to_saved, result, statistic, keep_surrogates))
     return result
@@ -219,10 +219,10 @@ class _RunningTest:
         self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
         best, observed = standardized.max(axis=2), values[..., 0]
+        self.values = values[..., :1]
         self.estimators = standardized[..., 0].argmax(axis=2)
         bits = np.take_along_axis(observed, self.estimators[..., np.newaxis], axis=2)[..., 0] / BIT
         self.bits = np.minimum(bits, context.max_bits)
-        self.information = observed[0, :, 0] / BIT
         self.observed = best[..., 0]
         self.surrogates = self._kept(best[..., first_test:])
 

@@ -23,6 +23,7 @@ from pidselect.significance.rng import (
     permutations,
 )
 from pidselect.significance.surrogates import (
+    GIVEN_ONLY,
     SURROGATES,
     WITHIN_PARTS,
     PermutationSampler,
@@ -30,12 +31,14 @@ from pidselect.significance.surrogates import (
     bind_in_parts,
     bind_scheme,
     check_groups,
+    find_strata,
 )
 
 __all__ = [
     "BACKWARD",
     "FINAL",
     "FORWARD",
+    "GIVEN_ONLY",
     "LOOKAHEAD",
     "MEMBERS",
     "RELEVANCE",
@@ -51,6 +54,7 @@ __all__ = [
     "check_groups",
     "check_resolution",
     "critical_value",
+    "find_strata",
     "first_largest",
     "first_smallest",
     "is_significant",

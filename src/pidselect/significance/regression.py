@@ -21,7 +21,7 @@ Science, for the metric.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
@@ -86,6 +86,32 @@ class Residual(NamedTuple):
 
     column: Column
     r_squared: float  # of left-out samples, on the scale of normal scores
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """The target and the candidates of a step, regressed on S."""
+
+    target: Block
+    found: Mapping[str, Residual]  # by the names of columns
+
+    @classmethod
+    def of(cls, target: Block, columns: Sequence[Column], given: Block) -> Regression:
+        """Regress the target and the columns of candidates; not if S is empty."""
+        if not len(given):
+            return cls(target, {})
+        # A column may have the same name as the target.
+        found = residuals(given, [*target.columns, *columns])
+        n_target = len(target.columns)
+        left = Block(tuple(residual.column for residual in found[:n_target]))
+        names = (column.name for column in columns)
+        return cls(left, dict(zip(names, found[n_target:], strict=True)))
+
+    def residual(self, block: Block) -> Block:
+        """Return a candidate whose columns are replaced by their residuals."""
+        if not self.found:
+            return block
+        return Block(tuple(self.found[column.name].column for column in block.columns))
 
 
 def residuals(given: Block, columns: Sequence[Column]) -> list[Residual]:
@@ -456,7 +482,8 @@ def _refine(response: _Response, z: FloatArray) -> None:
     """Fit a response that depends on S closely with a metric of its own, and with trees."""
     best_view = response.view
     if z.shape[1] > 1:
-        metric, widths = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1])), METRIC_WIDTHS
+        metric = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1]))
+        widths: tuple[float, ...] = METRIC_WIDTHS
         for _ in range(N_METRICS):
             fitted = response.views[best_view] - response.residuals
             metric = _learn_metric(z, metric, fitted)

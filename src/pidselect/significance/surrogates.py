@@ -7,6 +7,8 @@ in permutation m, sample i has the value of sample ``rows[m, i]``.
 "global"    permutes all samples, or those of a group: exact if the candidate is independent of
             (y, S)
 "local"     local permutation among samples near in S (Runge 2018): keeps the dependence on S
+"residual"  the same, of what a regression on S leaves of the candidate, with what it leaves of the
+            target: for candidates that S nearly determines
 "shift"     circular shift of all rows: keeps the candidate's autocorrelation
 "blocks"    permutes whole groups: keeps rows of a group together
 ==========  ===================================================================================
@@ -102,11 +104,8 @@ def permute_locally(
     """
     if not len(given):
         return permute_globally(given, n_samples, groups)
-    if all(column.is_discrete for column in given.columns):
-        levels = given.codes()
-        strata = levels if groups is None else _joint_codes(levels, groups)
-        if n_neighbours * (strata.max() + 1) <= n_samples:
-            return partial(_sample, "within", partition(strata))
+    if (strata := find_strata(given, groups, n_neighbours)) is not None:
+        return partial(_sample, "within", partition(strata))
     nearest = nearest_samples(given, n_samples, groups, n_neighbours + 1)
     if groups is None:
         return partial(_sample, "local", nearest)
@@ -115,6 +114,20 @@ def permute_locally(
     if not is_small.any():
         return partial(_sample, "local", nearest)
     return partial(_sample_local_or_within, nearest, partition(groups), is_small)
+
+
+def find_strata(
+    given: Block, groups: IntArray | None, n_neighbours: int = NEIGHBOURS
+) -> IntArray | None:
+    """Return the joint level of S, and group, of every sample, within which permutation is exact.
+
+    None if S has a column that is not discrete, or levels of fewer than `n_neighbours` samples.
+    """
+    if not len(given) or not all(column.is_discrete for column in given.columns):
+        return None
+    levels = given.codes()
+    strata = levels if groups is None else _joint_codes(levels, groups)
+    return strata if n_neighbours * (strata.max() + 1) <= len(strata) else None
 
 
 def shift(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
@@ -167,12 +180,16 @@ def permute_blocks(given: Block, n_samples: int, groups: IntArray | None) -> Per
 SURROGATES: dict[str, SurrogateScheme] = {
     "global": permute_globally,
     "local": permute_locally,
+    "residual": permute_locally,
     "shift": shift,
     "blocks": permute_blocks,
 }
 
 #: Schemes of exchangeable rows, which can be permuted within parts of the rows.
-WITHIN_PARTS = frozenset({"global", "local"})
+WITHIN_PARTS = frozenset({"global", "local", "residual"})
+
+#: Schemes that permute all samples if there is no S.
+GIVEN_ONLY = frozenset({"local", "residual"})
 
 #: Schemes that are known to return permutations; what is registered later is checked.
 OWN_SCHEMES = frozenset(SURROGATES.values())
