@@ -199,13 +199,13 @@ class SelectionOptions:
         metavar="N|auto",
     )
     surrogates: str = selecting(
-        "global,local",
+        "global,residual",
         f"Surrogate schemes: {', '.join(SURROGATE_NAMES)}; of several, all must reject. shift is "
         "for time series.",
         **some_of(*SURROGATE_NAMES),
     )
     backward: Literal["minimum", "maximum", "none"] = selecting(
-        "minimum", "Test statistic of backward elimination, or none."
+        "maximum", "Test statistic of backward elimination, or none."
     )
     lookahead: int = selecting(
         1, "Test pairs (2) or triples (3) where no single candidate is significant."

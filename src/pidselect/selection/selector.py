@@ -95,14 +95,17 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         as it is decided; 0 omits all tests, so that `max_features` ends the selection.
     surrogates : str or tuple of str, default=("global", "residual")
         The surrogate scheme: "global" permutes all samples, or those within each group passed to
-        `fit`; "local" permutes samples that are similar in the conditioning set; "shift" shifts a
-        time series circularly; "blocks" exchanges whole groups. Of several schemes, the largest
-        p-value counts; if nothing is significant under one, those after it are left out.
+        `fit`; "local" permutes samples that are similar in the conditioning set S; "residual" does
+        the same with what regressions on S leave of candidate and target, so that functions of
+        selected features are not included, and "global" beside it permutes these residuals, too;
+        "shift" shifts a time series circularly; "blocks" exchanges whole groups. Of several
+        schemes, the largest p-value counts; if nothing is significant under one, those after it
+        are left out. With "residual" and discrete S, samples are permuted within the levels of S.
     shared_permutations : bool, default=True
         Whether all candidates are permuted alike, which preserves their dependence and so the power
         of the test among correlated candidates.
-    backward : {"minimum", "maximum", None}, default="minimum"
-        The null statistic of backward elimination; None omits it.
+    backward : {"maximum", "minimum", None}, default="maximum"
+        The null statistic of backward elimination, over all selected features; None omits it.
     lookahead : int, default=1
         The largest size of tuples (2 for pairs) that are tested where no single candidate is
         significant. The sizes share alpha.
@@ -186,7 +189,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     -----
     The algorithm is that of [1]_, extended by portfolios of estimators, local surrogates,
     look-ahead and sequential tests. Its settings are ``PIDSelector(estimator="ksg",
-    surrogates="global", shared_permutations=False)``.
+    surrogates="global", shared_permutations=False, backward="minimum")``.
 
     References
     ----------
@@ -218,7 +221,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         n_permutations: int | Literal["auto"] = 200,
         surrogates: str | tuple[str, ...] = ("global", "residual"),
         shared_permutations: bool = True,
-        backward: Literal["minimum", "maximum"] | None = "minimum",
+        backward: Literal["minimum", "maximum"] | None = "maximum",
         lookahead: int = 1,
         n_random_starts: int = 0,
         max_features: int | None = None,
