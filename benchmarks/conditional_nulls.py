@@ -1,11 +1,15 @@
-"""Functions of a kept column: how often they are included though they tell nothing new."""
+"""Functions of selected features: how often they are included, and what is found beside them.
+
+In each data set a conditioning set S is given and one candidate x is tested. In the nulls, x and y
+are both functions of S with independent noise, so that x adds nothing; in the alternatives it does.
+"""
 
 from __future__ import annotations
 
-import math
 from argparse import Namespace
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from common import fit, interval, parser, repeat, show, write
@@ -14,142 +18,333 @@ from numpy.typing import NDArray
 from pidselect import PIDSelector
 
 Array = NDArray[np.float64]
+Generator = np.random.Generator
+Shape = Literal["smooth", "kink or jump", "alternative"]
 
-SIZES = (500, 1000)
-RELEVANT_RUNS = 50
-MOST = 7.5  # percent of the data sets in any row
+SIZES = (300, 500, 1000)
+POWER_SIZE = 200
+N_PERMUTATIONS = 99
+LIMITS: dict[Shape, float | None] = {"smooth": 10.0, "kink or jump": 25.0, "alternative": None}
 
-#: Schemes of surrogates; without a choice, the selector's default.
-SURROGATES: dict[str, str | tuple[str, ...]] = {
-    "global": "global",
-    "local": "local",
-    "both": ("global", "local"),
+#: Surrogate schemes that are compared.
+SCHEMES: dict[str, tuple[str, ...]] = {
+    "global and local": ("global", "local"),
+    "global and residual": ("global", "residual"),
 }
 
 
-def noisy(values: Array, percent: float, rng: np.random.Generator) -> Array:
-    """Add normal noise of a share of the standard deviation."""
-    return values + percent / 100.0 * float(values.std()) * rng.standard_normal(len(values))
+class Data(NamedTuple):
+    """The conditioning set, a candidate and a target."""
 
-
-def correlated(s: Array, correlation: float, rng: np.random.Generator) -> Array:
-    """Return a normal column so correlated with s."""
-    return correlation * s + math.sqrt(1 - correlation**2) * rng.standard_normal(len(s))
+    given: NDArray[Any]  # (n_samples, n_given)
+    x: NDArray[Any]
+    y: NDArray[Any]
 
 
 class Case(NamedTuple):
-    """A second column: what it is, how it is made of s, and whether the target heeds it."""
+    """How data are made, and what is asked of the test."""
 
-    words: str
-    make: Callable[[Array, np.random.Generator], Array]
-    relevant: bool = False
+    make: Callable[[Generator, int], Data]
+    shape: Shape = "smooth"
 
 
-# An exact copy is set aside before any test. The next one is no copy to that check, but one to any
-# estimator; so are cube and exp to those that take ranks.
-CASES = {
-    "copy": Case("exact copy", lambda s, rng: s.copy()),
-    "copy0": Case("copy + 0.0001 % noise", lambda s, rng: noisy(s, 1e-4, rng)),
-    "cube": Case("s^3", lambda s, rng: s**3),
-    "exp": Case("exp(s)", lambda s, rng: np.exp(s)),
-    "copy1": Case("copy + 1 % noise", lambda s, rng: noisy(s, 1, rng)),
-    "copy5": Case("copy + 5 % noise", lambda s, rng: noisy(s, 5, rng)),
-    "copy30": Case("copy + 30 % noise", lambda s, rng: noisy(s, 30, rng)),
-    "square10": Case("s^2 + 10 % noise", lambda s, rng: noisy(s**2, 10, rng)),
-    "square30": Case("s^2 + 30 % noise", lambda s, rng: noisy(s**2, 30, rng)),
-    "relevant0": Case("relevant, correlation 0", lambda s, rng: correlated(s, 0.0, rng), True),
-    "relevant80": Case("relevant, correlation 0.8", lambda s, rng: correlated(s, 0.8, rng), True),
-    "relevant95": Case("relevant, correlation 0.95", lambda s, rng: correlated(s, 0.95, rng), True),
+# --- nulls ----------------------------------------------------------------------------------------
+
+
+def normal(n_columns: int) -> Callable[[Generator, int], Array]:
+    """Return a maker of independent normal columns."""
+    return lambda rng, n: rng.standard_normal((n, n_columns))
+
+
+def uniform(n_columns: int) -> Callable[[Generator, int], Array]:
+    """Return a maker of uniform columns."""
+    return lambda rng, n: rng.uniform(size=(n, n_columns))
+
+
+def lognormal(n_columns: int, deviation: float = 1.0) -> Callable[[Generator, int], Array]:
+    """Return a maker of lognormal columns."""
+    return lambda rng, n: np.exp(deviation * rng.standard_normal((n, n_columns)))
+
+
+def correlated(n_columns: int, correlation: float) -> Callable[[Generator, int], Array]:
+    """Return a maker of normal columns, each pair with this correlation."""
+
+    def make(rng: Generator, n: int) -> Array:
+        common, own = rng.standard_normal((n, 1)), rng.standard_normal((n, n_columns))
+        return np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+
+    return make
+
+
+def height_and_weight(rng: Generator, n: int) -> Array:
+    """Return heights in metres and weights in kilograms."""
+    height = rng.normal(1.7, 0.1, n)
+    return np.column_stack([height, np.exp(rng.normal(4.3, 0.2, n))])
+
+
+def total(given: Array) -> Array:
+    """Return the sum of the columns."""
+    return np.asarray(given.sum(axis=1))
+
+
+def friedman(given: Array) -> Array:
+    """Return Friedman's first function over its standard deviation."""
+    a, b, c, d, e = given.T
+    return np.asarray((10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e) / 4.9)
+
+
+def body_mass(given: Array) -> Array:
+    """Return weight over squared height, over its standard deviation."""
+    values = given[:, 1] / given[:, 0] ** 2
+    return np.asarray(values / values.std())
+
+
+def same_function(
+    make_given: Callable[[Generator, int], Array],
+    function: Callable[[Array], Array],
+    noise: float,
+    rng: Generator,
+    n: int,
+) -> Data:
+    """Return x and y that are the same function of S with independent normal noise."""
+    given = make_given(rng, n)
+    errors = noise * rng.standard_normal((2, n))
+    return Data(given, function(given) + errors[0], function(given) + errors[1])
+
+
+#: Name: the columns of S, the function of them, the standard deviations of the noise, the shape.
+FUNCTIONS: dict[str, tuple[Any, Callable[[Array], Array], tuple[float, ...], Shape]] = {
+    "total of 2": (normal(2), total, (0.02, 0.1, 0.3), "smooth"),
+    "total of 3": (normal(3), total, (0.02, 0.1, 0.3, 1.0), "smooth"),
+    "total of 5": (normal(5), total, (0.02, 0.1, 0.3), "smooth"),
+    "total of 12": (normal(12), total, (0.1,), "smooth"),
+    "total of 3, correlation 0.9": (correlated(3, 0.9), total, (0.02, 0.1), "smooth"),
+    "total of 3 lognormal": (lognormal(3), total, (0.1, 0.3), "smooth"),
+    "total of 2, 4 others given": (normal(6), lambda s: s[:, 0] + s[:, 1], (0.1,), "smooth"),
+    "s": (normal(1), total, (0.02, 0.1, 1.0), "smooth"),
+    "s^2": (normal(1), lambda s: s[:, 0] ** 2, (0.02, 0.1, 0.3), "smooth"),
+    "sin 3s": (normal(1), lambda s: np.sin(3 * s[:, 0]), (0.02, 0.1, 0.3), "smooth"),
+    "sin 8s": (normal(1), lambda s: np.sin(8 * s[:, 0]), (0.1, 0.3), "smooth"),
+    "tanh 4s": (normal(1), lambda s: np.tanh(4 * s[:, 0]), (0.02, 0.1), "smooth"),
+    "s1 s2": (normal(2), lambda s: s[:, 0] * s[:, 1], (0.02, 0.1, 0.3), "smooth"),
+    "s1 s2 + s3": (normal(3), lambda s: s[:, 0] * s[:, 1] + s[:, 2], (0.1, 0.3), "smooth"),
+    "s1 s2 s3": (normal(3), lambda s: s.prod(axis=1), (0.1, 0.3), "smooth"),
+    "s1 / s2": (lognormal(2, 0.4), lambda s: s[:, 0] / s[:, 1], (0.02, 0.1), "smooth"),
+    "exp(s1 + s2)": (normal(2), lambda s: np.exp(total(s) / 2), (0.1, 0.3), "smooth"),
+    "sum of 3 sines": (normal(3), lambda s: total(np.sin(2 * s)), (0.1, 0.3), "smooth"),
+    "sine of a total of 3": (normal(3), lambda s: np.sin(2 * total(s)), (0.1, 0.3), "smooth"),
+    "Friedman I": (uniform(5), friedman, (0.1, 0.3), "smooth"),
+    "body mass index": (height_and_weight, body_mass, (0.05, 0.1), "smooth"),
+    "|s|": (normal(1), lambda s: np.abs(s[:, 0]), (0.02, 0.1), "kink or jump"),
+    "|s1 - s2|": (normal(2), lambda s: np.abs(s[:, 0] - s[:, 1]), (0.1, 0.3), "kink or jump"),
+    "norm of 2": (normal(2), lambda s: np.hypot(s[:, 0], s[:, 1]), (0.1,), "kink or jump"),
+    "maximum of 3": (normal(3), lambda s: s.max(axis=1), (0.1, 0.3), "kink or jump"),
+    "sign(s1) s2": (normal(2), lambda s: np.sign(s[:, 0]) * s[:, 1], (0.1,), "kink or jump"),
+    "step": (normal(1), lambda s: 2.0 * (s[:, 0] > 0.3) + 0.3 * s[:, 0], (0.1,), "kink or jump"),
+    "two steps": (
+        *(normal(2), lambda s: 2.0 * (s[:, 0] > 0.3) + 1.5 * (s[:, 1] > -0.2)),
+        *((0.1,), "kink or jump"),
+    ),
+    "floor 2s": (normal(1), lambda s: np.floor(2 * s[:, 0]), (0.1,), "kink or jump"),
 }
 
-# What the target is of s, and the standard deviation of its noise. The less noise, the narrower is
-# the curve that s and y lie on, and the more a surrogate of x, which leaves it, differs from x.
-TARGETS: dict[str, tuple[Callable[[Array], Array], float]] = {
-    "s + 0.5 noise": (lambda s: s, 0.5),
-    "sin(2 s) + 0.3 noise": (lambda s: np.sin(2 * s), 0.3),
-    "sin(2 s) + 0.1 noise": (lambda s: np.sin(2 * s), 0.1),
-}
+
+def independent(rng: Generator, n: int) -> Data:
+    """Return x that depends on nothing."""
+    given = rng.standard_normal((n, 2))
+    return Data(given, rng.standard_normal(n), total(given) + 0.5 * rng.standard_normal(n))
 
 
-def included(name: str, target: str, n_samples: int, settings: dict[str, Any], seed: int) -> bool:
-    """Return whether the second column is included beside s, in one data set."""
-    rng = np.random.default_rng(seed)
-    signal, deviation = TARGETS[target]
-    case = CASES[name]
-    s = rng.standard_normal(n_samples)
-    y = signal(s) + deviation * rng.standard_normal(n_samples)
-    x = case.make(s, rng)
-    selector = PIDSelector(
-        **settings, fixed_features=[0], backward=None, n_jobs=1, random_state=seed
+def exact_total(rng: Generator, n: int) -> Data:
+    """Return x that S determines, and y with little noise."""
+    given = rng.standard_normal((n, 3))
+    return Data(given, total(given), total(given) + 0.1 * rng.standard_normal(n))
+
+
+def different_functions(rng: Generator, n: int) -> Data:
+    """Return x linear in S, and y not."""
+    given = rng.standard_normal((n, 3))
+    a, b, c = given.T
+    errors = 0.1 * rng.standard_normal((2, n))
+    return Data(given, a + b + errors[0], np.sin(2 * a) + b * c + errors[1])
+
+
+def uneven_noise(rng: Generator, n: int) -> Data:
+    """Return totals of three whose noise grows with the first."""
+    given = rng.standard_normal((n, 3))
+    errors = 0.3 * np.abs(given[:, 0]) * rng.standard_normal((2, n))
+    return Data(given, total(given) + errors[0], total(given) + errors[1])
+
+
+def of_classes(n_classes: int, rng: Generator, n: int) -> Data:
+    """Return a total of three as x, and another with noise, in classes, as y."""
+    given, x, y = same_function(normal(3), total, 0.1, rng, n)
+    cuts = np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1])
+    return Data(given, x, np.array(list("abcd"))[np.digitize(y, cuts)])
+
+
+def labels_of_total(rng: Generator, n: int) -> Data:
+    """Return a total of three in four classes as x, and another with noise as y."""
+    given, x, y = same_function(normal(3), total, 0.1, rng, n)
+    return Data(given, np.array(list("abcd"))[np.digitize(x, [-1.2, 0.0, 1.2])], y)
+
+
+def slope_by_label(rng: Generator, n: int) -> Data:
+    """Return x and y that depend on a number by slopes that depend on a label."""
+    label, s = rng.integers(3, size=n), rng.standard_normal(n)
+    function = s * np.array([-1.0, 0.5, 2.0])[label]
+    given = np.empty((n, 2), dtype=object)
+    given[:, 0], given[:, 1] = np.array(list("abc"))[label], s
+    errors = 0.1 * rng.standard_normal((2, n))
+    return Data(given, function + errors[0], function + errors[1])
+
+
+def levels(rng: Generator, n: int) -> Data:
+    """Return discrete x and y, sums of two discrete columns and noise."""
+    given = rng.integers(3, size=(n, 2)).astype(float)
+    errors = rng.integers(-1, 2, size=(2, n))
+    return Data(given, total(given) + errors[0], total(given) + errors[1])
+
+
+# --- alternatives ---------------------------------------------------------------------------------
+
+
+def added(
+    n_given: int,
+    weight: float,
+    noise: float,
+    of_x: Callable[[Array], Array],
+    rng: Generator,
+    n: int,
+) -> Data:
+    """Return y, a total of S to which a function of an independent x is added."""
+    given, x = rng.standard_normal((n, n_given)), rng.standard_normal(n)
+    return Data(given, x, total(given) + weight * of_x(x) + noise * rng.standard_normal(n))
+
+
+def near_copy(n_given: int, correlation: float, noise: float, rng: Generator, n: int) -> Data:
+    """Return x that is correlated with the mean m of S, and y = m + x."""
+    given = rng.standard_normal((n, n_given))
+    m = total(given) / np.sqrt(n_given)
+    x = correlation * m + np.sqrt(1 - correlation**2) * rng.standard_normal(n)
+    return Data(given, x, m + x + noise * rng.standard_normal(n))
+
+
+def own_part(function: Callable[[Array], Array], rng: Generator, n: int) -> Data:
+    """Return x = f(S) + 0.3 e and y = f(S) + 0.3 e + noise: e is in both."""
+    given, own = rng.standard_normal((n, 2)), 0.3 * rng.standard_normal(n)
+    x = function(given) + own
+    return Data(given, x, x + 0.3 * rng.standard_normal(n))
+
+
+def scale(rng: Generator, n: int) -> Data:
+    """Return x that changes the noise of y, not its mean."""
+    given, x = rng.standard_normal((n, 1)), rng.standard_normal(n)
+    return Data(given, x, given[:, 0] + np.exp(x / 2) * rng.standard_normal(n))
+
+
+def product(rng: Generator, n: int) -> Data:
+    """Return y, the product of S and x, with noise."""
+    given, x = rng.standard_normal((n, 1)), rng.standard_normal(n)
+    return Data(given, x, given[:, 0] * x + 0.5 * rng.standard_normal(n))
+
+
+def cases() -> Iterator[tuple[str, Case]]:
+    """Yield all cases by name."""
+    for name, (make_given, function, noises, shape) in FUNCTIONS.items():
+        for noise in noises:
+            make = partial(same_function, make_given, function, noise)
+            yield f"{name}, noise {noise:g}", Case(make, shape)
+    yield "independent", Case(independent)
+    yield "exact total of 3", Case(exact_total)
+    yield "s1 + s2; sin 2s1 + s2 s3", Case(different_functions)
+    yield "total of 3, uneven noise", Case(uneven_noise)
+    yield "total of 3, 2 classes", Case(partial(of_classes, 2))
+    yield "total of 3, 4 classes", Case(partial(of_classes, 4))
+    yield "labels of a total of 3", Case(labels_of_total)
+    yield "slope by label", Case(slope_by_label)
+    yield "levels", Case(levels)
+    for n_given, weight, noise in ((1, 0.2, 1.0), (3, 0.2, 1.0), (3, 0.2, 0.1), (6, 0.2, 1.0)):
+        make = partial(added, n_given, weight, noise, np.array)
+        yield f"total of {n_given} + {weight:g} x, noise {noise:g}", Case(make, "alternative")
+    yield "total of 3 + x^2", Case(partial(added, 3, 1.0, 1.0, np.square), "alternative")
+    for n_given, correlation, noise in ((1, 0.95, 1.0), (1, 0.99, 1.0), (3, 0.99, 0.3)):
+        make = partial(near_copy, n_given, correlation, noise)
+        yield f"{n_given} given, correlation {correlation:g}", Case(make, "alternative")
+    yield "own part of s1 s2", Case(partial(own_part, lambda s: s.prod(axis=1)), "alternative")
+    yield (
+        "own part of sin 3s",
+        Case(partial(own_part, lambda s: np.sin(3 * s[:, 0])), "alternative"),
     )
-    fit(selector, np.column_stack([s, x]), y + x if case.relevant else y)
-    return 1 in selector.selected_
+    yield "scale", Case(scale, "alternative")
+    yield "s x", Case(product, "alternative")
 
 
-def count(name: str, target: str, n_samples: int, options: Namespace) -> dict[str, Any]:
-    """Return the share of data sets in which the second column is included."""
-    settings: dict[str, Any] = {}
-    if options.surrogates is not None:
-        settings["surrogates"] = SURROGATES[options.surrogates]
-    if options.estimator is not None:
-        names = tuple(options.estimator.split(","))
-        settings["estimator"] = names if len(names) > 1 else names[0]
-    if CASES[name].relevant:  # there to show that something is found at all
-        options = Namespace(**{**vars(options), "runs": min(options.runs, RELEVANT_RUNS)})
-    times = sum(repeat(included, name, target, n_samples, settings, options=options))
-    low, high = interval(times, options.runs)
-    percent = 100.0 * times / options.runs
+CASES = dict(cases())
+
+
+def included(name: str, n_samples: int, seed: int) -> list[bool]:
+    """Return for each choice of schemes whether x is included beside S, in one data set."""
+    given, x, y = CASES[name].make(np.random.default_rng([seed, n_samples]), n_samples)
+    X = np.column_stack([given.astype(object), x.astype(object)])
+    fixed = list(range(given.shape[1]))
+    found = []
+    for surrogates in SCHEMES.values():
+        selector = PIDSelector(
+            surrogates=surrogates,
+            n_permutations=N_PERMUTATIONS,
+            fixed_features=fixed,
+            backward=None,
+            n_jobs=1,
+            random_state=seed,
+        )
+        fit(selector, X, y)
+        found.append(X.shape[1] - 1 in selector.selected_)
+    return found
+
+
+def count(name: str, n_samples: int, options: Namespace) -> dict[str, Any]:
+    """Return the share of data sets in which x is included, by each choice of schemes."""
+    times = np.sum(repeat(included, name, n_samples, options=options), axis=0)
+    percent = dict(zip(SCHEMES, (100.0 * times / options.runs).tolist(), strict=True))
+    limit, now = LIMITS[CASES[name].shape], percent["global and residual"]
+    low, high = interval(int(times[-1]), options.runs)
     return {
-        "x": CASES[name].words,
-        "target": target,
+        "case": name,
+        "shape": CASES[name].shape,
         "n_samples": n_samples,
         "data sets": options.runs,
-        "included": times,
-        "percent": percent,
+        **percent,
         "low": low,
         "high": high,
-        "met": None if CASES[name].relevant else bool(percent <= MOST),
+        "met": None if limit is None else bool(now <= limit),
     }
-
-
-def summarise(target: str, rows: list[dict[str, Any]]) -> None:
-    """Print in how many rows as little is included as is asked, and the worst of them."""
-    nulls = [row for row in rows if row["met"] is not None]
-    if nulls:
-        worst = max(nulls, key=lambda row: row["percent"])
-        print(
-            f"y = {target}: {sum(row['met'] for row in nulls)} of {len(nulls)} rows met; highest "
-            f"{worst['percent']:.1f} % ({worst['x']}, N={worst['n_samples']})"
-        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Test, count, print and write."""
-    command = parser(__doc__, runs=500, help_runs="data sets of each row")
+    command = parser(__doc__ or "", runs=500, help_runs="data sets of each row")
     command.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    command.add_argument("--only", choices=CASES, help="one kind of second column")
-    command.add_argument("--surrogates", choices=SURROGATES, help="(the selector's default)")
-    command.add_argument(
-        "--estimator", help="by name, several with commas between (the selector's default)"
-    )
+    command.add_argument("--only", help="cases whose name contains this")
+    command.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="samples of nulls")
     options = command.parse_args(arguments)
-    cases = [name for name in CASES if options.only in (None, name)]
+    chosen = [name for name in CASES if options.only is None or options.only in name]
+    nulls = [name for name in chosen if CASES[name].shape != "alternative"]
     rows: list[dict[str, Any]] = []
-    for n_samples in SIZES:
-        for target in TARGETS:
-            part = [count(name, target, n_samples, options) for name in cases]
-            show(
-                f"x included beside s, y = {target} (+ x where relevant), N={n_samples}; "
-                f"at most {MOST} % where not",
-                ("x", "data sets", "included", "percent", "low", "high", "met"),
-                [(row["x"], *list(row.values())[3:]) for row in part],
-            )
-            rows += part
-    print()
-    for target in TARGETS:
-        summarise(target, [row for row in rows if row["target"] == target])
-    chosen = (options.surrogates, options.estimator and options.estimator.replace(",", "+"))
-    write("-".join(["conditional_nulls", *filter(None, chosen)]), options, {"rows": rows})
+    for n_samples in (*options.sizes, POWER_SIZE):
+        names = nulls if n_samples != POWER_SIZE else [n for n in chosen if n not in nulls]
+        part = [count(name, n_samples, options) for name in names]
+        if not part:
+            continue
+        show(
+            f"Percent of data sets in which x is included, N={n_samples}",
+            ("x and y of S", "data sets", *SCHEMES, "low", "high", "met"),
+            [(row["case"], *list(row.values())[3:]) for row in part],
+        )
+        for scheme in SCHEMES:
+            print(f"mean by {scheme}: {np.mean([row[scheme] for row in part]):.1f} %")
+        rows += part
+    write("conditional_nulls", options, {"rows": rows})
 
 
 if __name__ == "__main__":
