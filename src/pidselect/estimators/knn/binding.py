@@ -21,7 +21,12 @@ from pidselect.estimators.base import (
     check_same_length,
     group_starts,
 )
-from pidselect.estimators.knn.continuous import MIN_LIST, score_continuous
+from pidselect.estimators.knn.continuous import (
+    MIN_LIST,
+    ContinuousCandidates,
+    continuous_order,
+    score_continuous,
+)
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
@@ -45,11 +50,8 @@ MISSING_COORDINATE = 1e300
 #: Largest unscaled number, well below the coordinate of a missing one.
 MAX_VALUE = 1e290
 
-#: Largest number for 32-bit distances.
-MAX_FLOAT32 = 1e30
-
-#: Share of distinct values from which a column has hardly any ties.
-MIN_DISTINCT = 0.9
+#: Values of the candidates that are scored by one call of the kernel for continuous columns.
+STACKED_VALUES = 2**18
 
 #: Bytes of a listed neighbour: index and distance.
 NEIGHBOUR_BYTES = 12
@@ -67,6 +69,9 @@ MEMORY_BESIDE_STRATA = 2**26
 #: Average number of samples from which strata are used, in multiples of k.
 SAMPLES_PER_STRATUM = 10
 
+
+#: Samples from which a single column S is searched by its sorted values, not by lists.
+MIN_SORTED_SAMPLES = 400
 
 #: Samples from which the largest number of neighbours within a radius is estimated.
 RADIUS_SAMPLES = 64
@@ -141,8 +146,7 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
                 f"column {column.name!r} holds numbers beyond {MAX_VALUE:g}, whose distances "
                 'overflow. Use scale="zscore" or "rank".'
             )
-    is_missing = np.isnan(values)
-    return np.where(is_missing, MISSING_COORDINATE, values) if is_missing.any() else values
+    return np.where(np.isnan(values), MISSING_COORDINATE, values) if column.has_missing else values
 
 
 def max_distances(block: Block) -> FloatArray:
@@ -228,6 +232,7 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
+    is_sorted &= target.n_samples >= MIN_SORTED_SAMPLES
     if needs_numeric:
         max_memory //= 2
     lengths = (0, 0)  # with labels alone, samples of a stratum are all at distance 0
@@ -247,7 +252,11 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         spaces,
         numeric,
         strata,
-        has_lists and is_continuous(everything),
+        bool(
+            has_lists
+            and not is_label.any()
+            and all(len(continuous_order(axis)) for axis in everything.values)
+        ),
         bool(is_label.any()),
         bool(is_label.all()),
     )
@@ -299,24 +308,6 @@ def to_spaces(
         list_neighbours(given, given_boxes, given_length, max_radius),
         sort_column(given.values[0] if is_sorted else np.empty(0)),
     )
-
-
-def is_continuous(space: Space) -> bool:
-    """Return whether columns are numbers with hardly any ties.
-
-    With many ties, the kernel for continuous columns would need exact distances nearly always.
-    """
-    return bool(
-        np.isinf(space.max_distance).all()
-        and all(has_hardly_ties(np.sort(axis)) for axis in space.values)
-    )
-
-
-def has_hardly_ties(ascending: FloatArray) -> bool:
-    """Return whether sorted values have hardly any ties and fit into 32 bits."""
-    n_distinct = 1 + np.count_nonzero(ascending[1:] != ascending[:-1])
-    largest = max(-ascending[0], ascending[-1])
-    return bool(largest < MAX_FLOAT32 and n_distinct >= MIN_DISTINCT * len(ascending))
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
@@ -398,10 +389,31 @@ class NeighbourScorer:
         # and kernels would be compiled for both.
         ordered = np.take(rows, self.bound.order, axis=1)
         sums = np.zeros((len(blocks), len(rows)), dtype=np.int64)
-        for block, of_block in zip(blocks, sums, strict=True):
-            check_same_length(block, len(self.bound.order))
-            self._add(self.formula.accept(block), ordered, of_block)
+        orders = [self._continuous_order(block) for block in blocks]
+        together = [place for place, order in enumerate(orders) if len(order)]
+        size = max(1, STACKED_VALUES // rows.shape[1])
+        for start in range(0, len(together), size):
+            some = together[start : start + size]
+            columns = [blocks[place].columns[0] for place in some]
+            candidates = ContinuousCandidates(
+                np.stack([scaled(column, self.formula.scale) for column in columns]),
+                np.stack([orders[place] for place in some]),
+            )
+            sums[some] = score_continuous(candidates, ordered, self.bound.spaces, self.formula.rule)
+        for block, order, of_block in zip(blocks, orders, sums, strict=True):
+            if not len(order):
+                check_same_length(block, len(self.bound.order))
+                self._add(self.formula.accept(block), ordered, of_block)
         return self.formula.offset + sums * self.formula.unit / len(self.bound.order)
+
+    def _continuous_order(self, block: Block) -> NDArray[np.int32]:
+        """Return the `continuous_order` of a candidate; empty if it is for another kernel."""
+        column, n_samples = block.columns[0], len(self.bound.order)
+        is_number = column.feature_type != "nominal" and column.labels is None
+        if len(block) > 1 or not is_number or not self.bound.is_continuous:
+            return np.empty(0, dtype=np.int32)
+        order = column.made(continuous_order)
+        return order if len(order) == n_samples else order[:0]
 
     def _add(self, block: Block, rows: NDArray[np.int32], sums: NDArray[np.int64]) -> None:
         """Add the weights of all counts, in units of the formula, by the fastest kernel."""
@@ -418,12 +430,4 @@ class NeighbourScorer:
             is_open = np.zeros(rows.shape, dtype=np.bool_)
             if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
                 return
-        elif (
-            len(block) == 1
-            and bound.is_continuous
-            and not only_labels
-            and has_hardly_ties(candidate.sorted.ascending)
-        ):
-            score_continuous(candidate, rows, bound.spaces, rule, sums)
-            return
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -14,22 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import STRIDE, Candidate, CountingRule, TargetSpaces
+from pidselect.estimators.knn.general import STRIDE, CountingRule, TargetSpaces
 from pidselect.estimators.knn.grid_index import (
     ONE,
     PADDING,
     PADDING_,
     GridIndex,
-    build_grid,
+    fill_grid,
     find_interval,
     find_intervals,
+    new_grid,
 )
 from pidselect.estimators.knn.simd import (
     LANES,
-    count_groups_below,
-    count_in_interval,
+    WIDTH,
+    count_in_intervals,
     count_listed_in_interval,
     count_near_in_interval,
+    count_sorted_below,
     insert_smallest,
 )
 from pidselect.estimators.knn.spaces import (
@@ -42,6 +44,7 @@ from pidselect.estimators.knn.spaces import (
     list_within,
     new_buffer,
     point_distance,
+    sort_order,
 )
 from pidselect.jit import njit
 
@@ -55,13 +58,28 @@ MIN_LIST = LANES
 ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
 
 
+#: Share of distinct values from which a column has hardly any ties.
+MIN_DISTINCT = 0.9
+
+#: Largest number for 32-bit distances.
+MAX_FLOAT32 = 1e30
+
+
+class ContinuousCandidates(NamedTuple):
+    """Candidates of one column each: values and order, (n_candidates, n_samples)."""
+
+    values: FloatArray
+    order: NDArray[np.int32]  # the samples in ascending order of their values
+
+
 class SurrogateBatch32(NamedTuple):
     """Permutations of a candidate of one column, one per lane."""
 
+    observed_rank: NDArray[Any]  # (n_samples,): without a permutation
     x: NDArray[np.float32]  # (n_samples, lanes)
     rank: NDArray[Any]  # (n_samples, lanes): of each sample
     sample: NDArray[np.int32]  # (lanes, n_samples): by rank
-    rank_by_given: NDArray[Any]  # (lanes, n_samples): ranks sorted by S, if it is one column
+    rank_by_given: NDArray[Any]  # (lanes, n_samples + WIDTH): ranks sorted by S, if one column
 
 
 class GridIndexes(NamedTuple):
@@ -115,58 +133,80 @@ def new_workspace(n_samples: int, k: int, rank_type: type[np.unsignedinteger]) -
     )
 
 
+def continuous_order(values: FloatArray) -> NDArray[np.int32]:
+    """Return the samples in ascending order of their values; none if the kernel is not for these.
+
+    Values must be numbers with hardly any ties that fit into 32 bits. With many ties, exact
+    distances would be needed nearly always.
+    """
+    order = sort_order(values)
+    ascending = values[order]
+    n_distinct = 1 + np.count_nonzero(ascending[1:] != ascending[:-1])
+    fits = -MAX_FLOAT32 < ascending[0] <= ascending[-1] < MAX_FLOAT32
+    return order if fits and n_distinct >= MIN_DISTINCT * len(order) else order[:0]
+
+
 def score_continuous(
-    candidate: Candidate,
+    candidates: ContinuousCandidates,
     rows: NDArray[np.int32],
     spaces: TargetSpaces,
     rule: CountingRule,
-    values: NDArray[np.int64],
     rank_type: type[np.unsignedinteger] | None = None,
-) -> None:
-    """Add the value of a candidate of one column in each permutation ``rows[m]`` to ``values[m]``.
+) -> NDArray[np.int64]:
+    """Return the sum of the weights of candidate c in permutation ``rows[m]`` as ``[c, m]``.
 
     Ranks have the smallest type that holds them, or the stated one.
     """
-    n_samples, given = len(candidate.values), spaces.given_sorted.ascending
+    n_samples, n_given = rows.shape[1], len(spaces.given_sorted.ascending)
     if rank_type is None:
         rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
     batch = SurrogateBatch32(
+        np.empty(n_samples, dtype=rank_type),
         np.empty((n_samples, LANES), dtype=np.float32),
         np.empty((n_samples, LANES), dtype=rank_type),
         np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_samples if len(given) else 0), dtype=rank_type),
+        np.empty((LANES, n_given + WIDTH if n_given else 0), dtype=rank_type),
     )
-    grids = GridIndexes(build_grid(candidate.sorted.ascending), build_grid(given))
+    grids = GridIndexes(new_grid(np.empty(n_samples)), new_grid(spaces.given_sorted.ascending))
     work = new_workspace(n_samples, rule.k, rank_type)
-    add_continuous(candidate, rows, spaces, rule, grids, batch, work, values)
+    sums = np.empty((len(candidates.values), len(rows)), dtype=np.int64)
+    sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums)
+    return sums
 
 
 @njit(**INNER)
-def add_continuous(candidate, rows, spaces, rule, grids, batch, work, values):
-    """Score all permutations, LANES at a time."""
-    for start in range(0, rows.shape[0], LANES):
-        for lane in range(LANES):
-            # An incomplete last batch repeats its last permutation.
-            _fill(candidate, rows[min(start + lane, rows.shape[0] - 1)], spaces, batch, lane)
-        work.sums[:] = 0
-        for i in range(candidate.values.shape[0]):
-            n_scanned = _find_nearest(batch, spaces, i, work.nearest)
-            _find_limits(batch, grids, spaces, rule, (i, n_scanned), work)
-            _count_given(batch, grids, spaces, rule, i, work)
-        for lane in range(min(LANES, rows.shape[0] - start)):
-            values[start + lane] += work.sums[lane]
+def sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums):
+    """Score all candidates in all permutations, LANES at a time."""
+    of_given = fill_grid(grids.given)
+    for c in range(sums.shape[0]):
+        values, order = candidates.values[c], candidates.order[c]
+        for rank in range(order.size):
+            batch.observed_rank[order[rank]] = rank
+            grids.x.values[PADDING + rank] = values[order[rank]]
+        of_values = GridIndexes(fill_grid(grids.x), of_given)
+        for start in range(0, rows.shape[0], LANES):
+            _fill(values, rows[start : start + LANES], spaces, batch)
+            work.sums[:] = 0
+            for i in range(rows.shape[1]):
+                n_scanned = _find_nearest(batch, spaces, i, work.nearest)
+                _find_limits(batch, of_values, spaces, rule, (i, n_scanned), work)
+                _count_given(batch, of_values, spaces, rule, i, work)
+            for lane in range(min(LANES, rows.shape[0] - start)):
+                sums[c, start + lane] = work.sums[lane]
 
 
 @njit(**INLINE)
-def _fill(candidate, row, spaces, batch, lane):
-    """Set one lane to a permutation of the candidate."""
-    for i in range(row.size):
-        rank = candidate.sorted.rank[row[i]]
-        batch.x[i, lane] = candidate.values[row[i], 0]
-        batch.rank[i, lane] = rank
-        batch.sample[lane, rank] = i
-    for t in range(batch.rank_by_given.shape[1]):
-        batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
+def _fill(values, rows, spaces, batch):
+    """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
+    for lane in range(LANES):
+        row = rows[min(lane, rows.shape[0] - 1)]
+        for i in range(row.size):
+            rank = batch.observed_rank[row[i]]
+            batch.x[i, lane] = values[row[i]]
+            batch.rank[i, lane] = rank
+            batch.sample[lane, rank] = i
+        for t in range(spaces.given_sorted.sample.size):
+            batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
 
 
 @njit(**INLINE)
@@ -199,7 +239,8 @@ def _find_limits(batch, grids, spaces, rule, point, work):
     here, low, in_joint = work.here, work.limit, work.in_joint
     _set_lower_bounds(grids.x.values, batch.rank[i], work.nearest[rule.k - 1], here, low)
     distance, radius = spaces.joint_lists.distance[i], spaces.joint_lists.radius[i]
-    _count_sorted(distance[: max(n_scanned, MIN_LIST)], low, in_joint)
+    # Those behind the scanned ones are not below a bound: whole groups take less time.
+    _count_sorted(distance[: -(-n_scanned // LANES) * LANES], low, in_joint)
     find_intervals(grids.x, here, low, work.first, work.last)
     _resolve_limits(grids.x.values, distance, radius, rule.strict, work)
     weight, sums, is_ambiguous = rule.weight, work.sums, work.is_ambiguous
@@ -223,10 +264,11 @@ def _set_lower_bounds(x, ranks, kth, here, low):
 
 @njit(**INLINE)
 def _resolve_limits(x, distance, radius, strict, work):
-    """Set exact limits where only one sample can be the k-th neighbour; mark others as ambiguous.
+    """Set exact limits where it is clear which sample is the k-th neighbour; mark other lanes.
 
     Possible ones are adjacent to those certainly nearer: on either side in x, or next in (y, S).
-    All are evaluated, since branches would be mispredicted.
+    Of several at the same distance any is, unless those up to the distance are to be counted. All
+    are evaluated, since branches would be mispredicted.
     """
     kth, here, limit, first, last = work.nearest[-1], work.here, work.limit, work.first, work.last
     in_joint, is_ambiguous, end = work.in_joint, work.is_ambiguous, distance.size - 1
@@ -239,23 +281,23 @@ def _resolve_limits(x, distance, radius, strict, work):
         next_left = value - x[left_rank]
         next_right = x[PADDING_ + right_rank + ONE] - value
         nearer = in_joint[lane]
-        joint = distance[np.uint64(min(nearer, end))]
-        next_joint = distance[np.uint64(min(nearer + 1, end))]
+        joint = distance[np.uint64(min(nearer, end))] if nearer <= end else np.inf
+        next_joint = distance[np.uint64(min(nearer + 1, end))] if nearer < end else np.inf
+        exact = min(left, right, joint)
+        tied = exact if strict else -np.inf
         n_close = (
-            int(left <= high)
-            + int(next_left <= high)
-            + int(right <= high)
-            + int(next_right <= high)
-            + (int(joint <= high) & int(nearer <= end))
-            + (int(next_joint <= high) & int(nearer < end))
+            (int(left <= high) & int(left != tied))
+            + (int(right <= high) & int(right != tied))
+            + (int(joint <= high) & int(joint != tied))
         )
-        is_ambiguous[lane] = (n_close != 1) | (low <= 0.0) | (high >= radius)
-        exact = left if left <= high else (right if right <= high else joint)
+        is_open = int(exact > high) | (n_close > int(not strict))
+        is_open |= int(min(next_left, next_right, next_joint) <= high)
+        is_ambiguous[lane] = is_open | int(low <= 0.0) | int(high >= radius)
         if not strict:
             exact = np.nextafter(exact, np.inf)
             first[lane] -= int(left < exact)
             last[lane] += int(right < exact)
-            in_joint[lane] += int(joint < exact) & int(nearer <= end)
+            in_joint[lane] += int(joint < exact)
         limit[lane] = exact
 
 
@@ -283,19 +325,16 @@ def _resolve_exactly(batch, grids, spaces, rule, which, work):
 @njit(**INNER)
 def _count_sorted(ascending, limits, counts):
     """Count the sorted distances below each lane's limit: groups of 16, then the remainder."""
-    size = ascending.size
-    if size < LANES:
+    n_groups = ascending.size // LANES
+    if n_groups > 0:
+        count_sorted_below(limits, counts, ascending, n_groups)
+    else:
+        counts[:] = 0
+    rest = ascending[n_groups * LANES :]
+    if rest.size > 0:
         for lane in range(LANES):
-            counts[lane] = count_less(limits[lane], ascending)
-        return
-    count_groups_below(limits, counts, ascending, size // LANES)
-    for lane in range(LANES):
-        start = min(counts[lane] * LANES, size - LANES)
-        some = ascending[start : start + LANES]
-        nearer = start
-        for t in range(LANES):
-            nearer += int(some[t] < limits[lane])
-        counts[lane] = nearer
+            if counts[lane] == n_groups * LANES:
+                counts[lane] += count_less(limits[lane], rest)
 
 
 @njit(**INLINE)
@@ -351,15 +390,15 @@ def _count_given(batch, grids, spaces, rule, i, work):
 @njit(**INLINE)
 def _count_in_sorted_given(rank_by_given, grid, value, work):
     """Count in S and in (x, S), for one sorted column S."""
-    here, limit, first, last = work.here, work.limit, work.first, work.last
-    begin, end, in_given, counts = work.begin, work.end, work.in_given, work.counts
+    here, begin, end = work.here, work.begin, work.end
+    in_given, counts = work.in_given, work.counts
     here[:] = value
-    find_intervals(grid, here, limit, begin, end)
+    find_intervals(grid, here, work.limit, begin, end)
+    row_size = rank_by_given.shape[1]
+    count_in_intervals(begin, end, work.first, work.last, counts, rank_by_given, row_size)
     for lane in range(LANES):
-        nearby = rank_by_given[lane, begin[lane] : end[lane]]
-        nearer = count_in_interval(nearby, first[lane], max(last[lane] - first[lane], 0))
         in_given[lane] = max(end[lane] - begin[lane] - 1, 0)
-        counts[lane] = max(nearer - 1, 0)  # without the sample itself
+        counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
 
 
 @njit(**INLINE)

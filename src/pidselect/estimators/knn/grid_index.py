@@ -32,22 +32,30 @@ class GridIndex(NamedTuple):
     scale: float  # cells per unit
 
 
-def build_grid(ascending: FloatArray) -> GridIndex:
-    """Build the grid index of sorted values."""
-    n_values, n_cells = len(ascending), 2 * len(ascending)
-    values = np.full(2 * PADDING + n_values, np.inf)
-    values[:PADDING] = -np.inf
-    values[PADDING : PADDING + n_values] = ascending
-    if not n_values:
-        return GridIndex(values, np.zeros(1, dtype=np.uint32), 0.0, 0.0)
-    width = max(ascending[-1] - ascending[0], 1e-300)
-    origin, scale = ascending[0], n_cells / width
-    # A value lies before the next whole number of cells.
-    ends = np.minimum(((ascending - origin) * scale).astype(np.int64) + 1, n_cells)
-    start = np.cumsum(np.bincount(ends, minlength=n_cells + 1)).astype(np.uint32)
-    largest = max(abs(ascending[0]), abs(ascending[-1]))
-    margin = ROUNDING_MARGIN * (largest + width)
-    return GridIndex(values, start, float(origin + margin), float(scale))
+def new_grid(ascending: FloatArray) -> GridIndex:
+    """Return the grid index of sorted values, which is yet to be filled."""
+    values = np.concatenate([[-np.inf] * PADDING, ascending, [np.inf] * PADDING])
+    return GridIndex(values, np.zeros(2 * len(ascending) + 1, dtype=np.uint32), 0.0, 0.0)
+
+
+@njit(**INNER)
+def fill_grid(grid: GridIndex) -> GridIndex:
+    """Return the grid index with the cells of its values."""
+    values, start, n_values = grid.values, grid.start, grid.values.size - 2 * PADDING
+    if n_values == 0:
+        return grid
+    first, last = values[PADDING], values[PADDING + n_values - 1]
+    width, n_cells = max(last - first, 1e-300), start.size - 1
+    scale = n_cells / width
+    start[:] = 0
+    for rank in range(n_values):
+        # A value lies before the next whole number of cells.
+        cell = int((values[PADDING + rank] - first) * scale)
+        start[min(cell + 1, n_cells)] += 1
+    for cell in range(n_cells):
+        start[cell + 1] += start[cell]
+    margin = ROUNDING_MARGIN * (max(abs(first), abs(last)) + width)
+    return GridIndex(values, start, first + margin, scale)
 
 
 @njit(**INNER)
