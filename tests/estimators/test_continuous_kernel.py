@@ -180,8 +180,7 @@ def test_grid_index(values, unit, limit, seed):
     """Intervals are those of the rounded differences."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
-    grid = fill_grid(new_grid(len(ascending)), ascending, np.arange(len(ascending)))
-    first, last = find_interval(grid, here, limit * unit)
+    first, last = find_interval(fill_grid(new_grid(ascending)), here, limit * unit)
     near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
     assert last - first == len(near)
     assert not len(near) or (first, last) == (near[0], near[-1] + 1)

@@ -167,7 +167,7 @@ def score_continuous(
         np.empty((LANES, n_samples), dtype=np.int32),
         np.empty((LANES, n_given + WIDTH if n_given else 0), dtype=rank_type),
     )
-    grids = GridIndexes(new_grid(n_samples), new_grid(n_given))
+    grids = GridIndexes(new_grid(np.empty(n_samples)), new_grid(spaces.given_sorted.ascending))
     work = new_workspace(n_samples, rule.k, rank_type)
     sums = np.empty((len(candidates.values), len(rows)), dtype=np.int64)
     sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums)
@@ -177,12 +177,13 @@ def score_continuous(
 @njit(**INNER)
 def sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums):
     """Score all candidates in all permutations, LANES at a time."""
-    of_given = fill_grid(grids.given, spaces.given.values[0], spaces.given_sorted.sample)
+    of_given = fill_grid(grids.given)
     for c in range(sums.shape[0]):
         values, order = candidates.values[c], candidates.order[c]
         for rank in range(order.size):
             batch.observed_rank[order[rank]] = rank
-        of_values = GridIndexes(fill_grid(grids.x, values, order), of_given)
+            grids.x.values[PADDING + rank] = values[order[rank]]
+        of_values = GridIndexes(fill_grid(grids.x), of_given)
         for start in range(0, rows.shape[0], LANES):
             _fill(values, rows[start : start + LANES], spaces, batch)
             work.sums[:] = 0
@@ -197,15 +198,13 @@ def sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums):
 @njit(**INLINE)
 def _fill(values, rows, spaces, batch):
     """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
-    last = rows.shape[0] - 1
-    for i in range(rows.shape[1]):
-        for lane in range(LANES):
-            sample = rows[min(lane, last), i]
-            rank = batch.observed_rank[sample]
-            batch.x[i, lane] = values[sample]
+    for lane in range(LANES):
+        row = rows[min(lane, rows.shape[0] - 1)]
+        for i in range(row.size):
+            rank = batch.observed_rank[row[i]]
+            batch.x[i, lane] = values[row[i]]
             batch.rank[i, lane] = rank
             batch.sample[lane, rank] = i
-    for lane in range(LANES):
         for t in range(spaces.given_sorted.sample.size):
             batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
 

@@ -32,21 +32,18 @@ class GridIndex(NamedTuple):
     scale: float  # cells per unit
 
 
-def new_grid(n_values: int) -> GridIndex:
-    """Allocate the grid index of padded values that are yet to be set."""
-    values = np.full(2 * PADDING + n_values, np.inf)
-    values[:PADDING] = -np.inf
-    return GridIndex(values, np.zeros(2 * n_values + 1, dtype=np.uint32), 0.0, 0.0)
+def new_grid(ascending: FloatArray) -> GridIndex:
+    """Return the grid index of sorted values, which is yet to be filled."""
+    values = np.concatenate([[-np.inf] * PADDING, ascending, [np.inf] * PADDING])
+    return GridIndex(values, np.zeros(2 * len(ascending) + 1, dtype=np.uint32), 0.0, 0.0)
 
 
 @njit(**INNER)
-def fill_grid(grid: GridIndex, column: FloatArray, order: NDArray[np.integer]) -> GridIndex:
-    """Return the grid index of the values of a column, sorted in this order."""
-    values, start, n_values = grid.values, grid.start, order.size
+def fill_grid(grid: GridIndex) -> GridIndex:
+    """Return the grid index with the cells of its values."""
+    values, start, n_values = grid.values, grid.start, grid.values.size - 2 * PADDING
     if n_values == 0:
         return grid
-    for rank in range(n_values):
-        values[PADDING + rank] = column[order[rank]]
     first, last = values[PADDING], values[PADDING + n_values - 1]
     width, n_cells = max(last - first, 1e-300), start.size - 1
     scale = n_cells / width

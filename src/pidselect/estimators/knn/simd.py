@@ -166,14 +166,12 @@ def count_sorted_below(builder, limits, counts, ascending, n_groups):
         last = builder.add(builder.mul(loop.index, INT(LANES)), INT(LANES - 1))
         number = _broadcast(builder, ascending.number(last))
         groups.add(builder.fcmp_ordered("<", number, limit))
-    whole = groups.value()
-    for lane in map(ir.IntType(32), range(LANES)):
-        group = builder.extract_element(whole, lane)
-        threshold = _broadcast(builder, builder.extract_element(limit, lane))
-        below = builder.fcmp_ordered("<", ascending.row(group), threshold)
-        count = builder.add(builder.mul(group, INT(LANES)), _count_true(builder, below))
-        whole = builder.insert_element(whole, count, lane)
-    counts.set_row(INT(0), whole)
+    counts.set_row(INT(0), groups.value())
+    with cgutils.for_range(builder, INT(LANES)) as loop:
+        first = builder.mul(counts.number(loop.index), INT(LANES))
+        threshold = _broadcast(builder, limits.number(loop.index))
+        below = builder.fcmp_ordered("<", ascending.vector(first, LANES), threshold)
+        counts.set_number(loop.index, builder.add(first, _count_true(builder, below)))
 
 
 @generated(returns=None)
