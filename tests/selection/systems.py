@@ -39,7 +39,12 @@ def select(selector, X, y, plan=None, **changes):
 
 
 #: The settings of the paper: one estimator, independent global permutations of each candidate.
-PAPER = {"estimator": "ksg", "surrogates": "global", "shared_permutations": False}
+PAPER = {
+    "estimator": "ksg",
+    "surrogates": "global",
+    "shared_permutations": False,
+    "backward": "minimum",
+}
 
 
 def gates(n=200, seed=0):
@@ -106,14 +111,16 @@ def n_computed(selection):
         n_given = len(step.conditioning_set) - (
             step.phase == "backward"
         )  # there, all but the one tested
-        n_tests = len(settings.surrogates) if n_given else 1  # with nothing given, all are alike
-        if step.phase != "backward" and not step.accepted:
+        is_exact = step.surrogates not in settings.surrogates  # within levels, by default
+        # With nothing given, all are alike.
+        n_tests = len(settings.surrogates) if n_given and not is_exact else 1
+        if step.phase != "backward" and not step.accepted and not is_exact:
             n_tests = min(n_tests, 1 + settings.surrogates.index(step.surrogates))
         n_draws = 1 + settings.n_pilot + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
     if settings.n_permutations == "auto":
         n_known = len(selection.fixed_features) + len(selection.features)
-        n_tests = len(settings.surrogates) if n_known > 1 else 1
+        n_tests = len(settings.surrogates) if n_known > 1 and not is_exact else 1
         n_draws = 1 + settings.n_pilot + round(10 / settings.alpha)
         count += n_tests * len(selection.features) * n_members * n_draws
     return count

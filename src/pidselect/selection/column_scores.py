@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def _bits_given_selected(
     known: Mapping[str, float],
 ) -> dict[str, float]:
     """Return the observed values of all features by the first estimator, the unknown ones anew."""
-    observed = context.observed
+    observed = replace(context.observed, estimators=context.estimators[:1])
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     inside = [feature for feature in given if feature.name not in known]
     outside = [c for c in pool.candidates if c not in selected and c.name not in known]

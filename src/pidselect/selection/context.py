@@ -118,10 +118,9 @@ class SelectionContext:
 
     @property
     def observed(self) -> SelectionContext:
-        """The context of observed values by the first estimator: nothing is permuted."""
+        """The context of observed values: nothing is permuted, and none is reported."""
         return replace(
             self,
-            estimators=self.estimators[:1],
             is_portfolio=False,
             n_permutations=0,
             surrogates=("global",),
@@ -161,7 +160,8 @@ class SelectionContext:
             [(named.estimator, named.subsample) for named in self.estimators],
             self.target,
             [joint_block(features) for features in given],
-            [(scheme, self.groups) for scheme in schemes],
+            schemes,
+            self.groups,
             n_concurrent,
             columns if "residual" in schemes else None,
         )

@@ -242,7 +242,8 @@ class Executor:
         estimators: Sequence[tuple[Estimator, Subsample | None]],
         target: Block,
         given: Sequence[Block],
-        schemes: Sequence[tuple[str, IntArray | None]],
+        schemes: Sequence[str],
+        groups: IntArray | None,
         n_concurrent: int = 1,
         columns: Sequence[Sequence[Column]] | None = None,
     ) -> tuple[BoundScorers, ...]:
@@ -263,17 +264,19 @@ class Executor:
             taken = part.take(target), part.take(block)
             return SubsampleScorer(device.bind(one, *taken, memory, n_concurrent), part)
 
-        def bind_sampler(name: str, groups: IntArray | None, block: Block) -> PermutationSampler:
+        def bind_sampler(name: str, block: Block) -> PermutationSampler:
             if parts is None:
                 return device.sampler(name, block, n_samples, groups)
             return bind_in_parts(name, block, parts, groups)
 
         def bind(block: Block, regressed: Sequence[Column]) -> BoundScorers:
-            regression = None if columns is None else Regression.of(target, regressed, block)
-            left = target if regression is None else regression.target
+            regression, left = None, target
+            if columns is not None:
+                regression = Regression.of(target, regressed, block, groups)
+                left = regression.target
             return BoundScorers(
                 tuple(bind_estimator(one, part, left, block) for one, part in estimators),
-                tuple(bind_sampler(name, groups, block) for name, groups in schemes),
+                tuple(bind_sampler(name, block) for name in schemes),
                 regression,
             )
 

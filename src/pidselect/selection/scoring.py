@@ -49,10 +49,10 @@ class CandidateScores(Protocol):
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of the tests one by one, or itself if they are computed together."""
 
-    def information(self, values: FloatArray) -> FloatArray:
-        """Return the observed values by the first estimator, in nats, shape (n_candidates,).
+    def observed_data(self) -> FloatArray | None:
+        """Return the values of the data in nats, (n_candidates, n_estimators), if not those scored.
 
-        `values` are those of the first test.
+        Residuals may be scored instead.
         """
 
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
@@ -85,9 +85,9 @@ class StepScores:
         """Return itself."""
         return (cast(CandidateScores, self),)
 
-    def information(self, values: FloatArray) -> FloatArray:
-        """Return the values of the first test."""
-        return np.asarray(values[0, :, 0, 0])
+    def observed_data(self) -> FloatArray | None:
+        """Return None: the data are scored."""
+        return None
 
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return None: that of the step."""
@@ -162,14 +162,16 @@ class ConditionalMI(StepScores, ScoringJob):
             taken=(schemes, places, estimator),
         )
 
-    def information(self, values: FloatArray) -> FloatArray:
-        """Return the values of the first test, or those of the data as they are."""
-        if "residual" not in self.binding.schemes:
-            return super().information(values)
-        observed = self.context.observed
-        binding = replace(self.binding, context=observed, schemes=observed.surrogates)
-        raw = replace(self, context=observed, schemes=observed.surrogates, binding=binding)
-        return np.asarray(replace(raw, whole=None, taken=()).score(range(1))[0, :, 0, 0])
+    def observed_data(self) -> FloatArray | None:
+        """Return the values of the data if those of residuals are scored, else None."""
+        return (self.whole or self)._observed_data if "residual" in self.binding.schemes else None
+
+    @cached_property
+    def _observed_data(self) -> FloatArray:
+        context = self.context.observed
+        binding = replace(self.binding, context=context, schemes=context.surrogates)
+        scores = replace(self, context=context, schemes=context.surrogates, binding=binding)
+        return np.asarray(scores.score(range(1))[0, :, :, 0])
 
     def kinds(self) -> IntArray:
         """Return a number for the feature type and the number of levels of every candidate."""

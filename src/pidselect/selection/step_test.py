@@ -189,7 +189,7 @@ def run_test(
         np.concatenate([test.bits for test in tests]),
         np.concatenate([test.estimators for test in tests]),
         tuple(surrogates for test in tests for surrogates in test.surrogates),
-        parts[0].information(tests[0].values) / BIT,
+        tests[0].information,
     )
     executor.save_result(test_id, partial(_to_saved, result, statistic, keep_surrogates))
     return result
@@ -213,14 +213,17 @@ class _RunningTest:
         context = scores.context
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
         first, first_test = _first_batch(scores), 1 + _n_pilot(scores)
+        data = scores.observed_data()  # before the estimators are bound to residuals
         values, self.n_computed = scores.score(first), first.stop
         self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
         best, observed = standardized.max(axis=2), values[..., 0]
-        self.values = values[..., :1]
+        if data is not None:
+            observed = np.broadcast_to(data, observed.shape)
         self.estimators = standardized[..., 0].argmax(axis=2)
         bits = np.take_along_axis(observed, self.estimators[..., np.newaxis], axis=2)[..., 0] / BIT
         self.bits = np.minimum(bits, context.max_bits)
+        self.information = observed[0, :, 0] / BIT
         self.observed = best[..., 0]
         self.surrogates = self._kept(best[..., first_test:])
 
