@@ -47,11 +47,15 @@ class Rules:
 
 
 class Asked(NamedTuple):
-    """One candidate before the test: its column, what is given, and the rows of every draw."""
+    """One candidate before the test: its column, what is given, and the rows of every draw.
+
+    Residuals are tested against those of the target, `y`.
+    """
 
     x: Array
     given: Array | None
     rows: Sequence[Array]
+    y: Array | None = None
 
 
 class Scored(NamedTuple):
@@ -92,8 +96,17 @@ def contest(asked: Mapping[str, Asked], y: Array, rules: Rules) -> Contest:
     """
     nats = {
         estimator: [
-            [mutual_information(x[r], y, given, estimator=estimator, unit="nat") for r in rows]
-            for x, given, rows in asked.values()
+            [
+                mutual_information(
+                    one.x[r],
+                    y if one.y is None else one.y,
+                    one.given,
+                    estimator=estimator,
+                    unit="nat",
+                )
+                for r in one.rows
+            ]
+            for one in asked.values()
         ]
         for estimator in rules.estimators
     }

@@ -27,7 +27,7 @@ OTHER_SETTINGS = {
     "alpha was 0.05 and is 0.1": {"alpha": 0.1},
     "n_permutations was 39 and is 'auto'": {"n_permutations": "auto"},
     "criterion was 'cmi' and is 'mi'": {"criterion": "mi"},
-    "backward was 'minimum' and is None": {"backward": None},
+    "backward was 'maximum' and is None": {"backward": None},
     "max_features was None and is 1": {"max_features": 1},
     "max_samples was 'auto' and is 150": {"max_samples": 150},
     r"fixed_features was \[\] and is \['x3'\]": {"fixed_features": "x3"},

@@ -132,7 +132,7 @@ def test_numpy_strings_and_integers_are_accepted():
     selector = quick(
         criterion=np.str_("cmi"),
         estimator=np.str_("discrete"),
-        surrogates=np.array(["global", "local"]),
+        surrogates=np.array(["global", "residual"]),
         backward=np.str_("maximum"),
         missing=np.str_("error"),
         device=np.str_("cpu"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from systems import chosen, gates, noise, numbers, quick
 
 import naive_selection
-from pidselect.data import Block, Column
+from pidselect.data import Block, Column, read_block
 from pidselect.estimators import Discrete
 from pidselect.selection.backward import final_p_values
 from pidselect.selection.context import NamedEstimator, SelectionContext
@@ -17,6 +17,7 @@ from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import PermutationTestResult
 from pidselect.significance import BACKWARD, FINAL
+from pidselect.significance.regression import residuals
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 seeds = st.integers(0, 2**32 - 1)
@@ -96,12 +97,16 @@ def test_the_error_over_all_features_is_at_most_alpha():
     assert rejected <= 400 * 0.1 + 3 * np.sqrt(400 * 0.09)
 
 
+@pytest.mark.parametrize("schemes", [("global", "local"), ("global", "residual")], ids=str)
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("backward", ["minimum", "maximum", None])
 @pytest.mark.parametrize("estimator", ["gaussian", ("copula",)], ids=str)
-def test_the_selector_equals_the_twin(estimator, backward, shared):
+def test_the_selector_equals_the_twin(estimator, backward, shared, schemes):
     X, y = sums()
-    selector = quick(estimator=estimator, backward=backward, shared_permutations=shared).fit(X, y)
+    selector = quick(
+        estimator=estimator, backward=backward, shared_permutations=shared, surrogates=schemes
+    )
+    selector.fit(X, y)
     record = selector.selection_
     assert sorted(chosen(selector)) == ["x0", "x1", "x2", "x3"]
     phases = ["forward"] * 5 + ["backward"] * (backward is not None)
@@ -111,7 +116,7 @@ def test_the_selector_equals_the_twin(estimator, backward, shared):
         estimator if portfolio else (estimator,), 39, PILOT_PERMUTATIONS if portfolio else 0
     )
     contests = {}
-    for scheme in ("global", "local"):
+    for scheme in schemes:
         asked = {}
         for column in range(4):
             others = X[:, [c for c in range(4) if c != column]]
@@ -119,9 +124,16 @@ def test_the_selector_equals_the_twin(estimator, backward, shared):
             stream_key = stream_key if shared else (*stream_key, column)
             m = rules.n_pilot + rules.n_draws
             rows = naive_selection.orders(scheme, others, stream_key, len(X), m)
-            asked[f"x{column}"] = naive_selection.Asked(X[:, column], others, rows)
+            tested = X[:, column], y
+            if "residual" in schemes:
+                found = residuals(
+                    read_block(others, "s"), read_block(np.stack(tested, 1), "xy").columns
+                )
+                tested = (residual.column.values for residual in found)
+            x, left = tested
+            asked[f"x{column}"] = naive_selection.Asked(x, others, rows, left)
         contests[scheme] = naive_selection.contest(asked, y, rules)
-    weakest = {name: min(c[name].observed for c in contests.values()) for name in contests["local"]}
+    weakest = {f"x{j}": min(c[f"x{j}"].observed for c in contests.values()) for j in range(4)}
     order = sorted(weakest, key=lambda name: -weakest[name])
     assert record.p_values == naive_selection.step_down(contests, order)
     if backward is not None:

@@ -80,11 +80,11 @@ def test_defaults_are_the_documented_ones():
     assert defaults["estimator"] == "auto"
     assert defaults["alpha"] == 0.05
     assert defaults["n_permutations"] == 200
-    assert defaults["surrogates"] == ("global", "local")
+    assert defaults["surrogates"] == ("global", "residual")
     assert defaults["shared_permutations"] is True
     assert (defaults["lookahead"], defaults["n_random_starts"]) == (1, 0)
     assert defaults["max_conditioning"] is None
-    assert defaults["backward"] == "minimum"
+    assert defaults["backward"] == "maximum"
     assert defaults["missing"] == "error"
     assert defaults["max_memory"] == "1GiB"
     assert defaults["random_state"] is None

@@ -47,8 +47,9 @@ MAX_FREEDOM = 1 / 3
 LIGHT_PENALTIES = np.array([1e-10, 1e-4, 1e-2])
 KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
 
-#: A basis replaces a simpler one if its squared error is smaller by this factor.
-IMPROVEMENT = 0.98
+#: A basis replaces a simpler one, and a map of the values the values themselves, if its squared
+#: error is smaller by this factor.
+IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.9
 
 #: R squared from which metric and trees are tried, and up to which nothing is fitted at all.
 STRONG, WEAK = 0.5, 0.02
@@ -85,7 +86,7 @@ class Residual(NamedTuple):
     """A column without what S explains of it."""
 
     column: Column
-    r_squared: float  # of left-out samples, on the scale of normal scores
+    r_squared: float  # of left-out samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +150,8 @@ def residuals(
         for basis in _bases(designs):
             _fit(basis, means, responses)
         for response in responses:
-            if response.r_squared >= STRONG and not response.is_simple:
+            best = response.best
+            if best.error <= 1.0 - STRONG and not best.is_simple:
                 _refine(response, designs["raw"], means)
     return [
         Residual(column, 0.0) if fit is None else fit.residual()
@@ -194,19 +196,25 @@ VIEWS: dict[str, Callable[[FloatArray], FloatArray | None]] = {
 }
 
 
-@dataclass
+class _Fit(NamedTuple):
+    """A regression of a column in one of its views."""
+
+    view: str
+    residuals: FloatArray
+    error: float  # mean squared error of left-out values, whose variance is 1
+    is_simple: bool  # by lines and products
+
+
+@dataclass(frozen=True, eq=False)
 class _Response:
-    """A column that is regressed, and its best fit so far."""
+    """A column that is regressed, and its best fit in each view so far."""
 
     column: Column
     views: dict[str, FloatArray]  # standardized; 0 if missing
     is_missing: NDArray[np.bool_]
     order: IntArray  # of the values that are present
     scores: FloatArray  # normal scores of the values that are present
-    error: float  # mean squared error of left-out scores
-    residuals: FloatArray
-    view: str = "raw"
-    is_simple: bool = True  # no basis but lines and products
+    fits: dict[str, _Fit]
 
     @classmethod
     def of(cls, column: Column) -> _Response:
@@ -221,36 +229,44 @@ class _Response:
         views = {name: _standardized(found) for name, found in mapped if found is not None}
         scores = ndtri((rankdata(kept) - 0.5) / len(kept))
         order = np.argsort(kept, kind="stable")
-        error = float(scores.var())
-        return cls(column, views, ~present, order, scores, error, views["raw"])
+        fits = {view: _Fit(view, found, 1.0, True) for view, found in views.items()}
+        return cls(column, views, ~present, order, scores, fits)
 
     @property
-    def r_squared(self) -> float:
-        """The share of the variance of scores that left-out predictions explain."""
-        variance = float(self.scores.var())
-        return 1.0 - self.error / variance if variance > 0 else 0.0
+    def best(self) -> _Fit:
+        """The fit of the values as they are, unless that of a map of them is clearly better.
+
+        In a map the noise would no longer be the same everywhere.
+        """
+        errors = {view: self._error_of_scores(fit) for view, fit in self.fits.items()}
+        least = min(errors, key=lambda view: errors[view])
+        return self.fits[least if errors[least] < MAP_IMPROVEMENT * errors["raw"] else "raw"]
+
+    def _error_of_scores(self, fit: _Fit) -> float:
+        """Return the mean squared error of left-out values as normal scores, alike in all views."""
+        present = ~self.is_missing
+        values, left = self.views[fit.view][present], fit.residuals[present]
+        predicted = np.interp(values - left, values[self.order], self.scores[self.order])
+        return float(((predicted - self.scores) ** 2).mean())
 
     def propose(self, view: str, residuals: FloatArray, is_simple: bool) -> None:
-        """Replace the fit if this one of a view has a smaller error on the scale of scores."""
-        present = ~self.is_missing
-        values, left = self.views[view][present], residuals[present]
-        predicted = np.interp(values - left, values[self.order], self.scores[self.order])
-        error = float(((predicted - self.scores) ** 2).mean())
-        if error < IMPROVEMENT * self.error:
-            self.error, self.residuals, self.view = error, residuals, view
-            self.is_simple = is_simple
+        """Replace the fit of a view if this one has a smaller error."""
+        error = float((residuals[~self.is_missing] ** 2).mean())
+        if error < IMPROVEMENT * self.fits[view].error:
+            self.fits[view] = _Fit(view, residuals, error, is_simple)
 
     def residual(self) -> Residual:
         """Return the residuals of the best fit, or the column itself if nothing fits."""
-        if self.r_squared < WEAK:
+        best = self.best
+        if best.error > 1.0 - WEAK:
             return Residual(self.column, 0.0)
-        values = np.where(self.is_missing, np.nan, self.residuals)
+        values = np.where(self.is_missing, np.nan, best.residuals)
         deviation = np.nanstd(values)
         if deviation < DETERMINED:
             values = np.where(self.is_missing, np.nan, 0.0)
         else:
             values = np.round(values / deviation, DECIMALS)
-        return Residual(Column(self.column.name, "continuous", values), self.r_squared)
+        return Residual(Column(self.column.name, "continuous", values), 1.0 - best.error)
 
 
 def _standardized(values: FloatArray) -> FloatArray:
@@ -500,37 +516,35 @@ def _fit(basis: _Basis, means: _GroupMeans, responses: Sequence[_Response]) -> N
     values = np.stack([response.views[view] for response, view in pairs], axis=1)
     is_missing = np.stack([response.is_missing for response, _ in pairs], axis=1)
     found = ridge.residuals(values, is_missing)
-    explains = (found**2).mean(axis=0) < (1.0 - WEAK) * (values**2).mean(axis=0)
-    for place in np.flatnonzero(explains):
-        response, view = pairs[place]
-        response.propose(view, found[:, place], basis.is_simple)
+    for (response, view), left in zip(pairs, found.T, strict=True):
+        response.propose(view, left, basis.is_simple)
 
 
 def _refine(response: _Response, z: FloatArray, means: _GroupMeans) -> None:
     """Fit a response that depends on S closely with a metric of its own, and with trees."""
-    best_view = response.view
+    best = response.best
     if z.shape[1] > 1:
         metric = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1]))
         widths: tuple[float, ...] = METRIC_WIDTHS
         for _ in range(N_METRICS):
-            fitted = response.views[best_view] - response.residuals
+            fitted = response.views[best.view] - response.fits[best.view].residuals
             metric = _learn_metric(z, metric, fitted)
-            errors = [response.error]
+            errors = [response.fits[best.view].error]
             for width in widths:
                 features = _kernel_features(z, z @ metric / width, RADIAL, METRIC_LANDMARKS)
-                _fit_one(response, best_view, features, means)
-                errors.append(response.error)
+                _fit_one(response, best.view, features, means)
+                errors.append(response.fits[best.view].error)
             if errors[-1] == errors[0]:
                 break
-            widths = (widths[int(np.argmin(np.diff(errors)))],)  # the last that was better
+            widths = (widths[int(np.argmin(np.diff(errors)))],)
             metric = metric / widths[0]
     smooth = _kernel_features(z, z, SMOOTH)
-    for view in dict.fromkeys(["raw", best_view]):
+    for view in dict.fromkeys(["raw", best.view]):
         values, is_known = response.views[view], ~response.is_missing
         for leaf in LEAVES:
             predicted = _tree_predictions(z, values, response.is_missing, leaf)
             error = np.mean((values - predicted)[is_known] ** 2)
-            if error < MAX_TREE_ERROR * np.mean(response.residuals[is_known] ** 2):
+            if error < MAX_TREE_ERROR * np.mean(response.fits[view].residuals[is_known] ** 2):
                 _fit_one(response, view, np.column_stack([smooth, predicted]), means)
 
 
