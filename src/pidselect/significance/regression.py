@@ -49,7 +49,7 @@ KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
 
 #: A basis replaces a simpler one, and a map of the values the values themselves, if its squared
 #: error is smaller by this factor.
-IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.9
+IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
 
 #: R squared from which metric and trees are tried, and up to which nothing is fitted at all.
 STRONG, WEAK = 0.5, 0.02
@@ -522,30 +522,33 @@ def _fit(basis: _Basis, means: _GroupMeans, responses: Sequence[_Response]) -> N
 
 def _refine(response: _Response, z: FloatArray, means: _GroupMeans) -> None:
     """Fit a response that depends on S closely with a metric of its own, and with trees."""
-    best = response.best
-    if z.shape[1] > 1:
-        metric = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1]))
-        widths: tuple[float, ...] = METRIC_WIDTHS
-        for _ in range(N_METRICS):
-            fitted = response.views[best.view] - response.fits[best.view].residuals
-            metric = _learn_metric(z, metric, fitted)
-            errors = [response.fits[best.view].error]
-            for width in widths:
-                features = _kernel_features(z, z @ metric / width, RADIAL, METRIC_LANDMARKS)
-                _fit_one(response, best.view, features, means)
-                errors.append(response.fits[best.view].error)
-            if errors[-1] == errors[0]:
-                break
-            widths = (widths[int(np.argmin(np.diff(errors)))],)
-            metric = metric / widths[0]
     smooth = _kernel_features(z, z, SMOOTH)
-    for view in dict.fromkeys(["raw", best.view]):
+    for view in dict.fromkeys(["raw", response.best.view]):
+        if z.shape[1] > 1:
+            _fit_metrics(response, view, z, means)
         values, is_known = response.views[view], ~response.is_missing
         for leaf in LEAVES:
             predicted = _tree_predictions(z, values, response.is_missing, leaf)
             error = np.mean((values - predicted)[is_known] ** 2)
-            if error < MAX_TREE_ERROR * np.mean(response.fits[view].residuals[is_known] ** 2):
+            if error < MAX_TREE_ERROR * response.fits[view].error:
                 _fit_one(response, view, np.column_stack([smooth, predicted]), means)
+
+
+def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMeans) -> None:
+    """Learn a metric from the best fit so far and fit with it, in turns."""
+    metric = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1]))
+    widths: tuple[float, ...] = METRIC_WIDTHS
+    for _ in range(N_METRICS):
+        metric = _learn_metric(z, metric, response.views[view] - response.fits[view].residuals)
+        errors = [response.fits[view].error]
+        for width in widths:
+            features = _kernel_features(z, z @ metric / width, RADIAL, METRIC_LANDMARKS)
+            _fit_one(response, view, features, means)
+            errors.append(response.fits[view].error)
+        if errors[-1] == errors[0]:
+            return
+        widths = (widths[int(np.argmin(np.diff(errors)))],)
+        metric = metric / widths[0]
 
 
 def _fit_one(response: _Response, view: str, features: FloatArray, means: _GroupMeans) -> None:
