@@ -70,7 +70,7 @@ JITTER = 1e-8
 N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
 
 #: Samples per leaf of trees, and the folds in which their predictions are left out.
-LEAVES, N_FOLDS = (8, 20), 10
+LEAVES, N_FOLDS = (8, 20), 5
 
 #: Squared error of trees, in that of the fit so far, up to which they may improve it.
 MAX_TREE_ERROR = 3.0
@@ -332,9 +332,8 @@ def _bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
     width = np.sqrt(n_columns)
     kernels: list[_Kernel] = [SMOOTH, _Additive(_gaussian, 1.0, 1)]
     if n_columns > 1:
-        pairs = [_Additive(_matern, 3.0, 2), _Additive(_gaussian, 1.0, 2)]
-        kernels += [*pairs, _Radial(_matern, width)]
-    kernels += [_Radial(_gaussian, width * factor) for factor in (2.0, 1.0, 0.5)]
+        kernels += [_Additive(_matern, 3.0, 2), _Radial(_matern, width)]
+    kernels += [_Radial(_gaussian, width * factor) for factor in (1.0, 0.5)]
     for kernel in kernels:
         yield _Basis("raw", _kernel_features(z, z, kernel), KERNEL_PENALTIES, False)
 
