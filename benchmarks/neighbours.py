@@ -1,4 +1,4 @@
-"""Where nearest neighbours end: dimensions, the choice of k, and columns that follow known ones."""
+"""Where nearest neighbours end: dimensions, and the choice of k."""
 
 from __future__ import annotations
 
@@ -23,22 +23,15 @@ SIZES = (100, 300, 1000)
 NEIGHBOURS = (4, 20)
 SLOPE, WEAK_SIZE = 0.25, 500
 
-#: What both x and y are of the kept columns, whose number is with it; x tells nothing new of y.
-FOLLOWED: dict[str, tuple[int, Callable[[Array], Array]]] = {
-    "s": (1, lambda s: s[:, 0]),
-    "s^2": (1, lambda s: s[:, 0] ** 2),
-    "s1 + s2 + s3": (3, lambda s: s.sum(axis=1)),
-}
-NOISE = (0.02, 0.1, 0.3, 1.0)
-FOLLOWING_SIZE = 500
-
 N_PERMUTATIONS = 39
+SURROGATES = ("global", "local")
 
 
 def includes(X: Array, y: Array, seed: int, **settings: Any) -> bool:
     """Return whether the last column is included beside all others, which are kept."""
     last = X.shape[1] - 1
-    settings |= {"n_permutations": N_PERMUTATIONS, "backward": None, "keep": range(last)}
+    settings |= {"n_permutations": N_PERMUTATIONS, "backward": None, "surrogates": SURROGATES}
+    settings |= {"fixed_features": list(range(last))}
     selector = PIDSelector(**settings, n_jobs=1, random_state=seed)
     fit(selector, X, y)
     return last in selector.selected_
@@ -57,15 +50,6 @@ def weak_line(k: int, seed: int) -> bool:
     x, noise = np.random.default_rng(seed).normal(size=(2, WEAK_SIZE))
     y = SLOPE * x + noise
     return includes(x[:, None], y, seed, estimator=KSG(k=k))
-
-
-def follower(name: str, deviation: float, seed: int) -> bool:
-    """Look for x in y with the default estimators: two noisy readings of what is kept."""
-    rng = np.random.default_rng(seed)
-    n_kept, followed = FOLLOWED[name]
-    kept, noise = rng.normal(size=(FOLLOWING_SIZE, n_kept)), rng.normal(size=(2, FOLLOWING_SIZE))
-    x, y = followed(kept) + deviation * noise
-    return includes(np.column_stack([kept, x]), y, seed)
 
 
 def count(found: Sequence[bool], **case: Any) -> dict[str, Any]:

@@ -175,17 +175,36 @@ def calibration(records: Records) -> str:
 
 
 def conditional_nulls(records: Records) -> str:
-    """How often a redundant or an informative column is included given a fixed one."""
+    """How often a function of the conditioning set, or an informative column, is included."""
     found = records.of("conditional_nulls")["rows"]
-    targets = list(dict.fromkeys(row["target"] for row in found))
+    rows = [
+        [
+            row["case"],
+            row["shape"],
+            f"{row['n_samples']:,}",
+            number(row["global and local"]),
+            number(row["global and residual"]),
+            f"{row['low']:.1f} to {row['high']:.1f}",
+        ]
+        for row in found
+    ]
+    header = ["x and y", "shape", "samples", '`"global", "local"`', '`"global", "residual"`']
+    return markdown([*header, "95 % interval"], rows)
+
+
+def functions_given(records: Records) -> str:
+    """The same in short: mean and largest share by the shape of the function."""
+    found = records.of("conditional_nulls")["rows"]
     rows = []
-    for size in dict.fromkeys(row["n_samples"] for row in found):
-        for x in dict.fromkeys(row["x"] for row in found):
-            same = [row for row in found if row["x"] == x and row["n_samples"] == size]
-            by_target = {row["target"]: number(row["percent"]) for row in same}
-            sets = str(same[0]["data sets"])
-            rows.append([x, f"{size:,}", sets, *(by_target[target] for target in targets)])
-    return markdown(["x", "samples", "data sets", *(f"y = {one}" for one in targets)], rows)
+    for shape, size in dict.fromkeys((row["shape"], row["n_samples"]) for row in found):
+        same = [row for row in found if (row["shape"], row["n_samples"]) == (shape, size)]
+        cells = [shape, f"{size:,}", str(len(same))]
+        for schemes in ("global and local", "global and residual"):
+            percent = [row[schemes] for row in same]
+            cells.append(f"{sum(percent) / len(percent):.1f} ({max(percent):.1f})")
+        rows.append(cells)
+    header = ["shape", "samples", "cases", '`"global", "local"`', '`"global", "residual"`']
+    return markdown(header, rows)
 
 
 def epistasis(records: Records) -> str:
@@ -362,17 +381,6 @@ def dimensions(records: Records) -> str:
     return markdown(["estimator", "samples", *(f"d = {one}" for one in given)], rows)
 
 
-def followers(records: Records) -> str:
-    """How often a second measurement of the same function of the fixed columns is included."""
-    found = records.of("neighbours")["followers"]
-    noise = list(dict.fromkeys(row["noise"] for row in found))
-    rows = [
-        [f"{name} + noise", *(str(row["included"]) for row in group)]
-        for name, group in groupby(found, lambda row: row["followed"])
-    ]
-    return markdown(["x and y are each", *(f"noise {one:g}" for one in noise)], rows)
-
-
 def more_neighbours(records: Records) -> str:
     """How often a weak linear effect is found with few and with many neighbours."""
     rows = [
@@ -415,6 +423,7 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "medium-others": partial(shares, experiment="medium", comparison="false positives"),
     "calibration": calibration,
     "conditional-nulls": conditional_nulls,
+    "functions-given": functions_given,
     "epistasis": epistasis,
     "sequential": sequential,
     "estimates": estimates,
@@ -426,7 +435,6 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "classes": classes,
     "circumstances": circumstances,
     "dimensions": dimensions,
-    "followers": followers,
     "more-neighbours": more_neighbours,
 }
 
