@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -81,11 +81,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = {
         "dimensions": dimensions(options),
         "k": [count(repeat(weak_line, k, options=options), k=k) for k in NEIGHBOURS],
-        "followers": [
-            count(repeat(follower, name, noise, options=options), followed=name, noise=noise)
-            for name in FOLLOWED
-            for noise in NOISE
-        ],
     }
     for title, rows in results.items():
         show(title, list(rows[0]), [list(row.values()) for row in rows])
