@@ -70,7 +70,7 @@ JITTER = 1e-8
 N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
 
 #: Samples per leaf of trees, and the folds in which their predictions are left out.
-LEAVES, N_FOLDS = (8, 20), 5
+LEAVES, N_FOLDS = (8, 20), 10
 
 #: Squared error of trees, in that of the fit so far, up to which they may improve it.
 MAX_TREE_ERROR = 3.0
