@@ -8,7 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pidselect.data import CLASS_LEVELS, IdentifierWarning, Table, read_block, read_dataset
+from pidselect.data import CLASS_LEVELS, Table, read_block, read_dataset
+from pidselect.exceptions import IdentifierWarning
 
 N = 40
 

@@ -35,10 +35,6 @@ FRAME_COLUMNS = {
 }
 
 
-class EmptySelectionWarning(UserWarning):
-    """No feature was selected."""
-
-
 @dataclass(frozen=True)
 class Settings:
     """What is needed to repeat a selection: its parameters, the seed, and what they applied to.
@@ -231,6 +227,8 @@ class Selection:
         Columns that could not be candidates, and the reason.
     settings : Settings
         What is needed to repeat the selection.
+    warnings : tuple of str
+        What the fit warned of: properties of the data that may mislead, such as leakage.
     is_complete : bool
         False if the fit was interrupted: features and steps are then those so far.
     frame_library : str, optional
@@ -244,6 +242,7 @@ class Selection:
     duplicates: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
+    warnings: tuple[str, ...] = ()
     is_complete: bool = True
     frame_library: str | None = None
 
