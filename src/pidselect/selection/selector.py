@@ -351,8 +351,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         for warning in found:
             warn_caller(warning)
         if not len(self.selected_):
-            reason = self.selection_.empty_reason()
-            warn_caller(EmptySelectionWarning(f"No feature was selected. {reason}"))
+            record = self.selection_
+            reason = f"{record.empty_verdict()} {record.empty_reason()}"
+            warn_caller(EmptySelectionWarning(reason))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -396,11 +397,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
         A selected feature is decomposed against the other selected ones, any other candidate
         against all of them. Roles are results of tests (John, Kohavi and Pfleger 1994): "strongly
-        relevant" if the feature is selected and significant given all others, "weakly relevant" if
-        it is significant given some subset of the selected features, else "irrelevant". The
-        family-wise error rate over all other candidates and subsets is at most `alpha`. Values are
-        optimistic on the samples of the fit; on held-out samples, selected features are tested
-        anew.
+        relevant" if the feature is selected and significant given all others, "adds to the selected
+        set" if it is not selected, but significant given all selected features (as after
+        `max_features`), "weakly relevant" if it is significant given some subset of them, else
+        "irrelevant". The family-wise error rate over all other candidates and subsets is at most
+        `alpha`. Values are optimistic on the samples of the fit; on held-out samples, selected
+        features are tested anew.
 
         Parameters
         ----------
