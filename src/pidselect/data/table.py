@@ -301,10 +301,10 @@ def _warn_of_numbers(skipped: Sequence[RawColumn], labels: Sequence[RawColumn]) 
     if not found:
         return
     names, column = [raw.name for raw in found], repr(found[0].name)
-    parts = [f"{_with_examples(skipped)} are skipped"] * bool(skipped)
-    parts += [f"{_with_examples(labels)} are used as labels"] * bool(labels)
+    parts = [f"skipped: {_with_examples(skipped)}"] * bool(skipped)
+    parts += [f"used as labels: {_with_examples(labels)}"] * bool(labels)
     message = (
-        f"numbers stored as text: {'; '.join(parts)}. Convert them, as with pd.to_numeric"
+        f"numbers stored as text, {'; '.join(parts)}. Convert them, as with pd.to_numeric"
         f"(X[{column}]) after removing units and separators, or use "
         f"feature_types={{{column}: 'nominal'}} if they are labels"
     )

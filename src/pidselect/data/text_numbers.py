@@ -34,8 +34,11 @@ def notation_of(labels: Sequence[str]) -> Notation | None:
     >>> notation_of(["1", "2", "3.5", "4", "?"]), notation_of(["01067", "10115"])
     ('words', None)
     """
-    if not labels or any(map(_CODE.fullmatch, labels)):
-        return None
+    notation = _notation_of(labels) if labels else None
+    return None if notation is None or any(map(_CODE.fullmatch, labels)) else notation
+
+
+def _notation_of(labels: Sequence[str]) -> Notation | None:
     if all(map(_WITH_COMMA.fullmatch, labels)):
         return "comma" if any("," in label for label in labels) else "plain"
     if all(NUMBER.fullmatch(label) and "," not in label for label in labels):
