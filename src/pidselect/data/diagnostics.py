@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pidselect.exceptions import (
     LeakageWarning,
@@ -439,14 +440,19 @@ def _determines(column: Column, target: IntArray, some: IntArray) -> bool:
 
     Most columns show in some rows that they do not.
     """
-    codes = column.codes()
+    codes = column.small_codes()
+    if not _has_one_class_each(codes[some], target[some]):
+        return False
     n_levels = int(codes.max()) + 1
-    if n_levels < 2 or n_levels * SAMPLES_PER_LEVEL > len(codes):
-        return False
-    pairs = codes * (int(target.max()) + 1) + target
-    if len(np.unique(pairs[some])) > len(np.unique(codes[some])):
-        return False
-    return len(np.unique(pairs)) == n_levels
+    is_met = 2 <= n_levels <= len(codes) / SAMPLES_PER_LEVEL
+    return is_met and _has_one_class_each(codes, target)
+
+
+def _has_one_class_each(codes: NDArray[Any], target: IntArray) -> bool:
+    """Return whether samples of one level are of one class."""
+    class_of = np.zeros(int(codes.max()) + 1, dtype=target.dtype)
+    class_of[codes] = target  # of each level that of its last sample
+    return np.array_equal(class_of[codes], target)
 
 
 # -------------------------------------------------------------------------------- near-duplicates

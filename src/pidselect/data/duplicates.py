@@ -233,17 +233,26 @@ def are_near_duplicates(goals: Sequence[Column], columns: Sequence[Column]) -> N
 def ranks_of(columns: Sequence[Column], rows: IntArray) -> NDArray[np.float32]:
     """Return ranks of mean 0 and length 1, one column each; gaps are in the middle."""
     ranks = np.zeros((len(rows), len(columns)), dtype=np.float32)
-    for place, column in enumerate(columns):
-        values = column.values[rows]
-        known = ~np.isnan(values)
-        if not known.any():
-            continue
-        order = rankdata(values[known])
-        order -= order.mean()
-        length = np.sqrt((order**2).sum())
-        if length:
-            ranks[known, place] = order / length
+    if not columns:
+        return ranks
+    values = np.stack([column.values[rows] for column in columns], axis=1)
+    gaps = np.isnan(values)
+    complete = ~gaps.any(axis=0)
+    ranks[:, complete] = _unit_ranks(values[:, complete])
+    for place in np.flatnonzero(~complete & ~gaps.all(axis=0)):
+        known = ~gaps[:, place]
+        ranks[known, place] = _unit_ranks(values[known, place : place + 1])[:, 0]
     return ranks
+
+
+def _unit_ranks(values: FloatArray) -> FloatArray:
+    """Return ranks of mean 0 and length 1 in each column, zeros in a constant one."""
+    if not values.size:
+        return values
+    order = np.asarray(rankdata(values, axis=0), dtype=np.float64)
+    order -= order.mean(axis=0)
+    length = np.sqrt((order**2).sum(axis=0))
+    return order / np.where(length > 0, length, 1.0)
 
 
 def some_rows(n_samples: int, most: int) -> IntArray:
