@@ -101,6 +101,8 @@ def test_near_duplicates_of_selected_columns(table):
     assert near.category is NearDuplicateWarning
     assert set(near.message.columns) == {"a", "again"}  # d is not selected
     assert selector.selection_.features[0] in ("a", "again")
+    _, found = caught(X, y, fixed_features=["a"], max_features=2)
+    assert found == []  # it was no choice
 
 
 def test_a_selected_row_number(table):

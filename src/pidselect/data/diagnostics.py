@@ -97,12 +97,14 @@ class Finding:
 def selection_warnings(
     dataset: Dataset,
     selected: Sequence[int],
+    fixed: Collection[int] = (),
     duplicates: Collection[int] = (),
     determining: Collection[str] = (),
 ) -> tuple[SelectionWarning, ...]:
     """Return the warnings of a fit about its data, at most one of each category.
 
-    Leakage is searched in all columns but duplicates, anything else in those that are selected.
+    Leakage is searched in all columns but duplicates, anything else in those that are selected
+    without being fixed.
     `determining` are columns whose estimated information shows that they determine the target.
 
     Examples
@@ -125,20 +127,19 @@ def selection_warnings(
         category(f"{listed(one.columns)}: {one.sentence[0].lower()}{one.sentence[1:]}", one.columns)
         for category, one in found
     ]
-    return (*named, *_near_duplicates_of(table, chosen, numbers))
+    others = [i for i in numbers if i not in fixed]
+    return (*named, *_near_duplicates_of(table, chosen, others))
 
 
 def _near_duplicates_of(
     table: Table, selected: Sequence[int], numbers: Sequence[int]
 ) -> Iterator[NearDuplicateWarning]:
-    """Yield a warning if any selected column has near-duplicates."""
-    columns = table.columns
+    """Yield a warning if any selected column has near-duplicates among the others."""
+    columns, numbers = table.columns, [i for i in numbers if i not in selected]
     alike = are_near_duplicates([columns[i] for i in selected], [columns[i] for i in numbers])
     texts, names = [], []
     for index, row in zip(selected, alike, strict=True):
-        others = [
-            columns[numbers[i]].name for i in np.flatnonzero(row).tolist() if numbers[i] != index
-        ]
+        others = [columns[numbers[i]].name for i in np.flatnonzero(row).tolist()]
         if others:
             texts.append(f"{shown(columns[index].name)} (with {listed(others, MOST_NAMED)})")
             names += [columns[index].name, *others]

@@ -15,7 +15,7 @@ from pidselect.data.diagnostics import (
 )
 from pidselect.estimators.discrete import target_entropy
 from pidselect.exceptions import SelectionWarning
-from pidselect.selection.pool import FeaturePool
+from pidselect.selection.pool import FeaturePool, Features
 from pidselect.selection.result import Selection, Step
 
 #: A column determines a continuous target if its information is that of a correlation with this
@@ -24,11 +24,12 @@ DETERMINING_R2, DETERMINING_SHARE = 0.99, 0.95
 
 
 def fit_warnings(
-    dataset: Dataset, pool: FeaturePool, selected: Sequence[int], steps: Sequence[Step]
+    dataset: Dataset, pool: FeaturePool, selected: Features, steps: Sequence[Step]
 ) -> tuple[SelectionWarning, ...]:
-    """Return the warnings of a fit about its data; `selected` are positions of columns."""
+    """Return the warnings of a fit about its data; `selected` are features without fixed ones."""
     names = determining_columns(dataset, steps)
-    return selection_warnings(dataset, selected, pool.duplicates, names)
+    chosen, fixed = ([i for f in some for i in f.columns] for some in (selected, pool.fixed))
+    return selection_warnings(dataset, chosen, fixed, pool.duplicates, names)
 
 
 def fit_findings(dataset: Dataset, record: Selection, n_rows: int) -> tuple[Finding, ...]:

@@ -340,7 +340,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.support_ = columns.ranking == 1
         self.ranking_, self.scores_ = columns.ranking, columns.scores
         self.pvalues_ = columns.p_values
-        found = fit_warnings(dataset, pool, self.selected_.tolist(), steps)
+        found = fit_warnings(dataset, pool, features, steps)
         self.selection_ = replace(
             blank,
             features=tuple(feature.name for feature in features),
