@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from pidselect.decomposition import decompose as decompose
     from pidselect.decomposition import decompose_distribution as decompose_distribution
     from pidselect.estimators import mutual_information as mutual_information
+    from pidselect.exceptions import EmptySelectionWarning as EmptySelectionWarning
+    from pidselect.exceptions import IdentifierWarning as IdentifierWarning
+    from pidselect.exceptions import LeakageWarning as LeakageWarning
+    from pidselect.exceptions import NearDuplicateWarning as NearDuplicateWarning
+    from pidselect.exceptions import PIDSelectWarning as PIDSelectWarning
+    from pidselect.exceptions import RowNumberWarning as RowNumberWarning
+    from pidselect.exceptions import SelectionWarning as SelectionWarning
+    from pidselect.exceptions import TextNumbersWarning as TextNumbersWarning
     from pidselect.report.displays import AtomBarsDisplay as AtomBarsDisplay
     from pidselect.report.displays import LatticeDisplay as LatticeDisplay
     from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
@@ -27,12 +35,20 @@ __version__ = "0.1.0"
 _MODULES = {
     "AtomBarsDisplay": "pidselect.report.displays",
     "Decomposition": "pidselect.decomposition",
+    "EmptySelectionWarning": "pidselect.exceptions",
+    "IdentifierWarning": "pidselect.exceptions",
     "LatticeDisplay": "pidselect.report.displays",
+    "LeakageWarning": "pidselect.exceptions",
+    "NearDuplicateWarning": "pidselect.exceptions",
+    "PIDSelectWarning": "pidselect.exceptions",
     "PIDSelector": "pidselect.selection",
+    "RowNumberWarning": "pidselect.exceptions",
     "SelectionPathDisplay": "pidselect.report.displays",
+    "SelectionWarning": "pidselect.exceptions",
     "StabilityDisplay": "pidselect.report.displays",
     "SynergyMatrixDisplay": "pidselect.report.displays",
     "Table": "pidselect.data",
+    "TextNumbersWarning": "pidselect.exceptions",
     "decompose": "pidselect.decomposition",
     "decompose_distribution": "pidselect.decomposition",
     "mutual_information": "pidselect.estimators",

@@ -40,10 +40,8 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
     parts = []
     if features:
         parts.append(paragraph(_selected(selection), tag="strong"))
-    elif fixed:
-        parts.append(paragraph("No feature was selected in addition to fixed ones.", tag="strong"))
     elif selection.is_complete:
-        parts.append(paragraph("No feature was selected.", tag="strong"))
+        parts.append(paragraph(selection.empty_verdict(), tag="strong"))
         parts.append(paragraph(selection.empty_reason()))
     if fixed or features:
         rows = [[name(feature), "fixed", "", "", ""] for feature in fixed]

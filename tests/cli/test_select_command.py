@@ -171,8 +171,30 @@ def test_alarms_are_printed(table):
     piped = select(table, "--target", "y", "--json", "-")
     assert json.loads(piped.stdout)["warnings"]
     assert "Warning: day" in piped.stderr
+    assert " ".join(result.output.split()).count("grows or falls strictly") == 1
     without = select(table, "--target", "y", "--drop", "day")
     assert "Warning:" not in without.output
+
+
+def test_leakage_is_printed_as_python_warns(table):
+    columns = made()
+    write(table, {**columns, "leak": [2.5 * value + 1 for value in columns["y"]]})
+    result = select(table, "--target", "y", "--max-features", "1", "--json", "r.json")
+    assert result.exit_code == 0, result.output
+    (warning,) = read_json(Path("r.json"))["warnings"]
+    assert warning.startswith("leak: ")
+    assert words(result.output).count(words(warning)) == 1
+
+
+def test_numbers_stored_as_text_are_named(table):
+    columns = made()
+    write(table, {**columns, "mass": [f"{i + 0.5} kg" for i in range(120)]})
+    result = select(table, "--target", "y")
+    assert result.exit_code == 0, result.output
+    (note,) = [line for line in result.stderr.splitlines() if "'mass'" in line]
+    assert " kg'" in note
+    assert "identifier" not in result.output
+    assert "mass was skipped: numbers stored as text" in words(result.stdout)
 
 
 def test_select_does_not_explain(table, monkeypatch):
@@ -213,7 +235,8 @@ def test_nothing_selected_is_no_failure(tmp_path, monkeypatch):
     write(Path("t.csv"), {"a": rng.normal(size=50).tolist(), "y": rng.normal(size=50).tolist()})
     result = select("t.csv", "--target", "y", "--output", "small.csv")
     assert result.exit_code == 0, result.output
-    assert all(remedy in result.stdout for remedy in ("feature_groups", "lookahead=2", "alpha"))
+    assert "No feature was selected: there may be nothing to find." in result.stdout
+    assert all(remedy in result.stdout for remedy in ("feature_groups", "lookahead=2"))
     assert Path("small.csv").read_text().startswith("y\n")
     assert "lookahead" not in result.stderr
 

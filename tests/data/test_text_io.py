@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 
 from pidselect import Table
 from pidselect.data import ColumnStore, FileError, TextFormat
-from pidselect.data.formats import MISSING_WORDS, TextColumnWarning
+from pidselect.data.formats import MISSING_WORDS
 from pidselect.data.io import header, read_file
 from pidselect.data.raw_column import from_objects
 from pidselect.data.text_io import BLOCK_BYTES
+from pidselect.exceptions import TextNumbersWarning
 
 SMALL = 300  # bytes of a block, of which the files below have several
 
@@ -182,16 +183,17 @@ def test_decimal_commas(path):
         (["1.234,5", "1"], None),
         (["1.234", "2"], ","),
         (["1,5", "2.5"], None),
+        (["5 kg", "7.5 kg"], None),
     ],
 )
 def test_numbers_with_signs_are_named(path, column, decimal):
     content = "a;b\n" + "".join(f"{text};1\n" for text in column)
-    with pytest.warns(TextColumnWarning) as caught:
+    with pytest.warns(TextNumbersWarning) as caught:
         assert raws(path, content, decimal=decimal)["a"].form == "text"
     assert [(w.message.columns, w.message.setting) for w in caught] == [(("a",), None)]
 
 
-@pytest.mark.parametrize("texts", [["10.1.2020", "11.1.2020"], ["5 kg", "7 kg"], ["1-3", "4-6"]])
+@pytest.mark.parametrize("texts", [["10.1.2020", "11.1.2020"], ["5 kg", "7 m"], ["1-3", "4-6"]])
 def test_texts_with_digits_are_no_numbers(path, texts, no_warning):
     assert raws(path, "a;b\n" + "".join(f"{t};1\n" for t in texts))["a"].form == "text"
 
@@ -205,7 +207,7 @@ def test_texts_of_json_are_meant(path, no_warning):
 
 def test_numbers_with_a_few_words_among_them_are_named(path, no_warning):
     numbers = "".join(f"{i},{i % 3}\n" for i in range(9))
-    with pytest.warns(TextColumnWarning, match="'a'") as caught:
+    with pytest.warns(TextNumbersWarning, match="'a'") as caught:
         assert raws(path, f"a,b\n{numbers}?,1\n")["a"].form == "text"
     assert caught[0].message.setting == ("na_values", ("?",))
     assert raws(path, f"a,b\n{numbers}?,1\n", na_values=("?",))["a"].form == "number"
@@ -214,7 +216,7 @@ def test_numbers_with_a_few_words_among_them_are_named(path, no_warning):
 
 def test_commas_that_may_be_decimal_marks_are_named(path, no_warning):
     for content in ("a\tb\n1\t1,5\n2\t2\n", 'a,b\n1,"1,000"\n2,"12"\n'):
-        with pytest.warns(TextColumnWarning, match="'b'") as caught:
+        with pytest.warns(TextNumbersWarning, match="'b'") as caught:
             assert raws(path, content)["b"].form == "text"
         assert caught[0].message.setting == ("decimal", ",")
     assert raws(path, "a\tb\n1\t1,5\n", decimal=".")["b"].form == "text"
@@ -257,7 +259,7 @@ def test_names_of_files(tmp_path, name):
 
 def test_a_column_that_changes_is_read_again(tmp_path):
     content = "a,b\n" + "".join(f"{i},{i}\n" for i in range(500)) + "x,1\n"
-    with pytest.warns(TextColumnWarning, match="'a'"):
+    with pytest.warns(TextNumbersWarning, match="'a'"):
         found = raws(tmp_path / "t.csv.gz", content, SMALL)
     assert found["a"].labels == tuple(sorted([*map(str, range(500)), "x"]))
     assert found["b"].form == "number"

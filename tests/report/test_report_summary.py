@@ -48,16 +48,12 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
     assert found["findings"] == [{"topic": "ties", "columns": ["a"], "sentence": "Many."}]
 
 
-def test_serious_findings_on_selected_columns_are_warnings():
+def test_warnings_are_those_of_the_fit():
     record = hostile.selection(NAMES, 2)  # wind and rain
-    findings = [
-        Finding(Topic.COUNTS_ROWS, ("rain", "day"), "They grow."),
-        Finding(Topic.TIES, ("wind",), "Many."),
-    ]
-    found = summarise(record, findings=findings, metadata=METADATA)
-    (warning,) = found["warnings"]
-    assert "rain" in warning
-    assert warning in render_report(found)
+    record = replace(record, warnings=("rain: this column grows.",))
+    found = summarise(record, metadata=METADATA)
+    assert found["warnings"] == ["rain: this column grows."]
+    assert "rain: this column grows." in render_report(found)
 
 
 # ------------------------------------------------------------------------------------ conclusions
@@ -68,9 +64,9 @@ def test_serious_findings_on_selected_columns_are_warnings():
     [
         (2, {}, "2 features selected from 4 columns: wind and rain."),
         (1, {}, "1 feature selected from 4 columns: wind."),
-        (0, {}, "No feature selected from 4 columns."),
+        (0, {}, "No feature selected from 4 columns: there may be nothing to find."),
         (1, {"fixed_features": ("hour",)}, "fixed hour: wind."),
-        (0, {"fixed_features": ("hour", "day")}, "fixed hour and day."),
+        (0, {"fixed_features": ("hour", "day")}, "fixed hour and day: there may be nothing"),
         (2, {"settings": replace(hostile.SETTINGS, n_permutations=0)}, "without a test"),
         (1, {"is_complete": False}, "interrupted: wind."),
         (0, {"is_complete": False}, "interrupted."),
@@ -163,7 +159,8 @@ def test_close_calls():
     record = hostile.selection(NAMES, 2)
     close = replace(record.steps[2], close_call=True)
     found = summarise(replace(record, steps=(*record.steps[:2], close)), metadata=METADATA)
-    assert any("day" in line for line in found["significance"])
+    (line,) = [line for line in found["significance"] if "day" in line]
+    assert "before the result is known" in line
     assert not any("day" in line for line in summary()["significance"])
 
 

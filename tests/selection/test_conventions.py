@@ -17,7 +17,7 @@ from systems import gates, noise, numbers, quick
 from pidselect import PIDSelector, mutual_information
 from pidselect.data import read_block
 from pidselect.estimators.discrete import target_entropy
-from pidselect.selection.result import EmptySelectionWarning
+from pidselect.exceptions import EmptySelectionWarning
 from pidselect.selection.validation import CONSTRAINTS
 
 # --- attributes ---------------------------------------------------------------------------------

@@ -344,7 +344,8 @@ def test_roles_are_tested_beside_subsets():
     assert selector.selection_.features == ("size",)
     assert recorded_roles(selector.selection_)["switch"] == "irrelevant"  # marginally
     explanation = selector.explain(X, y)
-    assert explanation["switch"].role == "weakly relevant"
+    assert explanation["switch"].role == "adds to the selected set"
+    assert explanation["switch"].sentence.endswith(": adds to the selected set.")
     assert explanation["other"].role == "irrelevant"
     assert any("all 2 subsets" in note for note in explanation.notes)
     assert any("max_features" in note for note in explanation.notes)

@@ -192,7 +192,7 @@ def test_the_first_step_corrects_the_forecast(caplog, announcing, clock):
     assert int(re.search(r"about (\d+) min", total)[1]) in range(6, 13)
 
 
-@pytest.mark.filterwarnings("ignore::pidselect.selection.result.EmptySelectionWarning")
+@pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")
 @pytest.mark.parametrize(("lookahead", "is_announced"), [(1, False), (2, True)])
 def test_what_follows_if_nothing_is_significant(caplog, announcing, clock, lookahead, is_announced):
     announcing(clock=clock)

@@ -83,7 +83,7 @@ def test_relevant_only_beside_another():
     first, second = np.tile([0, 0, 1, 1], 50), np.tile([0, 1, 0, 1], 50)
     known = features(first=first, second=second)
     found = assess(inquire(first ^ second), [], [known["first"]], list(known.values()))
-    assert found["second"].role == "weakly relevant"
+    assert found["second"].role == "adds to the selected set"
     assert found["second"].conditioning_set == ("first",)
     assert found["second"].bits == pytest.approx(1)
     assert found["first"].role == "weakly relevant"  # no marginal information
@@ -150,41 +150,52 @@ def test_features_of_several_columns():
 # --- the test -----------------------------------------------------------------------------------
 
 
-def naive_p_values(context, known, selected, others):
-    """Return the p-value of each feature: two families, one permutation at a time.
-
-    Each family has the step-down maximum statistic.
-    """
-    n, seed, level = len(known[others[0]].block.columns[0].values), context.seed, context.alpha / 2
+def naive_family(context, known, names, family):
+    """Return the smallest p-value of each feature by the step-down maximum statistic."""
+    n, seed = len(known[names[0]].block.columns[0].values), context.seed
     columns = {name: one.block.columns[0].values[:, np.newaxis] for name, one in known.items()}
     y = context.target.columns[0].values
+    pairs = [(name, T) for name in names for T in family]
+    n_draws = 1 + PILOT_PERMUTATIONS + context.n_permutations
+    values = np.empty((len(pairs), n_draws))
+    for draw in range(n_draws):  # one permutation at a time
+        rows = np.arange(n)
+        if draw:
+            rows = np.array(naive.permutation((seed, RELEVANCE, OTHERS_STREAM, draw), n))
+        for place, (name, T) in enumerate(pairs):
+            S = np.hstack([columns[s] for s in T]) if T else None
+            values[place, draw] = naive.discrete(columns[name][rows], y[:, np.newaxis], S)
+    scale = np.sign(values) * np.sqrt(np.abs(values))
+    pilot = scale[:, 1 : 1 + PILOT_PERMUTATIONS]
+    centre, spread = np.array(naive_selection.standards(pilot.tolist())).T
+    scores = (scale - centre[:, np.newaxis]) / spread[:, np.newaxis]
+    left, largest, found = list(range(len(pairs))), 0.0, dict.fromkeys(names, 1.0)
+    while left:
+        strongest = max(left, key=lambda place: scores[place, 0])
+        null = scores[left, 1 + PILOT_PERMUTATIONS :].max(axis=0)
+        largest = max(largest, naive.p_value(scores[strongest, 0], null))
+        name = pairs[strongest][0]
+        found[name] = min(found[name], largest)
+        left.remove(strongest)
+    return found
+
+
+def naive_roles(context, known, selected, others):
+    """Return role and p-value of each feature: two families, then a test given all selected."""
     subsets = [T for size in range(len(selected) + 1) for T in combinations(selected, size)]
     found = dict.fromkeys(others, 1.0)
     for family in (subsets[:1], subsets[1:]):
-        open_features = [name for name in others if found[name] / 2 > level]
-        pairs = [(name, T) for name in open_features for T in family]
-        n_draws = 1 + PILOT_PERMUTATIONS + context.n_permutations
-        values = np.empty((len(pairs), n_draws))
-        for draw in range(n_draws):
-            rows = np.arange(n)
-            if draw:
-                rows = np.array(naive.permutation((seed, RELEVANCE, OTHERS_STREAM, draw), n))
-            for place, (name, T) in enumerate(pairs):
-                S = np.hstack([columns[s] for s in T]) if T else None
-                values[place, draw] = naive.discrete(columns[name][rows], y[:, np.newaxis], S)
-        scale = np.sign(values) * np.sqrt(np.abs(values))
-        pilot = scale[:, 1 : 1 + PILOT_PERMUTATIONS]
-        centre, spread = np.array(naive_selection.standards(pilot.tolist())).T
-        scores = (scale - centre[:, np.newaxis]) / spread[:, np.newaxis]
-        left, largest = list(range(len(pairs))), 0.0
-        while left:
-            strongest = max(left, key=lambda place: scores[place, 0])
-            null = scores[left, 1 + PILOT_PERMUTATIONS :].max(axis=0)
-            largest = max(largest, naive.p_value(scores[strongest, 0], null))
-            name = pairs[strongest][0]
-            found[name] = min(found[name], 2 * largest)
-            left.remove(strongest)
-    return found
+        undecided = [name for name in others if found[name] > context.alpha]
+        p_values = naive_family(context, known, undecided, family)
+        found |= {name: min(found[name], 2 * p) for name, p in p_values.items()}
+    relevant = [name for name in others if found[name] <= context.alpha]
+    adding = naive_family(context, known, relevant, [tuple(selected)])
+    return {
+        name: ("adds to the selected set", adding[name])
+        if adding.get(name, 1.0) <= context.alpha
+        else ("weakly relevant" if name in relevant else "irrelevant", p)
+        for name, p in found.items()
+    }
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -197,12 +208,31 @@ def test_against_the_naive_twin(seed):
     context = inquire(y, n_permutations=59, seed=seed)
     selected, others = ["a", "b"], ["noisy", "jointly", "coin"]
     found = assess(context, [], [known[s] for s in selected], [known[o] for o in others])
-    expected = naive_p_values(context, known, selected, others)
+    expected = naive_roles(context, known, selected, others)
+    assert expected["jointly"][0] == "adds to the selected set"
     for name in others:
-        is_relevant = expected[name] <= context.alpha
-        assert found[name].role == ("weakly relevant" if is_relevant else "irrelevant")
-        if is_relevant:
-            assert found[name].p_value == pytest.approx(expected[name])
+        role, p_value = expected[name]
+        assert found[name].role == role
+        if role != "irrelevant":
+            assert found[name].p_value == pytest.approx(p_value)
+
+
+def test_what_adds_to_all_selected_features_is_not_weakly_relevant():
+    """Given a, its copy adds nothing but b does; nothing is tested where that is known."""
+    known, y = bits()
+    others = [known["again"], known["b"]]
+    found = assess(inquire(y), [], [known["a"]], others)
+    assert roles(found) == {
+        "a": "strongly relevant",
+        "again": "weakly relevant",
+        "b": "adds to the selected set",
+    }
+    assert found["b"].conditioning_set == ("a",)
+    assert assess(inquire(y), [], [known["a"]], others, may_add=False)["b"].role == (
+        "weakly relevant"
+    )
+    fixed = assess(inquire(y), [known["a"]], [], others)
+    assert roles(fixed)["b"] == "adds to the selected set"
 
 
 def test_bits_are_those_given_the_subset():
@@ -228,7 +258,7 @@ def test_error_rate():
         selected = [known["a"], known["b"]]
         final = {"a": 0.01, "b": 0.01}
         found = assess(context, [], selected, list(known.values()), final)
-        wrong += "weakly relevant" in [found[f"n{i}"].role for i in range(4)]
+        wrong += any(found[f"n{i}"].role != "irrelevant" for i in range(4))
     assert 2 <= wrong <= 18  # 10 are expected; outside with probability below 0.01
 
 
@@ -266,11 +296,13 @@ def test_values_that_no_decision_needs_are_not_computed():
     context = inquire(y, n_permutations=199, surrogates=("global", "local"), executor=executor)
     final = {"a": 0.01, "b": 0.01}
     assess(context, [], [known["a"], known["b"]], list(known.values()), final)
-    own, given_subsets = (n_values for _, n_values in recorder.stages)
+    own, given_subsets, given_all = (n_values for _, n_values in recorder.stages)
     # Both features by themselves with all permutations: "again" is significant.
     assert own == 2 * (1 + PILOT_PERMUTATIONS + 199)
     # Then the coin alone, given three subsets, by one scheme, until nothing can be significant.
-    assert given_subsets in {3 * (1 + PILOT_PERMUTATIONS + m) for m in relevance.INTERIM}
+    few = {1 + PILOT_PERMUTATIONS + m for m in relevance.INTERIM}
+    assert given_subsets in {3 * n for n in few}
+    assert given_all in few  # of "again", which is redundant
 
 
 def test_few_permutations_are_enough_for_both_families():

@@ -235,7 +235,7 @@ def test_neighbours_alone_are_as_with_a_number():
     assert auto.selection_.steps == alone.selection_.steps
 
 
-@pytest.mark.filterwarnings("ignore::pidselect.selection.result.EmptySelectionWarning")
+@pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")
 @pytest.mark.parametrize(
     "settings",
     [
@@ -314,7 +314,7 @@ def test_groups():
     assert found.selection_.settings.n_groups == 30
 
 
-@pytest.mark.filterwarnings("ignore::pidselect.selection.result.EmptySelectionWarning")
+@pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")
 def test_false_positives():
     """Null tables of dependent columns, of which neighbours use 60 of 150 rows."""
     n_selected = 0

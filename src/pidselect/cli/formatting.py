@@ -31,7 +31,7 @@ def selection_text(selection: Selection, n_rows: int) -> str:
     """
     sentences = []
     if selection.is_complete and not selection.features:
-        sentences.append(f"No feature was selected. {selection.empty_reason()}")
+        sentences.append(f"{selection.empty_verdict()} {selection.empty_reason()}")
     left_out = [
         f"{shown(copy)} is a duplicate of {shown(original)} and was left out."
         for copy, original in selection.duplicates.items()
@@ -70,7 +70,7 @@ def explanation_text(explanation: Explanation) -> str:
 
 def relevant_sentences(explanation: Explanation) -> str:
     """Return a sentence for each relevant feature."""
-    roles = ("fixed", "strongly relevant", "weakly relevant")
+    roles = ("fixed", "strongly relevant", "adds to the selected set", "weakly relevant")
     return _wrapped([feature.sentence for feature in explanation if feature.role in roles])
 
 

@@ -10,8 +10,11 @@ import numpy as np
 
 from pidselect.cli.columns import Roles
 from pidselect.cli.options import TableOptions
-from pidselect.data import IdentifierWarning, IntArray, Table, is_constant
+from pidselect.data import IntArray, Table
+from pidselect.data.feature_types import Identifier
 from pidselect.data.io import header
+from pidselect.data.table import identifier_warning
+from pidselect.exceptions import IdentifierWarning
 
 #: The columns of the file are moved to disk when they exceed this share of the memory.
 TABLE_SHARE = 1 / 4
@@ -63,7 +66,7 @@ def read_data(table: TableOptions, roles: Roles, max_memory: str) -> SelectionDa
         X, of_rows = X.split(roles.groups)
         groups = of_rows.columns[0].codes()
     if found := identifiers(X):
-        warnings.warn(IdentifierWarning(found), stacklevel=2)
+        warnings.warn(identifier_warning(found), stacklevel=2)
     return SelectionData(X, y, groups, roles, n_rows)
 
 
@@ -75,9 +78,9 @@ def open_table(table: TableOptions, **settings: Any) -> Table:
 
 
 def identifiers(table: Table) -> dict[str, str]:
-    """Return the skipped columns that are not constant, with the reason."""
+    """Return the columns that are skipped as identifiers, with the reason."""
     return {
         table.names[index]: reason
         for index, reason in table.skipped.items()
-        if not is_constant(table.columns[index].values)
+        if isinstance(reason, Identifier)
     }

@@ -122,16 +122,16 @@ def _compute(
 ) -> tuple[Result, RunCheckpoint | None]:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
     from pidselect.cli.resume import check_earlier, prepare_checkpoint
+    from pidselect.exceptions import SelectionWarning
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
-    from pidselect.selection.result import EmptySelectionWarning
 
     with (
         compiling_explanations(call.explains) as wait_for_kernels,
         show_progress(call.out.quiet) as progress,
         warnings_as_notes(progress.message),
     ):
-        warnings.simplefilter("ignore", EmptySelectionWarning)  # the result shows it
+        warnings.simplefilter("ignore", SelectionWarning)  # shown with the result
         saved = None
         if call.is_saved:
             saved = prepare_checkpoint(call.table.table, call.out, progress.message)
@@ -225,8 +225,8 @@ def dataset_of(call: Call, data: SelectionData) -> Dataset:
 
 def summary_of(call: Call, result: Result) -> dict[str, Any]:
     """Return all results, ready for JSON and for the report."""
-    from pidselect.data.diagnostics import inspect_data
     from pidselect.report.summary import ReportMetadata, summarise
+    from pidselect.selection.notices import fit_findings
 
     dataset = dataset_of(call, result.data)
     metadata = ReportMetadata.of(
@@ -236,7 +236,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         result.selection,
         explanation=result.explanation,
         stability=result.stability,
-        findings=inspect_data(dataset, result.data.n_rows),
+        findings=fit_findings(dataset, result.selection, result.data.n_rows),
         metadata=metadata,
     )
 

@@ -17,7 +17,7 @@ from .input import (
 )
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
-from .table import Dataset, IdentifierWarning, Table, read_block, read_dataset
+from .table import Dataset, Table, read_block, read_dataset
 
 __all__ = [
     "CLASS_LEVELS",
@@ -30,7 +30,6 @@ __all__ = [
     "FeatureTypes",
     "FileError",
     "FloatArray",
-    "IdentifierWarning",
     "IntArray",
     "Missing",
     "Table",

@@ -5,25 +5,33 @@ None of them stops a selection. Each check is one function from a `Dataset` to f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from pidselect.exceptions import (
+    LeakageWarning,
+    NearDuplicateWarning,
+    RowNumberWarning,
+    SelectionWarning,
+)
 
 from .column import Column, FloatArray, IntArray
 from .duplicates import (
-    BLOCK,
     NEAR_DUPLICATE,
     RANK_ROWS,
+    SCREENED_ROWS,
+    are_near_duplicates,
     find_duplicates,
     near_duplicates,
-    ranks_of,
     some_rows,
 )
-from .feature_types import Identifier
-from .messages import shown
+from .feature_types import Identifier, TextNumbers
+from .messages import listed, shown
 from .table import Dataset, Table
 
 FEW_SAMPLES = 100  # with fewer, estimates scatter by about a tenth of a bit
@@ -58,10 +66,7 @@ class Topic(StrEnum):
     TIES = "ties"
     MANY_LEVELS = "many levels"
     MISSING_VALUES = "missing values"
-
-
-#: Topics that undo an answer if they are about a selected column.
-SERIOUS = (Topic.COUNTS_ROWS, Topic.GIVES_TARGET_AWAY)
+    TEXT_NUMBERS = "numbers stored as text"
 
 
 @dataclass(frozen=True)
@@ -89,29 +94,71 @@ class Finding:
         return f"{self.topic}: {self.sentence}"
 
 
-def alarms(findings: Iterable[Finding], selected: Iterable[str]) -> list[str]:
-    """Return, of the findings, what undoes the answer because it is about a selected column.
+def selection_warnings(
+    dataset: Dataset,
+    selected: Sequence[int],
+    fixed: Collection[int] = (),
+    duplicates: Collection[int] = (),
+    determining: Collection[str] = (),
+) -> tuple[SelectionWarning, ...]:
+    """Return the warnings of a fit about its data, at most one of each category.
+
+    Leakage is searched in all columns but duplicates, anything else in those that are selected
+    without being fixed.
+    `determining` are columns whose estimated information shows that they determine the target.
 
     Examples
     --------
-    >>> alarms([Finding(Topic.COUNTS_ROWS, ("id", "day"), "These grow.")], ["age", "id"])
-    ['id counts the rows. These grow.']
+    >>> from pidselect.data import read_dataset
+    >>> x = np.random.default_rng(0).normal(size=(300, 2))
+    >>> for warning in selection_warnings(read_dataset(x, np.exp(x[:, 0])), selected=[0]):
+    ...     print(f"{type(warning).__name__}: {warning}")
+    LeakageWarning: x0: this column determines the target almost exactly, which may be leakage.
+    Check that it is known before the target is, and not made from it.
     """
-    chosen = set(selected)
-    return [
-        f"{shown(name)} {finding.topic}. {finding.sentence}"
-        for finding in findings
-        if finding.topic in SERIOUS
-        for name in finding.columns
-        if name in chosen
+    table = dataset.table
+    numbers = _numbers(table, duplicates)
+    chosen = [i for i in selected if _is_number(table.columns[i])]
+    found = [
+        *((LeakageWarning, one) for one in _giveaways(dataset, numbers, determining)),
+        *((RowNumberWarning, one) for one in _row_numbers([table.columns[i] for i in chosen])),
     ]
+    named = [
+        category(f"{listed(one.columns)}: {one.sentence[0].lower()}{one.sentence[1:]}", one.columns)
+        for category, one in found
+    ]
+    others = [i for i in numbers if i not in fixed]
+    return (*named, *_near_duplicates_of(table, chosen, others))
 
 
-def inspect_data(dataset: Dataset, n_rows: int | None = None) -> tuple[Finding, ...]:
+def _near_duplicates_of(
+    table: Table, selected: Sequence[int], numbers: Sequence[int]
+) -> Iterator[NearDuplicateWarning]:
+    """Yield a warning if any selected column has near-duplicates among the others."""
+    columns, numbers = table.columns, [i for i in numbers if i not in selected]
+    alike = are_near_duplicates([columns[i] for i in selected], [columns[i] for i in numbers])
+    texts, names = [], []
+    for index, row in zip(selected, alike, strict=True):
+        others = [columns[numbers[i]].name for i in np.flatnonzero(row).tolist()]
+        if others:
+            texts.append(f"{shown(columns[index].name)} (with {listed(others, MOST_NAMED)})")
+            names += [columns[index].name, *others]
+    if texts:
+        more = f"; and {len(texts) - MOST_NAMED} more" * (len(texts) > MOST_NAMED)
+        message = (
+            f"{'; '.join(texts[:MOST_NAMED])}{more}: selected columns with near-duplicates (rank "
+            f"correlation beyond {NEAR_DUPLICATE:g}). Which one is selected is nearly random."
+        )
+        yield NearDuplicateWarning(message, tuple(dict.fromkeys(names)))
+
+
+def inspect_data(
+    dataset: Dataset, n_rows: int | None = None, determining: Collection[str] = ()
+) -> tuple[Finding, ...]:
     """Return the findings about a dataset.
 
     Without `n_rows`, the number of rows before any were left out, those left out after the last one
-    used go unnoticed.
+    used go unnoticed. See `selection_warnings` for `determining`.
 
     Examples
     --------
@@ -129,15 +176,16 @@ def inspect_data(dataset: Dataset, n_rows: int | None = None) -> tuple[Finding, 
     duplicates = _find_duplicates(table)
     usable = [i for i in range(len(table)) if i not in table.skipped and i not in duplicates]
     columns = [table.columns[i] for i in usable]
-    numbers = [i for i in usable if _is_number(table.columns[i])]
+    numbers = _numbers(table, duplicates)
     found: list[Iterable[Finding]] = [
         _left_out(dataset, n_rows),
         _few_samples(dataset),
         _small_classes(target),
         _skipped(table),
+        _text_numbers(table),
         _duplicates(table, duplicates),
         _near_duplicates(table, numbers),
-        _giveaways(dataset, numbers),
+        _giveaways(dataset, numbers, determining),
         _row_numbers([table.columns[i] for i in numbers]),
         _ties((*columns, *target)),
         _many_levels(columns),
@@ -158,6 +206,12 @@ def _find_duplicates(table: Table) -> dict[int, int]:
 
 def _is_number(column: Column) -> bool:
     return column.labels is None and column.feature_type != "nominal"
+
+
+def _numbers(table: Table, duplicates: Collection[int]) -> list[int]:
+    """Return the columns of numbers that are neither skipped nor duplicates."""
+    aside = {*table.skipped, *duplicates}
+    return [i for i, c in enumerate(table.columns) if i not in aside and _is_number(c)]
 
 
 def _about(topic: Topic, names: Sequence[str], one: str, several: str) -> Iterator[Finding]:
@@ -226,6 +280,8 @@ def _label(column: Column, row: int) -> str:
 def _skipped(table: Table) -> Iterator[Finding]:
     groups: dict[str | type, list[str]] = {}
     for index, reason in table.skipped.items():
+        if isinstance(reason, TextNumbers):
+            continue
         kind = Identifier if isinstance(reason, Identifier) else reason
         groups.setdefault(kind, []).append(table.names[index])
     for key, names in groups.items():
@@ -237,6 +293,19 @@ def _skipped(table: Table) -> Iterator[Finding]:
                 "nominal if these are labels."
             )
         yield Finding(Topic.SKIPPED, tuple(names), sentence)
+
+
+def _text_numbers(table: Table) -> Iterator[Finding]:
+    found = {
+        table.names[i]: why for i, why in table.skipped.items() if isinstance(why, TextNumbers)
+    }
+    rest = (
+        f"{next(iter(found.values()), '')}, and skipped. Convert them, as with pd.to_numeric after "
+        "removing units and separators, or state the type nominal if these are labels."
+    )
+    yield from _about(
+        Topic.TEXT_NUMBERS, list(found), f"This column holds {rest}", f"These columns hold {rest}"
+    )
 
 
 def _duplicates(table: Table, duplicates: Mapping[int, int]) -> Iterator[Finding]:
@@ -343,38 +412,48 @@ def _tied_share(values: FloatArray) -> float:
     return float(counts[counts >= TIED_SAMPLES].sum() / len(values))
 
 
-def _giveaways(dataset: Dataset, numbers: Sequence[int]) -> Iterator[Finding]:
+def _giveaways(
+    dataset: Dataset, numbers: Sequence[int], determining: Collection[str]
+) -> Iterator[Finding]:
     """Find columns that determine the target: mostly a result of it, not a cause."""
-    if len(dataset.target) != 1:
-        return
-    table, (target,) = dataset.table, dataset.target.columns
-    names: list[str] = []
-    if _is_number(target):
-        rows = some_rows(table.n_samples, RANK_ROWS)
-        goal = ranks_of([target], rows)[:, 0]
-        for start in range(0, len(numbers), BLOCK):
-            part = [table.columns[i] for i in numbers[start : start + BLOCK]]
-            strong = np.abs(goal @ ranks_of(part, rows)) > NEAR_DUPLICATE
-            names += [column.name for column, is_one in zip(part, strong, strict=True) if is_one]
-    else:
-        goal_codes = target.codes()
-        names = [c.name for c in table.columns if c.is_discrete and _determines(c, goal_codes)]
+    columns, names = dataset.table.columns, set(determining)
+    if len(dataset.target) == 1:
+        (target,) = dataset.target.columns
+        if _is_number(target):
+            (alike,) = are_near_duplicates([target], [columns[i] for i in numbers])
+            names |= {columns[numbers[i]].name for i in np.flatnonzero(alike).tolist()}
+        else:
+            codes, some = target.codes(), some_rows(len(target.values), SCREENED_ROWS)
+            names |= {c.name for c in columns if c.is_discrete and _determines(c, codes, some)}
     rest = "known before the target is, and not made from it."
     yield from _about(
         Topic.GIVES_TARGET_AWAY,
-        names,
-        f"This column determines the target almost exactly. Check that it is {rest}",
-        "Each of these columns determines the target almost exactly. Check that they are " + rest,
+        [name for name in dataset.table.names if name in names],
+        "This column determines the target almost exactly, which may be leakage. Check that it is "
+        + rest,
+        "Each of these columns determines the target almost exactly, which may be leakage. Check "
+        f"that they are {rest}",
     )
 
 
-def _determines(column: Column, target: IntArray) -> bool:
-    """Return whether every level, met often enough on average, goes with one class only."""
-    codes = column.codes()
-    n_levels = int(codes.max()) + 1
-    if n_levels < 2 or n_levels * SAMPLES_PER_LEVEL > len(codes):
+def _determines(column: Column, target: IntArray, some: IntArray) -> bool:
+    """Return whether every level, met often enough on average, goes with one class only.
+
+    Most columns show in some rows that they do not.
+    """
+    codes = column.small_codes()
+    if not _has_one_class_each(codes[some], target[some]):
         return False
-    return len(np.unique(codes * (int(target.max()) + 1) + target)) == n_levels
+    n_levels = int(codes.max()) + 1
+    is_met = 2 <= n_levels <= len(codes) / SAMPLES_PER_LEVEL
+    return is_met and _has_one_class_each(codes, target)
+
+
+def _has_one_class_each(codes: NDArray[Any], target: IntArray) -> bool:
+    """Return whether samples of one level are of one class."""
+    class_of = np.zeros(int(codes.max()) + 1, dtype=target.dtype)
+    class_of[codes] = target  # of each level that of its last sample
+    return np.array_equal(class_of[codes], target)
 
 
 # -------------------------------------------------------------------------------- near-duplicates

@@ -33,6 +33,10 @@ NEAR_DUPLICATE = 0.99
 #: Of more rows a fixed random sample is used.
 RANK_ROWS = 2_000
 
+#: Rows in which columns are compared first, and the correlation there of any that are compared in
+#: more: that of near-duplicates scatters by 0.001.
+SCREENED_ROWS, SCREENED = 250, 0.97
+
 #: Columns of a block of the correlation matrix.
 BLOCK = 1_000
 
@@ -201,20 +205,54 @@ def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
+def are_near_duplicates(goals: Sequence[Column], columns: Sequence[Column]) -> NDArray[np.bool_]:
+    """Return which columns have nearly the ranks of which goals, shape (n_goals, n_columns).
+
+    Columns that differ in a few rows are not ranked in more of them.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(2, 500))
+    >>> table = Table.read(np.column_stack([x[0], x[1], np.exp(x[0] + x[1] / 100)]))
+    >>> are_near_duplicates(table.columns[:1], table.columns)
+    array([[ True, False,  True]])
+    """
+    n_samples = len(columns[0].values) if columns else 0
+    found = np.ones((len(goals), len(columns)), dtype=bool)
+    for most, least in ((SCREENED_ROWS, SCREENED), (RANK_ROWS, NEAR_DUPLICATE)):
+        rows = some_rows(n_samples, most)
+        goal_ranks = ranks_of(goals, rows).T
+        left = np.flatnonzero(found.any(axis=0))
+        for start in range(0, len(left), BLOCK):
+            part = left[start : start + BLOCK]
+            correlations = goal_ranks @ ranks_of([columns[i] for i in part], rows)
+            found[:, part] &= np.abs(correlations) > least
+    return found
+
+
 def ranks_of(columns: Sequence[Column], rows: IntArray) -> NDArray[np.float32]:
     """Return ranks of mean 0 and length 1, one column each; gaps are in the middle."""
     ranks = np.zeros((len(rows), len(columns)), dtype=np.float32)
-    for place, column in enumerate(columns):
-        values = column.values[rows]
-        known = ~np.isnan(values)
-        if not known.any():
-            continue
-        order = rankdata(values[known])
-        order -= order.mean()
-        length = np.sqrt((order**2).sum())
-        if length:
-            ranks[known, place] = order / length
+    if not columns:
+        return ranks
+    values = np.stack([column.values[rows] for column in columns], axis=1)
+    gaps = np.isnan(values)
+    complete = ~gaps.any(axis=0)
+    ranks[:, complete] = _unit_ranks(values[:, complete])
+    for place in np.flatnonzero(~complete & ~gaps.all(axis=0)):
+        known = ~gaps[:, place]
+        ranks[known, place] = _unit_ranks(values[known, place : place + 1])[:, 0]
     return ranks
+
+
+def _unit_ranks(values: FloatArray) -> FloatArray:
+    """Return ranks of mean 0 and length 1 in each column, zeros in a constant one."""
+    if not values.size:
+        return values
+    order = np.asarray(rankdata(values, axis=0), dtype=np.float64)
+    order -= order.mean(axis=0)
+    length = np.sqrt((order**2).sum(axis=0))
+    return order / np.where(length > 0, length, 1.0)
 
 
 def some_rows(n_samples: int, most: int) -> IntArray:

@@ -10,6 +10,7 @@ import numpy as np
 from .column import FEATURE_TYPES, Column, FeatureType, FloatArray
 from .messages import check_choice, did_you_mean, plain
 from .raw_column import RawColumn
+from .text_numbers import are_codes, example_of, notation_of
 
 FeatureTypes = Mapping[str, FeatureType] | Sequence[FeatureType]
 
@@ -78,15 +79,37 @@ class Identifier(str):
     __slots__ = ()
 
 
-def identifier(raw: RawColumn) -> Identifier | None:
-    """Return why a column is an identifier of the rows, or None if it is none."""
+class TextNumbers(str):
+    """The reason for skipping a column of numbers that are stored as text."""
+
+    __slots__ = ()
+
+
+def identifier(raw: RawColumn) -> Identifier | TextNumbers | None:
+    """Return why texts that differ in most rows are no labels, None for any other column."""
     if raw.form not in ("text", "category"):
         return None
     values = raw.present()
     levels = count_levels(values)
     if levels <= IDENTIFIER_SHARE * len(values):
         return None
+    if example := number_as_text(raw):
+        return TextNumbers(f"numbers stored as text, such as {example!r}")
     return Identifier(f"identifier: {levels} different texts in {len(values)} rows")
+
+
+def number_as_text(raw: RawColumn) -> str | None:
+    """Return an example of the numbers that a column holds as text, None if it holds none."""
+    if raw.form != "text" or raw.is_categorical or not raw.labels:
+        return None
+    return example_of(raw.labels) if notation_of(raw.labels) else None
+
+
+def is_number_as_label(raw: RawColumn) -> bool:
+    """Return whether a column would use numbers as labels that are no codes of a few classes."""
+    labels = raw.labels or ()
+    is_code = len(labels) <= CLASS_LEVELS and are_codes(labels)
+    return not is_code and number_as_text(raw) is not None
 
 
 def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
@@ -115,7 +138,13 @@ def to_column(raw: RawColumn, stated: FeatureType | None = None) -> Column:
 
 def to_target(raw: RawColumn, stated: FeatureType | None = None) -> Column:
     """Return a target column: as `to_column`, but few levels are class labels, hence nominal."""
-    if stated is None and (reason := identifier(raw)):
+    reason = None if stated is not None else identifier(raw)
+    if isinstance(reason, TextNumbers):
+        raise ValueError(
+            f"the target {raw.name!r} holds {reason}; convert it, as with pd.to_numeric, or state "
+            "feature_types={'target': 'nominal'} if these are classes"
+        )
+    if reason:
         raise ValueError(
             f"the target {raw.name!r} looks like an {reason}; choose another target, "
             "or state feature_types={'target': 'nominal'} if these are classes"

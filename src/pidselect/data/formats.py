@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pidselect.exceptions import Setting
+
 from .messages import did_you_mean, plain, quoted
 
 Format = Literal["delimited", "json", "parquet", "arrow", "numpy"]
@@ -33,8 +35,6 @@ SIGNATURES = {
 
 #: Texts that denote a missing value by default.
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A")
-
-Setting = tuple[str, object]
 
 
 class FileError(ValueError):
@@ -65,26 +65,6 @@ class FileError(ValueError):
     def __str__(self) -> str:
         where = repr(self.path) + (f", line {self.line}" if self.line else "")
         return f"{where}: {self.problem}. {self.remedy}"
-
-
-class TextColumnWarning(UserWarning):
-    """Columns read as text that are likely numbers.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    setting : tuple of str and object, or None
-        The parameter of `TextFormat` that reads them as numbers.
-    """
-
-    def __init__(
-        self, message: str, columns: Sequence[str], setting: Setting | None = None
-    ) -> None:
-        super().__init__(message, columns, setting)
-        self.columns, self.setting = tuple(columns), setting
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 @dataclass(frozen=True)

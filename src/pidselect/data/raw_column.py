@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Complex, Real
@@ -46,16 +46,19 @@ class RawColumn:
         Always a fresh array, never the caller's memory.
     labels : tuple of str, optional
         What the codes stand for, where the column does not hold numbers.
+    is_categorical : bool
+        Whether the caller's table holds categories: labels, whatever they look like.
     """
 
     name: str
     form: Form
     values: FloatArray
     labels: tuple[str, ...] | None = None
+    is_categorical: bool = False
 
     def take(self, rows: IntArray) -> RawColumn:
         """Return the column restricted to `rows`."""
-        return RawColumn(self.name, self.form, self.values[rows], self.labels)
+        return replace(self, values=self.values[rows])
 
     def present(self) -> FloatArray:
         """Return the values that are not missing."""
@@ -121,7 +124,7 @@ def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
         problem = f"column {name!r} of type {dtype} cannot be read ({error})"
         raise TypeError(f"{problem}; convert the column or leave it out") from error
     if dtype in (nw.Enum, nw.Categorical):
-        return from_labels(name, values, categories, form)
+        return replace(from_labels(name, values, categories, form), is_categorical=True)
     if dtype.is_decimal():
         warn_merged(name, n_levels, len(np.unique(values)))
     if missing is not None:

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from os import PathLike
 from typing import Any
 
 import numpy as np
+
+from pidselect.exceptions import IdentifierWarning, TextNumbersWarning
 
 from .column import Block, Columns, FeatureType, IntArray, is_constant
 from .column_store import ColumnStore
 from .feature_types import (
     TARGET,
     FeatureTypes,
+    Identifier,
+    TextNumbers,
     identifier,
     infer_feature_type,
+    is_number_as_label,
+    number_as_text,
     stated_feature_types,
     stated_target_type,
     to_column,
     to_target,
 )
-from .formats import TextFormat
+from .formats import TextFormat, format_of
 from .input import collect, has_names, keep, read_columns, read_vectors
-from .io import read_file
-from .messages import did_you_mean, plain, warn_caller
+from .io import check_path, read_file
+from .messages import SHOWN_NAMES, did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
 from .raw_column import RawColumn
 
@@ -42,7 +49,8 @@ class Table(Columns):
     columns : tuple of Column
         In the order of the input.
     skipped : mapping of int to str
-        Columns that cannot be informative, by index, with the reason: constant, or identifier.
+        Columns that cannot be informative, by index, with the reason: constant, identifier, or
+        numbers stored as text.
 
     Examples
     --------
@@ -88,7 +96,8 @@ class Table(Columns):
         Warns
         -----
         UserWarning
-            If identifiers are skipped, or integers become equal as float64.
+            If identifiers are skipped, numbers are stored as text, or integers become equal as
+            float64.
         """
         raws = read_columns(X)
         rows = kept_rows({"X": raws}, missing)
@@ -151,7 +160,10 @@ class Table(Columns):
         store = ColumnStore(max_memory)
         raws = read_file(path, store, columns, without, text)
         rows = kept_rows({str(path): raws}, missing)
-        return build_table(take_rows(raws, rows, store), feature_types)
+        is_delimited = format_of(check_path(path)) == "delimited"  # its reader warns
+        return build_table(
+            take_rows(raws, rows, store), feature_types, warns_of_numbers=not is_delimited
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -246,45 +258,65 @@ def feature_types_over(X: Any, feature_types: FeatureTypes | None) -> FeatureTyp
     return feature_types
 
 
-class IdentifierWarning(UserWarning):
-    """Text columns skipped as identifiers, as nearly every row has a different text.
-
-    Attributes
-    ----------
-    columns : dict of str to str
-        The reason for each column.
-    setting : tuple of str and dict
-        The parameter that uses them as labels, with its value.
-    """
-
-    def __init__(self, columns: Mapping[str, str]) -> None:
-        super().__init__(columns)
-        self.columns = dict(columns)
-        self.setting = ("feature_types", dict.fromkeys(columns, "nominal"))
-
-    def __str__(self) -> str:
-        named = "; ".join(f"{name!r} ({reason})" for name, reason in self.columns.items())
-        return f"skipped columns: {named}. If they are labels, use feature_types={self.setting[1]}"
-
-
 def build_table(
     raws: Sequence[RawColumn],
     feature_types: FeatureTypes | None = None,
     skipped: Mapping[int, str] | None = None,
+    warns_of_numbers: bool = True,
 ) -> Table:
-    """Return the table of raw columns; skip constants, identifiers, and those skipped before."""
+    """Return the table of raw columns; skip constants, identifiers, and those skipped before.
+
+    `warns_of_numbers` is False if a warning of numbers stored as text was given before.
+    """
     stated = stated_feature_types(feature_types, [raw.name for raw in raws])
     columns = tuple(map(to_column, raws, stated))
     constant = {i: "constant" for i, raw in enumerate(raws) if is_constant(raw.values)}
-    identifiers = {
-        i: reason
-        for i, raw in enumerate(raws)
-        if stated[i] is None and i not in constant and (reason := identifier(raw))
-    }
-    if identifiers:
-        named = {columns[i].name: reason for i, reason in identifiers.items()}
-        warn_caller(IdentifierWarning(named))
-    return Table(columns, dict(sorted({**(skipped or {}), **constant, **identifiers}.items())))
+    inferred = {i: raw for i, raw in enumerate(raws) if stated[i] is None and i not in constant}
+    reasons = {i: reason for i, raw in inferred.items() if (reason := identifier(raw))}
+    if found := {i: reason for i, reason in reasons.items() if isinstance(reason, Identifier)}:
+        warn_caller(identifier_warning({columns[i].name: why for i, why in found.items()}))
+    if warns_of_numbers:
+        _warn_of_numbers(
+            [raw for i, raw in inferred.items() if isinstance(reasons.get(i), TextNumbers)],
+            [raw for i, raw in inferred.items() if i not in reasons and is_number_as_label(raw)],
+        )
+    return Table(columns, dict(sorted({**(skipped or {}), **constant, **reasons}.items())))
+
+
+def identifier_warning(reasons: Mapping[str, str]) -> IdentifierWarning:
+    """Return the warning of columns skipped as identifiers, with the reason for each."""
+    shown = [f"{name!r} ({reason})" for name, reason in islice(reasons.items(), SHOWN_NAMES)]
+    more = f" and {len(reasons) - SHOWN_NAMES} more" * (len(reasons) > SHOWN_NAMES)
+    message = (
+        f"skipped columns: {'; '.join(shown)}{more}. If they are labels, use feature_types="
+        f"{dict.fromkeys(islice(reasons, SHOWN_NAMES), 'nominal')}"
+    )
+    setting = ("feature_types", dict.fromkeys(reasons, "nominal"))
+    return IdentifierWarning(message, tuple(reasons), setting)
+
+
+def _warn_of_numbers(skipped: Sequence[RawColumn], labels: Sequence[RawColumn]) -> None:
+    """Warn of numbers stored as text: of columns that are skipped, and of others used as labels."""
+    found = [*skipped, *labels]
+    if not found:
+        return
+    names, column = [raw.name for raw in found], repr(found[0].name)
+    parts = [f"skipped: {_with_examples(skipped)}"] * bool(skipped)
+    parts += [f"used as labels: {_with_examples(labels)}"] * bool(labels)
+    message = (
+        f"numbers stored as text, {'; '.join(parts)}. Convert them, as with pd.to_numeric"
+        f"(X[{column}]) after removing units and separators, or use "
+        f"feature_types={{{column}: 'nominal'}} if they are labels"
+    )
+    setting = ("feature_types", dict.fromkeys(names, "nominal"))
+    warn_caller(TextNumbersWarning(message, names, setting))
+
+
+def _with_examples(raws: Sequence[RawColumn]) -> str:
+    """Return the names of columns that hold numbers as text, each with an example."""
+    texts = [f"{raw.name!r} (such as {number_as_text(raw)!r})" for raw in raws[:SHOWN_NAMES]]
+    more = f" and {len(raws) - SHOWN_NAMES} more" * (len(raws) > SHOWN_NAMES)
+    return ", ".join(texts) + more
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,14 +26,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from pidselect.exceptions import Setting, TextNumbersWarning
+
 from .column import FloatArray
 from .column_store import ColumnStore
 from .formats import (
     PACKED,
     SIGNATURES,
     FileError,
-    Setting,
-    TextColumnWarning,
     TextFormat,
     choose,
     format_of,
@@ -43,6 +43,7 @@ from .formats import (
 from .input import keep
 from .messages import quoted, warn_caller
 from .raw_column import BOOLS, EXACT_INTEGERS, RawColumn, to_float, warn_merged
+from .text_numbers import NUMBER, example_of, notation_of, words_among_numbers
 
 DELIMITERS = (",", ";", "\t", "|")
 
@@ -59,14 +60,6 @@ SAMPLE_CHARACTERS, SAMPLE_RECORDS = 2**16, 200
 #: columns that are collected before they go to the column store.
 SPOOL_SHARE, BUFFERED_VALUES = 4, 2**22
 
-#: So many different words among numbers may denote missing values, if each is outnumbered by so
-#: many numbers.
-MOST_WORDS, NUMBERS_PER_WORD = 2, 4
-
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
-_WITH_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)*\s*", re.ASCII)
-_THOUSANDS = r"(?:[0-9]{1,3}(?:[.,'\s][0-9]{3})+|[0-9]+)(?:[.,][0-9]+)?"
-_WITH_SIGNS = re.compile(rf"\s*[+-]?[$€£]?\s?{_THOUSANDS}\s?[%$€£]?\s*")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 
 # For RE2, which pyarrow uses.
@@ -314,7 +307,7 @@ def open_delimited(path: Path, text: TextFormat) -> DelimitedFile:
         raise FileError(path, f"{shown} names no column", remedy, 1)
     if fields[0].lower().startswith("sep=") and len(fields) <= 2:
         raise FileError(path, f"{shown} is a note for spreadsheets", "Delete this line", 1)
-    if all(map(_NUMBER.fullmatch, fields)) and any("." in field for field in fields):
+    if all(map(NUMBER.fullmatch, fields)) and any("." in field for field in fields):
         raise FileError(path, f"{shown} contains numbers only, and no column names", remedy, 1)
     if doubles := [name for name, times in Counter(file.names).items() if times > 1]:
         problem = f"column names must be unique, but the header repeats {quoted(doubles)}"
@@ -510,7 +503,7 @@ class ColumnBuilder:
         self.is_whole = True  # whole numbers only, in the range of int64
         self._large: set[int] = set()  # whole numbers where float64 does not hold every one
         self._missing = frozenset(word.strip() for word in text.na_values)
-        self._has_numeric_words = any(map(_NUMBER.fullmatch, self._missing))
+        self._has_numeric_words = any(map(NUMBER.fullmatch, self._missing))
         self._labels: dict[str, float] = {}  # with their codes, in the order of occurrence
         self._spool = spool
         self._most_buffered = max(1, BUFFERED_VALUES // n_columns)
@@ -674,39 +667,28 @@ def whole_number(text: str) -> int | float:
 
 
 def _warn_of_numbers(raws: Iterable[RawColumn], may_be_comma: bool) -> None:
-    """Warn of texts that are numbers but for a decimal comma, a sign, or a few words."""
-    found: dict[tuple[str, Setting | None], list[str]] = {}
+    """Warn of texts that are numbers but for a decimal comma, a sign, a unit, or a few words."""
+    found: dict[tuple[str, Setting | None], list[RawColumn]] = {}
     for raw in raws:
-        if raw.form != "text" or not raw.labels:
+        labels = raw.labels or ()
+        notation = notation_of(labels) if raw.form == "text" else None
+        if notation is None or (notation == "comma" and not may_be_comma):
             continue
         setting: Setting | None = None
-        if all(map(_WITH_COMMA.fullmatch, raw.labels)):
-            if not may_be_comma:
-                continue
+        if notation == "comma":
             advice = "State decimal=',' if the comma is the decimal mark, remove it otherwise"
             setting = ("decimal", ",")
-        elif all(map(_WITH_SIGNS.fullmatch, raw.labels)):
-            advice = "Remove signs, separators of thousands or other decimal marks"
-        elif words := words_among_numbers(raw.labels):
+        elif notation == "words":
+            words = words_among_numbers(labels)
             setting = ("na_values", tuple(word.strip() for word in words))
             advice = f"If {quoted(words)} denote missing values, state na_values={setting[1]}"
         else:
-            continue
-        found.setdefault((advice, setting), []).append(raw.name)
-    for (advice, setting), names in found.items():
-        message = f"columns were read as text that look like numbers: {quoted(names)}. {advice}"
-        warn_caller(TextColumnWarning(message, names, setting))
-
-
-def words_among_numbers(labels: Sequence[str]) -> list[str]:
-    """Return the few labels that are no numbers, none if there are more.
-
-    Examples
-    --------
-    >>> words_among_numbers(["1", "2", "3.5", "4", "?"])
-    ['?']
-    """
-    others = (label for label in labels if not _NUMBER.fullmatch(label))
-    words = list(islice(others, MOST_WORDS + 1))
-    enough = len(labels) - len(words) >= NUMBERS_PER_WORD * len(words)
-    return words if len(words) <= MOST_WORDS and enough else []
+            advice = "Remove units, signs, separators of thousands or other decimal marks"
+        found.setdefault((advice, setting), []).append(raw)
+    for (advice, setting), columns in found.items():
+        first, names = columns[0], [raw.name for raw in columns]
+        message = (
+            f"columns were read as text that look like numbers: {quoted(names)} (such as "
+            f"{example_of(first.labels or ())!r} in {first.name!r}). {advice}"
+        )
+        warn_caller(TextNumbersWarning(message, names, setting))

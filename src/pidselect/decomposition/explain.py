@@ -236,7 +236,7 @@ def _qualified(feature: FeatureExplanation) -> str:
     # to the selected ones than its marginal mutual information.
     overlap = (feature.shared or 0.0) - max(feature.synergy or 0.0, 0.0)
     is_redundant = _is_positive(feature.information) and _is_positive(overlap)
-    if feature.selected or not is_redundant:
+    if feature.selected or feature.role == "adds to the selected set" or not is_redundant:
         return ""
     *first, last = map(shown, feature.redundant_with or ["the selected features"])
     names = f"{', '.join(first)} and {last}" if first else last

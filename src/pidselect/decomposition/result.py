@@ -32,7 +32,13 @@ P_VALUE_NOTE = (
 )
 
 Role = Literal[
-    "strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"
+    "strongly relevant",
+    "adds to the selected set",
+    "weakly relevant",
+    "irrelevant",
+    "fixed",
+    "duplicate",
+    "skipped",
 ]
 
 ATOMS = ("unique", "shared", "synergy")
@@ -250,7 +256,8 @@ class FeatureExplanation:
     Parameters
     ----------
     name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"}
+    role : {"strongly relevant", "adds to the selected set", "weakly relevant", "irrelevant", \
+            "fixed", "duplicate", "skipped"}
         See `PIDSelector.explain`.
     selected : bool
     unique : float or None

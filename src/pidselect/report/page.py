@@ -21,13 +21,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pidselect.data import n_rows
-from pidselect.data.diagnostics import inspect_data
 from pidselect.data.io import atomic_write
 from pidselect.data.messages import counted, cut, p_text, shown, to_float
 from pidselect.decomposition import Explanation
 from pidselect.notebook import ATOMS
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
 from pidselect.selection.explain import read_like_fit
+from pidselect.selection.notices import fit_findings
 from pidselect.selection.stability import Stability
 
 try:
@@ -144,7 +144,7 @@ def write_report(
         selection,
         explanation=explanation,
         stability=stability,
-        findings=inspect_data(dataset, n_rows(X)),
+        findings=fit_findings(dataset, selection, n_rows(X)),
         metadata=metadata,
     )
     return save(render_report(summary), path)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import counted, cut, listed, shown
 from pidselect.decomposition import Explanation
-from pidselect.selection.result import INCLUSION_PHASES, Selection
+from pidselect.selection.result import (
+    INCLUSION_PHASES,
+    NOTHING_TO_FIND,
+    WITHIN_ERROR,
+    Selection,
+)
 from pidselect.selection.stability import Stability
 from pidselect.significance import is_significant
 
@@ -32,7 +37,8 @@ def conclusions(
     if not is_complete:
         start += ", before the fit was interrupted"
     if not selection.features:
-        return [f"{start}."]
+        meaning = f": {NOTHING_TO_FIND}" * bool(is_complete and selection.steps)
+        return [f"{start}{meaning}."]
     return [
         f"{start}: {listed(selection.features)}.",
         *_joint_information(explanation, metadata),
@@ -127,7 +133,10 @@ def _tests(selection: Selection) -> list[str]:
             f"False-positive rate of a step without informative candidates: {100 * alpha:g} %."
         )
     if close := dict.fromkeys(step.chosen for step in tested if step.close_call):
-        lines.append(f"Close call, more permutations may change the decision: {listed([*close])}.")
+        lines.append(
+            f"Close call, as {WITHIN_ERROR}: {listed([*close])}. More permutations reduce this "
+            "error, if they are chosen before the result is known."
+        )
     if selection.p_values:
         lines.append(
             "The final p-value is that of a feature given all other selected features, adjusted "

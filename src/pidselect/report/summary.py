@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pidselect.data import Dataset
-from pidselect.data.diagnostics import Finding, alarms
+from pidselect.data.diagnostics import Finding
 from pidselect.data.messages import shown, to_plain
 from pidselect.decomposition import Explanation, FeatureExplanation
 from pidselect.report.environment import environment
@@ -96,7 +96,6 @@ def summarise(
     the texts "inf" and "-inf", as in ``Selection.to_dict``.
     """
     is_complete = metadata.is_complete and selection.is_complete
-    findings = tuple(findings)
     features = _features(selection, explanation, stability, metadata)
     selected = (*selection.fixed_features, *selection.features)
     return to_plain(
@@ -110,7 +109,7 @@ def summarise(
             "empty_reason": ""
             if selection.features or not is_complete
             else selection.empty_reason(),
-            "warnings": alarms(findings, selected),
+            "warnings": list(selection.warnings),
             "significance": significance(selection, explanation, stability, metadata.n_rows),
             "selected": [
                 _selected(order, name, selection, explanation, stability, metadata)

@@ -48,8 +48,8 @@ IN_SAMPLE = (
 )
 OUT_OF_SAMPLE = "values are optimistic as far as these samples include some of the fit."
 AT_MAX_FEATURES = (
-    "the selection ended at max_features: a weakly relevant feature need not be redundant with the "
-    "selected ones."
+    "the selection ended at max_features: features that are not selected may add to the selected "
+    "ones."
 )
 
 
@@ -83,7 +83,7 @@ def explain_fit(
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
     features = _features(record, dataset.table, grouped)
-    roles, note = _roles(context, features, record)
+    roles, note = _roles(context, features, record, in_sample)
     selected = (*record.fixed_features, *record.features)
     assignments = [
         AssessedFeature(name, roles[name], name in selected, feature.block)
@@ -219,7 +219,10 @@ def _excluded(
 
 
 def _roles(
-    context: SelectionContext | None, features: Mapping[str, Feature], record: Selection
+    context: SelectionContext | None,
+    features: Mapping[str, Feature],
+    record: Selection,
+    in_sample: bool,
 ) -> tuple[dict[str, Role], str]:
     """Return the role of every feature by tests, without a context by the record, and a note."""
     if context is None:
@@ -236,10 +239,22 @@ def _roles(
     fixed = [features[name] for name in record.fixed_features]
     selected = [features[name] for name in record.features]
     others = [f for f in features.values() if f not in fixed and f not in selected]
-    found = assess(context, fixed, selected, others, record.p_values)
+    may_add = not (in_sample and _is_exhausted(record, [f.name for f in others]))
+    found = assess(context, fixed, selected, others, record.p_values, may_add)
     n_subsets = max((found[feature.name].n_subsets for feature in others), default=0)
     note = _test_note(n_subsets, len(selected), context.alpha)
     return {name: found[name].role for name in features}, note
+
+
+def _is_exhausted(record: Selection, others: Sequence[str]) -> bool:
+    """Return whether the fit found none of the others significant given all selected features."""
+    selected = {*record.fixed_features, *record.features}
+    return record.settings.criterion == "cmi" and any(
+        not step.accepted
+        and {*step.conditioning_set} == selected
+        and {*others} <= {*step.candidates}
+        for step in _forward_steps(record)[-1:]
+    )
 
 
 def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
@@ -256,8 +271,9 @@ def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
     n_all = 2**n_selected
     tested = f"{n_subsets} of {n_all} subsets" if n_subsets < n_all else f"all {n_all} subsets"
     return (
-        f"{level}{selected}; any other feature is weakly relevant if it is significant given a "
-        f"subset of the selected ones ({tested} tested, adjusted for all features and subsets)."
+        f"{level}{selected}; any other feature adds to the selected set if it is significant given "
+        "all selected ones, and is weakly relevant if it is given a subset of them "
+        f"({tested} tested, adjusted for all features and subsets)."
     )
 
 

@@ -6,12 +6,16 @@ target y given all others, and weakly relevant if only given some subset of them
 .. math:: I(f; y | S \setminus f) > 0, \qquad
           \exists\, T \subseteq S \setminus f:\; I(f; y | T) > 0 .
 
-All other features are irrelevant. A limited number of subsets is tested, in this order: the empty
-set, S, single features, all but one, pairs. The features that are not selected are tested in two
-families, each at level alpha / 2: first given the empty set, then, if they were not significant,
-given the other subsets. Each family has the p-values of the step-down maximum statistic over its
-features and subsets. Unless an irrelevant feature is significant in the first family, the second
-one includes them all, so that the family-wise error rate is at most alpha / 2 + alpha / 2 = alpha.
+All other features are irrelevant. One that is not selected, but informative given all of S, is not
+redundant, hence not weakly relevant: it adds to the selected set.
+
+A limited number of subsets is tested, in this order: the empty set, S, single features, all but
+one, pairs. The features that are not selected are tested in two families, each at level alpha / 2:
+first given the empty set, then, if they were not significant, given the other subsets. Each family
+has the p-values of the step-down maximum statistic over its features and subsets. Unless an
+irrelevant feature is significant in the first family, the second one includes them all, so that the
+family-wise error rate is at most alpha / 2 + alpha / 2 = alpha. Those that are relevant are then
+tested given S, as one family at level alpha.
 
 References
 ----------
@@ -81,12 +85,14 @@ def assess(
     selected: Sequence[Feature],
     candidates: Sequence[Feature],
     final: Mapping[str, float] | None = None,
+    may_add: bool = True,
 ) -> dict[str, Relevance]:
     """Test the relevance of every feature; the context must have permutations.
 
     Fixed features are in every conditioning set. Selected ones among the candidates are ignored,
     and features without a varying column are not tested. `final` are known p-values of selected
-    features given all others.
+    features given all others. `may_add` is False if it is known that no other feature is
+    significant given all selected ones.
 
     Examples
     --------
@@ -119,6 +125,9 @@ def assess(
         found |= _assess_selected(context, fixed, varying, final)
     if others:
         found |= _assess_others(context, fixed, varying, others)
+        relevant = [c for c in others if found[c.name].role == "weakly relevant"]
+        if may_add and relevant and (given := (*fixed, *varying)):
+            found |= _assess_adding(context, given, relevant, found)
     return found
 
 
@@ -276,14 +285,7 @@ def _assess_others(
     subsets = [(*fixed, *subset) for subset in subsets_of(selected, max_subsets(len(others)))]
     families = [family for family in (subsets[:1], subsets[1:]) if family]
     level = context.alpha / len(families)
-    context = replace(
-        context,
-        alpha=level,
-        n_permutations=max(context.fixed_n_permutations, fewest_permutations(level)),
-        # Values given different subsets are comparable only after standardization by surrogates.
-        shared_permutations=True,
-        is_portfolio=True,
-    )
+    context = _for_subsets(context, level)
     found: dict[str, Relevance] = {}
     undecided = list(others)
     for family in families:
@@ -307,3 +309,37 @@ def _assess_others(
         if not undecided:
             break
     return found
+
+
+def _assess_adding(
+    context: SelectionContext,
+    given: Features,
+    relevant: Features,
+    known: Mapping[str, Relevance],
+) -> dict[str, Relevance]:
+    """Return the relevant features that are significant given all selected ones, as one family."""
+    tests = run_subset_tests(_for_subsets(context, context.alpha), relevant, [given])
+    names = tuple(feature.name for feature in given)
+    return {
+        feature.name: replace(
+            known[feature.name],
+            role="adds to the selected set",
+            p_value=float(p),
+            conditioning_set=names,
+            bits=float(bits),
+        )
+        for feature, p, bits in zip(relevant, tests.p_values[0], tests.bits[0], strict=True)
+        if is_significant(float(p), context.alpha)
+    }
+
+
+def _for_subsets(context: SelectionContext, level: float) -> SelectionContext:
+    """Return the context of tests given subsets at a level."""
+    return replace(
+        context,
+        alpha=level,
+        n_permutations=max(context.fixed_n_permutations, fewest_permutations(level)),
+        # Values given different subsets are comparable only after standardization by surrogates.
+        shared_permutations=True,
+        is_portfolio=True,
+    )

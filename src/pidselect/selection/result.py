@@ -17,6 +17,10 @@ Outcome = Literal["included", "not included", "retained", "removed"]
 #: Phases in which features are included; in the other phases they are removed.
 INCLUSION_PHASES = ("forward", "lookahead", "random_starts")
 
+#: What a close call is, and what an empty selection may mean.
+WITHIN_ERROR = "p lies within the error of the permutations"
+NOTHING_TO_FIND = "there may be nothing to find"
+
 #: The columns of `Selection.to_frame`, and their types.
 FRAME_COLUMNS = {
     "step": int,
@@ -33,10 +37,6 @@ FRAME_COLUMNS = {
     "chosen": bool,
     "accepted": bool,
 }
-
-
-class EmptySelectionWarning(UserWarning):
-    """No feature was selected."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class Step:
     note : str
         Further information, such as the number of tuples searched.
     close_call : bool
-        Whether the p-value lies within two standard errors of alpha, so that other permutations
-        may lead to another decision.
+        Whether the p-value lies within two standard errors of alpha, of which the error is that of
+        a limited number of permutations.
     information : tuple of float
         Conditional mutual information of each candidate by the general estimator, the first of a
         portfolio, in bits; not part of `Selection.to_dict`.
@@ -190,7 +190,7 @@ class Step:
     @property
     def comment(self) -> str:
         """The note, and a warning if the decision is a close call."""
-        warning = "close call: more permutations may change the decision" * self.close_call
+        warning = f"close call: {WITHIN_ERROR}" * self.close_call
         return "; ".join(filter(None, (self.note, warning)))
 
     def describe_test(self) -> str:
@@ -231,6 +231,8 @@ class Selection:
         Columns that could not be candidates, and the reason.
     settings : Settings
         What is needed to repeat the selection.
+    warnings : tuple of str
+        What the fit warned of: properties of the data that may mislead, such as leakage.
     is_complete : bool
         False if the fit was interrupted: features and steps are then those so far.
     frame_library : str, optional
@@ -244,6 +246,7 @@ class Selection:
     duplicates: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
+    warnings: tuple[str, ...] = ()
     is_complete: bool = True
     frame_library: str | None = None
 
@@ -264,8 +267,7 @@ class Selection:
         """Remarks on the table of features: joint inclusions, close calls, early stopping, rows."""
         notes = [*self._joint_inclusions()]
         if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
-            names = " and ".join(close)
-            notes.append(f"Close call, more permutations may change the decision: {names}.")
+            notes.append(f"Close call, as {WITHIN_ERROR}: {' and '.join(close)}.")
         alpha = self.settings.alpha
         weak = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
         if weak:
@@ -297,6 +299,12 @@ class Selection:
                 notes.append(f"{listed} were included jointly: values are those of {whose}.")
         return notes
 
+    def empty_verdict(self) -> str:
+        """Return that nothing was selected, and unless there was no candidate, what it may mean."""
+        beside = " in addition to fixed ones" * bool(self.fixed_features)
+        meaning = f": {NOTHING_TO_FIND}" * bool(self.steps)
+        return f"No feature was selected{beside}{meaning}."
+
     def empty_reason(self) -> str:
         """Return how close the best candidate was to being selected, and possible remedies."""
         if not self.steps:
@@ -308,19 +316,15 @@ class Selection:
         joint = "feature_groups"
         if self.settings.criterion == "cmi":
             joint += f" or lookahead={self.settings.lookahead + 1}"
-        remedies = (
-            f"more samples; another estimator or explicit feature_types; {joint} for synergistic "
-            "features; or a larger alpha, which admits more false positives"
-        )
         found = f"The strongest candidate, {last.chosen!r}, has"
         if last.outcome == "removed":
             found = f"All included features were removed again, {last.chosen!r} last, with"
-            if last.phase == "backward":
-                remedies = f"backward=None, which omits backward elimination; {remedies}"
         comment = f" {last.comment[0].upper()}{last.comment[1:]}." if last.comment else ""
         return (
-            f"{found} {last.value:.4f} bit ({last.describe_test()}).{comment} "
-            f"Possible remedies: {remedies}."
+            f"{found} {last.value:.4f} bit ({last.describe_test()}).{comment} If features are "
+            "expected for reasons other than these data, use more samples, state feature_types, or "
+            f"use {joint} for synergistic features. Settings changed until something is selected "
+            "void its p-value."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -372,7 +376,9 @@ class Selection:
             rows = [[*row[:3], *row[5:]] for row in rows]
         lines = align(rows, n_left=1)
         if not self.features:
-            lines.append("(only fixed features)" if self.fixed_features else "(no feature)")
+            meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
+            what = "only fixed features" if self.fixed_features else "no feature"
+            lines.append(f"({what}{meaning})")
         return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:

@@ -34,6 +34,7 @@ from pidselect.data import (
 )
 from pidselect.decomposition.result import Explanation
 from pidselect.estimators import Estimator, is_portfolio
+from pidselect.exceptions import EmptySelectionWarning
 from pidselect.notebook import selection_html
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import Checkpoint
@@ -52,9 +53,9 @@ from pidselect.selection.fit import (
     select_features,
 )
 from pidselect.selection.forecast import Forecast
+from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
-from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -339,15 +340,20 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.support_ = columns.ranking == 1
         self.ranking_, self.scores_ = columns.ranking, columns.scores
         self.pvalues_ = columns.p_values
+        found = fit_warnings(dataset, pool, features, steps)
         self.selection_ = replace(
             blank,
             features=tuple(feature.name for feature in features),
             steps=tuple(steps),
             p_values=final,
+            warnings=tuple(map(str, found)),
         )
+        for warning in found:
+            warn_caller(warning)
         if not len(self.selected_):
-            reason = self.selection_.empty_reason()
-            warn_caller(EmptySelectionWarning(f"No feature was selected. {reason}"))
+            record = self.selection_
+            reason = f"{record.empty_verdict()} {record.empty_reason()}"
+            warn_caller(EmptySelectionWarning(reason))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -391,11 +397,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
         A selected feature is decomposed against the other selected ones, any other candidate
         against all of them. Roles are results of tests (John, Kohavi and Pfleger 1994): "strongly
-        relevant" if the feature is selected and significant given all others, "weakly relevant" if
-        it is significant given some subset of the selected features, else "irrelevant". The
-        family-wise error rate over all other candidates and subsets is at most `alpha`. Values are
-        optimistic on the samples of the fit; on held-out samples, selected features are tested
-        anew.
+        relevant" if the feature is selected and significant given all others, "adds to the selected
+        set" if it is not selected, but significant given all selected features (as after
+        `max_features`), "weakly relevant" if it is significant given some subset of them, else
+        "irrelevant". The family-wise error rate over all other candidates and subsets is at most
+        `alpha`. Values are optimistic on the samples of the fit; on held-out samples, selected
+        features are tested anew.
 
         Parameters
         ----------

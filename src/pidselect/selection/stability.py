@@ -38,10 +38,10 @@ from pidselect.data import Block, IntArray, collect, frame_library, make_frame
 from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.input import read_columns, read_vectors, select_rows
 from pidselect.data.messages import align, shown, to_plain
+from pidselect.exceptions import SelectionWarning
 from pidselect.notebook import stability_html
 from pidselect.selection.callbacks import active_callbacks, use_callback
 from pidselect.selection.executor import discard
-from pidselect.selection.result import EmptySelectionWarning
 from pidselect.selection.validation import to_alpha
 from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
@@ -262,7 +262,7 @@ def stability(
         for i in range(1, n_subsamples + 1)
     )
     with warnings.catch_warnings():  # not in each thread: all threads share the filters
-        warnings.simplefilter("ignore", EmptySelectionWarning)
+        warnings.simplefilter("ignore", SelectionWarning)
         supports = _collect(tasks, n_subsamples, n_jobs, len(columns))
     names = tuple(column.name for column in columns)
     return Stability(
