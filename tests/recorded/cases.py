@@ -34,6 +34,14 @@ from pidselect.selection import MIFS, LinearCriterion
 
 Case = Callable[[], Any]
 
+#: The settings of a fit, unless a case has others.
+SETTINGS: dict[str, Any] = {
+    "n_permutations": 100,
+    "surrogates": ("global", "local"),
+    "backward": "minimum",
+    "random_state": 0,
+}
+
 #: Every case by its name.
 CASES: dict[str, Case] = {}
 
@@ -260,7 +268,7 @@ def random_pmf(*shape: int) -> np.ndarray:
 def fit(data: Callable[[], tuple[Any, ...]], **parameters: Any) -> dict[str, Any]:
     """Fit a selector to (X, y) or (X, y, groups)."""
     X, y, *groups = data()
-    selector = PIDSelector(**{"n_permutations": 100, "random_state": 0, **parameters})
+    selector = PIDSelector(**{**SETTINGS, **parameters})
     return of_fit(selector.fit(X, y, *groups), names_of(X))
 
 
@@ -269,7 +277,7 @@ def explain(
 ) -> dict[str, Any]:
     """Fit a selector and explain the fit on the same rows."""
     X, y, *groups = data()
-    selector = PIDSelector(**{"n_permutations": 100, "random_state": 0, **parameters})
+    selector = PIDSelector(**{**SETTINGS, **parameters})
     selector.fit(X, y, *groups)
     return of_explanation(selector.explain(X, y, *groups, measure=measure), names_of(X))
 
@@ -277,7 +285,7 @@ def explain(
 def explain_held_out() -> dict[str, Any]:
     """Explain a fit on rows that it has not seen."""
     X, y = continuous(400)
-    selector = PIDSelector(n_permutations=100, random_state=0).fit(X[:200], y[:200])
+    selector = PIDSelector(**SETTINGS).fit(X[:200], y[:200])
     return of_explanation(selector.explain(X[200:], y[200:]), names_of(X))
 
 
@@ -470,7 +478,7 @@ CASES |= {
 def stable(data: Callable[[], tuple[Any, ...]], n_jobs: int, **parameters: Any) -> dict[str, Any]:
     """Fit a selector to eight subsamples."""
     X, y, *groups = data()
-    selector = PIDSelector(**{"n_permutations": 50, **parameters})
+    selector = PIDSelector(**{**SETTINGS, "n_permutations": 50, "random_state": None, **parameters})
     found = stability(
         selector,
         X,
