@@ -32,7 +32,13 @@ P_VALUE_NOTE = (
 )
 
 Role = Literal[
-    "strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"
+    "strongly relevant",
+    "weakly relevant",
+    "irrelevant",
+    "untested",
+    "fixed",
+    "duplicate",
+    "skipped",
 ]
 
 ATOMS = ("unique", "shared", "synergy")
@@ -250,8 +256,8 @@ class FeatureExplanation:
     Parameters
     ----------
     name : str
-    role : {"strongly relevant", "weakly relevant", "irrelevant", "fixed", "duplicate", "skipped"}
-        See `PIDSelector.explain`.
+    role : {"strongly relevant", "weakly relevant", "irrelevant", "untested", "fixed", ...}
+        See `PIDSelector.explain`; also "duplicate" and "skipped".
     selected : bool
     unique : float or None
         Unique information of f about the target y.
