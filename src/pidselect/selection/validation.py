@@ -270,8 +270,9 @@ def check_parameters(selector: PIDSelector) -> Parameters:
                 ["look-ahead"] * (n_levels > 1)
                 + ["select='relevant'"] * (parameters.select == "relevant")
             )
+            n_tests = n_levels + (parameters.select == "relevant")
             raise ValueError(
-                f"With {sharing}, alpha={parameters.alpha:g} is divided among several tests. "
+                f"With {sharing}, alpha={parameters.alpha:g} is divided among {n_tests} tests. "
                 f"{error}"
             ) from None
     return parameters
