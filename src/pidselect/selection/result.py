@@ -318,10 +318,9 @@ class Selection:
                 f"features: {' and '.join(weak)}."
             )
         if self.also_relevant:
-            level = f"marginal tests at level {self.settings.step_alpha:g}"
             notes.append(
-                f"Relevant, but not in the minimal set (step {len(self.steps) + 1}, {level}): "
-                f"{listed(self.also_relevant)}."
+                f"Relevant, but not in the minimal set: {listed(self.also_relevant)}. Step "
+                f"{len(self.tests)} is the marginal tests, at level {self.settings.step_alpha:g}."
             )
         if not self.is_complete:
             notes.append("The fit was interrupted: this is the selection so far.")
