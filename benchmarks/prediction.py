@@ -135,10 +135,10 @@ def predictors(is_numeric: bool, seed: int) -> dict[str, Any]:
     }
 
 
-def folds(problem: Problem, runs: int, seed: int) -> list[tuple[Array, Array]]:
+def folds(problem: Problem, options: Any) -> list[tuple[Array, Array]]:
     """Return training and test rows of all outer folds."""
     splitter = RepeatedKFold if problem.is_numeric else RepeatedStratifiedKFold
-    split = splitter(n_splits=N_FOLDS, n_repeats=runs, random_state=seed)
+    split = splitter(n_splits=options.folds, n_repeats=options.runs, random_state=options.seed)
     return list(split.split(problem.X, problem.y))
 
 
@@ -222,7 +222,7 @@ def measure(name: str, methods: Sequence[str], python: str, options: Any) -> lis
     problem = with_probes(TABLES[name](), options.probes, options.seed)
     work = (
         delayed(examine)(problem, train, test, methods, python, options.seed + number)
-        for number, (train, test) in enumerate(folds(problem, options.runs, options.seed))
+        for number, (train, test) in enumerate(folds(problem, options))
     )
     scores = [score for found in Parallel(n_jobs=options.jobs)(work) for score in found]
     rows = summarise(name, problem, scores)
@@ -238,7 +238,8 @@ def measure(name: str, methods: Sequence[str], python: str, options: Any) -> lis
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and write."""
     description = (__doc__ or "").partition("\n")[0]
-    options = parser(description, runs=2, help_runs=f"repetitions of the {N_FOLDS} outer folds")
+    options = parser(description, runs=2, help_runs="repetitions of the outer folds")
+    options.add_argument("--folds", type=positive, default=N_FOLDS, help=f"outer folds ({N_FOLDS})")
     options.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options.add_argument("--only", choices=TABLES, help="one table")
     options.add_argument("--probes", type=positive, default=N_PROBES, help=f"({N_PROBES})")
