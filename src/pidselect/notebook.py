@@ -64,6 +64,7 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
     excluded = [
         [name(column), joined(["duplicate of ", name(original)])]
         for column, original in selection.duplicates.items()
+        if column not in selection.also_relevant
     ]
     excluded += [[name(column), text(why)] for column, why in selection.skipped.items()]
     if excluded:

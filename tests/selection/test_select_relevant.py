@@ -253,7 +253,9 @@ def test_shown_in_notebooks_and_reports(tmp_path):
     assert "Marginal tests at level 0.025" in html
     assert "not in the minimal set" in html
     page = write_report(selector, X, y, tmp_path / "report.html").read_text("utf-8")
+    assert "duplicate of" not in html
     assert "Minimal set: a and b." in page
+    assert "Joint mutual information of the minimal set with" in page
     assert page.count("not in the minimal set</span>") == 2
 
 

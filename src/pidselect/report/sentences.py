@@ -37,7 +37,7 @@ def conclusions(
     return [
         f"{start}: {listed(selected)}.",
         *_minimal_set(selection),
-        *_joint_information(explanation, metadata),
+        *_joint_information(explanation, metadata, bool(selection.also_relevant)),
         *(_end_of_search(selection) if is_complete else ()),
     ]
 
@@ -50,11 +50,14 @@ def _minimal_set(selection: Selection) -> list[str]:
     return [*filter(None, [minimal]), others]
 
 
-def _joint_information(explanation: Explanation | None, metadata: ReportMetadata) -> list[str]:
+def _joint_information(
+    explanation: Explanation | None, metadata: ReportMetadata, is_part: bool
+) -> list[str]:
+    """Return the information of the explained features: the minimal set, if that `is_part`."""
     if explanation is None:
         return []
     target, bits, entropy = target_name(metadata.target), explanation.information, metadata.entropy
-    start = f"Joint mutual information with {target}"
+    start = f"Joint mutual information{' of the minimal set' * is_part} with {target}"
     if bits is None:
         return [f"{start}: not estimable from these samples."]
     if isinf(bits):
