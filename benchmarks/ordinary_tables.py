@@ -93,24 +93,36 @@ def within(limit: float, command: Sequence[str], environment: Mapping[str, str])
     return said
 
 
+def find_peers() -> tuple[Path, str]:
+    """Return the Python that has Boruta, in an environment of its own, and what went wrong."""
+    python = HERE / "out" / "selectors-env" / "bin" / "python"
+    return python, "" if python.exists() else install(python, PACKAGES)
+
+
+def select_with(
+    python: Path, peer: str, X: Any, y: Any, seed: int, limit: float
+) -> dict[str, Any] | None:
+    """Return the columns that Boruta or RFECV selects, and the seconds; None beyond the limit."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.npz"
+        np.savez(file, X=X, y=y)
+        command = [str(python), str(HERE / "selectors_outside.py"), peer, str(file), str(seed)]
+        said = within(limit, command, os.environ | ONE_THREAD)
+    return json.loads(said) if said else None
+
+
 def peers(options: argparse.Namespace) -> list[Found]:
     """Return what Boruta and RFECV select from the table like MADELON, in their environment."""
-    python = HERE / "out" / "selectors-env" / "bin" / "python"
-    trouble = "" if python.exists() else install(python, PACKAGES)
+    python, trouble = find_peers()
     if trouble:
         return [{"version": peer, "work": "fit", "note": trouble} for peer in PEERS]
     problem = TABLES[PEERS_TABLE].make(options.seed)
     found = []
     for peer in PEERS:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "table.npz"
-            np.savez(file, X=problem.X.to_numpy(), y=problem.y)
-            command = [str(python), str(HERE / "selectors_outside.py")]
-            command += [peer, str(file), str(options.seed)]
-            said = within(options.limit, command, os.environ | ONE_THREAD)
+        X = problem.X.to_numpy()
+        told = select_with(python, peer, X, problem.y, options.seed, options.limit)
         row: Found = {"version": peer, "work": "fit", "note": f"over {options.limit:.0f} s"}
-        if said:
-            told = json.loads(said)
+        if told is not None:
             selected = [str(problem.X.columns[place]) for place in told.pop("selected")]
             row = {"version": peer, "work": "fit"} | told | judged(problem, selected)
         found.append(row)

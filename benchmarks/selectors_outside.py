@@ -12,25 +12,35 @@ import time
 from importlib.metadata import version
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import RFECV
 
 N_JOBS = 2
+
+
+def is_numeric(y):
+    """Return whether the target is of numbers, else of classes."""
+    return y.dtype.kind == "f"
+
+
+def make_forest(y, **settings):
+    """Return a forest for the target."""
+    forest = RandomForestRegressor if is_numeric(y) else RandomForestClassifier
+    return forest(n_jobs=N_JOBS, **settings)
 
 
 def boruta(X, y, seed):
     """Select as the documentation of boruta does: 100 iterations, balanced trees of depth 5."""
     from boruta import BorutaPy
 
-    forest = RandomForestClassifier(
-        n_jobs=N_JOBS, class_weight="balanced", max_depth=5, random_state=seed
-    )
+    balanced = {} if is_numeric(y) else {"class_weight": "balanced"}
+    forest = make_forest(y, **balanced, max_depth=5, random_state=seed)
     return BorutaPy(forest, n_estimators="auto", random_state=seed).fit(X, y).support_
 
 
 def rfecv(X, y, seed):
     """Remove a tenth of the columns at a time, by a forest in five folds."""
-    forest = RandomForestClassifier(n_jobs=N_JOBS, random_state=seed)
+    forest = make_forest(y, random_state=seed)
     return RFECV(forest, step=0.1, cv=5).fit(X, y).support_
 
 

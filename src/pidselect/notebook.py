@@ -36,7 +36,7 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
 
     `estimator` is the text of the fitted selector, to be shown as its parameters.
     """
-    fixed, features = selection.fixed_features, selection.features
+    fixed, features = selection.fixed_features, selection.selected
     parts = []
     if features:
         parts.append(paragraph(_selected(selection), tag="strong"))
@@ -49,7 +49,7 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
             step = selection.inclusion_step(feature)
             values = (step.value, step.p_value, selection.p_values.get(feature))
             numbers = [number(value, 4, unknown="") for value in values]
-            rows.append([name(feature), str(selection.steps.index(step) + 1), *numbers])
+            rows.append([name(feature), str(selection.step_number(step)), *numbers])
         parts += [
             table(["feature", "step", "bits", "p", "final p"], rows),
             paragraph(
@@ -62,6 +62,7 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
     excluded = [
         [name(column), joined(["duplicate of ", name(original)])]
         for column, original in selection.duplicates.items()
+        if column not in selection.also_relevant
     ]
     excluded += [[name(column), text(why)] for column, why in selection.skipped.items()]
     if excluded:
@@ -72,6 +73,11 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
         if more := len(selection.steps) - len(steps):
             steps.append(f"... and {more} more, see .steps")
         parts.append(details(counted(len(selection.steps), "step"), listing(steps)))
+    if tests := selection.marginal:
+        columns = zip(tests.candidates, tests.values, tests.p_values, strict=True)
+        cells = [[name(c), number(bits, 4), number(p, 4)] for c, bits, p in columns]
+        title = f"Marginal tests at level {tests.alpha:g}"
+        parts.append(details(title, table(["candidate", "bits", "p"], cells)))
     if selection.settings.n_samples:
         settings = [[key, str(value)] for key, value in asdict(selection.settings).items()]
         parts.append(details("Settings", table(["setting", "value"], settings, "lw")))
@@ -82,10 +88,10 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
 
 def _selected(selection: Any) -> Markup:
     n_candidates = len(selection.steps[0].candidates)
-    names = [name(feature) for feature in selection.features[:MAX_NAMES]]
-    if more := len(selection.features) - len(names):
+    names = [name(feature) for feature in selection.selected[:MAX_NAMES]]
+    if more := len(selection.selected) - len(names):
         names.append(text(f"... and {more} more"))
-    start = f"{len(selection.features)} of {counted(n_candidates, 'candidate feature')} selected: "
+    start = f"{len(selection.selected)} of {counted(n_candidates, 'candidate feature')} selected: "
     return joined([start, joined(names, ", "), "."])
 
 

@@ -222,6 +222,23 @@ def test_how_surrogates_and_searches_are_made(table):
     assert (found["backward"], found["max_conditioning"], found["n_random_starts"]) == (None, 1, 2)
 
 
+def test_all_relevant_columns(table):
+    """The copy of a selected column is relevant, too, so that it is not left out."""
+    options = ("--select", "relevant", "--alpha", "0.1", "--json", "r.json", "--output", "s.csv")
+    result = select(table, "--target", "y", *options)
+    assert result.exit_code == 0, result.output
+    assert "length_mm is a duplicate" not in result.stdout
+    assert "not in the minimal set: length_mm." in words(result.stdout)
+    assert Path("s.csv").read_text().splitlines()[0] == "length,width,length_mm,y"
+    found = read_json(Path("r.json"))
+    assert found["settings"]["select"] == "relevant"
+    assert found["selection"]["also_relevant"] == ["length_mm"]
+    rows = {row["name"]: row for row in found["selected"]}
+    assert [rows[name]["is_minimal"] for name in ("length", "width", "length_mm")] == [1, 1, 0]
+    assert found["steps"][-1]["phase"] == "marginal"
+    assert rows["length_mm"]["step"] == found["steps"][-1]["number"]
+
+
 def test_stability_is_printed(table):
     result = select(table, "--target", "y", "--stability", "4", "--json", "r.json")
     assert result.exit_code == 0, result.output

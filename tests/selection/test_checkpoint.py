@@ -43,6 +43,7 @@ CASES = {
     "jmi": ({"criterion": "jmi"}, GATES, {}),
     "jmi, sequential": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
     "final p-values": ({"backward": None}, GATES, {}),
+    "relevant": ({"select": "relevant"}, NUMBERS, {}),
     "fixed and grouped": ({"fixed_features": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
     "groups of rows": ({"surrogates": ("global", "blocks")}, GATES, {"groups": GROUPS}),
     "some samples": ({"max_samples": 120, "backward": "maximum"}, GATES, {}),

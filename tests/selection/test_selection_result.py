@@ -167,6 +167,8 @@ def test_to_dict_goes_through_json_and_back(make):
         "p_values",
         "duplicates",
         "skipped",
+        "also_relevant",
+        "marginal",
         "settings",
         "warnings",
         "is_complete",

@@ -41,6 +41,7 @@ from pidselect.significance import BACKWARD, FORWARD
         quick(n_permutations="auto"),
         quick(n_permutations=0, max_features=1),
         quick(lookahead=2, n_permutations=79),
+        quick(select="relevant"),
         quick(criterion="mi", max_samples=30),
         quick(criterion="mrmr", estimator="ksg-rank"),
         quick(max_conditioning=1, backward=None, n_jobs=2),

@@ -30,11 +30,12 @@ def selection_text(selection: Selection, n_rows: int) -> str:
     `n_rows` are of the file, before rows were dropped.
     """
     sentences = []
-    if selection.is_complete and not selection.features:
+    if selection.is_complete and not selection.selected:
         sentences.append(f"{selection.empty_verdict()} {selection.empty_reason()}")
     left_out = [
         f"{shown(copy)} is a duplicate of {shown(original)} and was left out."
         for copy, original in selection.duplicates.items()
+        if copy not in selection.also_relevant
     ]
     left_out += [f"{shown(name)} was skipped: {why}." for name, why in selection.skipped.items()]
     sentences += left_out[:MAX_LISTED]

@@ -213,6 +213,10 @@ class SelectionOptions:
     n_random_starts: int = selecting(
         0, "Where nothing is significant, condition on N random subsets of the candidates."
     )
+    select: Literal["minimal", "relevant"] = selecting(
+        "minimal",
+        "The minimal set, or in addition all features with significant marginal information.",
+    )
     max_features: int | None = selecting(None, "Maximum number of selected columns.")
     max_conditioning: int | None = selecting(
         None, "Condition on at most N features at a time in forward steps, for small samples."

@@ -36,6 +36,7 @@ Role = Literal[
     "adds to the selected set",
     "weakly relevant",
     "irrelevant",
+    "untested",
     "fixed",
     "duplicate",
     "skipped",
@@ -257,7 +258,7 @@ class FeatureExplanation:
     ----------
     name : str
     role : {"strongly relevant", "adds to the selected set", "weakly relevant", "irrelevant", \
-            "fixed", "duplicate", "skipped"}
+            "untested", "fixed", "duplicate", "skipped"}
         See `PIDSelector.explain`.
     selected : bool
     unique : float or None

@@ -28,29 +28,42 @@ def conclusions(
     is_complete: bool,
 ) -> list[str]:
     """Return which features are selected, their joint information, and why no others are."""
-    count = counted(len(selection.features), "feature") if selection.features else "No feature"
-    untested = " without a test" * bool(selection.features and _is_untested(selection))
+    selected = selection.selected
+    count = counted(len(selected), "feature") if selected else "No feature"
+    untested = " without a test" * bool(selected and _is_untested(selection))
     columns = counted(metadata.n_columns, "column")
     fixed = selection.fixed_features
     beside = f", in addition to the fixed {listed(fixed)}" if fixed else ""
     start = f"{count} selected{untested} from {columns}{beside}"
     if not is_complete:
         start += ", before the fit was interrupted"
-    if not selection.features:
+    if not selected:
         meaning = f": {NOTHING_TO_FIND}" * bool(is_complete and selection.steps)
         return [f"{start}{meaning}."]
     return [
-        f"{start}: {listed(selection.features)}.",
-        *_joint_information(explanation, metadata),
+        f"{start}: {listed(selected)}.",
+        *_minimal_set(selection),
+        *_joint_information(explanation, metadata, bool(selection.also_relevant)),
         *(_end_of_search(selection) if is_complete else ()),
     ]
 
 
-def _joint_information(explanation: Explanation | None, metadata: ReportMetadata) -> list[str]:
+def _minimal_set(selection: Selection) -> list[str]:
+    if not selection.also_relevant:
+        return []
+    minimal = f"Minimal set: {listed(selection.features)}." if selection.features else ""
+    others = f"Relevant, but not in the minimal set: {listed(selection.also_relevant)}."
+    return [*filter(None, [minimal]), others]
+
+
+def _joint_information(
+    explanation: Explanation | None, metadata: ReportMetadata, is_part: bool
+) -> list[str]:
+    """Return the information of the explained features: the minimal set, if that `is_part`."""
     if explanation is None:
         return []
     target, bits, entropy = target_name(metadata.target), explanation.information, metadata.entropy
-    start = f"Joint mutual information with {target}"
+    start = f"Joint mutual information{' of the minimal set' * is_part} with {target}"
     if bits is None:
         return [f"{start}: not estimable from these samples."]
     if isinf(bits):
@@ -69,7 +82,8 @@ def _end_of_search(selection: Selection) -> list[str]:
     if not searches or not by_cmi or _is_untested(selection):
         return []
     if not searches[-1].accepted:
-        return ["No other candidate is significant given the selected features."]
+        which = "minimal set" if selection.also_relevant else "selected features"
+        return [f"No other candidate is significant given the {which}."]
     if len(searches[-1].candidates) > 1:
         return ["The search ended at max_features: further candidates may be significant."]
     return []
@@ -115,9 +129,9 @@ def significance(
 
 def _tests(selection: Selection) -> list[str]:
     alpha, n_permutations = selection.settings.alpha, selection.settings.n_permutations
-    lines = []
+    step_alpha, lines = selection.settings.step_alpha, []
     if tested := [step for step in selection.steps if step.p_value is not None]:
-        level = f"permutation test at level {alpha:g}"
+        level = f"permutation test at level {step_alpha:g}"
         if n_permutations == "auto":
             most = max(step.n_permutations for step in tested)
             lines.append(
@@ -130,7 +144,13 @@ def _tests(selection: Selection) -> list[str]:
                 f"possible p-value is {1 / (1 + n_permutations):.3f}."
             )
         lines.append(
-            f"False-positive rate of a step without informative candidates: {100 * alpha:g} %."
+            f"False-positive rate of a step without informative candidates: {100 * step_alpha:g} %."
+        )
+    if tests := selection.marginal:
+        lines.append(
+            f"The marginal information of {counted(len(tests.candidates), 'candidate')} is tested "
+            f"at level {tests.alpha:g} by the step-down maximum statistic. Features that are "
+            "relevant only jointly with others may be missed."
         )
     if close := dict.fromkeys(step.chosen for step in tested if step.close_call):
         lines.append(
@@ -153,6 +173,9 @@ def record_sentence(name: str, selection: Selection) -> str:
     subject = shown(name)
     if name in selection.fixed_features:
         return f"{subject} is a fixed feature, not tested."
+    if name in selection.also_relevant:
+        bits = selection.inclusion_step(name).value
+        return f"{subject}: {bits:.2f} bit; relevant, but not in the minimal set."
     if name not in selection.features:
         if any(step.chosen == name and step.outcome == "removed" for step in selection.steps):
             return f"{subject} was included and later removed as redundant."

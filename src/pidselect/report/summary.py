@@ -97,7 +97,7 @@ def summarise(
     """
     is_complete = metadata.is_complete and selection.is_complete
     features = _features(selection, explanation, stability, metadata)
-    selected = (*selection.fixed_features, *selection.features)
+    selected = (*selection.fixed_features, *selection.selected)
     return to_plain(
         {
             "format": FORMAT,
@@ -107,7 +107,7 @@ def summarise(
             "is_complete": is_complete,
             "conclusions": conclusions(selection, explanation, metadata, is_complete),
             "empty_reason": ""
-            if selection.features or not is_complete
+            if selection.selected or not is_complete
             else selection.empty_reason(),
             "warnings": list(selection.warnings),
             "significance": significance(selection, explanation, stability, metadata.n_rows),
@@ -116,7 +116,7 @@ def summarise(
                 for order, name in enumerate(selected, start=1)
             ],
             "selection": selection.to_dict(),
-            "steps": [_step(number, step) for number, step in enumerate(selection.steps, start=1)],
+            "steps": [_step(number, step) for number, step in enumerate(selection.tests, start=1)],
             "features": features,
             "is_explained": explanation is not None,
             "has_atoms": any(feature["unique"] is not None for feature in features),
@@ -146,15 +146,23 @@ def _selected(
         "name": name,
         "feature_type": metadata.feature_types.get(name, "group"),
         "is_fixed": step is None,
-        "step": step and selection.steps.index(step) + 1,
+        "is_minimal": name not in selection.also_relevant,
+        "step": step and selection.step_number(step),
         "bits": step and step.value,
         "estimator": step and step.estimator,
         "p_value": step and step.p_value,
         "final_p": selection.p_values.get(name),
-        "jointly_included": [one for one in step.jointly_included if one != name] if step else [],
+        "jointly_included": _included_with(name, step),
         "frequency": None if stability is None else stability.frequencies.get(name),
         "sentence": explained.get(name) or record_sentence(name, selection),
     }
+
+
+def _included_with(name: str, step: Step | None) -> list[str]:
+    """Return the other features that were included jointly: not so by the marginal tests."""
+    if step is None or step.phase == "marginal":
+        return []
+    return [one for one in step.jointly_included if one != name]
 
 
 def _step(number: int, step: Step) -> dict[str, Any]:
@@ -213,14 +221,14 @@ def _features(
 
 def _from_record(selection: Selection) -> list[FeatureExplanation]:
     """Return the features with their roles by the record, without PID."""
-    selected = (*selection.fixed_features, *selection.features)
+    selected = (*selection.fixed_features, *selection.selected)
     rows = [
         FeatureExplanation(name, role, name in selected, sentence=record_sentence(name, selection))
         for name, role in recorded_roles(selection).items()
     ]
     for name, original in selection.duplicates.items():
         sentence = f"{shown(name)} is a duplicate of {shown(original)}."
-        rows.append(FeatureExplanation(name, "duplicate", False, sentence=sentence))
+        rows.append(FeatureExplanation(name, "duplicate", name in selected, sentence=sentence))
     for name, reason in selection.skipped.items():
         sentence = f"{shown(name)} was skipped: {reason}."
         rows.append(FeatureExplanation(name, "skipped", False, sentence=sentence))

@@ -26,8 +26,9 @@ class Stage:
     Parameters
     ----------
     phase : str
-        The phase of the step that the test decides; "final" for the final p-values, "roles" for
-        the tests and "atoms" for the decompositions of `explain`, "stability" for `stability`.
+        The phase of the step that the test decides; "final" for the final p-values, "marginal" for
+        the marginal tests, "roles" for the tests and "atoms" for the decompositions of `explain`,
+        "stability" for `stability`.
     step : int
         The number of the step, from 1 on, or of the next one if no step is decided. A step may
         have several stages.

@@ -34,10 +34,12 @@ def score_columns(
     final: Mapping[str, float],
     n_columns: int,
     by_cmi: bool,
+    also_relevant: Sequence[Feature] = (),
 ) -> ColumnScores:
     """Score every column given the selected ones; p-values are those of the tests of the fit.
 
-    `by_cmi` is whether forward selection tested the conditional mutual information.
+    `by_cmi` is whether forward selection tested the conditional mutual information. Features that
+    are `also_relevant` are of rank 1, but not conditioned on.
     """
     p_of, known = dict(final), dict[str, float]()
     names = {feature.name for feature in (*pool.fixed, *selected)}
@@ -60,6 +62,8 @@ def score_columns(
         # Given its original, a duplicate has no information.
         scores[copy] = 0.0 if is_selected[original] else scores[original]
         p_values[copy] = np.nan if is_selected[original] else p_values[original]
+    for feature in also_relevant:
+        is_selected[list(feature.columns)] = True
     return ColumnScores(scores, p_values, _ranking(scores, p_values, is_selected))
 
 

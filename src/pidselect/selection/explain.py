@@ -31,7 +31,7 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
-from pidselect.selection.pool import Feature, read_groups
+from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.validation import check_columns, check_parameters
@@ -51,6 +51,9 @@ AT_MAX_FEATURES = (
     "the selection ended at max_features: features that are not selected may add to the selected "
     "ones."
 )
+
+
+MINIMAL_SET = 'with select="relevant", the selected features are here those of the minimal set.'
 
 
 def explain_fit(
@@ -79,7 +82,8 @@ def explain_fit(
         context = make_context(parameters, dataset, estimators, standardised, codes, seed)
         context = replace(context, executor=replace(context.executor, callbacks=callbacks))
         if not in_sample:
-            record = replace(record, p_values={})  # so that selected features are tested, too
+            # So that selected features are tested, too.
+            record = replace(record, p_values={}, also_relevant=(), marginal=None)
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
     features = _features(record, dataset.table, grouped)
@@ -101,6 +105,8 @@ def explain_fit(
     )
     callbacks.on_stage("atoms", len(features), len(features))
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
+    if settings.select == "relevant":
+        notes.append(MINIMAL_SET)
     if used.of_neighbours is not None:
         notes.append(
             f"values and tests are of a random {dataset.target.n_samples:,} of {n_all:,} rows."
@@ -243,7 +249,11 @@ def _roles(
     found = assess(context, fixed, selected, others, record.p_values, may_add)
     n_subsets = max((found[feature.name].n_subsets for feature in others), default=0)
     note = _test_note(n_subsets, len(selected), context.alpha)
-    return {name: found[name].role for name in features}, note
+    roles = {name: found[name].role for name in features}
+    for name in record.also_relevant:
+        if roles.get(name) == "irrelevant":  # in this family of tests, unlike in that of the fit
+            roles[name] = "weakly relevant"
+    return roles, note
 
 
 def _is_exhausted(record: Selection, others: Sequence[str]) -> bool:
@@ -280,14 +290,15 @@ def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
 def recorded_roles(record: Selection) -> dict[str, Role]:
     """Return the roles that follow from the record of a selection alone.
 
-    Selected features are strongly relevant, or weakly if their final p-value is not significant.
-    Other candidates are weakly relevant if they were significant at any forward step or were
-    included jointly with others, else irrelevant.
+    Selected features are strongly relevant if their final p-value is significant. They and other
+    candidates are weakly relevant if they were significant at any forward step or in the marginal
+    tests, or were included jointly with others, else irrelevant; untested if nothing was tested.
     """
     alpha = record.settings.alpha
+    tested = [step for step in record.tests if step.phase in ("forward", "marginal")]
     significant = {
         candidate
-        for step in _forward_steps(record)
+        for step in tested
         if step.p_values  # empty if nothing was tested
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
         if is_significant(p, step.alpha)
@@ -300,12 +311,23 @@ def recorded_roles(record: Selection) -> dict[str, Role]:
     }
     roles: dict[str, Role] = dict.fromkeys(record.fixed_features, "fixed")
     for name in record.features:
-        is_strong = name not in record.p_values or is_significant(record.p_values[name], alpha)
+        is_strong = is_significant(record.p_values.get(name, 1.0), alpha)
         roles[name] = "strongly relevant" if is_strong else "weakly relevant"
-    for step in _forward_steps(record):
+    for step in tested:
         for name in step.candidates:
             roles.setdefault(name, "weakly relevant" if name in significant else "irrelevant")
+    if record.settings.n_permutations == 0:
+        return {name: "fixed" if role == "fixed" else "untested" for name, role in roles.items()}
     return roles
+
+
+def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
+    """Return the roles of all features of a fit, and of the columns that were no candidates."""
+    roles: dict[str, Role] = recorded_roles(record)
+    for candidate in pool.candidates:  # too wide for max_features
+        roles.setdefault(candidate.name, "untested")
+    roles |= dict.fromkeys(record.duplicates, "duplicate")
+    return roles | dict.fromkeys(record.skipped, "skipped")
 
 
 def _forward_steps(record: Selection) -> list[Step]:

@@ -17,7 +17,8 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Criterion
 from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
-from pidselect.selection.pool import Feature, FeaturePool
+from pidselect.selection.pool import Feature, FeaturePool, Features
+from pidselect.selection.relevance import marginal_tests, select_relevant
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.rows import UsedRows, choose_rows
 from pidselect.selection.step_test import run_test
@@ -56,6 +57,26 @@ def select_features(
         return features, steps, {}
     names = [feature.name for feature in features]
     return features, steps, dict(zip(names, final_p_values(result), strict=True))
+
+
+def also_relevant(
+    context: SelectionContext,
+    pool: FeaturePool,
+    plan: SelectionPlan,
+    features: Features,
+    steps: Sequence[Step],
+    column_names: Sequence[str],
+) -> tuple[Step | None, list[Feature]]:
+    """Return the marginal tests, and what is relevant besides the minimal set.
+
+    They have half of alpha, the level of the steps is the other half.
+    """
+    if not pool.candidates:
+        return None, []
+    tests = marginal_tests(context, pool.fixed, pool.candidates, context.alpha / 2)
+    path = {step.chosen for step in steps if step.phase == "forward" and step.accepted}
+    max_columns = plan.remaining_columns(features)
+    return tests, select_relevant(tests, pool, features, path, column_names, max_columns)
 
 
 def choose_estimators(
@@ -194,7 +215,7 @@ def record_settings(
     return Settings(
         criterion=str(criterion) if isinstance(criterion, str) else repr(criterion),
         estimator=estimators if context.is_portfolio else first,
-        alpha=context.alpha,
+        alpha=parameters.alpha,
         n_permutations="auto" if context.n_permutations is None else context.n_permutations,
         n_pilot=context.n_pilot,
         surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or takes_portfolio),
@@ -203,6 +224,7 @@ def record_settings(
         backward=parameters.backward,
         lookahead=parameters.lookahead,
         n_random_starts=parameters.n_random_starts,
+        select=parameters.select,
         max_conditioning=parameters.max_conditioning,
         seed=context.seed,
         n_samples=used.n_samples,

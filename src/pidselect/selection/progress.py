@@ -146,4 +146,6 @@ def describe_stage(stage: Stage, n_selected: int) -> str:
     if stage.phase == "final":
         return f"final p-values of {counted(stage.n_candidates, 'feature')}"
     candidates = counted(stage.n_candidates, "candidate")
+    if stage.phase == "marginal":
+        return f"marginal tests: {candidates}, {n_selected} selected"
     return f"step {stage.step}, {stage.phase}: {candidates}, {n_selected} selected"

@@ -17,6 +17,9 @@ irrelevant feature is significant in the first family, the second one includes t
 family-wise error rate is at most alpha / 2 + alpha / 2 = alpha. Those that are relevant are then
 tested given S, as one family at level alpha.
 
+With ``select="relevant"`` a fit tests the first of these families for all candidates, and selects
+what is significant beside the features of the forward path.
+
 References
 ----------
 G. H. John, R. Kohavi, K. Pfleger, Irrelevant features and the subset selection problem.
@@ -26,19 +29,21 @@ feature selection methods based on mutual information. Neural Computing and Appl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from pidselect.data import FloatArray
+from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.result import Role
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.backward import cmi_given_others, final_p_values
+from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, Features
+from pidselect.selection.pool import Feature, FeaturePool, Features
+from pidselect.selection.result import Step
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import run_test
 from pidselect.significance import RELEVANCE, is_significant
@@ -154,33 +159,39 @@ def subsets_of(items: Sequence[Item], most: int) -> list[tuple[Item, ...]]:
 class SubsetTests:
     """Tests of every feature given each of several subsets, shapes (n_subsets, n_features).
 
-    `scores` and `bits` are those of the surrogate scheme with the smallest score.
+    All but the p-values are those of the surrogate scheme with the smallest score.
     """
 
     p_values: FloatArray
     scores: FloatArray
     bits: FloatArray
+    estimators: IntArray  # those with the largest score
+    schemes: IntArray  # by their positions among those of the subset
+    n_permutations: IntArray
 
 
 def run_subset_tests(
-    context: SelectionContext, features: Features, subsets: Sequence[Features]
+    context: SelectionContext,
+    features: Features,
+    subsets: Sequence[Features],
+    stage: StageName = "roles",
 ) -> SubsetTests:
     """Test I(f; y | T) of all features f and subsets T as one family, at the level of the context.
 
     All surrogate schemes must reject: they are tested one after the other until nothing is
     significant.
     """
-    shape = (len(subsets), len(features))
-    found = SubsetTests(np.zeros(shape), np.full(shape, np.inf), np.zeros(shape))
-    for test in range(max(len(context.schemes(subset)) for subset in subsets)):
-        new = _run_test(context, test, features, subsets, found.p_values)
-        found = SubsetTests(
-            np.maximum(found.p_values, new.p_values),
-            np.minimum(found.scores, new.scores),
-            np.where(new.scores < found.scores, new.bits, found.bits),
-        )
+    found = _run_test(context, 0, features, subsets, np.zeros((len(subsets), len(features))), stage)
+    for test in range(1, max(len(context.schemes(subset)) for subset in subsets)):
         if not is_significant(float(found.p_values.min()), context.alpha):
             break
+        new = _run_test(context, test, features, subsets, found.p_values, stage)
+        lower = new.scores < found.scores
+        others = {
+            name: np.where(lower, getattr(new, name), getattr(found, name))
+            for name in ("scores", "bits", "estimators", "schemes", "n_permutations")
+        }
+        found = SubsetTests(np.maximum(found.p_values, new.p_values), **others)
     return found
 
 
@@ -190,6 +201,7 @@ def _run_test(
     features: Features,
     subsets: Sequence[Features],
     known: FloatArray,
+    stage: StageName,
 ) -> SubsetTests:
     """Test with all permutations, or with fewer if nothing can become significant.
 
@@ -198,7 +210,7 @@ def _run_test(
     n, first_test = context.fixed_n_permutations, 1 + context.n_pilot
     n_tests, stops = known.size, [*(m for m in INTERIM if m < n), n]
     context.executor.callbacks.on_stage(
-        "roles", len(features), n_tests * len(context.estimators) * (first_test + n), False
+        stage, len(features), n_tests * len(context.estimators) * (first_test + n), False
     )
     values = _score(context, test, features, subsets, range(first_test + stops[0]))
     standardizer = context.standardizer(values[..., 1:first_test])
@@ -219,7 +231,8 @@ def _run_test(
             break
     best = standardized[..., 0].argmax(axis=1)
     bits = np.minimum(values[np.arange(n_tests), best, 0] / BIT, context.max_bits)
-    return SubsetTests(*(array.reshape(known.shape) for array in (p_values, observed, bits)))
+    arrays: tuple[Any, ...] = (p_values, observed, bits, best, np.int64(test), np.int64(stop))
+    return SubsetTests(*(np.broadcast_to(one, n_tests).reshape(known.shape) for one in arrays))
 
 
 def _score(
@@ -343,3 +356,67 @@ def _for_subsets(context: SelectionContext, level: float) -> SelectionContext:
         shared_permutations=True,
         is_portfolio=True,
     )
+
+
+# --- all relevant features ----------------------------------------------------------------------
+
+
+def marginal_tests(
+    context: SelectionContext, fixed: Features, candidates: Features, level: float
+) -> Step:
+    """Test I(c; y) of all candidates given the fixed features, as one family."""
+    context = _for_subsets(context, level)
+    tests = run_subset_tests(context, candidates, [fixed], "marginal")
+    p_values, scores = tests.p_values[0], tests.scores[0]
+    order = np.lexsort((-scores, p_values))
+    strongest, names = int(order[0]), [candidate.name for candidate in candidates]
+    significant = [names[place] for place in order if is_significant(p_values[place], level)]
+    return Step(
+        phase="marginal",
+        conditioning_set=tuple(feature.name for feature in fixed),
+        candidates=tuple(names),
+        values=tuple(tests.bits[0].tolist()),
+        scores=tuple(scores.tolist()),
+        unit=context.unit,
+        estimators=tuple(context.estimators[place].name for place in tests.estimators[0]),
+        p_values=tuple(p_values.tolist()),
+        chosen=names[strongest],
+        critical_value=None,
+        p_value=float(p_values[strongest]),
+        alpha=level,
+        surrogates=context.schemes(fixed)[tests.schemes[0, strongest]],
+        n_permutations=int(tests.n_permutations[0, strongest]),
+        accepted=bool(significant),
+        jointly_included=tuple(significant),
+    )
+
+
+def select_relevant(
+    tests: Step,
+    pool: FeaturePool,
+    minimal: Features,
+    path: Collection[str],
+    column_names: Sequence[str],
+    max_columns: float,
+) -> list[Feature]:
+    """Return the relevant features outside the minimal set, by p-value and score.
+
+    They are those with significant marginal information, those that were included on the forward
+    `path` and removed later, and duplicates of any relevant column. At most `max_columns` columns.
+    """
+    names = {*path, *tests.jointly_included, *(feature.name for feature in minimal)}
+    relevant = [candidate for candidate in pool.candidates if candidate.name in names]
+    strength = zip(tests.p_values, (-score for score in tests.scores), strict=True)
+    rank = dict(zip(tests.candidates, strength, strict=True))
+    singles = {feature.columns: feature for feature in relevant}
+    found = [(rank[f.name], f.columns, f) for f in relevant if f not in minimal]
+    for copy, original in pool.duplicates.items():
+        if (feature := singles.get((original,))) is not None:
+            twin = Feature(column_names[copy], (copy,), feature.block)
+            found.append((rank[feature.name], twin.columns, twin))
+    selected = []
+    for *_, feature in sorted(found, key=lambda one: one[:2]):
+        if len(feature.columns) <= max_columns:
+            max_columns -= len(feature.columns)
+            selected.append(feature)
+    return selected

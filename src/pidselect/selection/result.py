@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from pidselect.data import FeatureType, make_frame
-from pidselect.data.messages import align, shown, to_plain
+from pidselect.data.messages import align, listed, shown, to_plain
 from pidselect.notebook import selection_html
 from pidselect.significance import is_significant
 
-Phase = Literal["forward", "backward", "lookahead", "random_starts", "joint_backward"]
+Phase = Literal["forward", "backward", "lookahead", "random_starts", "joint_backward", "marginal"]
 Outcome = Literal["included", "not included", "retained", "removed"]
 
 #: Phases in which features are included; in the other phases they are removed.
-INCLUSION_PHASES = ("forward", "lookahead", "random_starts")
+INCLUSION_PHASES = ("forward", "lookahead", "random_starts", "marginal")
 
 #: What a close call is, and what an empty selection may mean.
 WITHIN_ERROR = "p lies within the error of the permutations"
@@ -37,6 +37,11 @@ FRAME_COLUMNS = {
     "chosen": bool,
     "accepted": bool,
 }
+
+
+def share_alpha(alpha: float, select: str) -> float:
+    """Return the level of the steps, and of the marginal tests if all relevant are selected."""
+    return alpha / 2 if select == "relevant" else alpha
 
 
 @dataclass(frozen=True)
@@ -75,11 +80,17 @@ class Settings:
     backward: str | None = None
     lookahead: int = 1
     n_random_starts: int = 0
+    select: str = "minimal"
     max_conditioning: int | None = None
     seed: int = 0
     n_samples: int = 0
     n_neighbour_samples: int | None = None
     target_types: tuple[FeatureType, ...] = ()
+
+    @property
+    def step_alpha(self) -> float:
+        """The level of each step: with ``select="relevant"`` half, the marginal tests have half."""
+        return share_alpha(self.alpha, self.select)
 
     def describe_rows(self) -> str:
         """Return the rows that nearest neighbours used as a sentence; nothing if they used all."""
@@ -97,11 +108,12 @@ class Step:
 
     Parameters
     ----------
-    phase : {"forward", "backward", "lookahead", "random_starts", "joint_backward"}
+    phase : {"forward", "backward", "lookahead", "random_starts", "joint_backward", "marginal"}
         "forward" tests the strongest single candidate, "lookahead" the strongest tuple,
         "random_starts" the strongest candidate given random subsets of the others; "backward"
         tests the weakest selected feature, "joint_backward" the weakest of those that were
-        included jointly.
+        included jointly. "marginal" tests all candidates given the fixed features alone, each by
+        the step-down maximum statistic.
     conditioning_set : tuple of str
         The features conditioned on; in a backward phase, all of them but the tested one.
     candidates : tuple of str
@@ -134,7 +146,8 @@ class Step:
     accepted : bool
         Whether the chosen candidate is selected after this step.
     jointly_included : tuple of str
-        The features included at this step, if there are several.
+        The features included at this step, if there are several; of marginal tests, all that are
+        significant, by p-value and score.
     note : str
         Further information, such as the number of tuples searched.
     close_call : bool
@@ -218,7 +231,7 @@ class Selection:
     Parameters
     ----------
     features : tuple of str
-        The selected features, in the order of inclusion, without the fixed ones.
+        The minimal set: features in the order of inclusion, without the fixed ones.
     fixed_features : tuple of str
         Features that were selected from the start and never tested.
     steps : tuple of Step
@@ -229,6 +242,11 @@ class Selection:
         Columns that duplicate another one, and which; they were no candidates.
     skipped : mapping of str to str
         Columns that could not be candidates, and the reason.
+    also_relevant : tuple of str
+        With ``select="relevant"``, the selected features that are not in the minimal set
+        `features`, by p-value and score, with duplicates of features of both.
+    marginal : Step, optional
+        With ``select="relevant"``, the tests of the marginal information of all candidates.
     settings : Settings
         What is needed to repeat the selection.
     warnings : tuple of str
@@ -245,13 +263,34 @@ class Selection:
     p_values: Mapping[str, float] = field(default_factory=dict)
     duplicates: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
+    also_relevant: tuple[str, ...] = ()
+    marginal: Step | None = None
     settings: Settings = field(default_factory=Settings)
     warnings: tuple[str, ...] = ()
     is_complete: bool = True
     frame_library: str | None = None
 
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """All selected features without the fixed ones: the minimal set, then `also_relevant`."""
+        return (*self.features, *self.also_relevant)
+
+    @property
+    def tests(self) -> tuple[Step, ...]:
+        """The steps, and the marginal tests if there are any."""
+        return self.steps if self.marginal is None else (*self.steps, self.marginal)
+
     def inclusion_step(self, feature: str) -> Step:
-        """Return the step at which a selected feature was included."""
+        """Return the step at which a selected feature was included.
+
+        Of a feature that the marginal tests selected, it is these, with the feature as the chosen
+        one; of a duplicate, that of the column it duplicates.
+        """
+        if feature in self.also_relevant:
+            feature, tests = self.duplicates.get(feature, feature), self.marginal
+            if tests is not None and feature in tests.jointly_included:
+                p_value = tests.p_values[tests.candidates.index(feature)]
+                return replace(tests, chosen=feature, p_value=p_value)
         removals = [
             number
             for number, step in enumerate(self.steps)
@@ -260,7 +299,12 @@ class Selection:
         for step in self.steps[removals[-1] if removals else 0 :]:
             if step.outcome == "included" and feature in (step.chosen, *step.jointly_included):
                 return step
-        raise KeyError(f"{feature!r} was not included; selected: {', '.join(self.features)}.")
+        raise KeyError(f"{feature!r} was not included; selected: {', '.join(self.selected)}.")
+
+    def step_number(self, step: Step) -> int:
+        """Return the number of a step, from 1 on; the marginal tests follow the others."""
+        is_marginal = step.phase == "marginal"
+        return 1 + (len(self.steps) if is_marginal else self.steps.index(step))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -274,6 +318,11 @@ class Selection:
             notes.append(
                 f"Final p-value above {alpha:g}, so possibly redundant with the other selected "
                 f"features: {' and '.join(weak)}."
+            )
+        if self.also_relevant:
+            notes.append(
+                f"Relevant, but not in the minimal set: {listed(self.also_relevant)}. Step "
+                f"{len(self.tests)} is the marginal tests, at level {self.settings.step_alpha:g}."
             )
         if not self.is_complete:
             notes.append("The fit was interrupted: this is the selection so far.")
@@ -335,7 +384,7 @@ class Selection:
         """
         record = asdict(self)
         del record["frame_library"]
-        for step in record["steps"]:
+        for step in filter(None, (*record["steps"], record["marginal"])):
             del step["information"]
         return to_plain(record)
 
@@ -355,9 +404,9 @@ class Selection:
                 step.surrogates,
                 step.n_permutations,
                 candidate == step.chosen,
-                candidate == step.chosen and step.accepted,
+                step.accepted and candidate in (step.chosen, *step.jointly_included),
             )
-            for number, step in enumerate(self.steps, start=1)
+            for number, step in enumerate(self.tests, start=1)
             for place, candidate in enumerate(step.candidates)
         ]
         frame = {name: [row[place] for row in rows] for place, name in enumerate(FRAME_COLUMNS)}
@@ -365,17 +414,17 @@ class Selection:
 
     def __repr__(self) -> str:
         n_steps = f"{len(self.steps)} step" + "s" * (len(self.steps) != 1)
-        return f"Selection of {len(self.features)} features in {n_steps}\n{self}"
+        return f"Selection of {len(self.selected)} features in {n_steps}\n{self}"
 
     def __str__(self) -> str:
         """Return a table of the selected features, then the notes."""
         header = ["feature", "step", "bits", "estimator", "score", "critical value", "p", "final p"]
         rows = [header, *([shown(name), "fixed", *[""] * 6] for name in self.fixed_features)]
-        rows += [self._row(name) for name in self.features]
-        if all(step.unit == "bit" for step in self.steps):  # then the scores are the bits
+        rows += [self._row(name) for name in self.selected]
+        if all(step.unit == "bit" for step in self.tests):  # then the scores are the bits
             rows = [[*row[:3], *row[5:]] for row in rows]
         lines = align(rows, n_left=1)
-        if not self.features:
+        if not self.selected:
             meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
             what = "only fixed features" if self.fixed_features else "no feature"
             lines.append(f"({what}{meaning})")
@@ -389,7 +438,7 @@ class Selection:
         digits = 4 if step.unit == "bit" else 1
         return [
             shown(name),
-            str(self.steps.index(step) + 1),
+            str(self.step_number(step)),
             f"{step.value:.4f}",
             step.estimator,
             f"{step.score:.{digits}f}",

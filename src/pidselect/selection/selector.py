@@ -40,9 +40,10 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.explain import data_digest, explain_fit, take_rows
+from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
 from pidselect.selection.fit import (
     STORE_SHARE,
+    also_relevant,
     choose_estimators,
     empty_record,
     make_context,
@@ -54,7 +55,7 @@ from pidselect.selection.fit import (
 )
 from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
-from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
+from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.validation import (
     check_columns,
@@ -113,6 +114,11 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     n_random_starts : int, default=0
         The number of random subsets given which candidates are tested where look-ahead finds
         nothing.
+    select : {"minimal", "relevant"}, default="minimal"
+        Which features are selected: the minimal set, or in addition all that are significant by
+        step-down tests of their marginal information, whether or not they are redundant, with their
+        duplicates. The tests and the steps have half of `alpha` each. Features that are relevant
+        only jointly with others may be missed.
     max_features : int, optional
         The largest number of selected columns, fixed ones included.
     max_conditioning : int, optional
@@ -166,17 +172,25 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         1 for selected columns, then 2, 3, ... by p-value and score.
     scores_ : array of float, one for each column of X
         Conditional mutual information of each column and the target in bits, by the general
-        estimator of the portfolio: of a selected column given the other selected ones, of any other
-        given all selected ones. It is truncated to the range from 0 to the entropy of a discrete
-        target. NaN for columns that were no candidates, see ``selection_.skipped``.
+        estimator of the portfolio: of a column of the minimal set given the others of it, of any
+        other given all of it. It is truncated to the range from 0 to the entropy of a discrete
+        target. NaN for columns that were no candidates, see ``selection_.skipped``. The minimal set
+        is that of the selected columns, with ``select="relevant"`` of ``selection_.features``.
     pvalues_ : array of float, one for each column of X
         The p-value of that quantity, adjusted for the number of columns tested together, but not
         for the selection; NaN if it was not tested.
     selected_ : array of int
-        Positions of the selected columns in the order of inclusion, fixed ones first.
+        Positions of the selected columns in the order of inclusion, fixed ones first; with
+        ``select="relevant"`` those outside the minimal set last, by p-value and score.
     selection_ : Selection
-        The record: value, critical value and p-value of every candidate at every step, and the
-        final p-value of every selected feature.
+        The record: value, critical value and p-value of every candidate at every step, the final
+        p-value of every feature of the minimal set, and the marginal tests of
+        ``select="relevant"``.
+    roles_ : dict of str to str
+        The role of each feature by the tests of the fit: "strongly relevant" if it is significant
+        given all others of the minimal set, "weakly relevant" if only in another test, such as
+        the marginal one, "irrelevant" if in none, "untested" without any test; "fixed",
+        "duplicate" or "skipped". `explain` tests more subsets.
     feature_types_ : dict of str to str
         The type of each column, by name.
     estimator_ : object or tuple of objects
@@ -225,6 +239,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         backward: Literal["minimum", "maximum"] | None = "maximum",
         lookahead: int = 1,
         n_random_starts: int = 0,
+        select: Literal["minimal", "relevant"] = "minimal",
         max_features: int | None = None,
         max_conditioning: int | None = None,
         fixed_features: ColumnChoice | None = None,
@@ -248,6 +263,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.backward = backward
         self.lookahead = lookahead
         self.n_random_starts = n_random_starts
+        self.select = select
         self.max_features = max_features
         self.max_conditioning = max_conditioning
         self.fixed_features = fixed_features
@@ -319,9 +335,13 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             if journal is None or not journal.is_finished:
                 used.announce()
                 forecast.announce()
-            features, steps, final = select_features(context, pool, plan)
+            path = replace(context, alpha=parameters.step_alpha)
+            features, steps, final = select_features(path, pool, plan)
+            names, marginal, others = dataset.table.names, None, list[Feature]()
+            if parameters.select == "relevant":
+                marginal, others = also_relevant(context, pool, plan, features, steps, names)
             columns = score_columns(
-                context, pool, features, steps, final, len(dataset.table), plan.criterion.is_cmi
+                context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
             )
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
         record_columns(self, X)
@@ -333,7 +353,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             zip(dataset.table.names, dataset.table.feature_types, strict=True)
         )
         self.selected_ = np.array(
-            [column for feature in (*pool.fixed, *features) for column in feature.columns],
+            [column for feature in (*pool.fixed, *features, *others) for column in feature.columns],
             dtype=int,
         )
         self.n_features_ = len(self.selected_)
@@ -346,8 +366,11 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             features=tuple(feature.name for feature in features),
             steps=tuple(steps),
             p_values=final,
+            also_relevant=tuple(feature.name for feature in others),
+            marginal=marginal,
             warnings=tuple(map(str, found)),
         )
+        self.roles_ = roles_of_fit(self.selection_, pool)
         for warning in found:
             warn_caller(warning)
         if not len(self.selected_):

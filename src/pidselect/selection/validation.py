@@ -20,6 +20,7 @@ from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA, Criterion
 from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
+from pidselect.selection.result import share_alpha
 from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.validation import check_count, check_jobs
 
@@ -42,6 +43,7 @@ class Parameters:
     backward: str | None
     lookahead: int
     n_random_starts: int
+    select: str
     max_features: int | None
     max_conditioning: int | None
     missing: Missing
@@ -58,9 +60,14 @@ class Parameters:
         return Lookahead(self.lookahead, self.n_random_starts)
 
     @property
+    def step_alpha(self) -> float:
+        """The level of a step."""
+        return share_alpha(self.alpha, self.select)
+
+    @property
     def smallest_alpha(self) -> float:
         """The level of the last of all tests that share alpha."""
-        return self.search.alpha_at(self.alpha, self.search.n_levels)
+        return self.search.alpha_at(self.step_alpha, self.search.n_levels)
 
 
 # --- constraints of single parameters -----------------------------------------------------------
@@ -207,6 +214,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "backward": one_of(*STATISTICS, None),
     "lookahead": at_least(1),
     "n_random_starts": at_least(0),
+    "select": one_of("minimal", "relevant"),
     "max_features": at_least(1, or_none=True),
     "max_conditioning": at_least(1, or_none=True),
     "missing": one_of(*get_args(Missing)),
@@ -242,6 +250,11 @@ def check_parameters(selector: PIDSelector) -> Parameters:
                 "n_permutations=0 omits the test that ends a selection: set max_features, or use "
                 "n_permutations='auto' or a number such as 200."
             )
+        if parameters.select == "relevant":
+            raise ValueError(
+                "select='relevant' is a test of every feature: it needs n_permutations='auto' or a "
+                "number such as 200."
+            )
         if n_levels > 1:
             raise ValueError(
                 "lookahead and n_random_starts follow a test that finds no single candidate: they "
@@ -251,10 +264,15 @@ def check_parameters(selector: PIDSelector) -> Parameters:
         try:
             check_resolution(parameters.smallest_alpha, n_permutations)
         except ValueError as error:
-            if n_levels == 1:
+            if parameters.smallest_alpha == parameters.alpha:
                 raise
+            sharing = " and ".join(
+                ["look-ahead"] * (n_levels > 1)
+                + ["select='relevant'"] * (parameters.select == "relevant")
+            )
+            n_tests = n_levels + (parameters.select == "relevant")
             raise ValueError(
-                f"With look-ahead, alpha={parameters.alpha:g} is divided among {n_levels} tests. "
+                f"With {sharing}, alpha={parameters.alpha:g} is divided among {n_tests} tests. "
                 f"{error}"
             ) from None
     return parameters

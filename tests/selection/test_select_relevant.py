@@ -1,0 +1,331 @@
+"""All relevant features: marginal tests beside the minimal set, and the roles of a fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from systems import gates, noise, numbers, quick
+
+import naive_selection
+from pidselect import write_report
+from pidselect.data import Block
+from pidselect.selection import Step
+from pidselect.selection.pool import Feature, FeaturePool
+from pidselect.selection.relevance import OTHERS_STREAM, select_relevant
+from pidselect.selection.result import EmptySelectionWarning
+from pidselect.significance import RELEVANCE
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
+
+
+def measured(n=150, seed=0):
+    """Return y = 1.5 a + b + noise, with a measured twice, an exact copy of b, and two of noise."""
+    rng = np.random.default_rng(seed)
+    a, b, *rest = rng.normal(size=(4, n))
+    columns = {"a": a, "again": a + 0.3 * rng.normal(size=n), "b": b, "copy": 2 * b + 1}
+    X = pd.DataFrame(columns | {"noise": rest[0], "other": rest[1], "constant": np.ones(n)})
+    return X, 1.5 * a + b + 0.3 * rng.normal(size=n)
+
+
+def relevant(**settings):
+    return quick(select="relevant", **settings)
+
+
+# --- what is selected ---------------------------------------------------------------------------
+
+
+def naive_p_values(X, y, estimators, n_permutations, seed=0):
+    """Return step-down p-values of the marginal information of every column of an array."""
+    rules = naive_selection.Rules(estimators, n_permutations, PILOT_PERMUTATIONS)
+    n_draws = rules.n_pilot + rules.n_draws
+    rows = naive_selection.orders("global", None, (seed, RELEVANCE, OTHERS_STREAM), len(y), n_draws)
+    asked = {f"x{i}": naive_selection.Asked(column, None, rows) for i, column in enumerate(X.T)}
+    contest = naive_selection.contest(asked, y, rules)
+    order = sorted(contest, key=lambda name: -contest[name].observed)
+    return naive_selection.step_down({"global": contest}, order)
+
+
+@pytest.mark.parametrize("estimators", [("copula",), ("ksg-rank", "copula")])
+@pytest.mark.parametrize("seed", range(3))
+def test_selected_are_the_minimal_set_and_all_of_significant_marginal_information(seed, estimators):
+    X, y = numbers(60, seed)
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([X, X[:, 0] + 0.5 * rng.normal(size=60), X[:, 1] + rng.normal(size=60)])
+    selector = relevant(estimator=estimators).fit(X, y)
+    expected = naive_p_values(X, y, estimators, 39)
+    tests = selector.selection_.marginal
+    assert dict(zip(tests.candidates, tests.p_values, strict=True)) == pytest.approx(expected)
+    minimal = quick(estimator=estimators, alpha=0.025).fit(X, y)
+    marginal = {name for name, p in expected.items() if p <= 0.025}
+    assert len(marginal) > 2
+    assert selector.selection_.features == minimal.selection_.features
+    assert set(selector.selection_.also_relevant) == marginal - set(minimal.selection_.features)
+    assert selector.support_.tolist() == [
+        f"x{i}" in marginal | set(minimal.selection_.features) for i in range(6)
+    ]
+
+
+def test_attributes():
+    X, y = measured()
+    selector = relevant().fit(X, y)
+    assert selector.selection_.features == ("a", "b")
+    assert set(selector.selection_.also_relevant) == {"again", "copy"}
+    names = list(selector.get_feature_names_out())
+    assert names == list(selector.transform(X)) == ["a", "again", "b", "copy"]
+    assert selector.n_features_ == selector.support_.sum() == 4
+    order = [X.columns[column] for column in selector.selected_]
+    assert order == [*selector.selection_.features, *selector.selection_.also_relevant]
+    assert selector.ranking_.tolist()[:4] == [1, 1, 1, 1]
+    assert sorted(selector.ranking_.tolist()[4:]) == [2, 3, 4]
+
+
+def test_scores_and_p_values_are_given_the_minimal_set():
+    X, y = measured()
+    selector, minimal = relevant().fit(X, y), quick(alpha=0.025).fit(X, y)
+    assert not minimal.support_[1]
+    np.testing.assert_array_equal(selector.scores_, minimal.scores_)
+    np.testing.assert_array_equal(selector.pvalues_, minimal.pvalues_)
+
+
+def test_others_are_in_the_order_of_p_value_and_score():
+    X, y = measured()
+    selection = relevant(n_permutations=99).fit(X, y).selection_
+    tests, name_of = selection.marginal, lambda name: selection.duplicates.get(name, name)
+    places = [tests.candidates.index(name_of(name)) for name in selection.also_relevant]
+    keys = [(tests.p_values[place], -tests.scores[place]) for place in places]
+    assert keys == sorted(keys)
+
+
+def test_fixed_features_are_given():
+    """Given a, its second measurement adds nothing; given b, its copy is no candidate."""
+    X, y = measured()
+    selection = relevant(fixed_features=["a", "b"]).fit(X, y).selection_
+    assert selection.marginal.conditioning_set == ("a", "b")
+    assert selection.selected == ()
+    assert selection.duplicates == {"copy": "b"}
+
+
+def test_max_features_limits_all_selected_columns():
+    X, y = measured()
+    every = relevant().fit(X, y)
+    for most in (1, 2, 3):
+        selector = relevant(max_features=most).fit(X, y)
+        assert selector.n_features_ == most
+    np.testing.assert_array_equal(selector.selected_, every.selected_[:3])
+
+
+def test_groups_of_columns_are_selected_as_one():
+    X, y = measured()
+    selector = relevant(feature_groups={"pair": ["again", "noise"]}).fit(X, y)
+    assert "pair" in selector.selection_.selected
+    assert selector.support_.tolist()[:5] == [True, True, True, True, True]
+
+
+def marginal_step(p_values, scores):
+    """Return marginal tests of features a, b, ..., at level 0.025."""
+    names = tuple("abcdef"[: len(p_values)])
+    order = sorted(range(len(names)), key=lambda i: (p_values[i], -scores[i]))
+    return Step(
+        phase="marginal",
+        conditioning_set=(),
+        candidates=names,
+        values=scores,
+        scores=scores,
+        unit="sd",
+        estimators=("ksg",) * len(names),
+        p_values=p_values,
+        chosen=names[order[0]],
+        critical_value=None,
+        p_value=min(p_values),
+        alpha=0.025,
+        surrogates="global",
+        n_permutations=199,
+        accepted=True,
+        jointly_included=tuple(names[i] for i in order if p_values[i] <= 0.025),
+    )
+
+
+def test_the_union():
+    """c and e were removed from the path; of the columns with copies, b is relevant, d is not."""
+    candidates = tuple(Feature(name, (i,), Block()) for i, name in enumerate("abcdef"))
+    pool = FeaturePool((), candidates, {6: 1, 7: 3}, {})
+    tests = marginal_step((0.01, 0.01, 0.2, 0.5, 0.01, 0.01), (5.0, 6.0, 3.0, 1.0, 7.0, 4.0))
+    column_names = [*"abcdef", "copy of b", "copy of d"]
+
+    def select(max_columns=float("inf")):
+        found = select_relevant(
+            tests, pool, candidates[:1], {"a", "c", "e"}, column_names, max_columns
+        )
+        return [feature.name for feature in found]
+
+    assert select() == ["e", "b", "copy of b", "f", "c"]
+    assert select(2) == ["e", "b"]
+    assert select(0) == []
+
+
+@pytest.mark.parametrize("settings", [{"n_jobs": 2}, {"max_memory": 1}])
+def test_equal_for_any_workers_and_memory(settings):
+    X, y = measured(80)
+    first, second = relevant().fit(X, y), relevant(**settings).fit(X, y)
+    assert first.selection_.to_dict() == second.selection_.to_dict()
+    for name in ("selected_", "ranking_", "scores_", "pvalues_"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_permutations": "auto"},
+        {"criterion": "mi"},
+        {"criterion": "mrmr"},
+        {"estimator": "ksg", "surrogates": "global", "shared_permutations": False},
+        {"lookahead": 2, "n_permutations": 79},
+        {"surrogates": ("global", "local"), "fixed_features": "noise"},
+    ],
+    ids=str,
+)
+def test_with_other_settings(settings):
+    X, y = measured()
+    selector = relevant(**settings).fit(X, y)
+    assert {"a", "again", "b", "copy"} <= set(selector.get_feature_names_out())
+    assert "other" not in selector.get_feature_names_out()
+
+
+def test_nothing_to_find():
+    with pytest.warns(EmptySelectionWarning):
+        selector = relevant().fit(*noise(seed=1))
+    assert selector.n_features_ == 0
+    assert not selector.selection_.marginal.accepted
+    assert min(selector.selection_.marginal.p_values) > 0.025
+    with pytest.warns(EmptySelectionWarning):
+        assert relevant().fit(np.ones((20, 2)), np.arange(20.0)).selection_.marginal is None
+
+
+# --- the record ---------------------------------------------------------------------------------
+
+
+def test_record():
+    X, y = measured()
+    selection = relevant().fit(X, y).selection_
+    assert selection.settings.select == "relevant"
+    assert selection.settings.alpha == 0.05
+    assert {step.alpha for step in selection.tests} == {0.025}
+    assert [step.phase for step in selection.tests].count("marginal") == 1
+    record = selection.to_dict()
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert record["also_relevant"] == list(selection.also_relevant)
+    assert record["marginal"]["p_values"] == list(selection.marginal.p_values)
+    frame = selection.to_frame()
+    rows = frame[frame["phase"] == "marginal"]
+    assert list(rows["candidate"]) == list(selection.marginal.candidates)
+    assert set(rows["candidate"][rows["accepted"]]) == {"a", "again", "b"}
+    text = str(selection)
+    assert all(name in text for name in ("a", "again", "b", "copy"))
+    assert "not in the minimal set" in text
+
+
+def test_inclusion_step():
+    X, y = measured()
+    selection = relevant().fit(X, y).selection_
+    assert selection.inclusion_step("a").phase == "forward"
+    again = selection.inclusion_step("again")
+    assert (again.phase, again.chosen) == ("marginal", "again")
+    assert again.p_value == again.p_values[again.candidates.index("again")]
+    assert selection.inclusion_step("copy").chosen == "b"
+    with pytest.raises(KeyError, match="noise"):
+        selection.inclusion_step("noise")
+
+
+def test_minimal_selections_have_no_marginal_tests():
+    selector = quick().fit(*measured())
+    assert selector.selection_.marginal is None
+    assert selector.selection_.selected == selector.selection_.features == ("a", "b")
+    assert "minimal set" not in str(selector.selection_)
+
+
+def test_shown_in_notebooks_and_reports(tmp_path):
+    X, y = measured()
+    selector = relevant().fit(X, y)
+    html = selector._repr_html_()
+    assert "Marginal tests at level 0.025" in html
+    assert "not in the minimal set" in html
+    page = write_report(selector, X, y, tmp_path / "report.html").read_text("utf-8")
+    assert "duplicate of" not in html
+    assert "Minimal set: a and b." in page
+    assert "Joint mutual information of the minimal set with" in page
+    assert page.count("not in the minimal set</span>") == 2
+
+
+# --- roles --------------------------------------------------------------------------------------
+
+
+def test_roles_of_a_fit():
+    X, y = measured()
+    assert relevant().fit(X, y).roles_ == {
+        "a": "strongly relevant",
+        "b": "strongly relevant",
+        "again": "weakly relevant",
+        "noise": "irrelevant",
+        "other": "irrelevant",
+        "copy": "duplicate",
+        "constant": "skipped",
+    }
+
+
+def test_roles_without_marginal_tests():
+    """The first step is a test of the marginal information of all candidates."""
+    X, y = measured()
+    selector = quick(feature_groups=[["noise", "other"]], max_features=1, fixed_features=["a"])
+    roles = quick(max_features=1).fit(X, y).roles_
+    assert {roles["again"], roles["b"]} >= {"weakly relevant"}
+    assert roles["noise"] == "irrelevant"
+    roles = selector.set_params(max_features=2).fit(X, y).roles_
+    assert roles["a"] == "fixed"
+    assert roles["noise+other"] == "untested"  # too wide
+
+
+def test_roles_without_tests():
+    roles = quick(n_permutations=0, max_features=1).fit(*gates()).roles_
+    assert set(roles.values()) == {"untested"}
+
+
+def test_selected_features_that_were_not_tested_given_the_others():
+    """A criterion that subtracts redundancy has no final p-values."""
+    selector = quick(criterion="mrmr").fit(*measured())
+    assert not selector.selection_.p_values
+    assert {selector.roles_[name] for name in selector.selection_.features} == {"weakly relevant"}
+
+
+def test_explained_roles_of_relevant_features():
+    """The explanation tests fewer features together, but contradicts no test of the fit."""
+    X, y = measured()
+    selector = relevant().fit(X, y)
+    explanation = selector.explain(X, y)
+    assert explanation["again"].role == "weakly relevant"
+    assert not explanation["again"].selected
+    assert any("minimal set" in note for note in explanation.notes)
+    tests = selector.selection_.marginal
+    doubted = replace(selector.selection_, also_relevant=("noise",), marginal=tests)
+    selector.selection_ = doubted
+    assert selector.explain(X, y)["noise"].role == "weakly relevant"
+    assert selector.explain(X[:100], y[:100])["noise"].role == "irrelevant"
+
+
+# --- parameters ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"select": "all"}, "select='all'"),
+        ({"n_permutations": 0, "max_features": 2}, "select='relevant'.*n_permutations"),
+        ({"n_permutations": 38}, "select='relevant', alpha=0.05.*among 2 tests.*=39"),
+        ({"n_permutations": 39, "lookahead": 2}, "look-ahead and select='relevant'.*3 tests.*=79"),
+    ],
+)
+def test_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**{"select": "relevant", **settings}).fit(*gates())
