@@ -11,12 +11,11 @@ import pytest
 from systems import gates, noise, numbers, quick
 
 import naive_selection
-from pidselect import write_report
+from pidselect import EmptySelectionWarning, write_report
 from pidselect.data import Block
 from pidselect.selection import Step
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.relevance import OTHERS_STREAM, select_relevant
-from pidselect.selection.result import EmptySelectionWarning
 from pidselect.significance import RELEVANCE
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
