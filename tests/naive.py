@@ -449,7 +449,7 @@ class Step(NamedTuple):
     values: tuple[float, ...]
     chosen: int
     null: tuple[float, ...]
-    critical_value: float
+    critical_value: float | None
     p_value: float
     accepted: bool
 
@@ -490,8 +490,10 @@ def backward(
     """Return the steps of backward elimination; accepted means that the weakest stays.
 
     Of all selected f take the one with the smallest I(f; y | S without f). Null: for each of n
-    draws permute every f on its own, each given S without itself, and keep the smallest value (or
-    the largest: `statistic`). Remove while p > alpha.
+    draws permute every f on its own, each given S without itself, and keep the smallest value.
+    Remove while p > alpha. By the maximum `statistic`, step down: the strongest feature is tested
+    against the largest values of all, the next one without it, and so on; the weakest, against its
+    own, has the largest p-value of them.
     """
     steps: list[Step] = []
     kept = list(selected)
@@ -500,7 +502,18 @@ def backward(
         values = [score(x[:, [f]], y, s) for f, s in given.items()]
         draws = _surrogates(x, y, given, score, partial(permute, "backward", len(steps)), n)
         null, chosen = statistic(draws), weakest(values)
-        steps.append(_step("backward", kept, values, chosen, null, alpha))
+        if statistic is maximum_statistic:
+            step = _step("backward", kept, values, chosen, draws[chosen], alpha)
+            order = sorted(range(len(kept)), key=lambda j: -values[j])
+            p = max(
+                p_value(values[j], np.max(draws[order[rank:]], axis=0))
+                for rank, j in enumerate(order)
+            )
+            critical = step.critical_value if p == step.p_value else None
+            step = step._replace(p_value=p, accepted=p <= alpha, critical_value=critical)
+            steps.append(step)
+        else:
+            steps.append(_step("backward", kept, values, chosen, null, alpha))
         if not steps[-1].accepted:
             kept.remove(steps[-1].chosen)
     return steps

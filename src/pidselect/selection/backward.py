@@ -11,12 +11,12 @@ from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
-from pidselect.significance import BACKWARD, MEMBERS, first_smallest
+from pidselect.significance import BACKWARD, MEMBERS, first_smallest, is_significant
 from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
 
 #: The statistic over the surrogates of all features that the weakest feature is tested against.
 #: Under the minimum statistic, as in the paper, an uninformative feature is retained with
-#: probability alpha**(1/|S|); under the maximum statistic, with probability at most alpha.
+#: probability alpha**(1/|S|); under the maximum statistic (step down), with at most alpha.
 STATISTICS: dict[str, Statistic] = {"minimum": minimum_statistic, "maximum": maximum_statistic}
 
 
@@ -41,12 +41,32 @@ def backward(
         scores = cmi_given_others(context, fixed, remaining, (*stream_key, len(steps)))
         result = run_test(scores, phase, first_smallest, statistic, keep_surrogates=True)
         given = tuple(feature.name for feature in (*fixed, *remaining))
-        step = context.executor.callbacks.on_step(result.to_step(phase, given, statistic))
-        steps.append(step)
+        step = result.to_step(phase, given, statistic)
+        if statistic is maximum_statistic and context.n_permutations is not None:
+            step = _step_down(step, result)
+        steps.append(context.executor.callbacks.on_step(step))
         if step.accepted:
             return remaining, steps, result
         del remaining[result.chosen], scores, result  # releases the bound estimators
     return [], steps, None
+
+
+def _step_down(step: Step, result: PermutationTestResult) -> Step:
+    """Return a step that is decided by the step-down maximum statistic.
+
+    The weakest feature is tested last, against its own surrogates, if all others are significant:
+    surrogates of strong features may have larger values.
+    """
+    own = result.to_step(step.phase, step.conditioning_set, lambda values: values[result.chosen])
+    p_values = final_p_values(result)
+    p = p_values[result.chosen]
+    return replace(
+        own,
+        p_values=tuple(p_values),
+        p_value=p,
+        accepted=is_significant(p, step.alpha),
+        critical_value=own.critical_value if p == own.p_value else None,
+    )
 
 
 def cmi_given_others(
