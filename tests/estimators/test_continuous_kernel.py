@@ -9,16 +9,18 @@ from hypothesis import strategies as st
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.knn.binding import is_continuous, to_candidate
-from pidselect.estimators.knn.continuous import (
-    MAX_UINT16_SAMPLES,
-    add_continuous,
-    score_continuous,
-)
+from pidselect.estimators.knn.binding import to_candidate
+from pidselect.estimators.knn.continuous import add_continuous, score_continuous
 from pidselect.estimators.knn.general import add_general, score_general
 from pidselect.estimators.knn.grid_index import build_grid, find_interval
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
-from pidselect.estimators.knn.spaces import Space, bounding_boxes
+from pidselect.estimators.knn.spaces import (
+    MAX_UINT16_SAMPLES,
+    Space,
+    bounding_boxes,
+    interval_around,
+    rank_space,
+)
 from pidselect.significance import permutations
 
 SHAPES = {
@@ -31,6 +33,8 @@ SHAPES = {
     "near ties": lambda rng, n: rng.integers(0, 20, n) + 1e-9 * rng.normal(size=n),
     # Differences of tenths round up or down: which are equal is decided by the last digit.
     "tenths": lambda rng, n: rng.permutation(n) / 10,
+    "few levels": lambda rng, n: rng.integers(0, 3, n),
+    "many ties": lambda rng, n: np.round(rng.normal(size=n), 1),
     "some ties": lambda rng, n: np.where(rng.uniform(size=n) < 0.1, 0.5, rng.normal(size=n)),
 }
 
@@ -49,7 +53,8 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
     quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
     spaces, rule, all_open = scorer.bound.spaces, scorer.formula.rule, np.empty((0, len(x)), bool)
     rows = np.take(rows, scorer.bound.order, axis=1)
-    score_continuous(candidate, rows, spaces, rule, quick, rank_type)
+    ranks = rank_space(spaces.joint, rank_type)
+    score_continuous(candidate, rows, all_open, spaces, ranks, rule, quick)
     score_general(candidate, rows, all_open, spaces, scorer.bound.numeric, rule, exact)
     return quick, exact
 
@@ -74,6 +79,39 @@ def test_continuous_kernel(shape, n_given, estimator):
     columns = [SHAPES[shape](rng, 300) for _ in range(2 + n_given)]
     rows = permutations((7,), range(1, 20), 300)
     quick, exact = both(estimator, columns, rows)
+    assert quick.tolist() == exact.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(40, 300),
+    feature_types=st.sampled_from(["lnn", "lnl", "nl", "nlnl", "nlnn", "nn", "nnnn"]),
+    levels=st.integers(2, 30),
+    k=st.integers(1, 8),
+    lists=st.integers(16, 60),
+    share_open=st.sampled_from([0.0, 0.1, 0.9]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_labels_and_ties(n, feature_types, levels, k, lists, share_open, seed):
+    """Radii of 1 or more add nothing if x or y has labels; only open samples are counted."""
+    rng = np.random.default_rng(seed)
+    x, y, *rest = (
+        Column("x", "nominal", rng.integers(0, levels, n).astype(float))
+        if feature_type == "l"
+        else Column("x", "continuous", np.round(rng.normal(size=n), 1))
+        for feature_type in feature_types
+    )
+    rows = permutations((seed,), range(1, 40), n)
+    scorer = Mixed(k=k).bind(Block((y,)), Block(tuple(rest)), max_memory=12 * n * lists * 2)
+    bound, rule = scorer.bound, scorer.formula.rule
+    candidate, ranks = to_candidate(Block((x,)), "zscore"), rank_space(bound.spaces.joint)
+    if "l" in feature_types:
+        rule = rule._replace(max_radius=1.0)
+    is_open = rng.random((len(rows) if share_open else 0, n)) < share_open
+    quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
+    rows = np.take(rows, bound.order, axis=1)
+    score_continuous(candidate, rows, is_open, bound.spaces, ranks, rule, quick)
+    score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, exact)
     assert quick.tolist() == exact.tolist()
 
 
@@ -103,19 +141,6 @@ def test_short_lists(n, n_given, k, lists, seed):
     memory = 12 * n * lists * (2 if n_given > 1 else 1)
     quick, exact = both(KSG(k=k), columns, rows, memory)
     assert quick.tolist() == exact.tolist()
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (np.arange(100.0), True),
-        (np.arange(100.0) // 2, False),
-        (np.append(np.arange(99.0), 1e300), False),
-        (np.arange(MAX_UINT16_SAMPLES + 1.0), True),
-    ],
-)
-def test_is_continuous(values, expected):
-    assert is_continuous(Space(values[np.newaxis], np.array([np.inf]))) is expected
 
 
 @pytest.mark.parametrize("n_given", [0, 1, 3])
@@ -175,10 +200,11 @@ def test_grid_index(values, unit, limit, seed):
     """Intervals are those of the rounded differences."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
-    first, last = find_interval(build_grid(ascending), here, limit * unit)
-    near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
-    assert last - first == len(near)
-    assert not len(near) or (first, last) == (near[0], near[-1] + 1)
+    grid, near = build_grid(ascending), np.flatnonzero(np.abs(ascending - here) < limit * unit)
+    of_levels = grid.rank[list(find_interval(grid, here, limit * unit))]
+    for first, last in (of_levels, interval_around(ascending, here, limit * unit)):
+        assert last - first == len(near)
+        assert not len(near) or (first, last) == (near[0], near[-1] + 1)
 
 
 @given(n=st.integers(1, 500), n_axes=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))

@@ -27,9 +27,11 @@ from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpac
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.single import score_single
 from pidselect.estimators.knn.spaces import (
+    RankedSpace,
     Space,
     bounding_boxes,
     distances_from,
+    rank_space,
     sort_column,
     sort_order,
     sorted_by,
@@ -48,9 +50,6 @@ MAX_VALUE = 1e290
 #: Largest number for 32-bit distances.
 MAX_FLOAT32 = 1e30
 
-#: Share of distinct values from which a column has hardly any ties.
-MIN_DISTINCT = 0.9
-
 #: Bytes of a listed neighbour: index and distance.
 NEIGHBOUR_BYTES = 12
 
@@ -60,6 +59,9 @@ SPARSENESS, SPARSENESS_POWER = 30.0, 0.3
 
 #: Share of the memory for lists in (y, S); the rest is for those in S.
 JOINT_SHARE = 2 / 3
+
+#: Average number of neighbours within distance 1 from which the kernel for one column is faster.
+MIN_WITHIN = 48
 
 #: Memory for lists beside strata, where they serve only candidates of several columns.
 MEMORY_BESIDE_STRATA = 2**26
@@ -210,7 +212,7 @@ class BoundTarget(NamedTuple):
     spaces: TargetSpaces
     numeric: TargetSpaces  # without labels, for radii of 1 or more; empty if not needed
     strata: Strata | None  # samples grouped by (y, S), if all columns are discrete with few levels
-    is_continuous: bool  # whether the kernel for continuous columns applies
+    ranks: RankedSpace | None  # if there are lists, and 32 bits hold all numbers
     has_labels: bool  # whether some column of (y, S) has labels
     only_labels: bool  # whether all columns have
 
@@ -241,13 +243,16 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         int((numbers < len(target)).sum()),
         max_memory,
     )
-    has_lists = spaces.joint_lists.sample.shape[1] >= MIN_LIST
+    n_listed = spaces.joint_lists.sample.shape[1]
+    has_lists = n_listed >= MIN_LIST
+    if has_lists and is_label.any():
+        has_lists = np.isfinite(spaces.joint_lists.distance).mean() * n_listed >= MIN_WITHIN
     return BoundTarget(
         order,
         spaces,
         numeric,
         strata,
-        has_lists and is_continuous(everything),
+        rank_space(everything) if has_lists and fits_float32(everything.values) else None,
         bool(is_label.any()),
         bool(is_label.all()),
     )
@@ -301,22 +306,9 @@ def to_spaces(
     )
 
 
-def is_continuous(space: Space) -> bool:
-    """Return whether columns are numbers with hardly any ties.
-
-    With many ties, the kernel for continuous columns would need exact distances nearly always.
-    """
-    return bool(
-        np.isinf(space.max_distance).all()
-        and all(has_hardly_ties(np.sort(axis)) for axis in space.values)
-    )
-
-
-def has_hardly_ties(ascending: FloatArray) -> bool:
-    """Return whether sorted values have hardly any ties and fit into 32 bits."""
-    n_distinct = 1 + np.count_nonzero(ascending[1:] != ascending[:-1])
-    largest = max(-ascending[0], ascending[-1])
-    return bool(largest < MAX_FLOAT32 and n_distinct >= MIN_DISTINCT * len(ascending))
+def fits_float32(values: FloatArray) -> bool:
+    """Return whether 32 bits hold all values; not so the coordinate of missing ones."""
+    return bool(max(-values.min(), values.max()) < MAX_FLOAT32)
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
@@ -418,12 +410,13 @@ class NeighbourScorer:
             is_open = np.zeros(rows.shape, dtype=np.bool_)
             if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
                 return
-        elif (
+        needs_numeric = len(bound.numeric.joint.values) > 0 and not only_labels
+        if (
             len(block) == 1
-            and bound.is_continuous
-            and not only_labels
-            and has_hardly_ties(candidate.sorted.ascending)
+            and bound.ranks is not None
+            and not needs_numeric
+            and fits_float32(candidate.sorted.ascending)
         ):
-            score_continuous(candidate, rows, bound.spaces, rule, sums)
+            score_continuous(candidate, rows, is_open, bound.spaces, bound.ranks, rule, sums)
             return
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -26,20 +26,24 @@ ROUNDING_MARGIN = 2.0**-49
 class GridIndex(NamedTuple):
     """Sorted values, padded by infinities, with a grid of cells of equal width."""
 
-    values: FloatArray
-    start: NDArray[np.uint32]  # the first rank in each cell or beyond it, and the end
+    values: FloatArray  # without duplicates; the rank of a value is its level
+    start: NDArray[np.uint32]  # the first level in each cell or beyond it, and the end
     origin: float  # the first value plus a margin for rounding
     scale: float  # cells per unit
+    rank: NDArray[np.int64]  # of the first sample at each level, and the number of samples
 
 
 def build_grid(ascending: FloatArray) -> GridIndex:
-    """Build the grid index of sorted values."""
+    """Build the grid index of sorted values, which may have ties."""
+    changes = np.flatnonzero(ascending[1:] != ascending[:-1]) + 1
+    rank = np.concatenate([[0], changes, [len(ascending)]])
+    ascending = ascending[rank[:-1]] if len(ascending) else ascending
     n_values, n_cells = len(ascending), 2 * len(ascending)
     values = np.full(2 * PADDING + n_values, np.inf)
     values[:PADDING] = -np.inf
     values[PADDING : PADDING + n_values] = ascending
     if not n_values:
-        return GridIndex(values, np.zeros(1, dtype=np.uint32), 0.0, 0.0)
+        return GridIndex(values, np.zeros(1, dtype=np.uint32), 0.0, 0.0, rank)
     width = max(ascending[-1] - ascending[0], 1e-300)
     origin, scale = ascending[0], n_cells / width
     # A value lies before the next whole number of cells.
@@ -47,13 +51,13 @@ def build_grid(ascending: FloatArray) -> GridIndex:
     start = np.cumsum(np.bincount(ends, minlength=n_cells + 1)).astype(np.uint32)
     largest = max(abs(ascending[0]), abs(ascending[-1]))
     margin = ROUNDING_MARGIN * (largest + width)
-    return GridIndex(values, start, float(origin + margin), float(scale))
+    return GridIndex(values, start, float(origin + margin), float(scale), rank)
 
 
 @njit(**INNER)
 def find_interval(grid, here, limit):
-    """Return the interval of ranks nearer to a value than the limit."""
-    x, start, origin, scale = grid
+    """Return the interval of levels nearer to a value than the limit."""
+    x, start, origin, scale, _ = grid
     first = _left_end(x, start, (origin, scale), here, limit)
     last = _right_end(x, start, (origin, scale), here, limit)
     return min(first, last), last
@@ -110,7 +114,7 @@ def _cell(cells, value, n_starts):
 @njit(**INNER)
 def find_intervals(grid, here, limit, first, last):
     """Write `find_interval` of every lane's value and limit."""
-    x, start, origin, scale = grid
+    x, start, origin, scale, _ = grid
     for lane in range(LANES):
         value, near = here[lane], limit[lane]
         first[lane] = _left_end(x, start, (origin, scale), value, near)
