@@ -83,7 +83,7 @@ def ask(P1: FloatArray, P2: FloatArray, configuration: Configuration) -> Answer:
     solution = solver.solve()
     solved = time.perf_counter()
     left, right, joint = problem.read(np.array(solution.x), np.array(solution.z))
-    lower, upper = certify(P1, P2, left, right, joint / scale)
+    lower, upper = certify(P1, P2, left, right, joint / scale, *map(np.empty, joint.shape[1:]))
     return Answer(configuration, (upper - lower) / BIT, built - start, solved - built)
 
 

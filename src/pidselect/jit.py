@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 #: The packages with the kernels of a fit, and those of an explanation after it; and about how many
 #: seconds they take to compile.
-PACKAGES = {("estimators", "significance"): 12, ("decomposition",): 12}
+PACKAGES = {("estimators", "significance"): 12, ("decomposition",): 6}
 
 #: Folders that are kept, those used last: each belongs to one version of the kernels.
 MAX_FOLDERS = 5

@@ -123,7 +123,7 @@ def test_bounds_hold_for_any_potentials_and_any_joint_distribution(pmf, seed):
     rng = np.random.default_rng(seed)
     left, right = rng.normal(size=first.shape), rng.normal(size=second.shape)
     joint = rng.normal(size=(*first.shape, second.shape[1]))
-    lower, upper = certify(first, second, left, right, joint)
+    lower, upper = certify(first, second, left, right, joint, *map(np.empty, joint.shape[1:]))
     assert lower <= best + 1e-12
     assert upper >= best - TOLERANCE
     # The rounded distribution has the marginals.

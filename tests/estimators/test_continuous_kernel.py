@@ -9,17 +9,22 @@ from hypothesis import strategies as st
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
+from pidselect.estimators.knn import binding
 from pidselect.estimators.knn.binding import to_candidate
-from pidselect.estimators.knn.continuous import add_continuous, score_continuous
+from pidselect.estimators.knn.continuous import (
+    SingleColumns,
+    score_continuous,
+    sum_continuous,
+)
 from pidselect.estimators.knn.general import add_general, score_general
-from pidselect.estimators.knn.grid_index import build_grid, find_interval
+from pidselect.estimators.knn.grid_index import fill_grid, find_interval, new_grid
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import (
     MAX_UINT16_SAMPLES,
     Space,
     bounding_boxes,
     interval_around,
-    rank_space,
+    rank_columns,
 )
 from pidselect.significance import permutations
 
@@ -50,12 +55,19 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
         Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
     )
     candidate = to_candidate(Block((column(x),)), estimator.scale)
-    quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
-    spaces, rule, all_open = scorer.bound.spaces, scorer.formula.rule, np.empty((0, len(x)), bool)
-    rows = np.take(rows, scorer.bound.order, axis=1)
-    ranks = rank_space(spaces.joint, rank_type)
-    score_continuous(candidate, rows, all_open, spaces, ranks, rule, quick)
-    score_general(candidate, rows, all_open, spaces, scorer.bound.numeric, rule, exact)
+    all_open = np.empty((0, len(x)), dtype=np.bool_)
+    return sums_of_both(candidate, scorer.bound, scorer.formula.rule, rows, all_open, rank_type)
+
+
+def sums_of_both(candidate, bound, rule, rows, is_open, rank_type=None):
+    exact = np.zeros(len(rows), dtype=np.int64)
+    rows = np.take(rows, bound.order, axis=1)
+    columns = SingleColumns(
+        candidate.values.T, candidate.sorted.sample[np.newaxis].astype(np.int32)
+    )
+    ranks = rank_columns(bound.spaces.joint.values, rank_type)
+    (quick,) = score_continuous(columns, rows, is_open, bound.spaces, ranks, rule)
+    score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, exact)
     return quick, exact
 
 
@@ -66,18 +78,18 @@ def test_kernels_are_compiled_once_for_one_row_and_for_many(n_columns):
     block = Block(tuple(column(values) for values in rng.normal(size=(n_columns, 50))))
     for n_rows in (1, 16):
         scorer.score(Batch(block, permutations((7,), range(n_rows), 50)))
-        kernel = add_continuous if n_columns == 1 else add_general
+        kernel = sum_continuous if n_columns == 1 else add_general
         compiled.append(list(kernel.signatures))
     assert compiled[0] == compiled[1]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n_given", [0, 1, 2, 4])
+@pytest.mark.parametrize(("n_given", "n"), [(0, 300), (1, 300), (1, 420), (2, 300), (4, 300)])
 @pytest.mark.parametrize("estimator", [KSG(scale=None), Mixed(scale=None), KSG(k=1), KSG(k=7)])
-def test_continuous_kernel(shape, n_given, estimator):
+def test_continuous_kernel(shape, n_given, n, estimator):
     rng = np.random.default_rng(n_given)
-    columns = [SHAPES[shape](rng, 300) for _ in range(2 + n_given)]
-    rows = permutations((7,), range(1, 20), 300)
+    columns = [SHAPES[shape](rng, n) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), n)
     quick, exact = both(estimator, columns, rows)
     assert quick.tolist() == exact.tolist()
 
@@ -103,15 +115,10 @@ def test_labels_and_ties(n, feature_types, levels, k, lists, share_open, seed):
     )
     rows = permutations((seed,), range(1, 40), n)
     scorer = Mixed(k=k).bind(Block((y,)), Block(tuple(rest)), max_memory=12 * n * lists * 2)
-    bound, rule = scorer.bound, scorer.formula.rule
-    candidate, ranks = to_candidate(Block((x,)), "zscore"), rank_space(bound.spaces.joint)
-    if "l" in feature_types:
-        rule = rule._replace(max_radius=1.0)
+    rule = scorer.formula.rule._replace(max_radius=1.0 if "l" in feature_types else np.inf)
     is_open = rng.random((len(rows) if share_open else 0, n)) < share_open
-    quick, exact = np.zeros((2, len(rows)), dtype=np.int64)
-    rows = np.take(rows, bound.order, axis=1)
-    score_continuous(candidate, rows, is_open, bound.spaces, ranks, rule, quick)
-    score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, exact)
+    candidate = to_candidate(Block((x,)), "zscore")
+    quick, exact = sums_of_both(candidate, scorer.bound, rule, rows, is_open)
     assert quick.tolist() == exact.tolist()
 
 
@@ -127,7 +134,7 @@ def test_limits_on_the_border_of_a_cell(n, offset, estimator):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    n=st.integers(40, 400),
+    n=st.integers(40, 500),
     n_given=st.integers(0, 5),
     k=st.integers(1, 20),
     lists=st.integers(16, 60),
@@ -138,7 +145,7 @@ def test_short_lists(n, n_given, k, lists, seed):
     rng = np.random.default_rng(seed)
     columns = [rng.standard_t(2, size=n) for _ in range(2 + n_given)]
     rows = permutations((seed,), range(1, 18), n)
-    memory = 12 * n * lists * (2 if n_given > 1 else 1)
+    memory = 12 * n * lists * (2 if n_given > 0 else 1)
     quick, exact = both(KSG(k=k), columns, rows, memory)
     assert quick.tolist() == exact.tolist()
 
@@ -146,9 +153,9 @@ def test_short_lists(n, n_given, k, lists, seed):
 @pytest.mark.parametrize("n_given", [0, 1, 3])
 def test_ranks_of_32_bits(n_given):
     rng = np.random.default_rng(n_given)
-    columns = [rng.normal(size=300) for _ in range(2 + n_given)]
-    rows = permutations((7,), range(1, 20), 300)
-    quick, exact = both(KSG(), columns, rows, 12 * 300 * 40, np.uint32)
+    columns = [rng.normal(size=420) for _ in range(2 + n_given)]
+    rows = permutations((7,), range(1, 20), 420)
+    quick, exact = both(KSG(), columns, rows, 12 * 420 * 40, np.uint32)
     assert quick.tolist() == exact.tolist()
 
 
@@ -200,7 +207,8 @@ def test_grid_index(values, unit, limit, seed):
     """Intervals are those of the rounded differences."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
-    grid, near = build_grid(ascending), np.flatnonzero(np.abs(ascending - here) < limit * unit)
+    near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
+    grid = fill_grid(new_grid(ascending))
     of_levels = grid.rank[list(find_interval(grid, here, limit * unit))]
     for first, last in (of_levels, interval_around(ascending, here, limit * unit)):
         assert last - first == len(near)
@@ -211,3 +219,29 @@ def test_grid_index(values, unit, limit, seed):
 def test_the_spatial_order_has_every_sample_once(n, n_axes, seed):
     points = np.random.default_rng(seed).integers(0, 9, size=(n_axes, n)).astype(float)
     assert sorted(spatial_order(points)) == list(range(n))
+
+
+def test_candidates_scored_together(monkeypatch):
+    """Candidates of several kernels have the values that they have alone, in order."""
+    monkeypatch.setattr(binding, "STACKED_VALUES", 250)  # two candidates at a time
+    rng = np.random.default_rng(0)
+    y, *continuous = (Block((column(values),)) for values in rng.normal(size=(6, 100)))
+    tied = Block((column(rng.integers(0, 5, 100)),))
+    candidates = [*continuous[:3], tied, continuous[3] + tied, *continuous[3:]]
+    scorer, rows = KSG().bind(y, Block()), permutations((7,), range(5), 100)
+    together = scorer.score_together(candidates, rows)
+    alone = [scorer.score(Batch(candidate, rows)) for candidate in candidates]
+    assert together.tolist() == np.array(alone).tolist()
+
+
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()])
+def test_one_column_given_sorted_or_by_lists(monkeypatch, estimator):
+    """The value does not depend on how S is searched."""
+    rng, values = np.random.default_rng(0), []
+    y, s, x = (Block((column(numbers),)) for numbers in rng.normal(size=(3, 100)))
+    tied = Block((column(rng.integers(0, 5, 100)),))
+    rows = permutations((7,), range(20), 100)
+    for fewest in (0, 101):
+        monkeypatch.setattr(binding, "MIN_SORTED_SAMPLES", fewest)
+        values.append(estimator.bind(y, s).score_together([x, tied, x + tied], rows).tolist())
+    assert values[0] == values[1]

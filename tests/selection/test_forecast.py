@@ -22,21 +22,6 @@ from pidselect.selection.forecast import MIN_SAMPLES, Forecast, fewer_samples
 TIMED = {"estimator": "gaussian", "n_permutations": 299}
 
 
-class Clock:
-    """A clock that estimators advance."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def announcing(monkeypatch):
     """Return a function that sets what counts as long, and the clock."""

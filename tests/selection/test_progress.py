@@ -70,21 +70,6 @@ def test_the_bar_is_removed_after_ctrl_c(capsys, terminal):
     assert "step 1" in capsys.readouterr().err  # the terminal was released
 
 
-class Clock:
-    """Time that passes only where a test says so."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 def display(clock, is_terminal=False, interval=15.0):
     """Return a display and the stream that it writes to."""
     console = Console(file=io.StringIO(), force_terminal=is_terminal, width=200)

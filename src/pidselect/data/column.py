@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -47,7 +48,7 @@ class Column:
         """Whether values are levels rather than measurements."""
         return self.feature_type != "continuous"
 
-    @property
+    @cached_property
     def has_missing(self) -> bool:
         """Whether any value is missing."""
         return bool(np.isnan(self.values).any())

@@ -15,13 +15,13 @@ pairs: so states of tiny probability are hardly harder than others.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from pidselect.decomposition.broja_certificate import certify
 from pidselect.decomposition.broja_newton import (
+    ENTRY,
     INLINED,
     KERNEL,
     FloatArray,
@@ -30,9 +30,25 @@ from pidselect.decomposition.broja_newton import (
     factorise,
     new_step,
     new_system,
+    number_unknowns,
     solve,
 )
-from pidselect.decomposition.dot_product import dot
+from pidselect.decomposition.rows import (
+    ONE,
+    ZERO,
+    add_product,
+    add_product_sum,
+    assign,
+    assign_product,
+    divide,
+    dot,
+    invert,
+    keep_rolled,
+    larger,
+    multiply,
+    operation,
+    subtract_product,
+)
 from pidselect.jit import njit
 
 #: The smallest slack at the start, in nats.
@@ -78,14 +94,12 @@ class Iterate(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The Newton system, the step, what it aims at, and buffers."""
+    """What a step aims at, the right-hand sides, and buffers."""
 
-    system: NewtonSystem
-    step: NewtonStep
     target: FloatArray  # (A, B): of slack times multiplier
     left_side: FloatArray  # (T, A)
     right_side: FloatArray  # (T, B)
-    pairs: FloatArray  # (2, A, B)
+    pairs: FloatArray  # (3, A, B)
 
 
 def interior_point(
@@ -98,275 +112,299 @@ def interior_point(
     unlikely pairs alike, 0 favours likely ones. Returned are certified bounds (lower, upper) of
     min -H(T | X1, X2) in nats, and the number of steps.
     """
-    problem, point, work = allocate(first, second)
-    start(problem, point, work, power)
-    lower, upper, step = -math.inf, math.inf, 0
-    nearest = FLOOR * tolerance
-    while True:
-        step, distance = iterate(problem, point, work, nearest, tolerance, step, most_steps)
-        joint = work.system.joint
-        set_joint(point, joint)
-        below, above = certify(first, second, point.left, point.right, joint)
-        lower, upper = max(lower, below), min(upper, above)
-        if upper - lower <= tolerance or not math.isfinite(distance) or step == most_steps:
-            return lower, upper, step
-        step, _ = iterate(problem, point, work, nearest, 0.0, step, step + 1)
+    bounds: tuple[float, float, int] = iterate(
+        *allocate(first, second), power, tolerance, most_steps
+    )
+    return bounds
 
 
-def allocate(first: FloatArray, second: FloatArray) -> tuple[BrojaProblem, Iterate, Work]:
+def allocate(
+    first: FloatArray, second: FloatArray
+) -> tuple[BrojaProblem, Iterate, NewtonSystem, NewtonStep, Work]:
     """Allocate all arrays: what allocates nothing itself compiles in half the time."""
     n_targets, n_first, n_second = *first.shape, second.shape[1]
     pairs = (n_first, n_second)
     conditional = np.empty((n_targets, *pairs))
-    point = Iterate(
-        np.full(first.shape, -np.inf),
-        np.full(second.shape, -np.inf),
-        np.ones(pairs),
-        np.zeros(pairs),
-        conditional,
-        np.zeros(pairs),
-    )
+    left, right = np.empty(first.shape), np.empty(second.shape)
+    slack, pair, excess, centre, target = np.empty((5, *pairs))
+    point = Iterate(left, right, slack, pair, conditional, excess)
     system = new_system(first, conditional)
-    work = Work(
-        system,
-        new_step(system),
-        np.empty(pairs),
-        np.empty(first.shape),
-        np.empty(second.shape),
-        np.empty((2, *pairs)),
-    )
-    return BrojaProblem(first, second, np.empty(pairs)), point, work
+    sides = np.empty(first.shape), np.empty(second.shape)
+    work = Work(target, *sides, np.empty((3, *pairs)))
+    return BrojaProblem(first, second, centre), point, system, new_step(system), work
 
 
-@njit(**KERNEL)
-def iterate(problem, point, work, nearest, enough, step, last):
-    """Take steps until slack times multiplier sums to less than `enough`, or to the last one.
+def _clipped(builder, value, x, y):
+    limit = builder.fmul(x, y)
+    opposite = builder.fneg(limit)
+    value = larger(builder, opposite, value, opposite, value)
+    return larger(builder, value, limit, limit, value)
 
-    Returned are the number of steps and that sum, approximately the duality gap; steps aim at
-    `nearest` at most.
+
+def _response(builder, old, tension, slack, pair, drift):
+    # Near the constraint the tension is exact, while pair / slack * drift would be a huge number
+    # times a tiny one.
+    near = builder.fadd(tension, builder.fmul(pair, drift))
+    far = builder.fmul(builder.fdiv(pair, slack), drift)
+    return builder.fadd(old, larger(builder, ONE, slack, near, far))
+
+
+#: Set c = z/s - z, but not below 0: a constraint with s > 1 is inactive.
+set_stiffness = operation(
+    "set_stiffness",
+    lambda b, old, s, z: larger(b, ONE, s, b.fsub(b.fdiv(z, s), z), ZERO),
+)
+#: Add the response of multipliers to a drift.
+add_response = operation("add_response", _response)
+#: Add x (y + z)^2.
+add_square = operation(
+    "add_square",
+    lambda b, old, x, y, z: b.fadd(old, b.fmul(b.fmul(x, b.fadd(y, z)), b.fadd(y, z))),
+)
+#: Bound magnitudes by x y.
+clip = operation("clip", _clipped)
+
+
+@njit(**ENTRY)
+def iterate(problem, point, system, step, work, power, tolerance, most_steps):
+    """Take steps until the bounds are closer than the tolerance, or to the last one.
+
+    The bounds are computed once slack times multiplier, which approximates the duality gap, sums to
+    less than the tolerance.
     """
-    distance = dot(point.slack, point.pair)
-    while step < last and distance >= enough and np.isfinite(distance):
-        improve(problem, point, work, distance, nearest)
+    joint, buffer = system.joint, system.buffer
+    number_unknowns(problem.first, system.free, system.place)
+    start(problem, point, power, work.left_side[0], buffer[0])
+    update(point, work.right_side, buffer[0])
+    lower, upper, n_steps = -np.inf, np.inf, 0
+    while True:
         distance = dot(point.slack, point.pair)
-        step += 1
-    return step, distance
+        is_last = n_steps == most_steps or not np.isfinite(distance)
+        set_joint(point.conditional, point.pair, joint)
+        if is_last or distance < tolerance:
+            below, above = certify(
+                problem.first,
+                problem.second,
+                point.left,
+                point.right,
+                joint,
+                work.left_side[0],
+                buffer[0],
+            )
+            lower, upper = max(lower, below), min(upper, above)
+            if is_last or upper - lower <= tolerance:
+                return lower, upper, n_steps
+            set_joint(point.conditional, point.pair, joint)
+        improve(problem, point, system, step, work, distance, FLOOR * tolerance)
+        n_steps += 1
 
 
 @njit(**KERNEL)
-def start(problem, point, work, power):
-    """Set the start, sources independent given the target, strictly feasible; and the centre."""
-    first, second = problem.first, problem.second
+def start(problem, point, power, of_first, of_second):
+    """Set the start, sources independent given the target, strictly feasible; and the centre.
+
+    The last two arguments are buffers.
+    """
+    first, second, centre = problem.first, problem.second, problem.centre
+    left, right, slack, pair = point.left, point.right, point.slack, point.pair
     n_targets, n_first, n_second = point.conditional.shape
-    of_first, of_second = work.left_side[0], work.right_side[0]
-    of_first[:], of_second[:] = 0.0, 0.0
+    assign(left, -np.inf)
+    assign(right, -np.inf)
+    assign(slack, 1.0)
+    assign(pair, 0.0)
+    assign(of_first, 0.0)
+    assign(of_second, 0.0)
     for t in range(n_targets):
-        for a in range(n_first):
-            of_first[a] += first[t, a]
-        for b in range(n_second):
-            of_second[b] += second[t, b]
+        add_product(of_first, first[t], 1.0)
+        add_product(of_second, second[t], 1.0)
     for t in range(n_targets):
         of_target = 0.0
         for a in range(n_first):
+            keep_rolled()
             of_target += first[t, a]
             if first[t, a] > 0.0:
-                point.left[t, a] = np.log(first[t, a] / of_first[a])
+                left[t, a] = np.log(first[t, a] / of_first[a])
         for b in range(n_second):
             if second[t, b] > 0.0:
-                point.right[t, b] = np.log(second[t, b] / of_second[b] / of_target)
+                right[t, b] = np.log(second[t, b] / of_second[b] / of_target)
                 for a in range(n_first):
-                    point.pair[a, b] += first[t, a] * second[t, b] / of_target
+                    keep_rolled()
+                    pair[a, b] += first[t, a] * second[t, b] / of_target
     for b in range(n_second):
         largest = 0.0
         for a in range(n_first):
-            largest = max(largest, point.pair[a, b] / (of_first[a] * of_second[b]))
+            keep_rolled()
+            largest = max(largest, pair[a, b] / (of_first[a] * of_second[b]))
         for t in range(n_targets):
-            point.right[t, b] -= np.log(largest) + MARGIN
+            keep_rolled()
+            right[t, b] -= np.log(largest) + MARGIN
         for a in range(n_first):
-            if point.pair[a, b] > 0.0:
-                ratio = point.pair[a, b] / (of_first[a] * of_second[b])
-                point.slack[a, b] = MARGIN + np.log(largest / ratio)
-    update(point, work)
+            keep_rolled()
+            if pair[a, b] > 0.0:
+                ratio = pair[a, b] / (of_first[a] * of_second[b])
+                slack[a, b] = MARGIN + np.log(largest / ratio)
     total = 0.0
     for a in range(n_first):
         for b in range(n_second):
-            slack, pair = point.slack[a, b], point.pair[a, b]
-            problem.centre[a, b] = (slack * pair) ** power if pair > 0.0 else 0.0
-            total += problem.centre[a, b]
-    for a in range(n_first):
-        for b in range(n_second):
-            problem.centre[a, b] /= total
+            keep_rolled()
+            centre[a, b] = (slack[a, b] * pair[a, b]) ** power if pair[a, b] > 0.0 else 0.0
+            total += centre[a, b]
+    divide(centre, total)
 
 
 @njit(**KERNEL)
-def update(point, work):
-    """Compute p(t | a, b) and the excess from the potentials."""
-    n_targets, n_first, n_second = point.conditional.shape
-    right, total = work.right_side, work.system.buffer[0]
+def update(point, factors, total):
+    """Compute p(t | a, b) and the excess from the potentials; `factors`, `total` are buffers."""
+    conditional, excess = point.conditional, point.excess
+    n_targets, n_first, n_second = conditional.shape
     for t in range(n_targets):
         for b in range(n_second):
-            right[t, b] = np.exp(point.right[t, b])
+            keep_rolled()
+            factors[t, b] = np.exp(point.right[t, b])
     for a in range(n_first):
-        total[:] = 0.0
+        assign(total, 0.0)
         for t in range(n_targets):
-            row, factor, other = point.conditional[t, a], np.exp(point.left[t, a]), right[t]
-            for b in range(n_second):
-                row[b] = factor * other[b]
-                total[b] += row[b]
-        excess, slack = point.excess[a], point.slack[a]
+            assign_product(conditional[t, a], factors[t], np.exp(point.left[t, a]))
+            add_product(total, conditional[t, a], 1.0)
         for b in range(n_second):
-            excess[b] = np.log(total[b]) + slack[b] if total[b] > 0.0 else 0.0
-            total[b] = 1.0 / total[b] if total[b] > 0.0 else 0.0
+            keep_rolled()
+            excess[a, b] = np.log(total[b]) + point.slack[a, b] if total[b] > 0.0 else 0.0
+        invert(total)
         for t in range(n_targets):
-            row = point.conditional[t, a]
-            for b in range(n_second):
-                row[b] *= total[b]
+            multiply(conditional[t, a], total)
 
 
 @njit(**KERNEL)
-def set_joint(point, joint):
+def set_joint(conditional, pair, joint):
     """Set q(t, a, b)."""
-    n_targets, n_first, n_second = joint.shape
-    for t in range(n_targets):
-        for a in range(n_first):
-            row, conditional, pair = joint[t, a], point.conditional[t, a], point.pair[a]
-            for b in range(n_second):
-                row[b] = conditional[b] * pair[b]
+    for t in range(joint.shape[0]):
+        assign_product(joint[t], conditional[t], pair)
 
 
 @njit(**INLINED)
-def improve(problem, point, work, distance, nearest):
+def improve(problem, point, system, step, work, distance, nearest):
     """Take one predictor-corrector step."""
-    system, step, target = work.system, work.step, work.target
-    set_joint(point, system.joint)
-    set_stiffness(point, system.stiffness)
+    set_stiffness(system.stiffness, point.slack, point.pair)
     factorise(system)
-    target[:] = 0.0
-    direction(problem, point, work)
-    dual, primal = step_lengths(point, step)
-    reached = predict(point, step, dual, primal, work.pairs)
-    # The better the prediction, the smaller the duality gap to aim at.
-    aim = max(distance * max((reached / distance) ** 3, BOLDEST), nearest)
-    correct(problem, point, work, (dual, primal), aim, distance)
-    direction(problem, point, work)
-    advance(point, work)
+    assign(work.target, 0.0)
+    dual = primal = 1.0
+    for is_corrector in range(2):
+        direction(problem, point, system, step, work)
+        dual, primal = step_lengths(point.slack, point.pair, step.slack, step.pair)
+        if not is_corrector:
+            correct(problem, point, step, work, dual, primal, distance, nearest)
+    advance(
+        point,
+        step,
+        work.right_side,
+        system.buffer[0],
+        min(1.0, NEARLY * dual),
+        min(1.0, NEARLY * primal),
+    )
 
 
-@njit(**KERNEL)
-def set_stiffness(point, stiffness):
-    """Set c = z/s - z, but not below 0: a constraint with s > 1 is inactive."""
-    for a in range(stiffness.shape[0]):
-        for b in range(stiffness.shape[1]):
-            slack, pair = point.slack[a, b], point.pair[a, b]
-            stiffness[a, b] = pair / slack - pair if slack < 1.0 else 0.0
-
-
-@njit(**KERNEL)
-def predict(point, step, dual, primal, pairs):
-    """Return the sum of slack times multiplier after a step; pairs (2, A, B) is a buffer."""
-    slack, pair = pairs[0], pairs[1]
-    for a in range(slack.shape[0]):
-        for b in range(slack.shape[1]):
-            slack[a, b] = point.slack[a, b] + dual * step.slack[a, b]
-            pair[a, b] = point.pair[a, b] + primal * step.pair[a, b]
-    return dot(slack, pair)
-
-
-@njit(**KERNEL)
-def direction(problem, point, work):
+@njit(**INLINED)
+def direction(problem, point, system, step, work):
     """Set the Newton step towards slack times multiplier = target and zero residuals."""
-    n_targets, n_first, n_second = point.conditional.shape
-    step, pull, drift = work.step, work.pairs[0], work.pairs[1, 0]
-    left_side, right_side = work.left_side, work.right_side
-    for a in range(n_first):
-        for b in range(n_second):
-            aim = work.target[a, b] + point.pair[a, b] * point.excess[a, b]
-            pull[a, b] = aim / point.slack[a, b]
-    for t in range(n_targets):
-        other, second = right_side[t], problem.second[t]
-        for b in range(n_second):
-            other[b] = second[b]
-        for a in range(n_first):
-            conditional, row = point.conditional[t, a], pull[a]
-            for b in range(n_second):
-                other[b] -= conditional[b] * row[b]
-            left_side[t, a] = problem.first[t, a] - dot(conditional, row)
-    solve(work.system, step, left_side, right_side)
-    for a in range(n_first):
-        drift[:] = 0.0
-        for t in range(n_targets):
-            conditional, value, other = point.conditional[t, a], step.left[t, a], step.right[t]
-            for b in range(n_second):
-                drift[b] += conditional[b] * (value + other[b])
-        for b in range(n_second):
-            slack, pair = point.slack[a, b], point.pair[a, b]
-            step.slack[a, b] = -point.excess[a, b] - drift[b]
-            # Near the constraint the tension is exact, while pair / slack * drift would be a huge
-            # number times a tiny one.
-            response = step.tension[a, b] + pair * drift[b]
-            if slack >= 1.0:
-                response = pair / slack * drift[b]
-            step.pair[a, b] = pull[a, b] - pair + response
+    pull, drift = work.pairs[0], work.pairs[1]
+    assign(pull, work.target)
+    add_product(pull, point.pair, point.excess)
+    divide(pull, point.slack)
+    set_sides(
+        problem.first, problem.second, point.conditional, pull, work.left_side, work.right_side
+    )
+    solve(system, step, work.left_side, work.right_side)
+    set_drift(point.conditional, step.left, step.right, drift)
+    assign_product(step.slack, point.excess, -1.0)
+    subtract_product(step.slack, drift, 1.0)
+    assign(step.pair, pull)
+    subtract_product(step.pair, point.pair, 1.0)
+    add_response(step.pair, step.tension, point.slack, point.pair, drift)
 
 
 @njit(**KERNEL)
-def step_lengths(point, step):
+def set_sides(first, second, conditional, pull, left_side, right_side):
+    """Set the right-hand sides: the marginals minus those of p(t | a, b) times pull[a,b]."""
+    assign(right_side, second)
+    for t in range(conditional.shape[0]):
+        for a in range(conditional.shape[1]):
+            subtract_product(right_side[t], conditional[t, a], pull[a])
+            left_side[t, a] = first[t, a] - dot(conditional[t, a], pull[a])
+
+
+@njit(**KERNEL)
+def set_drift(conditional, left, right, drift):
+    """Set the mean of l + r, changes of the potentials, under p(t | a, b)."""
+    assign(drift, 0.0)
+    for t in range(conditional.shape[0]):
+        for a in range(conditional.shape[1]):
+            add_product_sum(drift[a], conditional[t, a], left[t, a], right[t])
+
+
+@njit(**KERNEL)
+def step_lengths(slack, pair, slack_change, pair_change):
     """Return the step lengths at which a slack or a multiplier becomes 0, at most 1."""
     dual, primal = 1.0, 1.0
-    for a in range(point.pair.shape[0]):
-        for b in range(point.pair.shape[1]):
-            if -step.slack[a, b] * dual > point.slack[a, b]:
-                dual = point.slack[a, b] / -step.slack[a, b]
-            if -step.pair[a, b] * primal > point.pair[a, b]:
-                primal = point.pair[a, b] / -step.pair[a, b]
+    for a in range(pair.shape[0]):
+        for b in range(pair.shape[1]):
+            keep_rolled()
+            if -slack_change[a, b] * dual > slack[a, b]:
+                dual = slack[a, b] / -slack_change[a, b]
+            if -pair_change[a, b] * primal > pair[a, b]:
+                primal = pair[a, b] / -pair_change[a, b]
     return dual, primal
 
 
 @njit(**KERNEL)
-def correct(problem, point, work, lengths, aim, distance):
-    """Set the target of slack times multiplier for each pair.
-
-    That is its part of `aim`, minus the product of the predicted changes, plus the effect of the
-    constraint's curvature on its slack.
-    """
-    n_targets, n_first, n_second = point.conditional.shape
-    step, mean, variance = work.step, work.pairs[0, 0], work.pairs[1, 0]
-    dual, primal = lengths
-    bound = MOST_CORRECTION * max(aim, distance)
-    for a in range(n_first):
-        variance[:], mean[:] = 0.0, 0.0
-        for t in range(n_targets):
-            conditional, value, other = point.conditional[t, a], step.left[t, a], step.right[t]
-            for b in range(n_second):
-                moved = value + other[b]
-                mean[b] += conditional[b] * moved
-                variance[b] += conditional[b] * moved * moved
-        for b in range(n_second):
-            curved = 0.5 * dual * dual * (variance[b] - mean[b] * mean[b])
-            product = dual * primal * step.slack[a, b] * step.pair[a, b]
-            wanted = aim * problem.centre[a, b] - product + point.pair[a, b] * curved
-            most = bound * problem.centre[a, b]
-            work.target[a, b] = min(max(wanted, -most), most)
+def set_square(conditional, left, right, square):
+    """Set the mean of (l + r)^2 under p(t | a, b)."""
+    assign(square, 0.0)
+    for t in range(conditional.shape[0]):
+        for a in range(conditional.shape[1]):
+            add_square(square[a], conditional[t, a], left[t, a], right[t])
 
 
 @njit(**INLINED)
-def advance(point, work):
+def correct(problem, point, step, work, dual, primal, distance, nearest):
+    """Set the target of slack times multiplier for each pair after a prediction.
+
+    That is its part of the duality gap to aim at, minus the product of the predicted changes, plus
+    the effect of the constraint's curvature on its slack.
+    """
+    target, product, mean, variance = work.target, work.pairs[0], work.pairs[1], work.pairs[2]
+    assign(product, point.slack)
+    add_product(product, step.slack, dual)
+    assign(target, point.pair)
+    add_product(target, step.pair, primal)
+    # The better the prediction, the smaller the gap to aim at.
+    reached = dot(product, target)
+    aim = max(distance * max((reached / distance) ** 3, BOLDEST), nearest)
+    set_square(point.conditional, step.left, step.right, variance)
+    subtract_product(variance, mean, mean)
+    multiply(variance, 0.5 * dual * dual)
+    assign_product(product, step.slack, dual * primal)
+    multiply(product, step.pair)
+    assign_product(target, problem.centre, aim)
+    subtract_product(target, product, 1.0)
+    add_product(target, point.pair, variance)
+    clip(target, problem.centre, MOST_CORRECTION * max(aim, distance))
+
+
+@njit(**INLINED)
+def advance(point, step, factors, total, dual, primal):
     """Move as far as slacks and multipliers stay positive and the linear model is trusted."""
-    step = work.step
-    dual, primal = step_lengths(point, step)
-    dual, primal = min(1.0, NEARLY * dual), min(1.0, NEARLY * primal)
     trusted = max(_largest(point.excess), TRUSTED)
     gone = 0.0
     for _ in range(SHORTENINGS):
-        _move(point.left, dual - gone, step.left)
-        _move(point.right, dual - gone, step.right)
-        _move(point.slack, dual - gone, step.slack)
+        add_product(point.left, step.left, dual - gone)
+        add_product(point.right, step.right, dual - gone)
+        add_product(point.slack, step.slack, dual - gone)
         gone = dual
-        update(point, work)
+        update(point, factors, total)
         if _largest(point.excess) <= trusted:
             break
         dual *= SHORTER
-    _move(point.pair, primal, step.pair)
+    add_product(point.pair, step.pair, primal)
 
 
 @njit(**KERNEL)
@@ -375,16 +413,9 @@ def _largest(values):
     largest = -np.inf
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):
+            keep_rolled()
             if not values[i, j] <= largest:
                 largest = values[i, j]
                 if np.isnan(largest):
                     return largest
     return largest
-
-
-@njit(**KERNEL)
-def _move(values, length, step):
-    for i in range(values.shape[0]):
-        row, change = values[i], step[i]
-        for j in range(row.size):
-            row[j] += length * change[j]

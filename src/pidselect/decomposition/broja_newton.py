@@ -8,8 +8,7 @@ w[a,b] = c p'(l + r). Then the r are eliminated first, as their matrix M[t,b] = 
 diagonal; then the w, by one small matrix N of |A| rows for each state b; one dense system in the l
 remains. All terms of sums are positive.
 
-The states b of the larger source are the last axis, so that the inner loops are contiguous and
-vectorised.
+The states b of the larger source are the last axis, so that rows are contiguous.
 """
 
 from __future__ import annotations
@@ -19,7 +18,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.decomposition.dot_product import dot, four_dots
+from pidselect.decomposition.rows import (
+    FLOAT,
+    ONE,
+    ZERO,
+    add_product,
+    add_product_sum,
+    assign,
+    assign_product,
+    dot,
+    four_dots,
+    invert,
+    keep_rolled,
+    larger,
+    multiply,
+    operation,
+    subtract_product,
+)
 from pidselect.jit import njit
 
 FloatArray = NDArray[np.float64]
@@ -32,12 +47,13 @@ WALL = 1e200
 #: States b processed at once, to stay in cache.
 CHUNK = 128
 
-#: No fast mathematics: results are the same whenever and wherever the kernels are compiled.
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
-#: Kernels that allocate nothing need no reference counts, which are slow to compile. Those that are
-#: mostly calls are inlined before compilation: each level of calls is optimised again.
-KERNEL = {**OPTIONS, "_nrt": False}
-INLINED = {**KERNEL, "inline": "always"}
+#: No fast mathematics: results are the same whenever and wherever the kernels are compiled. No
+#: reference counts, which are slow to compile: kernels allocate nothing.
+ENTRY = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+#: Kernels that only kernels call.
+KERNEL = {**ENTRY, "no_cpython_wrapper": True}
+#: Kernels that are mostly calls are inlined: each level of calls is optimised again.
+INLINED = {**ENTRY, "inline": "always"}
 
 
 class NewtonSystem(NamedTuple):
@@ -74,22 +90,17 @@ class NewtonStep(NamedTuple):
 def new_system(first: FloatArray, conditional: FloatArray) -> NewtonSystem:
     """Allocate the system of the marginal p(t, a)."""
     n_targets, n_first, n_second = conditional.shape
-    # Adding a constant to l[t,:] and subtracting it from r[t,:] changes nothing: one is fixed.
-    is_free = first > 0.0
-    is_free[np.arange(n_targets), first.argmax(axis=1)] = False
-    free = np.ascontiguousarray(np.argwhere(is_free))
-    place = np.full(first.shape, -1)
-    place[is_free] = np.arange(len(free))
+    n_free = np.count_nonzero(first) - n_targets
     return NewtonSystem(
         np.empty(conditional.shape),
         conditional,
         np.empty((n_first, n_second)),
-        free,
-        place,
+        np.empty((n_free, 2), np.int64),
+        np.empty((n_targets, n_first), np.int64),
         np.empty((n_targets, n_second)),
         np.empty((n_first, n_first, n_second)),
-        np.empty((len(free), len(free))),
-        np.empty((len(free), n_first * min(CHUNK, n_second))),
+        np.empty((n_free, n_free)),
+        np.empty((n_free, n_first * min(CHUNK, n_second))),
         np.empty((2, n_second)),
     )
 
@@ -102,158 +113,171 @@ def new_step(system: NewtonSystem) -> NewtonStep:
     return NewtonStep(left, right, slack, pair, tension, np.empty(len(system.free)))
 
 
+def _inverse_root(builder, left, before):
+    pivot = larger(builder, left, builder.fmul(FLOAT(NOTHING_LEFT), before), left, FLOAT(WALL))
+    root = builder.module.declare_intrinsic("llvm.sqrt", [FLOAT])
+    return builder.fdiv(ONE, builder.call(root, [pivot]))
+
+
+#: Add 1/c, WALL where c is 0.
+add_softness = operation(
+    "add_softness",
+    lambda b, old, c: b.fadd(old, larger(b, c, ZERO, b.fdiv(ONE, c), FLOAT(WALL))),
+)
+#: Replace pivots by the inverse of their root; the other row is their diagonal entries.
+invert_root = operation("invert_root", _inverse_root)
+#: Subtract v x + y z.
+subtract_products = operation(
+    "subtract_products",
+    lambda b, old, v, x, y, z: b.fsub(old, b.fadd(b.fmul(v, x), b.fmul(y, z))),
+)
+
+
+@njit(**KERNEL)
+def number_unknowns(first, free, place):
+    """List the free unknowns of the marginal p(t, a), and set the place of each."""
+    n = 0
+    for t in range(first.shape[0]):
+        # Adding a constant to l[t,:] and subtracting it from r[t,:] changes nothing: one is fixed.
+        fixed = 0
+        for a in range(first.shape[1]):
+            keep_rolled()
+            if first[t, a] > first[t, fixed]:
+                fixed = a
+        for a in range(first.shape[1]):
+            keep_rolled()
+            place[t, a] = -1
+            if first[t, a] > 0.0 and a != fixed:
+                free[n, 0], free[n, 1], place[t, a] = t, a, n
+                n += 1
+
+
 @njit(**INLINED)
 def factorise(system):
     """Reduce and factorise the system."""
-    _invert_total(system)
-    _factorise_small(system)
-    _add_laplacians(system)
-    _add_tensions(system)
-    _factorise_dense(system.dense)
+    joint, conditional, inverse_total = system.joint, system.conditional, system.inverse_total
+    small, dense, reduced, buffer = system.small, system.dense, system.reduced, system.buffer
+    n_first, n_second = system.stiffness.shape
+    _invert_total(joint, inverse_total)
+    _factorise_small(conditional, system.stiffness, inverse_total, small, buffer)
+    _add_laplacians(joint, inverse_total, system.place, dense, buffer[0])
+    # Add U' N^-1 U, where U is the dependence of the w on the l, some states b at a time.
+    for start in range(0, n_second, CHUNK):
+        size = min(CHUNK, n_second - start)
+        for i in range(dense.shape[0]):
+            t, a = system.free[i, 0], system.free[i, 1]
+            row = reduced[i, : n_first * size]
+            _reduce(a, start, joint[t], conditional[t], inverse_total[t], small, row, buffer)
+        _add_products(dense, reduced, n_first * size)
+    _factorise_dense(dense)
 
 
 @njit(**INLINED)
 def solve(system, step, left_side, right_side):
     """Solve for right-hand sides of shapes (T, A) and (T, B): l, r and w of the step."""
-    # With l = 0 first; l accounts for the residual on the left.
-    step.left[:] = 0.0
-    _solve_tensions(system, step, right_side)
-    _solve_right(system, step, right_side)
-    _set_missing(system, step, left_side)
-    _solve_dense(system.dense, step.missing)
-    for i in range(step.missing.size):
-        step.left[system.free[i, 0], system.free[i, 1]] = step.missing[i]
-    _solve_tensions(system, step, right_side)
-    _solve_right(system, step, right_side)
+    joint, conditional, inverse_total = system.joint, system.conditional, system.inverse_total
+    left, right, tension, missing = step.left, step.right, step.tension, step.missing
+    assign(left, 0.0)
+    for is_second in range(2):
+        if is_second:  # l was 0 so far, and accounts for the residual on the left
+            for i in range(missing.size):
+                t, a = system.free[i, 0], system.free[i, 1]
+                known = dot(joint[t, a], right[t])
+                missing[i] = left_side[t, a] - known - dot(conditional[t, a], tension[a])
+            _solve_dense(system.dense, missing)
+            for i in range(missing.size):
+                left[system.free[i, 0], system.free[i, 1]] = missing[i]
+        _set_tensions(
+            joint, conditional, inverse_total, left, right_side, tension, system.buffer[0]
+        )
+        _solve_small(system.small, tension)
+        _solve_right(joint, conditional, inverse_total, left, tension, right_side, right)
 
 
 @njit(**KERNEL)
-def _invert_total(system):
+def _invert_total(joint, inverse_total):
     """Set 1 / sum_a q[t,a,b], and 0 where the sum is 0."""
-    n_targets, n_first, n_second = system.joint.shape
-    for t in range(n_targets):
-        inverse = system.inverse_total[t]
-        inverse[:] = 0.0
-        for a in range(n_first):
-            joint = system.joint[t, a]
-            for b in range(n_second):
-                inverse[b] += joint[b]
-        for b in range(n_second):
-            inverse[b] = 1.0 / inverse[b] if inverse[b] > 0.0 else 0.0
+    assign(inverse_total, 0.0)
+    for t in range(joint.shape[0]):
+        for a in range(joint.shape[1]):
+            add_product(inverse_total[t], joint[t, a], 1.0)
+    invert(inverse_total)
 
 
 @njit(**KERNEL)
-def _factorise_small(system):
+def _factorise_small(conditional, stiffness, inverse_total, factor, buffer):
     """Set the Cholesky factors of N = p' M^-1 p + 1/c for each b, shape (A, A, B).
 
     A pair without a term has WALL instead of 1/c, which keeps its w at 0. Diagonals are stored
     inverted.
     """
-    n_targets, n_first, n_second = system.conditional.shape
-    factor, weighted, before = system.small, system.buffer[0], system.buffer[1]
-    factor[:] = 0.0
+    n_targets, n_first, _ = conditional.shape
+    weighted, before = buffer[0], buffer[1]
+    assign(factor, 0.0)
     for t in range(n_targets):
-        inverse = system.inverse_total[t]
         for i in range(n_first):
-            conditional = system.conditional[t, i]
-            for b in range(n_second):
-                weighted[b] = conditional[b] * inverse[b]
+            assign_product(weighted, conditional[t, i], inverse_total[t])
             for j in range(i + 1):
-                entry, other = factor[i, j], system.conditional[t, j]
-                for b in range(n_second):
-                    entry[b] += weighted[b] * other[b]
+                add_product(factor[i, j], weighted, conditional[t, j])
     for j in range(n_first):
-        pivot, stiff = factor[j, j], system.stiffness[j]
-        for b in range(n_second):
-            pivot[b] += 1.0 / stiff[b] if stiff[b] > 0.0 else WALL
-            before[b] = pivot[b]
+        pivot = factor[j, j]
+        add_softness(pivot, stiffness[j])
+        assign(before, pivot)
         for k in range(j):
-            entry = factor[j, k]
-            for b in range(n_second):
-                pivot[b] -= entry[b] * entry[b]
-        for b in range(n_second):
-            left = pivot[b] if pivot[b] > NOTHING_LEFT * before[b] else WALL
-            pivot[b] = 1.0 / np.sqrt(left)
+            subtract_product(pivot, factor[j, k], factor[j, k])
+        invert_root(pivot, before)
         for i in range(j + 1, n_first):
             entry = factor[i, j]
             for k in range(j):
-                one, other = factor[i, k], factor[j, k]
-                for b in range(n_second):
-                    entry[b] -= one[b] * other[b]
-            for b in range(n_second):
-                entry[b] *= pivot[b]
+                subtract_product(entry, factor[i, k], factor[j, k])
+            multiply(entry, pivot)
 
 
 @njit(**KERNEL)
-def _add_laplacians(system):
+def _add_laplacians(joint, inverse_total, place, dense, scaled):
     """Set the dense matrix to the Schur complement of diag(q) without r.
 
     For each t it is a Laplacian over the states a. Its off-diagonal entries are
     -sum_b q[t,a,b] q[t,a',b] / M[t,b]; the diagonal ones are sums, not differences.
     """
-    dense, scaled = system.dense, system.buffer[0]
-    dense[:] = 0.0
-    for t in range(system.place.shape[0]):
-        inverse = system.inverse_total[t]
-        for a in range(system.place.shape[1]):
-            joint = system.joint[t, a]
-            for b in range(scaled.size):
-                scaled[b] = joint[b] * inverse[b]
+    assign(dense, 0.0)
+    for t in range(place.shape[0]):
+        for a in range(place.shape[1]):
+            assign_product(scaled, joint[t, a], inverse_total[t])
             for other in range(a):
-                weight = dot(scaled, system.joint[t, other])
-                i, j = system.place[t, a], system.place[t, other]
+                weight = dot(scaled, joint[t, other])
+                i, j = place[t, a], place[t, other]
                 if i >= 0:
                     dense[i, i] += weight
                 if j >= 0:
                     dense[j, j] += weight
                 if i >= 0 and j >= 0:
-                    dense[max(i, j), min(i, j)] -= weight
-
-
-@njit(**INLINED)
-def _add_tensions(system):
-    """Add U' N^-1 U, where U is the dependence of the w on the l, some states b at a time."""
-    n_second = system.joint.shape[2]
-    for start in range(0, n_second, CHUNK):
-        size = min(CHUNK, n_second - start)
-        for i in range(system.dense.shape[0]):
-            _reduce(system, i, start, size)
-        _add_products(system.dense, system.reduced, system.joint.shape[1] * size)
+                    dense[i, j] -= weight  # i > j, as they are numbered in order
 
 
 @njit(**KERNEL)
-def _reduce(system, i, start, size):
-    """Set row i, (A, size), to the inverse Cholesky factor of N times the column of U of unknown i.
+def _reduce(own, start, joint, conditional, inverse, small, rows, buffer):
+    """Set the rows, (A, size), to the inverse Cholesky factor of N times a column of U.
 
     For l[t,own] it is U[a] = p[t,a] (1[a = own] - q[t,own] / M[t]), where 1 - q / M is a sum again.
+    The states b begin at `start`.
     """
-    n_first = system.joint.shape[1]
-    t, own, stop = system.free[i, 0], system.free[i, 1], start + size
-    inverse = system.inverse_total[t, start:stop]
-    others, share = system.buffer[0], system.buffer[1]
-    others[:] = 0.0
+    n_first = joint.shape[0]
+    size = rows.size // n_first
+    others, share = buffer[0, :size], buffer[1, :size]
+    inverse = inverse[start:]
+    assign(others, 0.0)
     for a in range(n_first):
-        joint = system.joint[t, a, start:stop]
         if a != own:
-            for b in range(size):
-                others[b] += joint[b] * inverse[b]
-    joint = system.joint[t, own, start:stop]
-    for b in range(size):
-        share[b] = -joint[b] * inverse[b]
+            add_product(others, joint[a, start:], inverse)
+    assign(share, 0.0)
+    subtract_product(share, joint[own, start:], inverse)
     for a in range(n_first):
-        row = system.reduced[i, a * size : (a + 1) * size]
-        conditional = system.conditional[t, a, start:stop]
-        weight = others if a == own else share
-        for b in range(size):
-            row[b] = conditional[b] * weight[b]
+        row = rows[a * size : (a + 1) * size]
+        assign_product(row, conditional[a, start:], others if a == own else share)
         for k in range(a):
-            entry = system.small[a, k, start:stop]
-            known = system.reduced[i, k * size : (k + 1) * size]
-            for b in range(size):
-                row[b] -= entry[b] * known[b]
-        pivot = system.small[a, a, start:stop]
-        for b in range(size):
-            row[b] *= pivot[b]
+            subtract_product(row, small[a, k, start:], rows[k * size :])
+        multiply(row, small[a, a, start:])
 
 
 @njit(**KERNEL)
@@ -285,15 +309,6 @@ def _factorise_dense(matrix):
 
 
 @njit(**KERNEL)
-def _set_missing(system, step, left_side):
-    """Set the residual on the left of each free unknown."""
-    for i in range(step.missing.size):
-        t, a = system.free[i, 0], system.free[i, 1]
-        known = dot(system.joint[t, a], step.right[t])
-        step.missing[i] = left_side[t, a] - known - dot(system.conditional[t, a], step.tension[a])
-
-
-@njit(**KERNEL)
 def _solve_dense(factor, values):
     """Solve in place."""
     n = values.size
@@ -302,61 +317,43 @@ def _solve_dense(factor, values):
     for i in range(n - 1, -1, -1):
         value = values[i]
         for k in range(i + 1, n):
+            keep_rolled()
             value -= factor[k, i] * values[k]
         values[i] = value * factor[i, i]
 
 
 @njit(**KERNEL)
-def _solve_tensions(system, step, right_side):
-    """Set w for the given l: N w = p' l + p' M^-1 (right side - sum_a q l)."""
-    n_targets, n_first, n_second = system.joint.shape
-    small, tension, shift = system.small, step.tension, system.buffer[0]
-    tension[:] = 0.0
-    for t in range(n_targets):
-        side, inverse = right_side[t], system.inverse_total[t]
-        for b in range(n_second):
-            shift[b] = side[b]
-        for a in range(n_first):
-            joint, value = system.joint[t, a], step.left[t, a]
-            if value != 0.0:
-                for b in range(n_second):
-                    shift[b] -= joint[b] * value
-        for b in range(n_second):
-            shift[b] *= inverse[b]
-        for a in range(n_first):
-            row, conditional, value = tension[a], system.conditional[t, a], step.left[t, a]
-            for b in range(n_second):
-                row[b] += conditional[b] * (value + shift[b])
-    for i in range(n_first):
-        row, pivot = tension[i], small[i, i]
-        for k in range(i):
-            entry, known = small[i, k], tension[k]
-            for b in range(n_second):
-                row[b] -= entry[b] * known[b]
-        for b in range(n_second):
-            row[b] *= pivot[b]
-    for i in range(n_first - 1, -1, -1):
-        row, pivot = tension[i], small[i, i]
-        for k in range(i + 1, n_first):
-            entry, known = small[k, i], tension[k]
-            for b in range(n_second):
-                row[b] -= entry[b] * known[b]
-        for b in range(n_second):
-            row[b] *= pivot[b]
+def _set_tensions(joint, conditional, inverse_total, left, right_side, tension, shift):
+    """Set N w for the given l: p' l + p' M^-1 (right side - sum_a q l)."""
+    assign(tension, 0.0)
+    for t in range(joint.shape[0]):
+        assign(shift, right_side[t])
+        for a in range(joint.shape[1]):
+            if left[t, a] != 0.0:
+                subtract_product(shift, joint[t, a], left[t, a])
+        multiply(shift, inverse_total[t])
+        for a in range(joint.shape[1]):
+            add_product_sum(tension[a], conditional[t, a], left[t, a], shift)
 
 
 @njit(**KERNEL)
-def _solve_right(system, step, right_side):
+def _solve_small(factor, tension):
+    """Solve for w in place."""
+    for i in range(len(tension)):
+        for k in range(i):
+            subtract_product(tension[i], factor[i, k], tension[k])
+        multiply(tension[i], factor[i, i])
+    for i in range(len(tension) - 1, -1, -1):
+        for k in range(i + 1, len(tension)):
+            subtract_product(tension[i], factor[k, i], tension[k])
+        multiply(tension[i], factor[i, i])
+
+
+@njit(**KERNEL)
+def _solve_right(joint, conditional, inverse_total, left, tension, right_side, right):
     """Set r for the given l and w: M r = right side - sum_a (q l + p w)."""
-    n_targets, n_first, n_second = system.joint.shape
-    for t in range(n_targets):
-        row, side, inverse = step.right[t], right_side[t], system.inverse_total[t]
-        for b in range(n_second):
-            row[b] = side[b]
-        for a in range(n_first):
-            joint, conditional = system.joint[t, a], system.conditional[t, a]
-            tension, value = step.tension[a], step.left[t, a]
-            for b in range(n_second):
-                row[b] -= joint[b] * value + conditional[b] * tension[b]
-        for b in range(n_second):
-            row[b] *= inverse[b]
+    assign(right, right_side)
+    for t in range(joint.shape[0]):
+        for a in range(joint.shape[1]):
+            subtract_products(right[t], joint[t, a], left[t, a], conditional[t, a], tension[a])
+    multiply(right, inverse_total)

@@ -16,7 +16,12 @@ from pidselect.estimators.subsample import Subsample
 from pidselect.selection.executor import BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.significance.sequential import max_permutations
-from pidselect.significance.standardize import PILOT_PERMUTATIONS, NullStandardizer
+from pidselect.significance.standardize import (
+    MANY_ALIKE,
+    PILOT_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
+    NullStandardizer,
+)
 
 #: A test for many features has no sequential form: this many permutations over alpha instead, 200
 #: at alpha = 0.05. A sequential test would need the most for some of the features.
@@ -74,6 +79,11 @@ class SelectionContext:
         Many candidates that are alike have fewer of them.
         """
         return PILOT_PERMUTATIONS if self.is_portfolio else 0
+
+    def count_pilot(self, n_candidates: int) -> int:
+        """Return the number of pilot permutations of each of so many candidates of one test."""
+        is_pooled = self.is_portfolio and n_candidates >= MANY_ALIKE
+        return POOLED_PERMUTATIONS if is_pooled else self.n_pilot
 
     @property
     def fixed_n_permutations(self) -> int:

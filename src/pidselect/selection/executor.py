@@ -83,11 +83,16 @@ class ScoringJob(Protocol):
 
     def parts(self) -> Iterable[ScoringJob]:
         """Return jobs for some of the candidates each, to be computed one after the other."""
+        return (self,)
+
+    def held(self) -> tuple[ScoringJob, tuple[Any, ...]]:
+        """Return the job that workers hold, and what its `score_task` needs to compute this one."""
+        return self, ()
 
     def prepare(self) -> None:
         """Compute what all tasks share, before they are distributed."""
 
-    def score_task(self, places: list[int], permutations: range) -> FloatArray:
+    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
         """Return the values of some candidates in some permutations, in nats.
 
         The shape is (n_tests, n_candidates, n_estimators, n_permutations).
@@ -160,11 +165,6 @@ def discard(results: Iterable[Any]) -> None:
         getattr(results, "close", lambda: None)()
 
 
-def _score_task(job: Any, view: tuple[Any, ...], places: list[int], some: range) -> FloatArray:
-    """Score a task of a job or of a part of it; workers hold one job for all tests of a step."""
-    return np.asarray((job.part(*view) if view else job).score_task(places, some))
-
-
 @dataclass(frozen=True, eq=False)
 class Executor:
     """The resources of a fit: workers, memory, device, callbacks and checkpoint.
@@ -206,9 +206,9 @@ class Executor:
                 self.callbacks.on_progress(n_known * part.shape[0] * part.shape[2])
             if missing:
                 part.prepare()
-                whole, view = getattr(part, "whole", None), getattr(part, "view", ())
-                common, tasks_of_view = whole or part, [(view, *task) for task in missing]
-                with closing(self.run(_score_task, common, tasks_of_view)) as results:
+                held, of_part = part.held()
+                arguments = [(*task, *of_part) for task in missing]
+                with closing(self.run(type(held).score_task, held, arguments)) as results:
                     for task, found in zip(missing, results, strict=True):
                         scores.put(found, *task)
                         if self.journal is not None:

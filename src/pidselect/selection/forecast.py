@@ -169,7 +169,8 @@ class Forecast(Callback):
         most = max(min(n_before + n_significant, TYPICAL_FEATURES), n_done)
         work = self._work(self._count_features(most) if step.accepted else n_before)
         if self._context.n_permutations is None:
-            n_permutations = 1 + self._context.n_pilot + step.n_permutations
+            n_pilot = self._context.count_pilot(len(step.candidates))
+            n_permutations = 1 + n_pilot + step.n_permutations
             work = replace(work, n_permutations=n_permutations)
         what = f"the selection of {counted(work.n_features, 'feature')}"
         if not step.accepted:
@@ -205,7 +206,7 @@ class Forecast(Callback):
         return SelectionWork(
             n_candidates,
             n_features,
-            1 + context.n_pilot + n_permutations,
+            1 + context.count_pilot(n_candidates) + n_permutations,
             1 + context.n_pilot + context.fixed_n_permutations if is_sequential else 0,
             sum(min(comb(n_left, size), plan.lookahead.max_tuples) for size in sizes),
             has_last_step,

@@ -14,17 +14,17 @@ candidates of a permutation, not those of the observed data, make its tuples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Feature, Features, count_columns, joint_name, merge_features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import (
@@ -248,7 +248,7 @@ def _strongest(values: FloatArray, standardizer: NullStandardizer | None, n: int
 
 
 @dataclass(frozen=True, eq=False)
-class RankedTuples:
+class RankedTuples(ScoringJob):
     """Tuples that differ between permutations."""
 
     singles: ConditionalMI
@@ -268,15 +268,11 @@ class RankedTuples:
         """The number of samples."""
         return self.singles.n_samples
 
-    def parts(self) -> Iterator[RankedTuples]:
-        """Yield all tuples."""
-        yield self
-
     def prepare(self) -> None:
         """Bind the estimators."""
         self.singles.prepare()
 
-    def score_task(self, places: list[int], permutations: range) -> FloatArray:
+    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
         """Return the joint information of the tuples of some permutations."""
         first = self.permutations.start
         strongest = self.strongest[..., permutations.start - first : permutations.stop - first]

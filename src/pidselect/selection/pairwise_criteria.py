@@ -26,7 +26,7 @@ the origin of each criterion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
@@ -38,7 +38,7 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Discrete, Estimator
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import BoundScorers
+from pidselect.selection.executor import BoundScorers, ScoringJob
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import StepScores
 
@@ -112,7 +112,7 @@ def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseScores(StepScores):
+class PairwiseScores(StepScores, ScoringJob):
     """Values of candidates by a formula of terms, for the observed and the permuted target.
 
     `formula` returns values in nats, shape (n_candidates, n_permutations). Terms that no
@@ -168,15 +168,11 @@ class PairwiseScores(StepScores):
         """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
         return self.context.executor.compute(self, permutations)
 
-    def parts(self) -> Iterator[PairwiseScores]:
-        """Yield all candidates."""
-        yield self
-
     def prepare(self) -> None:
         """Bind, and compute the fixed terms, once and not in every worker."""
         self.score_task(list(range(len(self.candidates))), range(1))
 
-    def score_task(self, places: list[int], permutations: range) -> FloatArray:
+    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
         """Score all candidates in some of the permutations."""
         values, stream_key = [], (self.context.seed, *self.stream_key)
         for sampler in self.bound.samplers:

@@ -16,7 +16,7 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.estimators import Batch, Scorer
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import BoundScorers
+from pidselect.selection.executor import BoundScorers, ScoringJob
 from pidselect.selection.pool import Feature, Features
 from pidselect.significance import PermutationSampler
 
@@ -100,7 +100,7 @@ class Binding:
 
 
 @dataclass(frozen=True, eq=False)
-class ConditionalMI(StepScores):
+class ConditionalMI(StepScores, ScoringJob):
     """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each."""
 
     context: SelectionContext
@@ -109,8 +109,8 @@ class ConditionalMI(StepScores):
     binding: Binding  # shared by all tests of a step
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
-    whole: ConditionalMI | None = None  # what these are a part of: workers receive it once
-    view: tuple[Any, ...] = ()  # the arguments of `part` that made them
+    whole: ConditionalMI | None = None  # what these are a part of
+    taken: tuple[Any, ...] = ()  # the arguments of `part` that made them
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
@@ -144,7 +144,7 @@ class ConditionalMI(StepScores):
             schemes=schemes,
             set_of=tuple(self.set_of[place] for place in some),
             whole=self,
-            view=(schemes, places, estimator),
+            taken=(schemes, places, estimator),
         )
 
     def kinds(self) -> IntArray:
@@ -174,6 +174,10 @@ class ConditionalMI(StepScores):
             set_of = tuple(range(len(binding.given)))
             yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
+    def held(self) -> tuple[ConditionalMI, tuple[Any, ...]]:
+        """Return the whole of a part: workers receive it once for all tests of a step."""
+        return self.whole or self, self.taken
+
     def prepare(self) -> None:
         """Bind here: otherwise every worker would."""
         _ = self.binding.bound
@@ -187,28 +191,28 @@ class ConditionalMI(StepScores):
         every = self.binding.context.estimators
         return [bound.scorers[every.index(named)] for named in self.context.estimators]
 
-    def score_task(self, places: list[int], permutations: range) -> FloatArray:
-        """Score candidates that are permuted alike, given the same conditioning set.
+    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
+        """Score candidates of a part that are permuted alike, given the same conditioning set.
 
         An estimator that scores several candidates at once has a method ``score_together(blocks,
         rows)``.
         """
-        bound = self.binding.bound[self.set_of[places[0]]]
-        columns = () if self.context.shared_permutations else self.candidates[places[0]].columns
-        stream_key = (self.context.seed, *self.stream_key, *columns)
-        blocks = [self.candidates[place].block for place in places]
-        n_tests, _, n_estimators = self.shape
+        scores = self.part(*part) if part else self
+        bound = scores.binding.bound[scores.set_of[places[0]]]
+        features = [scores.candidates[place] for place in places]
+        columns = () if self.context.shared_permutations else features[0].columns
+        blocks = [feature.block for feature in features]
+        n_tests, _, n_estimators = scores.shape
         values = np.empty((n_tests, len(blocks), n_estimators, len(permutations)))
-        for test, sampler in enumerate(self.samplers(bound)):
-            rows = sampler(stream_key, permutations)
-            for estimator, scorer in enumerate(self.scorers(bound)):
+        for test, sampler in enumerate(scores.samplers(bound)):
+            rows = sampler((self.context.seed, *self.stream_key, *columns), permutations)
+            for estimator, scorer in enumerate(scores.scorers(bound)):
                 if score_together := getattr(scorer, "score_together", None):
                     values[test, :, estimator] = score_together(blocks, rows)
                     continue
                 for place, block in enumerate(blocks):
-                    values[test, place, estimator] = scorer.score(
-                        Batch.of_permutations(block, rows)
-                    )
+                    batch = Batch.of_permutations(block, rows)
+                    values[test, place, estimator] = scorer.score(batch)
         return values
 
 

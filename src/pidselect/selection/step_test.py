@@ -36,9 +36,7 @@ from pidselect.significance.sequential import (
     max_permutations,
 )
 from pidselect.significance.standardize import (
-    MANY_ALIKE,
     MORE_PERMUTATIONS,
-    POOLED_PERMUTATIONS,
     NullStandardizer,
 )
 
@@ -284,13 +282,15 @@ def _fixed_decision(observed: float, null: FloatArray, alpha: float) -> Decision
 
 def _is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
     """Return whether candidates are many enough to have pilot permutations in common."""
-    is_many = len(scores.candidates) >= MANY_ALIKE and scores.context.is_portfolio
+    context = scores.context
+    is_many = context.count_pilot(len(scores.candidates)) < context.n_pilot
     return is_many and isinstance(scores, ConditionalMI) and len(scores.schemes) == 1
 
 
 def _n_pilot(scores: CandidateScores) -> int:
     """Return the number of pilot permutations of every candidate."""
-    return POOLED_PERMUTATIONS if _is_pooled(scores) else scores.context.n_pilot
+    context = scores.context
+    return context.count_pilot(len(scores.candidates)) if _is_pooled(scores) else context.n_pilot
 
 
 def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:

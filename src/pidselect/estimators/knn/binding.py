@@ -21,17 +21,22 @@ from pidselect.estimators.base import (
     check_same_length,
     group_starts,
 )
-from pidselect.estimators.knn.continuous import MIN_LIST, score_continuous
+from pidselect.estimators.knn.continuous import (
+    MAX_FLOAT32,
+    MIN_LIST,
+    SingleColumns,
+    score_continuous,
+)
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
 from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.single import score_single
 from pidselect.estimators.knn.spaces import (
-    RankedSpace,
+    RankedColumns,
     Space,
     bounding_boxes,
     distances_from,
-    rank_space,
+    rank_columns,
     sort_column,
     sort_order,
     sorted_by,
@@ -47,8 +52,8 @@ MISSING_COORDINATE = 1e300
 #: Largest unscaled number, well below the coordinate of a missing one.
 MAX_VALUE = 1e290
 
-#: Largest number for 32-bit distances.
-MAX_FLOAT32 = 1e30
+#: Values of the candidates that are scored by one call of the kernel for single columns.
+STACKED_VALUES = 2**18
 
 #: Bytes of a listed neighbour: index and distance.
 NEIGHBOUR_BYTES = 12
@@ -60,7 +65,7 @@ SPARSENESS, SPARSENESS_POWER = 30.0, 0.3
 #: Share of the memory for lists in (y, S); the rest is for those in S.
 JOINT_SHARE = 2 / 3
 
-#: Average number of neighbours within distance 1 from which the kernel for one column is faster.
+#: Average number of neighbours within distance 1 from which the single-column kernel pays.
 MIN_WITHIN = 48
 
 #: Memory for lists beside strata, where they serve only candidates of several columns.
@@ -69,6 +74,9 @@ MEMORY_BESIDE_STRATA = 2**26
 #: Average number of samples from which strata are used, in multiples of k.
 SAMPLES_PER_STRATUM = 10
 
+
+#: Samples from which a single column S is searched by its sorted values, not by lists.
+MIN_SORTED_SAMPLES = 400
 
 #: Samples from which the largest number of neighbours within a radius is estimated.
 RADIUS_SAMPLES = 64
@@ -143,8 +151,7 @@ def scaled(column: Column, scale: Scale) -> FloatArray:
                 f"column {column.name!r} holds numbers beyond {MAX_VALUE:g}, whose distances "
                 'overflow. Use scale="zscore" or "rank".'
             )
-    is_missing = np.isnan(values)
-    return np.where(is_missing, MISSING_COORDINATE, values) if is_missing.any() else values
+    return np.where(np.isnan(values), MISSING_COORDINATE, values) if column.has_missing else values
 
 
 def max_distances(block: Block) -> FloatArray:
@@ -212,7 +219,7 @@ class BoundTarget(NamedTuple):
     spaces: TargetSpaces
     numeric: TargetSpaces  # without labels, for radii of 1 or more; empty if not needed
     strata: Strata | None  # samples grouped by (y, S), if all columns are discrete with few levels
-    ranks: RankedSpace | None  # if there are lists, and 32 bits hold all numbers
+    ranks: RankedColumns  # empty if there are no lists, or if 32 bits do not hold all numbers
     has_labels: bool  # whether some column of (y, S) has labels
     only_labels: bool  # whether all columns have
 
@@ -230,6 +237,7 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
         max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
+    is_sorted &= target.n_samples >= MIN_SORTED_SAMPLES
     if needs_numeric:
         max_memory //= 2
     lengths = (0, 0)  # with labels alone, samples of a stratum are all at distance 0
@@ -247,12 +255,13 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
     has_lists = n_listed >= MIN_LIST
     if has_lists and is_label.any():
         has_lists = np.isfinite(spaces.joint_lists.distance).mean() * n_listed >= MIN_WITHIN
+    fits = np.abs(everything.values).max() < MAX_FLOAT32
     return BoundTarget(
         order,
         spaces,
         numeric,
         strata,
-        rank_space(everything) if has_lists and fits_float32(everything.values) else None,
+        rank_columns(everything.values if has_lists and fits else everything.values[:0]),
         bool(is_label.any()),
         bool(is_label.all()),
     )
@@ -304,11 +313,6 @@ def to_spaces(
         list_neighbours(given, given_boxes, given_length, max_radius),
         sort_column(given.values[0] if is_sorted else np.empty(0)),
     )
-
-
-def fits_float32(values: FloatArray) -> bool:
-    """Return whether 32 bits hold all values; not so the coordinate of missing ones."""
-    return bool(max(-values.min(), values.max()) < MAX_FLOAT32)
 
 
 def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | None:
@@ -390,33 +394,70 @@ class NeighbourScorer:
         # and kernels would be compiled for both.
         ordered = np.take(rows, self.bound.order, axis=1)
         sums = np.zeros((len(blocks), len(rows)), dtype=np.int64)
-        for block, of_block in zip(blocks, sums, strict=True):
+        for block in blocks:
             check_same_length(block, len(self.bound.order))
-            self._add(self.formula.accept(block), ordered, of_block)
+        blocks = [self.formula.accept(block) for block in blocks]
+        all_open = np.empty((0, rows.shape[1]), dtype=np.bool_)
+        is_stacked = [self._is_stacked(block) for block in blocks]
+        stacked = np.flatnonzero(is_stacked)
+        size = max(1, STACKED_VALUES // rows.shape[1])
+        for start in range(0, len(stacked), size):
+            some = stacked[start : start + size]
+            columns = [blocks[place].columns[0] for place in some]
+            sums[some] = self._score_columns(columns, ordered, all_open, self._rule())
+        for place in np.flatnonzero(~np.array(is_stacked)):
+            self._add(blocks[place], ordered, sums[place])
         return self.formula.offset + sums * self.formula.unit / len(self.bound.order)
 
+    def _rule(self, only_labels: bool = False) -> CountingRule:
+        """Return the rule for candidates that have labels only, or for others."""
+        has_labels = only_labels or self.bound.has_labels
+        return self.formula.rule._replace(max_radius=1.0 if has_labels else np.inf)
+
+    def _is_stacked(self, block: Block) -> bool:
+        """Return whether a candidate is scored together with others."""
+        is_number = block.feature_types[0] != "nominal"
+        return is_number and self.bound.strata is None and self._is_single(block)
+
+    def _is_single(self, block: Block) -> bool:
+        """Return whether the kernel for single columns takes a candidate."""
+        column, bound = block.columns[0], self.bound
+        needs_numeric = len(bound.numeric.joint.values) > 0 and column.feature_type != "nominal"
+        if len(block) > 1 or needs_numeric or not len(bound.ranks.rank):
+            return False
+        values, order = scaled(column, self.formula.scale), column.made(sort_order)
+        return bool(-MAX_FLOAT32 < values[order[0]] <= values[order[-1]] < MAX_FLOAT32)
+
+    def _score_columns(
+        self,
+        columns: Sequence[Column],
+        rows: NDArray[np.int32],
+        is_open: NDArray[np.bool_],
+        rule: CountingRule,
+    ) -> NDArray[np.int64]:
+        """Return the sums of weights of single columns."""
+        candidates = SingleColumns(
+            np.stack([scaled(column, self.formula.scale) for column in columns]),
+            np.stack([column.made(sort_order) for column in columns]),
+        )
+        bound = self.bound
+        return score_continuous(candidates, rows, is_open, bound.spaces, bound.ranks, rule)
+
     def _add(self, block: Block, rows: NDArray[np.int32], sums: NDArray[np.int64]) -> None:
-        """Add the weights of all counts, in units of the formula, by the fastest kernel."""
-        bound, rule, n_samples = self.bound, self.formula.rule, rows.shape[1]
+        """Add the weights of all counts of a candidate, in units of the formula."""
+        bound, n_samples = self.bound, rows.shape[1]
         only_labels = set(block.feature_types) == {"nominal"}
+        rule = self._rule(only_labels)
         if bound.only_labels and only_labels and bound.strata is not None:
             score_labels(block.codes(), rows, bound.strata, rule, sums)
             return
         candidate = to_candidate(block, self.formula.scale)
-        if only_labels or bound.has_labels:
-            rule = rule._replace(max_radius=1.0)
         is_open = np.empty((0, n_samples), dtype=np.bool_)
         if len(block) == 1 and bound.strata is not None:
             is_open = np.zeros(rows.shape, dtype=np.bool_)
             if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
                 return
-        needs_numeric = len(bound.numeric.joint.values) > 0 and not only_labels
-        if (
-            len(block) == 1
-            and bound.ranks is not None
-            and not needs_numeric
-            and fits_float32(candidate.sorted.ascending)
-        ):
-            score_continuous(candidate, rows, is_open, bound.spaces, bound.ranks, rule, sums)
+        if self._is_single(block):
+            sums += self._score_columns(block.columns, rows, is_open, rule)[0]
             return
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -21,7 +21,7 @@ from numba.np.arrayobj import make_array
 #: Permutations processed at a time. 16 was the fastest of 8, 16, 32 and 64.
 LANES = 16
 
-#: Ranks compared at a time in `count_in_interval`.
+#: Ranks compared at a time in `count_in_intervals`.
 WIDTH = 32
 
 INT = ir.IntType(64)
@@ -77,18 +77,27 @@ class Array:
         sample = self.number(index)
         return self.builder.sext(sample, INT) if sample.type.width < INT.width else sample
 
-    def address(self, row, width=LANES):
-        """Return the address of the vector of some row."""
-        start = self.builder.gep(self.data, [self.builder.mul(row, INT(width))])
+    def set_number(self, index, number):
+        """Store one number."""
+        self.builder.store(number, self.builder.gep(self.data, [index]))
+
+    def address(self, index, width):
+        """Return the address of the vector that begins at some number."""
+        start = self.builder.gep(self.data, [index])
         return self.builder.bitcast(start, ir.VectorType(self.element, width).as_pointer())
 
-    def row(self, row, width=LANES):
+    def vector(self, index, width):
+        """Load the vector that begins at some number."""
+        return self.builder.load(self.address(index, width), align=self.align)
+
+    def row(self, row):
         """Load the vector of some row."""
-        return self.builder.load(self.address(row, width), align=self.align)
+        return self.vector(self.builder.mul(row, INT(LANES)), LANES)
 
     def set_row(self, row, vector):
         """Store the vector of some row."""
-        self.builder.store(vector, self.address(row), align=self.align)
+        address = self.address(self.builder.mul(row, INT(LANES)), LANES)
+        self.builder.store(vector, address, align=self.align)
 
 
 class Counter:
@@ -147,14 +156,22 @@ def count_below(builder, limits, row, counts, distances):
 
 
 @generated()
-def count_groups_below(builder, limits, counts, ascending, n_groups):
-    """Count in every lane the groups of LANES sorted numbers that are all below its limit."""
-    limit, count = limits.row(INT(0)), Counter(builder, COUNTS)
-    with cgutils.for_range(builder, n_groups) as loop:
+def count_sorted_below(builder, limits, counts, ascending, n_groups):
+    """Count in every lane the sorted numbers below its limit, of `n_groups` times LANES.
+
+    Only one group of LANES numbers may hold both smaller ones and others: it is counted in full.
+    """
+    limit, groups = limits.row(INT(0)), Counter(builder, COUNTS)
+    with cgutils.for_range(builder, builder.sub(n_groups, INT(1))) as loop:
         last = builder.add(builder.mul(loop.index, INT(LANES)), INT(LANES - 1))
         number = _broadcast(builder, ascending.number(last))
-        count.add(builder.fcmp_ordered("<", number, limit))
-    counts.set_row(INT(0), count.value())
+        groups.add(builder.fcmp_ordered("<", number, limit))
+    counts.set_row(INT(0), groups.value())
+    with cgutils.for_range(builder, INT(LANES)) as loop:
+        first = builder.mul(counts.number(loop.index), INT(LANES))
+        threshold = _broadcast(builder, limits.number(loop.index))
+        below = builder.fcmp_ordered("<", ascending.vector(first, LANES), threshold)
+        counts.set_number(loop.index, builder.add(first, _count_true(builder, below)))
 
 
 @generated(returns=None)
@@ -225,9 +242,17 @@ def _insertion(builder, rows, k):
 
         yield insert
         return
-    registers = [cgutils.alloca_once_value(builder, rows.row(INT(t))) for t in range(k)]
+    kind = rows.row(INT(0)).type
+    # Distances sort as their bits, and processors have more units for minima of integers; but for
+    # those of 64 bits many have none.
+    bits = ir.VectorType(ir.IntType(32), LANES) if rows.align == 4 else kind
+    registers = [
+        cgutils.alloca_once_value(builder, builder.bitcast(rows.row(INT(t)), bits))
+        for t in range(k)
+    ]
 
     def insert_held(distance):
+        distance = builder.bitcast(distance, bits)
         for register in registers:
             old = builder.load(register)
             builder.store(_smaller(builder, distance, old), register)
@@ -235,7 +260,7 @@ def _insertion(builder, rows, k):
 
     yield insert_held
     for t, register in enumerate(registers):
-        rows.set_row(INT(t), builder.load(register))
+        rows.set_row(INT(t), builder.bitcast(builder.load(register), kind))
 
 
 # ------------------------------------------------------------------ ranks
@@ -266,24 +291,44 @@ def count_listed_in_interval(builder, intervals, counts, rank, samples, shortest
     counts.set_row(INT(1), count.value())
 
 
-@generated(returns=types.int64)
-def count_in_interval(builder, ranks, first, width):
-    """Count the ranks with ``first <= rank < first + width``."""
-    first, width = (builder.trunc(number, ranks.element) for number in (first, width))
-    firsts, widths = (_broadcast(builder, number, WIDTH) for number in (first, width))
-    n_vectors = builder.udiv(ranks.size, INT(WIDTH))
-    count = Counter(builder, firsts.type)
-    with cgutils.for_range(builder, n_vectors) as loop:
-        offset = builder.sub(ranks.row(loop.index, WIDTH), firsts)
-        count.add(builder.icmp_unsigned("<", offset, widths))
-    total = _call(builder, "vector.reduce.add", ranks.element, count.value())
-    total = cgutils.alloca_once_value(builder, builder.zext(total, INT))
-    done = builder.mul(n_vectors, INT(WIDTH))
-    with cgutils.for_range(builder, builder.sub(ranks.size, done)) as loop:
-        offset = builder.sub(ranks.number(builder.add(loop.index, done)), first)
-        inside = builder.zext(builder.icmp_unsigned("<", offset, width), INT)
-        builder.store(builder.add(builder.load(total), inside), total)
-    return builder.load(total)
+@generated()
+def count_in_intervals(builder, begin, end, first, last, counts, ranks, row_size):
+    """Count in every lane the ranks of a slice of its row that lie in its interval.
+
+    ``counts`` is the number of t with ``begin <= t < end`` and ``first <= ranks[lane, t] < last``.
+    Behind a slice, WIDTH more must be readable.
+    """
+    none, places = INT(0), ir.Constant(ir.VectorType(ranks.element, WIDTH), list(range(WIDTH)))
+    total = cgutils.alloca_once_value(builder, none)
+
+    def start_and_size(low, high, lane):
+        size = builder.sub(high.number(lane), low.number(lane))
+        is_empty = builder.icmp_signed("<", size, none)
+        return low.number(lane), builder.select(is_empty, none, size)
+
+    with cgutils.for_range(builder, INT(LANES)) as lanes:
+        start, size = start_and_size(begin, end, lanes.index)
+        start = builder.add(start, builder.mul(lanes.index, row_size))
+        lowest, width = (
+            _broadcast(builder, builder.trunc(number, ranks.element), WIDTH)
+            for number in start_and_size(first, last, lanes.index)
+        )
+
+        def add(vector, is_used=None):
+            index = builder.add(start, builder.mul(vector, INT(WIDTH)))
+            offset = builder.sub(ranks.vector(index, WIDTH), lowest)
+            inside = builder.icmp_unsigned("<", offset, width)
+            inside = inside if is_used is None else builder.and_(inside, is_used)
+            more = _count_true(builder, inside)
+            builder.store(builder.add(builder.load(total), more), total)
+
+        builder.store(none, total)
+        n_whole = builder.udiv(size, INT(WIDTH))
+        with cgutils.for_range(builder, n_whole) as loop:
+            add(loop.index)
+        rest = builder.trunc(builder.urem(size, INT(WIDTH)), ranks.element)
+        add(n_whole, builder.icmp_unsigned("<", places, _broadcast(builder, rest, WIDTH)))
+        counts.set_number(lanes.index, builder.load(total))
 
 
 # ------------------------------------------------------------------ vectors
@@ -305,14 +350,25 @@ def _largest(builder, vector):
     return _call(builder, "vector.reduce.fmax", reduced, vector, fastmath=("nnan",))
 
 
+def _count_true(builder, hits):
+    """Return how many of a vector of true or false are true."""
+    bits = builder.bitcast(hits, ir.IntType(hits.type.count))
+    return builder.zext(builder.ctpop(bits), INT)
+
+
 def _smaller(builder, a, b):
     """Return the smaller number of each lane."""
-    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+    return builder.select(_less(builder, a, b), a, b)
 
 
 def _larger(builder, a, b):
     """Return the larger number of each lane."""
-    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+    return builder.select(_less(builder, b, a), a, b)
+
+
+def _less(builder, a, b):
+    is_integer = isinstance(a.type.element, ir.IntType)
+    return (builder.icmp_signed if is_integer else builder.fcmp_ordered)("<", a, b)
 
 
 def _broadcast(builder, number, width=LANES):

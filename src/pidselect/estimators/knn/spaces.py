@@ -51,8 +51,8 @@ class NeighbourLists(NamedTuple):
     radius: FloatArray
 
 
-class RankedSpace(NamedTuple):
-    """A space by ranks: ``rank[column, sample]`` is the number of smaller values in a column."""
+class RankedColumns(NamedTuple):
+    """Columns by ranks: ``rank[column, sample]`` is the number of smaller values in a column."""
 
     ascending: FloatArray  # (n_columns, n_samples): sorted values
     rank: NDArray[Any]
@@ -93,16 +93,18 @@ def bounding_boxes(space: Space) -> BoundingBoxes:
     )
 
 
-def rank_space(space: Space, rank_type: type[np.unsignedinteger] | None = None) -> RankedSpace:
+def rank_columns(
+    values: FloatArray, rank_type: type[np.unsignedinteger] | None = None
+) -> RankedColumns:
     """Rank each column, by the smallest type that holds all ranks or the stated one."""
-    n_columns, n_samples = space.values.shape
+    n_columns, n_samples = values.shape
     if rank_type is None:
         rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
-    ascending = np.sort(space.values, axis=1)
+    ascending = np.sort(values, axis=1)
     rank = np.empty((n_columns, n_samples), dtype=rank_type)
     for column in range(n_columns):
-        rank[column] = np.searchsorted(ascending[column], space.values[column])
-    return RankedSpace(ascending, rank)
+        rank[column] = np.searchsorted(ascending[column], values[column])
+    return RankedColumns(ascending, rank)
 
 
 def sort_column(values: FloatArray) -> SortedColumn:

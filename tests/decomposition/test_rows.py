@@ -1,4 +1,4 @@
-"""Sums of a fixed order, the same wherever they are compiled."""
+"""Operations on rows, and sums of a fixed order: the same wherever they are compiled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,63 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from pidselect.decomposition import broja_certificate, broja_interior_point, broja_newton
-from pidselect.decomposition.dot_product import dot, four_dots
+from pidselect.decomposition.rows import (
+    add_product,
+    add_product_sum,
+    assign,
+    assign_product,
+    divide,
+    dot,
+    four_dots,
+    invert,
+    multiply,
+    subtract_product,
+)
+
+
+@njit
+def operate(out, x, y, number):
+    assign(out[0], number)
+    assign(out[1], x)
+    multiply(out[2], x)
+    divide(out[3], x)
+    assign_product(out[4], x, number)
+    add_product(out[5], x, y)
+    subtract_product(out[6], x, number)
+    add_product_sum(out[7], x, number, y)
+    invert(out[8])
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 64, 125])
+def test_operations_change_the_entries_of_the_first_row(size):
+    rng = np.random.default_rng(size)
+    rows, x, y = rng.normal(size=(9, size)), rng.normal(size=size), rng.normal(size=size + 3)
+    old, number = rows.copy(), 0.7
+    operate(rows, x, y, number)
+    z = y[:size]
+    expected = [
+        np.full(size, number),
+        x,
+        old[2] * x,
+        old[3] / x,
+        x * number,
+        old[5] + x * z,
+        old[6] - x * number,
+        old[7] + x * (number + z),
+        np.where(old[8] > 0, 1 / old[8], 0),
+    ]
+    assert (rows == expected).all()
+
+
+@njit
+def multiply_all(out, x):
+    multiply(out, x)
+
+
+def test_operations_take_arrays_of_any_shape():
+    out, factors = np.full((2, 3, 4), 2.0), np.arange(24.0).reshape(2, 3, 4)
+    multiply_all(out, factors)
+    assert (out == 2.0 * factors).all()
 
 
 @njit
