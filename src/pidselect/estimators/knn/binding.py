@@ -169,6 +169,11 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
     return Space(values, max_distances(block))
 
 
+def has_only_labels(block: Block) -> bool:
+    """Return whether all columns of a block have labels."""
+    return set(block.feature_types) == {"nominal"}
+
+
 def to_candidate(block: Block, scale: Scale) -> Candidate:
     """Return the scaled samples of a candidate, sorted by its first column."""
     columns = [scaled(column, scale) for column in block.columns]
@@ -397,16 +402,21 @@ class NeighbourScorer:
         for block in blocks:
             check_same_length(block, len(self.bound.order))
         blocks = [self.formula.accept(block) for block in blocks]
-        all_open = np.empty((0, rows.shape[1]), dtype=np.bool_)
-        is_stacked = [self._is_stacked(block) for block in blocks]
-        stacked = np.flatnonzero(is_stacked)
+        singles = [self._to_single_column(block) for block in blocks]
+        stacked = [
+            place
+            for place, block in enumerate(blocks)
+            if singles[place] and self.bound.strata is None and not has_only_labels(block)
+        ]
         size = max(1, STACKED_VALUES // rows.shape[1])
+        all_open = np.empty((0, rows.shape[1]), dtype=np.bool_)
+        spaces = self.bound.spaces, self.bound.ranks, self._rule()
         for start in range(0, len(stacked), size):
             some = stacked[start : start + size]
-            columns = [blocks[place].columns[0] for place in some]
-            sums[some] = self._score_columns(columns, ordered, all_open, self._rule())
-        for place in np.flatnonzero(~np.array(is_stacked)):
-            self._add(blocks[place], ordered, sums[place])
+            together = map(np.concatenate, zip(*(singles[place] for place in some), strict=True))
+            sums[some] = score_continuous(SingleColumns(*together), ordered, all_open, *spaces)
+        for place in set(range(len(blocks))).difference(stacked):
+            self._add(blocks[place], singles[place], ordered, sums[place])
         return self.formula.offset + sums * self.formula.unit / len(self.bound.order)
 
     def _rule(self, only_labels: bool = False) -> CountingRule:
@@ -414,50 +424,38 @@ class NeighbourScorer:
         has_labels = only_labels or self.bound.has_labels
         return self.formula.rule._replace(max_radius=1.0 if has_labels else np.inf)
 
-    def _is_stacked(self, block: Block) -> bool:
-        """Return whether a candidate is scored together with others."""
-        is_number = block.feature_types[0] != "nominal"
-        return is_number and self.bound.strata is None and self._is_single(block)
-
-    def _is_single(self, block: Block) -> bool:
-        """Return whether the kernel for single columns takes a candidate."""
-        column, bound = block.columns[0], self.bound
-        needs_numeric = len(bound.numeric.joint.values) > 0 and column.feature_type != "nominal"
+    def _to_single_column(self, block: Block) -> SingleColumns | tuple[()]:
+        """Return a candidate for the kernel for single columns; empty if it is for another one."""
+        bound, column = self.bound, block.columns[0]
+        needs_numeric = len(bound.numeric.joint.values) > 0 and not has_only_labels(block)
         if len(block) > 1 or needs_numeric or not len(bound.ranks.rank):
-            return False
+            return ()
         values, order = scaled(column, self.formula.scale), column.made(sort_order)
-        return bool(-MAX_FLOAT32 < values[order[0]] <= values[order[-1]] < MAX_FLOAT32)
+        if not -MAX_FLOAT32 < values[order[0]] <= values[order[-1]] < MAX_FLOAT32:
+            return ()
+        return SingleColumns(values[np.newaxis], order[np.newaxis])
 
-    def _score_columns(
+    def _add(
         self,
-        columns: Sequence[Column],
+        block: Block,
+        single: SingleColumns | tuple[()],
         rows: NDArray[np.int32],
-        is_open: NDArray[np.bool_],
-        rule: CountingRule,
-    ) -> NDArray[np.int64]:
-        """Return the sums of weights of single columns."""
-        candidates = SingleColumns(
-            np.stack([scaled(column, self.formula.scale) for column in columns]),
-            np.stack([column.made(sort_order) for column in columns]),
-        )
-        bound = self.bound
-        return score_continuous(candidates, rows, is_open, bound.spaces, bound.ranks, rule)
-
-    def _add(self, block: Block, rows: NDArray[np.int32], sums: NDArray[np.int64]) -> None:
+        sums: NDArray[np.int64],
+    ) -> None:
         """Add the weights of all counts of a candidate, in units of the formula."""
-        bound, n_samples = self.bound, rows.shape[1]
-        only_labels = set(block.feature_types) == {"nominal"}
+        bound, only_labels, n_samples = self.bound, has_only_labels(block), rows.shape[1]
         rule = self._rule(only_labels)
         if bound.only_labels and only_labels and bound.strata is not None:
             score_labels(block.codes(), rows, bound.strata, rule, sums)
             return
-        candidate = to_candidate(block, self.formula.scale)
         is_open = np.empty((0, n_samples), dtype=np.bool_)
         if len(block) == 1 and bound.strata is not None:
             is_open = np.zeros(rows.shape, dtype=np.bool_)
+            candidate = to_candidate(block, self.formula.scale)
             if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
                 return
-        if self._is_single(block):
-            sums += self._score_columns(block.columns, rows, is_open, rule)[0]
+        if single:
+            sums += score_continuous(single, rows, is_open, bound.spaces, bound.ranks, rule)[0]
             return
+        candidate = to_candidate(block, self.formula.scale)
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -56,7 +56,7 @@ from pidselect.estimators.knn.spaces import (
 from pidselect.jit import njit
 
 #: Bytes of batches processed together, about, and of one sample of a permutation.
-BATCH_BYTES, SAMPLE_BYTES = 2**23, 12
+BATCH_BYTES, SAMPLE_BYTES = 2**23, 8
 
 #: Samples of which the lists stay in the cache.
 CACHED_SAMPLES = 16
@@ -71,6 +71,10 @@ ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
 MAX_FLOAT32 = 1e30
 
 
+#: More than the number of lanes.
+TIED_IN_JOINT = 2 * LANES
+
+
 class SingleColumns(NamedTuple):
     """Candidates of one column each: values and order, (n_candidates, n_samples)."""
 
@@ -83,7 +87,6 @@ class SurrogateBatch32(NamedTuple):
 
     x: NDArray[np.float32]  # (n_samples, lanes)
     level: NDArray[Any]  # (n_samples, lanes): of each sample
-    sample: NDArray[np.int32]  # (lanes, n_samples): by rank
     level_by_sample: NDArray[Any]  # (lanes, n_samples): `level`, transposed
     level_by_given: NDArray[Any]  # (lanes, n_samples + WIDTH): sorted by S, if one column
 
@@ -98,8 +101,7 @@ class GridIndexes(NamedTuple):
 class Workspace32(NamedTuple):
     """Buffers reused for every sample; arrays are by lane unless stated."""
 
-    observed_rank: NDArray[np.int32]  # (n_samples,): of each sample in x, without a permutation
-    observed_level: NDArray[Any]  # (n_samples,)
+    observed: NDArray[Any]  # (n_samples,): the level of each sample without a permutation
     nearest: NDArray[np.float32]  # (k, lanes): the smallest distances, ascending
     exact: FloatArray  # (k,): the same for one lane, exactly
     here: FloatArray  # value of the sample
@@ -116,7 +118,8 @@ class Workspace32(NamedTuple):
     in_all: NDArray[np.int64]  # count in (x, y, S)
     in_given: NDArray[np.int64]  # count in S
     counts: NDArray[np.int64]  # count in (x, S)
-    sums: NDArray[np.int64]  # sum of weights
+    added: NDArray[np.int64]  # sum of weights of the sample
+    sums: NDArray[np.int64]  # of all samples
     interval: NDArray[Any]  # (2, lanes): start and length of the interval of x
     listed: NDArray[Any]  # (2, lanes): listed samples to count, and those in the interval
     is_near: NDArray[Any]  # (n_samples,): 1 where a sample is near, else 0
@@ -126,9 +129,8 @@ def new_workspace(n_samples: int, k: int, level_type: type[np.unsignedinteger]) 
     """Allocate the buffers."""
     here, low, high, limit = np.empty((4, LANES))
     is_counted, first, last, begin, end = np.empty((5, LANES), dtype=np.int64)
-    in_joint, in_all, in_given, counts, sums = np.empty((5, LANES), dtype=np.int64)
+    in_joint, in_all, in_given, counts, added, sums = np.empty((6, LANES), dtype=np.int64)
     return Workspace32(
-        np.empty(n_samples, dtype=np.int32),
         np.empty(n_samples, dtype=level_type),
         np.empty((k, LANES), dtype=np.float32),
         np.empty(k),
@@ -146,6 +148,7 @@ def new_workspace(n_samples: int, k: int, level_type: type[np.unsignedinteger]) 
         in_all,
         in_given,
         counts,
+        added,
         sums,
         np.empty((2, LANES), dtype=level_type),
         np.empty((2, LANES), dtype=level_type),
@@ -172,7 +175,6 @@ def score_continuous(
     batches = SurrogateBatch32(
         np.empty((n_batches, n_samples, LANES), dtype=np.float32),
         np.empty((n_batches, n_samples, LANES), dtype=level_type),
-        np.empty((n_batches, LANES, n_samples), dtype=np.int32),
         np.empty((n_batches, LANES, n_samples), dtype=level_type),
         np.empty((n_batches, LANES, n_samples + WIDTH if len(given) else 0), dtype=level_type),
     )
@@ -190,43 +192,33 @@ def sum_continuous(candidates, rows, is_open, spaces, ranks, rule, grids, batche
     of_given = fill_grid(grids.given)
     for c in range(sums.shape[0]):
         values = candidates.values[c]
-        of_x = _fill_levels(values, candidates.order[c], grids.x, work)
-        of_values = GridIndexes(of_x, of_given)
+        of_values = GridIndexes(_fill_x(values, candidates.order[c], grids.x, work), of_given)
         for start in range(0, n_rows, n_batches * LANES):
             end = min(start + n_batches * LANES, n_rows)
             for first in range(start, end, LANES):
                 batch = _batch(batches, (first - start) // LANES)
-                _fill(values, rows[first : first + LANES], spaces, work, batch)
+                _fill(values, rows[first : first + LANES], spaces, work.observed, batch)
             # Lists of a few samples stay in the cache for all batches.
             for some in range(0, n_samples, CACHED_SAMPLES):
                 for first in range(start, end, LANES):
                     batch = _batch(batches, (first - start) // LANES)
                     work.sums[:] = 0
                     for i in range(some, min(some + CACHED_SAMPLES, n_samples)):
-                        if has_fewer_within(rule.max_radius, spaces.joint_lists, rule.k, i):
-                            continue
-                        if not _set_open(is_open, first, i, work.is_counted):
-                            continue
-                        n_scanned = _find_nearest(batch, spaces, rule, i, work)
-                        radius = spaces.joint_lists.radius[i]
-                        if not _set_bounds(of_x.values, batch.level[i], radius, rule, work):
-                            continue
-                        _find_limits(batch, of_values, spaces, ranks, rule, (i, n_scanned), work)
-                        _count_given(batch, of_values, spaces, ranks, rule, i, work)
+                        if _set_open(is_open, first, spaces, rule, i, work):
+                            _add_sample(batch, of_values, spaces, ranks, rule, i, work)
                     for lane in range(min(LANES, n_rows - first)):
                         sums[c, first + lane] += work.sums[lane]
 
 
 @njit(**INLINE)
-def _fill_levels(values, order, grid, work):
-    """Set the ranks and the levels of a candidate; return its grid index."""
+def _fill_x(values, order, grid, work):
+    """Return the grid index of a candidate; write the level of each sample."""
     for rank in range(order.size):
-        work.observed_rank[order[rank]] = rank
         grid.values[PADDING + rank] = values[order[rank]]
     filled = fill_grid(grid)
     for level in range(filled.rank.size - 1):
         for rank in range(filled.rank[level], filled.rank[level + 1]):
-            work.observed_level[order[rank]] = level
+            work.observed[order[rank]] = level
     return filled
 
 
@@ -236,36 +228,46 @@ def _batch(batches, place):
     return SurrogateBatch32(
         batches.x[place],
         batches.level[place],
-        batches.sample[place],
         batches.level_by_sample[place],
         batches.level_by_given[place],
     )
 
 
 @njit(**INLINE)
-def _fill(values, rows, spaces, work, batch):
+def _fill(values, rows, spaces, observed, batch):
     """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
     for lane in range(LANES):
         row, levels = rows[min(lane, rows.shape[0] - 1)], batch.level_by_sample[lane]
         for i in range(row.size):
             batch.x[i, lane] = values[row[i]]
-            batch.level[i, lane] = levels[i] = work.observed_level[row[i]]
-            batch.sample[lane, work.observed_rank[row[i]]] = i
+            batch.level[i, lane] = levels[i] = observed[row[i]]
         for t in range(spaces.given_sorted.sample.size):
             batch.level_by_given[lane, t] = levels[spaces.given_sorted.sample[t]]
 
 
 @njit(**INLINE)
-def _set_open(is_open, start, i, is_counted):
+def _set_open(is_open, start, spaces, rule, i, work):
     """Set in which lanes a sample is to be counted; return whether it is in any."""
-    if is_open.shape[0] == 0:
-        is_counted[:] = 1
-        return True
-    some = 0
-    for lane in range(LANES):
-        is_counted[lane] = int(is_open[min(start + lane, is_open.shape[0] - 1), i])
-        some += is_counted[lane]
+    if has_fewer_within(rule.max_radius, spaces.joint_lists, rule.k, i):
+        return False
+    work.is_counted[:] = 1
+    some = LANES
+    if is_open.shape[0] > 0:
+        for lane in range(LANES):
+            work.is_counted[lane] = int(is_open[min(start + lane, is_open.shape[0] - 1), i])
+            some += work.is_counted[lane] - 1
     return some > 0
+
+
+@njit(**INLINE)
+def _add_sample(batch, grids, spaces, ranks, rule, i, work):
+    """Add the weights of the counts of a sample."""
+    n_scanned = _find_nearest(batch, spaces, rule, i, work)
+    if _set_bounds(grids.x.values, batch.level[i], spaces.joint_lists.radius[i], rule, work):
+        _find_limits(batch, grids, spaces, ranks, rule, (i, n_scanned), work)
+        _count_given(batch, grids, spaces, ranks, rule, i, work)
+        for lane in range(LANES):
+            work.sums[lane] += work.is_counted[lane] * work.added[lane]
 
 
 @njit(**INLINE)
@@ -297,57 +299,56 @@ def _set_bounds(x, levels, list_radius, rule, work):
 
     Return whether the distance may be less than the maximum radius in any.
     """
-    kth, here, low, high, some = work.nearest[-1], work.here, work.low, work.high, 0
+    kth, here, low, high = work.nearest[-1], work.here, work.low, work.high
     for lane in range(LANES):
         value, about = x[PADDING_ + levels[lane]], np.float64(kth[lane])
         here[lane] = value
         error = ROUNDING * (2.0 * abs(value) + 4.0 * about) + SUBNORMAL
-        least = max(about - error, 0.0) if about < np.inf else 0.0  # fewer than k are listed
-        low[lane], high[lane] = least, about + error
-        work.is_counted[lane] &= int(min(least, list_radius) < rule.max_radius)
+        # Fewer than k may be listed.
+        low[lane] = max(about - error, 0.0) if about < np.inf else 0.0
+        high[lane] = about + error
+    if rule.max_radius == np.inf:
+        return True
+    some = 0
+    for lane in range(LANES):
+        work.is_counted[lane] &= int(min(low[lane], list_radius) < rule.max_radius)
         some += work.is_counted[lane]
     return some > 0
 
 
 @njit(**INLINE)
 def _find_limits(batch, grids, spaces, ranks, rule, point, work):
-    """Find every lane's limit and interval of x, and subtract the weight of its count in (y, S).
+    """Find every lane's limit and interval of x; set the negative weight of its count in (y, S).
 
     Without `strict`, add the weight of the count in (x, y, S).
     """
     i, n_scanned = point
-    lists, is_counted, in_joint, in_all = (
-        spaces.joint_lists,
-        work.is_counted,
-        work.in_joint,
-        work.in_all,
-    )
+    lists, weight, added, in_joint = spaces.joint_lists, rule.weight, work.added, work.in_joint
     distance, radius = lists.distance[i], lists.radius[i]
     # Those behind the scanned ones are not below a bound: whole groups take less time.
     _count_sorted(distance[: -(-n_scanned // LANES) * LANES], work.low, in_joint)
     find_intervals(grids.x, work.here, work.low, work.first, work.last)
-    has_ties, has_joint_ties = _resolve_limits(grids.x.values, distance, radius, rule, work)
-    if has_joint_ties:
+    n_tied = _resolve_limits(grids.x.values, distance, radius, rule, work)
+    if n_tied >= TIED_IN_JOINT:
         _count_joint_ties(distance, n_scanned, rule, work)
-    # Otherwise one sample is at the distance of the k-th neighbour.
-    has_ties |= grids.x.rank.size <= batch.level.shape[0]
+    # Without ties one sample is at the distance of the k-th neighbour, and k are counted.
+    has_ties = n_tied > 0 or grids.x.rank.size <= batch.level.shape[0]
+    is_beyond = False
     for lane in range(LANES):
-        in_all[lane] = rule.k
         if work.is_ambiguous[lane]:
+            _resolve_exactly(batch, grids, spaces, rule, (i, lane), work)
             has_ties = True
-            _resolve_exactly(batch, grids, spaces, ranks, rule, (i, lane), work)
-        if is_counted[lane] == 0:
+            is_beyond |= work.limit[lane] > radius
+        if work.is_counted[lane] == 0:
             work.limit[lane], in_joint[lane] = 0.0, 0
             work.first[lane] = work.last[lane] = 0
-        work.interval[0, lane] = work.first[lane]
-        work.interval[1, lane] = max(work.last[lane] - work.first[lane], 0)
-    if has_ties and not rule.strict:
-        _count_listed(batch.level, lists.sample[i], radius, in_joint, in_all, work)
+    if is_beyond or (has_ties and not rule.strict):
+        _count_near(batch, lists, spaces, ranks, (i, 0), in_joint, work.in_all, work)
     for lane in range(LANES):
-        added = -rule.weight[in_joint[lane]]
-        if not rule.strict:
-            added += rule.weight[in_all[lane]]
-        work.sums[lane] += is_counted[lane] * added
+        added[lane] = -weight[in_joint[lane]]
+    if not rule.strict:
+        for lane in range(LANES):
+            added[lane] += weight[work.in_all[lane] if has_ties else rule.k]
 
 
 @njit(**INLINE)
@@ -355,12 +356,12 @@ def _resolve_limits(x, distance, radius, rule, work):
     """Set exact limits where only one distance lies within the bounds; mark others as ambiguous.
 
     Possible ones are adjacent to those certainly nearer: on either side in x, or next in (y, S).
-    All are evaluated, since branches would be mispredicted. Return whether several samples may be
-    at such a distance, and whether several are in (y, S).
+    All are evaluated, since branches would be mispredicted. Return 0 if only one sample is
+    at such a distance, and TIED_IN_JOINT or more if several are in (y, S).
     """
     here, limit, first, last = work.here, work.limit, work.first, work.last
     in_joint, is_ambiguous, is_counted = work.in_joint, work.is_ambiguous, work.is_counted
-    end, n_tied, n_tied_in_joint = distance.size - 1, 0, 0
+    end, n_tied = distance.size - 1, 0
     for lane in range(LANES):
         value, high = here[lane], work.high[lane]
         left_level, right_level = np.uint64(first[lane]), np.uint64(last[lane])
@@ -374,21 +375,20 @@ def _resolve_limits(x, distance, radius, rule, work):
         exact = min(left, right, joint)
         at_left, at_right, at_joint = int(left == exact), int(right == exact), int(joint == exact)
         at_next = int(next_joint == exact)
+        n_exact = at_left + at_right + at_joint + at_next
         n_close = int(left <= high) + int(right <= high) + int(joint <= high)
-        n_close += int(next_left <= high) + int(next_right <= high) + int(next_joint <= high)
-        # More are close than are at the exact distance.
-        is_open = int(exact > high) | int(n_close > at_left + at_right + at_joint + at_next)
-        is_ambiguous[lane] = is_counted[lane] & (is_open | int(high >= radius))
+        n_close += int(next_joint <= high) + int(min(next_left, next_right) <= high)
+        is_open = int(exact > high) | int(n_close > n_exact) | int(high >= radius)
+        is_ambiguous[lane] = is_counted[lane] & is_open
         is_counted[lane] &= int(exact < rule.max_radius)
-        n_tied += int(at_left + at_right + at_joint + at_next > 1)
-        n_tied_in_joint += at_next
+        n_tied += int(n_exact > 1) + TIED_IN_JOINT * at_next
         if not rule.strict:
             exact = np.nextafter(exact, np.inf)
             first[lane] -= at_left
             last[lane] += at_right
             in_joint[lane] += at_joint
         limit[lane] = exact
-    return n_tied > 0, n_tied_in_joint > 0
+    return n_tied
 
 
 @njit(**INNER)
@@ -409,24 +409,16 @@ def _count_joint_ties(distance, n_scanned, rule, work):
 
 
 @njit(**INLINE)
-def _resolve_exactly(batch, grids, spaces, ranks, rule, which, work):
-    """Compute an ambiguous lane by exact distances."""
+def _resolve_exactly(batch, grids, spaces, rule, which, work):
+    """Compute the limit of an ambiguous lane by exact distances, and count in listed (y, S)."""
     i, lane = which
-    lists = spaces.joint_lists
-    radius = _exact_radius(batch, grids.x, spaces, rule, which, work)
+    radius = _exact_radius(batch, grids.x.values, spaces, which, work)
     work.is_counted[lane] = int(radius < rule.max_radius)
-    if radius >= rule.max_radius:
-        return
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
     value = grids.x.values[PADDING_ + batch.level[i, lane]]
     first, last = find_interval(grids.x, value, limit)
     work.limit[lane], work.first[lane], work.last[lane] = limit, first, last
-    if limit <= lists.radius[i]:
-        work.in_joint[lane] = count_less(limit, lists.distance[i])
-        return
-    work.in_joint[lane], work.in_all[lane] = _count_in_box(
-        batch.level_by_sample[lane], spaces, ranks, 0, which, work
-    )
+    work.in_joint[lane] = count_less(limit, spaces.joint_lists.distance[i])
 
 
 @njit(**INNER)
@@ -445,60 +437,46 @@ def _count_sorted(ascending, limits, counts):
 
 
 @njit(**INLINE)
-def _exact_radius(batch, grid, spaces, rule, which, work):
-    """Return the exact distance of one lane's k-th neighbour, or infinity from max_radius on."""
+def _exact_radius(batch, x, spaces, which, work):
+    """Return the exact distance of one lane's k-th neighbour."""
     i, lane = which
-    x, lists, nearest = grid.values, spaces.joint_lists, work.exact
-    level = np.int64(batch.level[i, lane])
-    k, here = nearest.size, x[PADDING + level]
+    lists, nearest, levels = spaces.joint_lists, work.exact, batch.level_by_sample[lane]
+    low, high, farthest = work.low[lane], work.high[lane], nearest.size - 1
+    here = x[PADDING_ + levels[i]]
     nearest[:] = np.inf
     for t in range(lists.sample.shape[1]):
-        if max(lists.distance[i, t], work.low[lane]) >= min(nearest[k - 1], lists.radius[i]):
+        if max(lists.distance[i, t], low) >= min(nearest[farthest], lists.radius[i]):
             break
-        step = abs(x[PADDING_ + batch.level[lists.sample[i, t], lane]] - here)
+        step = abs(x[PADDING_ + levels[lists.sample[i, t]]] - here)
         insert(max(step, lists.distance[i, t]), nearest)
-    if nearest[k - 1] <= lists.radius[i]:
-        return nearest[k - 1]
-    if lists.radius[i] >= rule.max_radius:
-        return np.inf
-    nearest[:] = np.inf
-    below, above = level, level + 1
-    while True:
-        down, up = here - x[PADDING + below], x[PADDING + above] - here
-        step = min(down, up)
-        if step >= min(nearest[k - 1], rule.max_radius):
-            return nearest[k - 1]
-        if down <= up:
-            level = below
-            below -= 1
-        else:
-            level = above
-            above += 1
-        for rank in range(grid.rank[level], grid.rank[level + 1]):
-            j = batch.sample[lane, rank]
-            if j != i:
+    if nearest[farthest] > lists.radius[i]:
+        nearest[:] = np.inf
+        for j in range(levels.size):
+            step = abs(x[PADDING_ + levels[j]] - here)
+            if step <= high and step < nearest[farthest] and j != i:
                 base = point_distance(spaces.joint_points, spaces.joint.max_distance, i, j)
                 insert(max(step, base), nearest)
+    return nearest[farthest]
 
 
 @njit(**INLINE)
 def _count_given(batch, grids, spaces, ranks, rule, i, work):
     """Add the weights of the counts in S, and subtract those of the counts in (x, S)."""
-    weight, sums, first, last = rule.weight, work.sums, work.first, work.last
-    in_given, counts, is_counted = work.in_given, work.counts, work.is_counted
+    weight, added, first, last = rule.weight, work.added, work.first, work.last
+    in_given, counts, rank = work.in_given, work.counts, grids.x.rank
     if spaces.given.max_distance.size == 0:
         for lane in range(LANES):
-            in_x = grids.x.rank[max(last[lane], first[lane])] - grids.x.rank[first[lane]] - 1
-            added = weight[weight.size - 1] - weight[max(in_x, 0)]
-            sums[lane] += is_counted[lane] * added
+            in_x = rank[last[lane]] - rank[first[lane]] - 1
+            added[lane] += weight[weight.size - 1] - weight[max(in_x, 0)]
         return
     if spaces.given_sorted.ascending.size > 0:
         _count_in_sorted_given(batch.level_by_given, grids.given, spaces.given.values[0, i], work)
     else:
-        _count_near_given(batch, spaces, ranks, i, work)
+        lists, first_column = spaces.given_lists, ranks.rank.shape[0] - spaces.given.values.shape[0]
+        _count_sorted(lists.distance[i], work.limit, in_given)
+        _count_near(batch, lists, spaces, ranks, (i, first_column), in_given, counts, work)
     for lane in range(LANES):
-        added = weight[in_given[lane]] - weight[counts[lane]]
-        sums[lane] += is_counted[lane] * added
+        added[lane] += weight[in_given[lane]] - weight[counts[lane]]
 
 
 @njit(**INLINE)
@@ -517,46 +495,40 @@ def _count_in_sorted_given(level_by_given, grid, value, work):
         counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
 
 
-@njit(**INLINE)
-def _count_near_given(batch, spaces, ranks, i, work):
-    """Count in S and in (x, S) by the lists of S, or by ranks where these end too early."""
-    lists, limit, in_given, counts = spaces.given_lists, work.limit, work.in_given, work.counts
-    _count_sorted(lists.distance[i], limit, in_given)
-    _count_listed(batch.level, lists.sample[i], lists.radius[i], in_given, counts, work)
-    first_column = ranks.rank.shape[0] - spaces.given.max_distance.size
+@njit(**INNER)
+def _count_near(batch, lists, spaces, ranks, point, near, both, work):
+    """Count in every lane the samples near in x as well, by lists of the columns from one on.
+
+    Each lane's first ``near`` listed samples are near in these columns. Where its limit is beyond
+    the list radius, both numbers are counted by ranks.
+    """
+    i, first_column = point
+    samples, radius, limit = lists.sample[i], lists.radius[i], work.limit
+    interval, listed, shortest, longest = work.interval, work.listed, samples.size, 0
     for lane in range(LANES):
-        if limit[lane] > lists.radius[i]:
-            in_given[lane], counts[lane] = _count_in_box(
-                batch.level_by_sample[lane], spaces, ranks, first_column, (i, lane), work
+        interval[0, lane] = work.first[lane]
+        interval[1, lane] = max(work.last[lane] - work.first[lane], 0)
+        size = near[lane] if limit[lane] <= radius else 0
+        listed[0, lane] = size
+        shortest, longest = min(shortest, size), max(longest, size)
+    count_listed_in_interval(interval, listed, batch.level, samples[:longest], shortest)
+    for lane in range(LANES):
+        both[lane] = listed[1, lane]
+        if limit[lane] > radius:
+            near[lane], both[lane] = _count_in_box(
+                batch.level_by_sample[lane], spaces.joint, ranks, (i, first_column, lane), work
             )
 
 
 @njit(**INNER)
-def _count_listed(levels, samples, radius, sizes, counts, work):
-    """Count in every lane those of its first listed samples that are near in x.
-
-    Lanes whose limit is beyond the list radius are left as they are.
-    """
-    limit, listed, shortest, longest = work.limit, work.listed, samples.size, 0
-    for lane in range(LANES):
-        size = sizes[lane] if limit[lane] <= radius else 0
-        listed[0, lane] = size
-        shortest, longest = min(shortest, size), max(longest, size)
-    count_listed_in_interval(work.interval, listed, levels, samples[:longest], shortest)
-    for lane in range(LANES):
-        if limit[lane] <= radius:
-            counts[lane] = listed[1, lane]
-
-
-@njit(**INNER)
-def _count_in_box(levels, spaces, ranks, first_column, which, work):
-    """Return one lane's counts in (y, S), from a column on, and in that with x."""
-    i, lane = which
-    limit, is_near, near = work.limit[lane], work.is_near, 0
+def _count_in_box(levels, joint, ranks, which, work):
+    """Return one lane's counts in the columns of (y, S) from one on, and in these with x."""
+    i, first_column, lane = which
+    is_near, near = work.is_near, 0
     is_near[:] = 1
     for column in range(first_column, ranks.rank.shape[0]):
-        here = spaces.joint.values[column, i]
-        first, last = interval_around(ranks.ascending[column], here, limit)
+        here = joint.values[column, i]
+        first, last = interval_around(ranks.ascending[column], here, work.limit[lane])
         near = _keep_within(first, last, ranks.rank[column], is_near)
     both = _keep_within(work.first[lane], work.last[lane], levels, is_near)
     return max(near - 1, 0), max(both - 1, 0)  # without the sample itself
