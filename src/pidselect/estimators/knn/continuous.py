@@ -75,6 +75,10 @@ MAX_FLOAT32 = 1e30
 TIED_IN_JOINT = 2 * LANES
 
 
+#: The first column of (y, S); with a literal a function would be compiled once more.
+FIRST = np.int64(0)
+
+
 class SingleColumns(NamedTuple):
     """Candidates of one column each: values and order, (n_candidates, n_samples)."""
 
@@ -189,23 +193,40 @@ def score_continuous(
 def sum_continuous(candidates, rows, is_open, spaces, ranks, rule, grids, batches, work, sums):
     """Score all candidates in all permutations, LANES at a time."""
     n_batches, n_rows, n_samples = batches.x.shape[0], rows.shape[0], rows.shape[1]
-    of_given = fill_grid(grids.given)
+    lists, of_given = spaces.joint_lists, fill_grid(grids.given)
     for c in range(sums.shape[0]):
         values = candidates.values[c]
         of_values = GridIndexes(_fill_x(values, candidates.order[c], grids.x, work), of_given)
         for start in range(0, n_rows, n_batches * LANES):
             end = min(start + n_batches * LANES, n_rows)
-            for first in range(start, end, LANES):
-                batch = _batch(batches, (first - start) // LANES)
-                _fill(values, rows[first : first + LANES], spaces, work.observed, batch)
+            _fill(values, rows[start:end], spaces, work.observed, batches)
             # Lists of a few samples stay in the cache for all batches.
             for some in range(0, n_samples, CACHED_SAMPLES):
                 for first in range(start, end, LANES):
-                    batch = _batch(batches, (first - start) // LANES)
-                    work.sums[:] = 0
+                    place = (first - start) // LANES
+                    batch = SurrogateBatch32(
+                        batches.x[place],
+                        batches.level[place],
+                        batches.level_by_sample[place],
+                        batches.level_by_given[place],
+                    )
+                    for lane in range(LANES):
+                        work.sums[lane] = 0
                     for i in range(some, min(some + CACHED_SAMPLES, n_samples)):
-                        if _set_open(is_open, first, spaces, rule, i, work):
-                            _add_sample(batch, of_values, spaces, ranks, rule, i, work)
+                        if has_fewer_within(rule.max_radius, lists, rule.k, i):
+                            continue
+                        if not _set_open(is_open, first, i, work.is_counted):
+                            continue
+                        n_scanned = _find_nearest(batch, spaces, rule, i, work)
+                        if _set_bounds(
+                            of_values.x.values, batch.level[i], lists.radius[i], rule, work
+                        ):
+                            _find_limits(
+                                batch, of_values, spaces, ranks, rule, (i, n_scanned), work
+                            )
+                            _count_given(batch, of_values, spaces, ranks, rule, i, work)
+                            for lane in range(LANES):
+                                work.sums[lane] += work.is_counted[lane] * work.added[lane]
                     for lane in range(min(LANES, n_rows - first)):
                         sums[c, first + lane] += work.sums[lane]
 
@@ -223,51 +244,28 @@ def _fill_x(values, order, grid, work):
 
 
 @njit(**INLINE)
-def _batch(batches, place):
-    """Return one of several batches."""
-    return SurrogateBatch32(
-        batches.x[place],
-        batches.level[place],
-        batches.level_by_sample[place],
-        batches.level_by_given[place],
-    )
-
-
-@njit(**INLINE)
-def _fill(values, rows, spaces, observed, batch):
+def _fill(values, rows, spaces, observed, batches):
     """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
-    for lane in range(LANES):
-        row, levels = rows[min(lane, rows.shape[0] - 1)], batch.level_by_sample[lane]
+    for m in range(-(-rows.shape[0] // LANES) * LANES):
+        place, lane, row = m // LANES, m % LANES, rows[min(m, rows.shape[0] - 1)]
+        levels, by_given = batches.level_by_sample[place, lane], batches.level_by_given[place, lane]
         for i in range(row.size):
-            batch.x[i, lane] = values[row[i]]
-            batch.level[i, lane] = levels[i] = observed[row[i]]
+            batches.x[place, i, lane] = values[row[i]]
+            batches.level[place, i, lane] = levels[i] = observed[row[i]]
         for t in range(spaces.given_sorted.sample.size):
-            batch.level_by_given[lane, t] = levels[spaces.given_sorted.sample[t]]
+            by_given[t] = levels[spaces.given_sorted.sample[t]]
 
 
-@njit(**INLINE)
-def _set_open(is_open, start, spaces, rule, i, work):
+@njit(**INNER)
+def _set_open(is_open, start, i, is_counted):
     """Set in which lanes a sample is to be counted; return whether it is in any."""
-    if has_fewer_within(rule.max_radius, spaces.joint_lists, rule.k, i):
-        return False
-    work.is_counted[:] = 1
-    some = LANES
-    if is_open.shape[0] > 0:
-        for lane in range(LANES):
-            work.is_counted[lane] = int(is_open[min(start + lane, is_open.shape[0] - 1), i])
-            some += work.is_counted[lane] - 1
-    return some > 0
-
-
-@njit(**INLINE)
-def _add_sample(batch, grids, spaces, ranks, rule, i, work):
-    """Add the weights of the counts of a sample."""
-    n_scanned = _find_nearest(batch, spaces, rule, i, work)
-    if _set_bounds(grids.x.values, batch.level[i], spaces.joint_lists.radius[i], rule, work):
-        _find_limits(batch, grids, spaces, ranks, rule, (i, n_scanned), work)
-        _count_given(batch, grids, spaces, ranks, rule, i, work)
-        for lane in range(LANES):
-            work.sums[lane] += work.is_counted[lane] * work.added[lane]
+    n_open = LANES
+    for lane in range(LANES):
+        is_counted[lane] = 1
+        if is_open.shape[0] > 0 and not is_open[min(start + lane, is_open.shape[0] - 1), i]:
+            is_counted[lane] = 0
+            n_open -= 1
+    return n_open > 0
 
 
 @njit(**INLINE)
@@ -333,17 +331,20 @@ def _find_limits(batch, grids, spaces, ranks, rule, point, work):
         _count_joint_ties(distance, n_scanned, rule, work)
     # Without ties one sample is at the distance of the k-th neighbour, and k are counted.
     has_ties = n_tied > 0 or grids.x.rank.size <= batch.level.shape[0]
-    is_beyond = False
+    joint, is_beyond = (lists, spaces.joint_points, spaces.joint.max_distance), False
     for lane in range(LANES):
         if work.is_ambiguous[lane]:
-            _resolve_exactly(batch, grids, spaces, rule, (i, lane), work)
+            levels = batch.level_by_sample[lane]
+            _resolve_exactly(levels, grids.x, joint, rule, (i, lane), work)
             has_ties = True
             is_beyond |= work.limit[lane] > radius
         if work.is_counted[lane] == 0:
             work.limit[lane], in_joint[lane] = 0.0, 0
             work.first[lane] = work.last[lane] = 0
     if is_beyond or (has_ties and not rule.strict):
-        _count_near(batch, lists, spaces, ranks, (i, 0), in_joint, work.in_all, work)
+        _count_near(
+            batch, lists, ranks, spaces.joint.values, (i, FIRST), in_joint, work.in_all, work
+        )
     for lane in range(LANES):
         added[lane] = -weight[in_joint[lane]]
     if not rule.strict:
@@ -408,17 +409,33 @@ def _count_joint_ties(distance, n_scanned, rule, work):
             work.in_joint[lane] = up_to[lane]
 
 
-@njit(**INLINE)
-def _resolve_exactly(batch, grids, spaces, rule, which, work):
+@njit(**INNER)
+def _resolve_exactly(levels, grid, joint, rule, which, work):
     """Compute the limit of an ambiguous lane by exact distances, and count in listed (y, S)."""
     i, lane = which
-    radius = _exact_radius(batch, grids.x.values, spaces, which, work)
-    work.is_counted[lane] = int(radius < rule.max_radius)
+    lists, points, max_distance = joint
+    x, nearest, low, high = grid.values, work.exact, work.low[lane], work.high[lane]
+    here, farthest = x[PADDING_ + levels[i]], nearest.size - 1
+    distance, samples, list_radius = lists.distance[i], lists.sample[i], lists.radius[i]
+    for slot in range(nearest.size):
+        nearest[slot] = np.inf
+    for t in range(samples.size):
+        if max(distance[t], low) >= min(nearest[farthest], list_radius):
+            break
+        insert(max(abs(x[PADDING_ + levels[samples[t]]] - here), distance[t]), nearest)
+    if nearest[farthest] > list_radius:
+        for slot in range(nearest.size):
+            nearest[slot] = np.inf
+        for j in range(levels.size):
+            step = abs(x[PADDING_ + levels[j]] - here)
+            if step <= high and step < nearest[farthest] and j != i:
+                insert(max(step, point_distance(points, max_distance, i, j)), nearest)
+    radius = nearest[farthest]
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    value = grids.x.values[PADDING_ + batch.level[i, lane]]
-    first, last = find_interval(grids.x, value, limit)
-    work.limit[lane], work.first[lane], work.last[lane] = limit, first, last
-    work.in_joint[lane] = count_less(limit, spaces.joint_lists.distance[i])
+    work.is_counted[lane] = int(radius < rule.max_radius)
+    work.limit[lane] = limit
+    work.first[lane], work.last[lane] = find_interval(grid, here, limit)
+    work.in_joint[lane] = count_less(limit, distance)
 
 
 @njit(**INNER)
@@ -428,35 +445,13 @@ def _count_sorted(ascending, limits, counts):
     if n_groups > 0:
         count_sorted_below(limits, counts, ascending, n_groups)
     else:
-        counts[:] = 0
+        for lane in range(LANES):
+            counts[lane] = 0
     rest = ascending[n_groups * LANES :]
     if rest.size > 0:
         for lane in range(LANES):
             if counts[lane] == n_groups * LANES:
                 counts[lane] += count_less(limits[lane], rest)
-
-
-@njit(**INLINE)
-def _exact_radius(batch, x, spaces, which, work):
-    """Return the exact distance of one lane's k-th neighbour."""
-    i, lane = which
-    lists, nearest, levels = spaces.joint_lists, work.exact, batch.level_by_sample[lane]
-    low, high, farthest = work.low[lane], work.high[lane], nearest.size - 1
-    here = x[PADDING_ + levels[i]]
-    nearest[:] = np.inf
-    for t in range(lists.sample.shape[1]):
-        if max(lists.distance[i, t], low) >= min(nearest[farthest], lists.radius[i]):
-            break
-        step = abs(x[PADDING_ + levels[lists.sample[i, t]]] - here)
-        insert(max(step, lists.distance[i, t]), nearest)
-    if nearest[farthest] > lists.radius[i]:
-        nearest[:] = np.inf
-        for j in range(levels.size):
-            step = abs(x[PADDING_ + levels[j]] - here)
-            if step <= high and step < nearest[farthest] and j != i:
-                base = point_distance(spaces.joint_points, spaces.joint.max_distance, i, j)
-                insert(max(step, base), nearest)
-    return nearest[farthest]
 
 
 @njit(**INLINE)
@@ -474,7 +469,9 @@ def _count_given(batch, grids, spaces, ranks, rule, i, work):
     else:
         lists, first_column = spaces.given_lists, ranks.rank.shape[0] - spaces.given.values.shape[0]
         _count_sorted(lists.distance[i], work.limit, in_given)
-        _count_near(batch, lists, spaces, ranks, (i, first_column), in_given, counts, work)
+        _count_near(
+            batch, lists, ranks, spaces.joint.values, (i, first_column), in_given, counts, work
+        )
     for lane in range(LANES):
         added[lane] += weight[in_given[lane]] - weight[counts[lane]]
 
@@ -484,7 +481,8 @@ def _count_in_sorted_given(level_by_given, grid, value, work):
     """Count in S and in (x, S), for one sorted column S."""
     here, begin, end = work.here, work.begin, work.end
     in_given, counts = work.in_given, work.counts
-    here[:] = value
+    for lane in range(LANES):
+        here[lane] = value
     find_intervals(grid, here, work.limit, begin, end)
     for lane in range(LANES):
         begin[lane], end[lane] = grid.rank[begin[lane]], grid.rank[end[lane]]
@@ -496,7 +494,7 @@ def _count_in_sorted_given(level_by_given, grid, value, work):
 
 
 @njit(**INNER)
-def _count_near(batch, lists, spaces, ranks, point, near, both, work):
+def _count_near(batch, lists, ranks, values, point, near, both, work):
     """Count in every lane the samples near in x as well, by lists of the columns from one on.
 
     Each lane's first ``near`` listed samples are near in these columns. Where its limit is beyond
@@ -516,33 +514,29 @@ def _count_near(batch, lists, spaces, ranks, point, near, both, work):
         both[lane] = listed[1, lane]
         if limit[lane] > radius:
             near[lane], both[lane] = _count_in_box(
-                batch.level_by_sample[lane], spaces.joint, ranks, (i, first_column, lane), work
+                batch.level_by_sample[lane], ranks, values, (i, first_column, lane), work
             )
 
 
-@njit(**INNER)
-def _count_in_box(levels, joint, ranks, which, work):
-    """Return one lane's counts in the columns of (y, S) from one on, and in these with x."""
-    i, first_column, lane = which
-    is_near, near = work.is_near, 0
-    is_near[:] = 1
-    for column in range(first_column, ranks.rank.shape[0]):
-        here = joint.values[column, i]
-        first, last = interval_around(ranks.ascending[column], here, work.limit[lane])
-        near = _keep_within(first, last, ranks.rank[column], is_near)
-    both = _keep_within(work.first[lane], work.last[lane], levels, is_near)
-    return max(near - 1, 0), max(both - 1, 0)  # without the sample itself
-
-
-@njit(**INNER)
-def _keep_within(first, last, rank, is_near):
-    """Set to 0 where the rank is not in an interval; return the number of ones.
+@njit(**INLINE)
+def _count_in_box(levels, ranks, values, which, work):
+    """Return one lane's counts in the columns of (y, S) from one on, and in these with x.
 
     All numbers have the few bits of a rank, so that many fit into a vector.
     """
-    kind = is_near.dtype.type
-    start, width, total = kind(first), kind(max(last - first, 0)), kind(0)
+    i, first_column, lane = which
+    is_near, n_columns, kind = work.is_near, ranks.rank.shape[0], work.is_near.dtype.type
+    near = both = np.int64(0)
     for j in range(is_near.size):
-        is_near[j] &= kind(kind(rank[j] - start) < width)
-        total = kind(total + is_near[j])
-    return np.int64(total)
+        is_near[j] = 1
+    for column in range(first_column, n_columns + 1):
+        rank, first, last, near = levels, work.first[lane], work.last[lane], both
+        if column < n_columns:
+            rank, here = ranks.rank[column], values[column, i]
+            first, last = interval_around(ranks.ascending[column], here, work.limit[lane])
+        start, width, total = kind(first), kind(max(last - first, 0)), kind(0)
+        for j in range(is_near.size):
+            is_near[j] &= kind(kind(rank[j] - start) < width)
+            total = kind(total + is_near[j])
+        both = np.int64(total)
+    return max(near - 1, 0), max(both - 1, 0)  # without the sample itself

@@ -55,12 +55,14 @@ def fill_grid(grid: GridIndex) -> GridIndex:
             values[PADDING + n_levels] = value
             grid.rank[n_levels] = rank
             n_levels += 1
-    values[PADDING + n_levels : 2 * PADDING + n_levels] = np.inf
+    for place in range(PADDING + n_levels, 2 * PADDING + n_levels):
+        values[place] = np.inf
     grid.rank[n_levels] = n_samples
     first, last = values[PADDING], values[PADDING + n_levels - 1]
     width, n_cells = max(last - first, 1e-300), 2 * n_levels
     start, scale = grid.start[: n_cells + 1], n_cells / width
-    start[:] = 0
+    for cell in range(n_cells + 1):
+        start[cell] = 0
     for level in range(n_levels):
         # A value lies before the next whole number of cells.
         cell = int((values[PADDING + level] - first) * scale)
@@ -68,8 +70,8 @@ def fill_grid(grid: GridIndex) -> GridIndex:
     for cell in range(n_cells):
         start[cell + 1] += start[cell]
     margin = ROUNDING_MARGIN * (max(abs(first), abs(last)) + width)
-    levels = values[: 2 * PADDING + n_levels], start, grid.rank[: n_levels + 1]
-    return GridIndex(levels[0], levels[1], levels[2], first + margin, scale)
+    values, rank = values[: 2 * PADDING + n_levels], grid.rank[: n_levels + 1]
+    return GridIndex(values, start, rank, first + margin, scale)
 
 
 @njit(**INNER)

@@ -262,7 +262,7 @@ def interval_within(ascending, rank, limit):
     return min(first, last), last
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def interval_around(ascending, here, limit):
     """Return the interval of ranks nearer than a limit to a value, without branches."""
     first = last = 0
