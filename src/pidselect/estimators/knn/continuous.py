@@ -259,12 +259,14 @@ def _fill(values, rows, spaces, observed, batches):
 @njit(**INNER)
 def _set_open(is_open, start, i, is_counted):
     """Set in which lanes a sample is to be counted; return whether it is in any."""
-    n_open = LANES
+    if is_open.shape[0] == 0:
+        for lane in range(LANES):
+            is_counted[lane] = 1
+        return True
+    n_open = 0
     for lane in range(LANES):
-        is_counted[lane] = 1
-        if is_open.shape[0] > 0 and not is_open[min(start + lane, is_open.shape[0] - 1), i]:
-            is_counted[lane] = 0
-            n_open -= 1
+        is_counted[lane] = int(is_open[min(start + lane, is_open.shape[0] - 1), i])
+        n_open += is_counted[lane]
     return n_open > 0
 
 
@@ -374,20 +376,26 @@ def _resolve_limits(x, distance, radius, rule, work):
         joint = distance[np.uint64(min(nearer, end))] if nearer <= end else np.inf
         next_joint = distance[np.uint64(min(nearer + 1, end))] if nearer < end else np.inf
         exact = min(left, right, joint)
-        at_left, at_right, at_joint = int(left == exact), int(right == exact), int(joint == exact)
-        at_next = int(next_joint == exact)
-        n_exact = at_left + at_right + at_joint + at_next
-        n_close = int(left <= high) + int(right <= high) + int(joint <= high)
-        n_close += int(next_joint <= high) + int(min(next_left, next_right) <= high)
-        is_open = int(exact > high) | int(n_close > n_exact) | int(high >= radius)
+        # The nearest of those that are not at the exact distance.
+        other = min(
+            left if left > exact else np.inf,
+            right if right > exact else np.inf,
+            joint if joint > exact else np.inf,
+            next_joint if next_joint > exact else np.inf,
+            next_left,
+            next_right,
+        )
+        is_open = int(exact > high) | int(high >= radius) | int(other <= high)
         is_ambiguous[lane] = is_counted[lane] & is_open
         is_counted[lane] &= int(exact < rule.max_radius)
-        n_tied += int(n_exact > 1) + TIED_IN_JOINT * at_next
+        n_tied += TIED_IN_JOINT * int(next_joint == exact)
         if not rule.strict:
+            at_left, at_right, at_joint = left == exact, right == exact, joint == exact
+            n_tied += int(int(at_left) + int(at_right) + int(at_joint) > 1)
             exact = np.nextafter(exact, np.inf)
-            first[lane] -= at_left
-            last[lane] += at_right
-            in_joint[lane] += at_joint
+            first[lane] -= int(at_left)
+            last[lane] += int(at_right)
+            in_joint[lane] += int(at_joint)
         limit[lane] = exact
     return n_tied
 
