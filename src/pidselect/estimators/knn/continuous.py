@@ -71,7 +71,7 @@ ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
 MAX_FLOAT32 = 1e30
 
 
-#: More than the number of lanes.
+#: What lanes with ties in (y, S) add to the number of lanes with ties.
 TIED_IN_JOINT = 2 * LANES
 
 
@@ -193,10 +193,10 @@ def score_continuous(
 def sum_continuous(candidates, rows, is_open, spaces, ranks, rule, grids, batches, work, sums):
     """Score all candidates in all permutations, LANES at a time."""
     n_batches, n_rows, n_samples = batches.x.shape[0], rows.shape[0], rows.shape[1]
-    lists, of_given = spaces.joint_lists, fill_grid(grids.given)
+    lists, of_given, all_open = spaces.joint_lists, fill_grid(grids.given), is_open.shape[0] == 0
     for c in range(sums.shape[0]):
         values = candidates.values[c]
-        of_values = GridIndexes(_fill_x(values, candidates.order[c], grids.x, work), of_given)
+        filled = GridIndexes(_fill_x(values, candidates.order[c], grids.x, work), of_given)
         for start in range(0, n_rows, n_batches * LANES):
             end = min(start + n_batches * LANES, n_rows)
             _fill(values, rows[start:end], spaces, work.observed, batches)
@@ -217,14 +217,11 @@ def sum_continuous(candidates, rows, is_open, spaces, ranks, rule, grids, batche
                             continue
                         if not _set_open(is_open, first, i, work.is_counted):
                             continue
-                        n_scanned = _find_nearest(batch, spaces, rule, i, work)
-                        if _set_bounds(
-                            of_values.x.values, batch.level[i], lists.radius[i], rule, work
-                        ):
-                            _find_limits(
-                                batch, of_values, spaces, ranks, rule, (i, n_scanned), work
-                            )
-                            _count_given(batch, of_values, spaces, ranks, rule, i, work)
+                        n_scanned = _find_nearest(batch, spaces, rule, i, all_open, work)
+                        x, radius = filled.x.values, lists.radius[i]
+                        if _set_bounds(x, batch.level[i], radius, rule, work):
+                            _find_limits(batch, filled, spaces, ranks, rule, (i, n_scanned), work)
+                            _count_given(batch, filled, spaces, ranks, rule, i, work)
                             for lane in range(LANES):
                                 work.sums[lane] += work.is_counted[lane] * work.added[lane]
                     for lane in range(min(LANES, n_rows - first)):
@@ -271,7 +268,7 @@ def _set_open(is_open, start, i, is_counted):
 
 
 @njit(**INLINE)
-def _find_nearest(batch, spaces, rule, i, work):
+def _find_nearest(batch, spaces, rule, i, all_open, work):
     """Fill `nearest` with the k smallest 32-bit distances in (x, y, S) of every lane.
 
     Return the number of listed samples scanned; those after are no nearer than any lane's k-th.
@@ -282,7 +279,12 @@ def _find_nearest(batch, spaces, rule, i, work):
     widest, t = np.float32(2.0 * rule.max_radius), 0
     for slot in range(k):
         for lane in range(LANES):
-            nearest[slot, lane] = widest if work.is_counted[lane] == 1 else np.float32(0.0)
+            nearest[slot, lane] = widest
+    if not all_open:
+        for lane in range(LANES):
+            if work.is_counted[lane] == 0:
+                for slot in range(k):
+                    nearest[slot, lane] = 0.0
     while t < sample.size and distance[t] < widest:
         near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if k == 4:
@@ -359,8 +361,8 @@ def _resolve_limits(x, distance, radius, rule, work):
     """Set exact limits where only one distance lies within the bounds; mark others as ambiguous.
 
     Possible ones are adjacent to those certainly nearer: on either side in x, or next in (y, S).
-    All are evaluated, since branches would be mispredicted. Return 0 if only one sample is
-    at such a distance, and TIED_IN_JOINT or more if several are in (y, S).
+    All are evaluated, since branches would be mispredicted. Return 0 if no two samples are at an
+    exact distance, and TIED_IN_JOINT or more if two in (y, S) are, which is all `strict` needs.
     """
     here, limit, first, last = work.here, work.limit, work.first, work.last
     in_joint, is_ambiguous, is_counted = work.in_joint, work.is_ambiguous, work.is_counted
