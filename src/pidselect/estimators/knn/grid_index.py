@@ -70,8 +70,8 @@ def fill_grid(grid: GridIndex) -> GridIndex:
     for cell in range(n_cells):
         start[cell + 1] += start[cell]
     margin = ROUNDING_MARGIN * (max(abs(first), abs(last)) + width)
-    values, rank = values[: 2 * PADDING + n_levels], grid.rank[: n_levels + 1]
-    return GridIndex(values, start, rank, first + margin, scale)
+    distinct, ranks = values[: 2 * PADDING + n_levels], grid.rank[: n_levels + 1]
+    return GridIndex(distinct, start, ranks, first + margin, scale)
 
 
 @njit(**INNER)
