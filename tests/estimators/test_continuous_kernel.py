@@ -12,16 +12,20 @@ from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators.knn import binding
 from pidselect.estimators.knn.binding import to_candidate
 from pidselect.estimators.knn.continuous import (
-    MAX_UINT16_SAMPLES,
-    ContinuousCandidates,
-    continuous_order,
+    SingleColumns,
     score_continuous,
     sum_continuous,
 )
 from pidselect.estimators.knn.general import add_general, score_general
 from pidselect.estimators.knn.grid_index import fill_grid, find_interval, new_grid
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
-from pidselect.estimators.knn.spaces import Space, bounding_boxes, sort_order
+from pidselect.estimators.knn.spaces import (
+    MAX_UINT16_SAMPLES,
+    Space,
+    bounding_boxes,
+    interval_around,
+    rank_columns,
+)
 from pidselect.significance import permutations
 
 SHAPES = {
@@ -34,6 +38,8 @@ SHAPES = {
     "near ties": lambda rng, n: rng.integers(0, 20, n) + 1e-9 * rng.normal(size=n),
     # Differences of tenths round up or down: which are equal is decided by the last digit.
     "tenths": lambda rng, n: rng.permutation(n) / 10,
+    "few levels": lambda rng, n: rng.integers(0, 3, n),
+    "many ties": lambda rng, n: np.round(rng.normal(size=n), 1),
     "some ties": lambda rng, n: np.where(rng.uniform(size=n) < 0.1, 0.5, rng.normal(size=n)),
 }
 
@@ -49,12 +55,19 @@ def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
         Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
     )
     candidate = to_candidate(Block((column(x),)), estimator.scale)
+    all_open = np.empty((0, len(x)), dtype=np.bool_)
+    return sums_of_both(candidate, scorer.bound, scorer.formula.rule, rows, all_open, rank_type)
+
+
+def sums_of_both(candidate, bound, rule, rows, is_open, rank_type=None):
     exact = np.zeros(len(rows), dtype=np.int64)
-    spaces, rule, all_open = scorer.bound.spaces, scorer.formula.rule, np.empty((0, len(x)), bool)
-    rows = np.take(rows, scorer.bound.order, axis=1)
-    stacked = ContinuousCandidates(candidate.values.T, sort_order(x)[np.newaxis])
-    (quick,) = score_continuous(stacked, rows, spaces, rule, rank_type)
-    score_general(candidate, rows, all_open, spaces, scorer.bound.numeric, rule, exact)
+    rows = np.take(rows, bound.order, axis=1)
+    columns = SingleColumns(
+        candidate.values.T, candidate.sorted.sample[np.newaxis].astype(np.int32)
+    )
+    ranks = rank_columns(bound.spaces.joint.values, rank_type)
+    (quick,) = score_continuous(columns, rows, is_open, bound.spaces, ranks, rule)
+    score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, exact)
     return quick, exact
 
 
@@ -78,6 +91,34 @@ def test_continuous_kernel(shape, n_given, n, estimator):
     columns = [SHAPES[shape](rng, n) for _ in range(2 + n_given)]
     rows = permutations((7,), range(1, 20), n)
     quick, exact = both(estimator, columns, rows)
+    assert quick.tolist() == exact.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(40, 300),
+    feature_types=st.sampled_from(["lnn", "lnl", "nl", "nlnl", "nlnn", "nn", "nnnn"]),
+    levels=st.integers(2, 30),
+    k=st.integers(1, 8),
+    lists=st.integers(16, 60),
+    share_open=st.sampled_from([0.0, 0.1, 0.9]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_labels_and_ties(n, feature_types, levels, k, lists, share_open, seed):
+    """Radii of 1 or more add nothing if x or y has labels; only open samples are counted."""
+    rng = np.random.default_rng(seed)
+    x, y, *rest = (
+        Column("x", "nominal", rng.integers(0, levels, n).astype(float))
+        if feature_type == "l"
+        else Column("x", "continuous", np.round(rng.normal(size=n), 1))
+        for feature_type in feature_types
+    )
+    rows = permutations((seed,), range(1, 40), n)
+    scorer = Mixed(k=k).bind(Block((y,)), Block(tuple(rest)), max_memory=12 * n * lists * 2)
+    rule = scorer.formula.rule._replace(max_radius=1.0 if "l" in feature_types else np.inf)
+    is_open = rng.random((len(rows) if share_open else 0, n)) < share_open
+    candidate = to_candidate(Block((x,)), "zscore")
+    quick, exact = sums_of_both(candidate, scorer.bound, rule, rows, is_open)
     assert quick.tolist() == exact.tolist()
 
 
@@ -107,20 +148,6 @@ def test_short_lists(n, n_given, k, lists, seed):
     memory = 12 * n * lists * (2 if n_given > 0 else 1)
     quick, exact = both(KSG(k=k), columns, rows, memory)
     assert quick.tolist() == exact.tolist()
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (np.arange(100.0), True),
-        (np.arange(100.0) // 2, False),
-        (np.append(np.arange(99.0), 1e300), False),
-        (np.append(np.arange(99.0), np.nan), False),
-        (np.arange(MAX_UINT16_SAMPLES + 1.0), True),
-    ],
-)
-def test_is_continuous(values, expected):
-    assert len(continuous_order(values)) == (len(values) if expected else 0)
 
 
 @pytest.mark.parametrize("n_given", [0, 1, 3])
@@ -180,10 +207,12 @@ def test_grid_index(values, unit, limit, seed):
     """Intervals are those of the rounded differences."""
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
-    first, last = find_interval(fill_grid(new_grid(ascending)), here, limit * unit)
     near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
-    assert last - first == len(near)
-    assert not len(near) or (first, last) == (near[0], near[-1] + 1)
+    grid = fill_grid(new_grid(ascending))
+    of_levels = grid.rank[list(find_interval(grid, here, limit * unit))]
+    for first, last in (of_levels, interval_around(ascending, here, limit * unit)):
+        assert last - first == len(near)
+        assert not len(near) or (first, last) == (near[0], near[-1] + 1)
 
 
 @given(n=st.integers(1, 500), n_axes=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))

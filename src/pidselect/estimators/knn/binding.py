@@ -22,9 +22,9 @@ from pidselect.estimators.base import (
     group_starts,
 )
 from pidselect.estimators.knn.continuous import (
+    MAX_FLOAT32,
     MIN_LIST,
-    ContinuousCandidates,
-    continuous_order,
+    SingleColumns,
     score_continuous,
 )
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
@@ -32,9 +32,11 @@ from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpac
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.single import score_single
 from pidselect.estimators.knn.spaces import (
+    RankedColumns,
     Space,
     bounding_boxes,
     distances_from,
+    rank_columns,
     sort_column,
     sort_order,
     sorted_by,
@@ -50,7 +52,7 @@ MISSING_COORDINATE = 1e300
 #: Largest unscaled number, well below the coordinate of a missing one.
 MAX_VALUE = 1e290
 
-#: Values of the candidates that are scored by one call of the kernel for continuous columns.
+#: Values of the candidates that are scored by one call of the kernel for single columns.
 STACKED_VALUES = 2**18
 
 #: Bytes of a listed neighbour: index and distance.
@@ -62,6 +64,9 @@ SPARSENESS, SPARSENESS_POWER = 30.0, 0.3
 
 #: Share of the memory for lists in (y, S); the rest is for those in S.
 JOINT_SHARE = 2 / 3
+
+#: Average number of neighbours within distance 1 from which the single-column kernel pays.
+MIN_WITHIN = 48
 
 #: Memory for lists beside strata, where they serve only candidates of several columns.
 MEMORY_BESIDE_STRATA = 2**26
@@ -164,6 +169,11 @@ def to_space(block: Block, n_samples: int, scale: Scale) -> Space:
     return Space(values, max_distances(block))
 
 
+def has_only_labels(block: Block) -> bool:
+    """Return whether all columns of a block have labels."""
+    return set(block.feature_types) == {"nominal"}
+
+
 def to_candidate(block: Block, scale: Scale) -> Candidate:
     """Return the scaled samples of a candidate, sorted by its first column."""
     columns = [scaled(column, scale) for column in block.columns]
@@ -214,7 +224,7 @@ class BoundTarget(NamedTuple):
     spaces: TargetSpaces
     numeric: TargetSpaces  # without labels, for radii of 1 or more; empty if not needed
     strata: Strata | None  # samples grouped by (y, S), if all columns are discrete with few levels
-    is_continuous: bool  # whether the kernel for continuous columns applies
+    ranks: RankedColumns  # empty if there are no lists, or if 32 bits do not hold all numbers
     has_labels: bool  # whether some column of (y, S) has labels
     only_labels: bool  # whether all columns have
 
@@ -246,17 +256,17 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
         int((numbers < len(target)).sum()),
         max_memory,
     )
-    has_lists = spaces.joint_lists.sample.shape[1] >= MIN_LIST
+    n_listed = spaces.joint_lists.sample.shape[1]
+    has_lists = n_listed >= MIN_LIST
+    if has_lists and is_label.any():
+        has_lists = np.isfinite(spaces.joint_lists.distance).mean() * n_listed >= MIN_WITHIN
+    fits = np.abs(everything.values).max() < MAX_FLOAT32
     return BoundTarget(
         order,
         spaces,
         numeric,
         strata,
-        bool(
-            has_lists
-            and not is_label.any()
-            and all(len(continuous_order(axis)) for axis in everything.values)
-        ),
+        rank_columns(everything.values if has_lists and fits else everything.values[:0]),
         bool(is_label.any()),
         bool(is_label.all()),
     )
@@ -389,45 +399,63 @@ class NeighbourScorer:
         # and kernels would be compiled for both.
         ordered = np.take(rows, self.bound.order, axis=1)
         sums = np.zeros((len(blocks), len(rows)), dtype=np.int64)
-        orders = [self._continuous_order(block) for block in blocks]
-        together = [place for place, order in enumerate(orders) if len(order)]
+        for block in blocks:
+            check_same_length(block, len(self.bound.order))
+        blocks = [self.formula.accept(block) for block in blocks]
+        singles = [self._to_single_column(block) for block in blocks]
+        stacked = [
+            place
+            for place, block in enumerate(blocks)
+            if singles[place] and self.bound.strata is None and not has_only_labels(block)
+        ]
         size = max(1, STACKED_VALUES // rows.shape[1])
-        for start in range(0, len(together), size):
-            some = together[start : start + size]
-            columns = [blocks[place].columns[0] for place in some]
-            candidates = ContinuousCandidates(
-                np.stack([scaled(column, self.formula.scale) for column in columns]),
-                np.stack([orders[place] for place in some]),
-            )
-            sums[some] = score_continuous(candidates, ordered, self.bound.spaces, self.formula.rule)
-        for block, order, of_block in zip(blocks, orders, sums, strict=True):
-            if not len(order):
-                check_same_length(block, len(self.bound.order))
-                self._add(self.formula.accept(block), ordered, of_block)
+        all_open = np.empty((0, rows.shape[1]), dtype=np.bool_)
+        spaces = self.bound.spaces, self.bound.ranks, self._rule()
+        for start in range(0, len(stacked), size):
+            some = stacked[start : start + size]
+            together = map(np.concatenate, zip(*(singles[place] for place in some), strict=True))
+            sums[some] = score_continuous(SingleColumns(*together), ordered, all_open, *spaces)
+        for place in set(range(len(blocks))).difference(stacked):
+            self._add(blocks[place], singles[place], ordered, sums[place])
         return self.formula.offset + sums * self.formula.unit / len(self.bound.order)
 
-    def _continuous_order(self, block: Block) -> NDArray[np.int32]:
-        """Return the `continuous_order` of a candidate; empty if it is for another kernel."""
-        column, n_samples = block.columns[0], len(self.bound.order)
-        is_number = column.feature_type != "nominal" and column.labels is None
-        if len(block) > 1 or not is_number or not self.bound.is_continuous:
-            return np.empty(0, dtype=np.int32)
-        order = column.made(continuous_order)
-        return order if len(order) == n_samples else order[:0]
+    def _rule(self, only_labels: bool = False) -> CountingRule:
+        """Return the rule for candidates that have labels only, or for others."""
+        has_labels = only_labels or self.bound.has_labels
+        return self.formula.rule._replace(max_radius=1.0 if has_labels else np.inf)
 
-    def _add(self, block: Block, rows: NDArray[np.int32], sums: NDArray[np.int64]) -> None:
-        """Add the weights of all counts, in units of the formula, by the fastest kernel."""
-        bound, rule, n_samples = self.bound, self.formula.rule, rows.shape[1]
-        only_labels = set(block.feature_types) == {"nominal"}
+    def _to_single_column(self, block: Block) -> SingleColumns | tuple[()]:
+        """Return a candidate for the kernel for single columns; empty if it is for another one."""
+        bound, column = self.bound, block.columns[0]
+        needs_numeric = len(bound.numeric.joint.values) > 0 and not has_only_labels(block)
+        if len(block) > 1 or needs_numeric or not len(bound.ranks.rank):
+            return ()
+        values, order = scaled(column, self.formula.scale), column.made(sort_order)
+        if not -MAX_FLOAT32 < values[order[0]] <= values[order[-1]] < MAX_FLOAT32:
+            return ()
+        return SingleColumns(values[np.newaxis], order[np.newaxis])
+
+    def _add(
+        self,
+        block: Block,
+        single: SingleColumns | tuple[()],
+        rows: NDArray[np.int32],
+        sums: NDArray[np.int64],
+    ) -> None:
+        """Add the weights of all counts of a candidate, in units of the formula."""
+        bound, only_labels, n_samples = self.bound, has_only_labels(block), rows.shape[1]
+        rule = self._rule(only_labels)
         if bound.only_labels and only_labels and bound.strata is not None:
             score_labels(block.codes(), rows, bound.strata, rule, sums)
             return
-        candidate = to_candidate(block, self.formula.scale)
-        if only_labels or bound.has_labels:
-            rule = rule._replace(max_radius=1.0)
         is_open = np.empty((0, n_samples), dtype=np.bool_)
         if len(block) == 1 and bound.strata is not None:
             is_open = np.zeros(rows.shape, dtype=np.bool_)
+            candidate = to_candidate(block, self.formula.scale)
             if not score_discrete(candidate, rows, bound.strata, rule, sums, is_open):
                 return
+        if single:
+            sums += score_continuous(single, rows, is_open, bound.spaces, bound.ranks, rule)[0]
+            return
+        candidate = to_candidate(block, self.formula.scale)
         score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, sums)

@@ -1,10 +1,14 @@
-"""Fast nearest-neighbour kernel for continuous columns of which hardly any two values coincide.
+"""Fast nearest-neighbour kernel for candidates of one column, with or without ties.
 
-It gives the values of `score_general`, for a candidate of one column, from numbers of fewer bits.
-32-bit distances bound the distance of the k-th neighbour; usually exactly one sample lies within
-the bounds in x or in (y, S), and its exact distance is the radius. Otherwise the radius is computed
-from exact distances. Whether a sample is near in x then follows from its rank in x, a number of
-16 bits, or of 32 for many samples.
+It gives the values of `score_general` from numbers of fewer bits. 32-bit distances bound the
+distance of the k-th neighbour; usually exactly one distance in x or in (y, S) lies within the
+bounds, at which several samples may be, and is the radius. Otherwise the radius is computed from
+exact distances. Whether a sample is near in x then follows from its level in x, the number of
+smaller distinct values, of 16 bits or of 32 for many samples. Where neighbour lists end too early,
+samples are counted by the ranks of all columns.
+
+Labels need no maximum distance: their codes are 1 or more apart, and radii from `max_radius` on,
+which is 1 if there are labels, are not counted.
 """
 
 from __future__ import annotations
@@ -14,7 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import STRIDE, CountingRule, TargetSpaces
+from pidselect.estimators.knn.general import (
+    STRIDE,
+    CountingRule,
+    TargetSpaces,
+    has_fewer_within,
+)
 from pidselect.estimators.knn.grid_index import (
     ONE,
     PADDING,
@@ -30,26 +39,27 @@ from pidselect.estimators.knn.simd import (
     WIDTH,
     count_in_intervals,
     count_listed_in_interval,
-    count_near_in_interval,
     count_sorted_below,
     insert_smallest,
+    largest,
 )
 from pidselect.estimators.knn.spaces import (
     INLINE,
     INNER,
     FloatArray,
-    NeighbourBuffer,
+    RankedColumns,
     count_less,
     insert,
-    list_within,
-    new_buffer,
+    interval_around,
     point_distance,
-    sort_order,
 )
 from pidselect.jit import njit
 
-#: Number of samples up to which ranks fit into 16 bits.
-MAX_UINT16_SAMPLES = 2**16 - 1
+#: Bytes of batches processed together, about, and of one sample of a permutation.
+BATCH_BYTES, SAMPLE_BYTES = 2**23, 8
+
+#: Samples of which the lists stay in the cache.
+CACHED_SAMPLES = 16
 
 #: Minimum length of lists in (y, S).
 MIN_LIST = LANES
@@ -57,15 +67,19 @@ MIN_LIST = LANES
 #: Relative rounding error of 32-bit numbers, and a bound on that of subnormal ones.
 ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
 
-
-#: Share of distinct values from which a column has hardly any ties.
-MIN_DISTINCT = 0.9
-
 #: Largest number for 32-bit distances.
 MAX_FLOAT32 = 1e30
 
 
-class ContinuousCandidates(NamedTuple):
+#: What lanes with ties in (y, S) add to the number of lanes with ties.
+TIED_IN_JOINT = 2 * LANES
+
+
+#: The first column of (y, S); with a literal a function would be compiled once more.
+FIRST = np.int64(0)
+
+
+class SingleColumns(NamedTuple):
     """Candidates of one column each: values and order, (n_candidates, n_samples)."""
 
     values: FloatArray
@@ -73,13 +87,12 @@ class ContinuousCandidates(NamedTuple):
 
 
 class SurrogateBatch32(NamedTuple):
-    """Permutations of a candidate of one column, one per lane."""
+    """Permutations of a candidate of one column, one per lane; or several batches of them."""
 
-    observed_rank: NDArray[Any]  # (n_samples,): without a permutation
     x: NDArray[np.float32]  # (n_samples, lanes)
-    rank: NDArray[Any]  # (n_samples, lanes): of each sample
-    sample: NDArray[np.int32]  # (lanes, n_samples): by rank
-    rank_by_given: NDArray[Any]  # (lanes, n_samples + WIDTH): ranks sorted by S, if one column
+    level: NDArray[Any]  # (n_samples, lanes): of each sample
+    level_by_sample: NDArray[Any]  # (lanes, n_samples): `level`, transposed
+    level_by_given: NDArray[Any]  # (lanes, n_samples + WIDTH): sorted by S, if one column
 
 
 class GridIndexes(NamedTuple):
@@ -92,133 +105,186 @@ class GridIndexes(NamedTuple):
 class Workspace32(NamedTuple):
     """Buffers reused for every sample; arrays are by lane unless stated."""
 
+    observed: NDArray[Any]  # (n_samples,): the level of each sample without a permutation
     nearest: NDArray[np.float32]  # (k, lanes): the smallest distances, ascending
     exact: FloatArray  # (k,): the same for one lane, exactly
     here: FloatArray  # value of the sample
+    low: FloatArray  # bounds of the distance of the k-th neighbour
+    high: FloatArray
     limit: FloatArray  # distances below this are counted
     is_ambiguous: NDArray[np.bool_]  # whether 32-bit distances leave the limit open
-    first: NDArray[np.int64]  # interval of ranks of x
+    is_counted: NDArray[np.int64]  # 1 if the sample is counted, else 0
+    first: NDArray[np.int64]  # interval of levels of x
     last: NDArray[np.int64]
     begin: NDArray[np.int64]  # interval of ranks of S, if it is one column
     end: NDArray[np.int64]
     in_joint: NDArray[np.int64]  # count in (y, S)
+    in_all: NDArray[np.int64]  # count in (x, y, S)
     in_given: NDArray[np.int64]  # count in S
     counts: NDArray[np.int64]  # count in (x, S)
-    sums: NDArray[np.int64]  # sum of weights
+    added: NDArray[np.int64]  # sum of weights of the sample
+    sums: NDArray[np.int64]  # of all samples
     interval: NDArray[Any]  # (2, lanes): start and length of the interval of x
-    small_counts: NDArray[Any]  # (2, lanes): counts in S and in (x, S)
-    found: NeighbourBuffer
+    listed: NDArray[Any]  # (2, lanes): listed samples to count, and those in the interval
+    is_near: NDArray[Any]  # (n_samples,): 1 where a sample is near, else 0
 
 
-def new_workspace(n_samples: int, k: int, rank_type: type[np.unsignedinteger]) -> Workspace32:
+def new_workspace(n_samples: int, k: int, level_type: type[np.unsignedinteger]) -> Workspace32:
     """Allocate the buffers."""
-    first, last, begin, end, in_joint, in_given, counts, sums = np.empty((8, LANES), dtype=np.int64)
+    here, low, high, limit = np.empty((4, LANES))
+    is_counted, first, last, begin, end = np.empty((5, LANES), dtype=np.int64)
+    in_joint, in_all, in_given, counts, added, sums = np.empty((6, LANES), dtype=np.int64)
     return Workspace32(
+        np.empty(n_samples, dtype=level_type),
         np.empty((k, LANES), dtype=np.float32),
         np.empty(k),
-        np.empty(LANES),
-        np.empty(LANES),
+        here,
+        low,
+        high,
+        limit,
         np.empty(LANES, dtype=np.bool_),
+        is_counted,
         first,
         last,
         begin,
         end,
         in_joint,
+        in_all,
         in_given,
         counts,
+        added,
         sums,
-        np.empty((2, LANES), dtype=rank_type),
-        np.empty((2, LANES), dtype=rank_type),
-        new_buffer(n_samples),
+        np.empty((2, LANES), dtype=level_type),
+        np.empty((2, LANES), dtype=level_type),
+        np.empty(n_samples, dtype=level_type),
     )
-
-
-def continuous_order(values: FloatArray) -> NDArray[np.int32]:
-    """Return the samples in ascending order of their values; none if the kernel is not for these.
-
-    Values must be numbers with hardly any ties that fit into 32 bits. With many ties, exact
-    distances would be needed nearly always.
-    """
-    order = sort_order(values)
-    ascending = values[order]
-    n_distinct = 1 + np.count_nonzero(ascending[1:] != ascending[:-1])
-    fits = -MAX_FLOAT32 < ascending[0] <= ascending[-1] < MAX_FLOAT32
-    return order if fits and n_distinct >= MIN_DISTINCT * len(order) else order[:0]
 
 
 def score_continuous(
-    candidates: ContinuousCandidates,
+    candidates: SingleColumns,
     rows: NDArray[np.int32],
+    is_open: NDArray[np.bool_],
     spaces: TargetSpaces,
+    ranks: RankedColumns,
     rule: CountingRule,
-    rank_type: type[np.unsignedinteger] | None = None,
 ) -> NDArray[np.int64]:
     """Return the sum of the weights of candidate c in permutation ``rows[m]`` as ``[c, m]``.
 
-    Ranks have the smallest type that holds them, or the stated one.
+    Only samples with ``is_open[m, i]`` are counted, or all if it has no rows. `ranks` are those of
+    (y, S).
     """
-    n_samples, n_given = rows.shape[1], len(spaces.given_sorted.ascending)
-    if rank_type is None:
-        rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
-    batch = SurrogateBatch32(
-        np.empty(n_samples, dtype=rank_type),
-        np.empty((n_samples, LANES), dtype=np.float32),
-        np.empty((n_samples, LANES), dtype=rank_type),
-        np.empty((LANES, n_samples), dtype=np.int32),
-        np.empty((LANES, n_given + WIDTH if n_given else 0), dtype=rank_type),
+    n_samples, given = rows.shape[1], spaces.given_sorted.ascending
+    level_type = ranks.rank.dtype.type
+    n_batches = min(-(-len(rows) // LANES), 1 + BATCH_BYTES // (LANES * SAMPLE_BYTES * n_samples))
+    batches = SurrogateBatch32(
+        np.empty((n_batches, n_samples, LANES), dtype=np.float32),
+        np.empty((n_batches, n_samples, LANES), dtype=level_type),
+        np.empty((n_batches, LANES, n_samples), dtype=level_type),
+        np.empty((n_batches, LANES, n_samples + WIDTH if len(given) else 0), dtype=level_type),
     )
-    grids = GridIndexes(new_grid(np.empty(n_samples)), new_grid(spaces.given_sorted.ascending))
-    work = new_workspace(n_samples, rule.k, rank_type)
-    sums = np.empty((len(candidates.values), len(rows)), dtype=np.int64)
-    sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums)
+    grids = GridIndexes(new_grid(np.empty(n_samples)), new_grid(given))
+    work = new_workspace(n_samples, rule.k, level_type)
+    sums = np.zeros((len(candidates.values), len(rows)), dtype=np.int64)
+    sum_continuous(candidates, rows, is_open, spaces, ranks, rule, grids, batches, work, sums)
     return sums
 
 
 @njit(**INNER)
-def sum_continuous(candidates, rows, spaces, rule, grids, batch, work, sums):
+def sum_continuous(candidates, rows, is_open, spaces, ranks, rule, grids, batches, work, sums):
     """Score all candidates in all permutations, LANES at a time."""
-    of_given = fill_grid(grids.given)
+    n_batches, n_rows, n_samples = batches.x.shape[0], rows.shape[0], rows.shape[1]
+    lists, of_given, all_open = spaces.joint_lists, fill_grid(grids.given), is_open.shape[0] == 0
     for c in range(sums.shape[0]):
-        values, order = candidates.values[c], candidates.order[c]
-        for rank in range(order.size):
-            batch.observed_rank[order[rank]] = rank
-            grids.x.values[PADDING + rank] = values[order[rank]]
-        of_values = GridIndexes(fill_grid(grids.x), of_given)
-        for start in range(0, rows.shape[0], LANES):
-            _fill(values, rows[start : start + LANES], spaces, batch)
-            work.sums[:] = 0
-            for i in range(rows.shape[1]):
-                n_scanned = _find_nearest(batch, spaces, i, work.nearest)
-                _find_limits(batch, of_values, spaces, rule, (i, n_scanned), work)
-                _count_given(batch, of_values, spaces, rule, i, work)
-            for lane in range(min(LANES, rows.shape[0] - start)):
-                sums[c, start + lane] = work.sums[lane]
+        values = candidates.values[c]
+        filled = GridIndexes(_fill_x(values, candidates.order[c], grids.x, work), of_given)
+        for start in range(0, n_rows, n_batches * LANES):
+            end = min(start + n_batches * LANES, n_rows)
+            _fill(values, rows[start:end], spaces, work.observed, batches)
+            # Lists of a few samples stay in the cache for all batches.
+            for some in range(0, n_samples, CACHED_SAMPLES):
+                for first in range(start, end, LANES):
+                    place = (first - start) // LANES
+                    batch = SurrogateBatch32(
+                        batches.x[place],
+                        batches.level[place],
+                        batches.level_by_sample[place],
+                        batches.level_by_given[place],
+                    )
+                    for lane in range(LANES):
+                        work.sums[lane] = 0
+                    for i in range(some, min(some + CACHED_SAMPLES, n_samples)):
+                        if has_fewer_within(rule.max_radius, lists, rule.k, i):
+                            continue
+                        if not _set_open(is_open, first, i, work.is_counted):
+                            continue
+                        n_scanned = _find_nearest(batch, spaces, rule, i, all_open, work)
+                        x, radius = filled.x.values, lists.radius[i]
+                        if _set_bounds(x, batch.level[i], radius, rule, work):
+                            _find_limits(batch, filled, spaces, ranks, rule, (i, n_scanned), work)
+                            _count_given(batch, filled, spaces, ranks, rule, i, work)
+                            for lane in range(LANES):
+                                work.sums[lane] += work.is_counted[lane] * work.added[lane]
+                    for lane in range(min(LANES, n_rows - first)):
+                        sums[c, first + lane] += work.sums[lane]
 
 
 @njit(**INLINE)
-def _fill(values, rows, spaces, batch):
+def _fill_x(values, order, grid, work):
+    """Return the grid index of a candidate; write the level of each sample."""
+    for rank in range(order.size):
+        grid.values[PADDING + rank] = values[order[rank]]
+    filled = fill_grid(grid)
+    for level in range(filled.rank.size - 1):
+        for rank in range(filled.rank[level], filled.rank[level + 1]):
+            work.observed[order[rank]] = level
+    return filled
+
+
+@njit(**INLINE)
+def _fill(values, rows, spaces, observed, batches):
     """Set every lane to a permutation of the candidate; lanes without one repeat the last."""
-    for lane in range(LANES):
-        row = rows[min(lane, rows.shape[0] - 1)]
+    for m in range(-(-rows.shape[0] // LANES) * LANES):
+        place, lane, row = m // LANES, m % LANES, rows[min(m, rows.shape[0] - 1)]
+        levels, by_given = batches.level_by_sample[place, lane], batches.level_by_given[place, lane]
         for i in range(row.size):
-            rank = batch.observed_rank[row[i]]
-            batch.x[i, lane] = values[row[i]]
-            batch.rank[i, lane] = rank
-            batch.sample[lane, rank] = i
+            batches.x[place, i, lane] = values[row[i]]
+            batches.level[place, i, lane] = levels[i] = observed[row[i]]
         for t in range(spaces.given_sorted.sample.size):
-            batch.rank_by_given[lane, t] = batch.rank[spaces.given_sorted.sample[t], lane]
+            by_given[t] = levels[spaces.given_sorted.sample[t]]
+
+
+@njit(**INNER)
+def _set_open(is_open, start, i, is_counted):
+    """Set in which lanes a sample is to be counted; return whether it is in any."""
+    if is_open.shape[0] == 0:
+        for lane in range(LANES):
+            is_counted[lane] = 1
+        return True
+    n_open = 0
+    for lane in range(LANES):
+        is_counted[lane] = int(is_open[min(start + lane, is_open.shape[0] - 1), i])
+        n_open += is_counted[lane]
+    return n_open > 0
 
 
 @njit(**INLINE)
-def _find_nearest(batch, spaces, i, nearest):
+def _find_nearest(batch, spaces, rule, i, all_open, work):
     """Fill `nearest` with the k smallest 32-bit distances in (x, y, S) of every lane.
 
     Return the number of listed samples scanned; those after are no nearer than any lane's k-th.
     """
-    k = nearest.shape[0]
+    nearest, k = work.nearest, work.nearest.shape[0]
     sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
-    nearest[:] = np.inf
-    widest, t = np.float32(np.inf), 0
+    # More than the maximum radius, so that rounding errors do not matter.
+    widest, t = np.float32(2.0 * rule.max_radius), 0
+    for slot in range(k):
+        for lane in range(LANES):
+            nearest[slot, lane] = widest
+    if not all_open:
+        for lane in range(LANES):
+            if work.is_counted[lane] == 0:
+                for slot in range(k):
+                    nearest[slot, lane] = 0.0
     while t < sample.size and distance[t] < widest:
         near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if k == 4:
@@ -230,96 +296,156 @@ def _find_nearest(batch, spaces, i, nearest):
 
 
 @njit(**INLINE)
-def _find_limits(batch, grids, spaces, rule, point, work):
-    """Find every lane's limit and interval of x, and subtract the weight of its count in (y, S).
+def _set_bounds(x, levels, list_radius, rule, work):
+    """Write each lane's value of x and bounds of its k-th neighbour's distance.
+
+    Return whether the distance may be less than the maximum radius in any.
+    """
+    kth, here, low, high = work.nearest[-1], work.here, work.low, work.high
+    for lane in range(LANES):
+        value, about = x[PADDING_ + levels[lane]], np.float64(kth[lane])
+        here[lane] = value
+        error = ROUNDING * (2.0 * abs(value) + 4.0 * about) + SUBNORMAL
+        # Fewer than k may be listed.
+        low[lane] = max(about - error, 0.0) if about < np.inf else 0.0
+        high[lane] = about + error
+    if rule.max_radius == np.inf:
+        return True
+    some = 0
+    for lane in range(LANES):
+        work.is_counted[lane] &= int(min(low[lane], list_radius) < rule.max_radius)
+        some += work.is_counted[lane]
+    return some > 0
+
+
+@njit(**INLINE)
+def _find_limits(batch, grids, spaces, ranks, rule, point, work):
+    """Find every lane's limit and interval of x; set the negative weight of its count in (y, S).
 
     Without `strict`, add the weight of the count in (x, y, S).
     """
     i, n_scanned = point
-    here, low, in_joint = work.here, work.limit, work.in_joint
-    _set_lower_bounds(grids.x.values, batch.rank[i], work.nearest[rule.k - 1], here, low)
-    distance, radius = spaces.joint_lists.distance[i], spaces.joint_lists.radius[i]
+    lists, weight, added, in_joint = spaces.joint_lists, rule.weight, work.added, work.in_joint
+    distance, radius = lists.distance[i], lists.radius[i]
     # Those behind the scanned ones are not below a bound: whole groups take less time.
-    _count_sorted(distance[: -(-n_scanned // LANES) * LANES], low, in_joint)
-    find_intervals(grids.x, here, low, work.first, work.last)
-    _resolve_limits(grids.x.values, distance, radius, rule.strict, work)
-    weight, sums, is_ambiguous = rule.weight, work.sums, work.is_ambiguous
+    _count_sorted(distance[: -(-n_scanned // LANES) * LANES], work.low, in_joint)
+    find_intervals(grids.x, work.here, work.low, work.first, work.last)
+    n_tied = _resolve_limits(grids.x.values, distance, radius, rule, work)
+    if n_tied >= TIED_IN_JOINT:
+        _count_joint_ties(distance, n_scanned, rule, work)
+    # Without ties one sample is at the distance of the k-th neighbour, and k are counted.
+    has_ties = n_tied > 0 or grids.x.rank.size <= batch.level.shape[0]
+    joint, is_beyond = (lists, spaces.joint_points, spaces.joint.max_distance), False
     for lane in range(LANES):
-        if is_ambiguous[lane]:
-            _resolve_exactly(batch, grids, spaces, rule, (i, lane), work)
-        elif not rule.strict:
-            sums[lane] += weight[rule.k]
-        sums[lane] -= weight[in_joint[lane]]
+        if work.is_ambiguous[lane]:
+            levels = batch.level_by_sample[lane]
+            _resolve_exactly(levels, grids.x, joint, rule, (i, lane), work)
+            has_ties = True
+            is_beyond |= work.limit[lane] > radius
+        if work.is_counted[lane] == 0:
+            work.limit[lane], in_joint[lane] = 0.0, 0
+            work.first[lane] = work.last[lane] = 0
+    if is_beyond or (has_ties and not rule.strict):
+        _count_near(
+            batch, lists, ranks, spaces.joint.values, (i, FIRST), in_joint, work.in_all, work
+        )
+    for lane in range(LANES):
+        added[lane] = -weight[in_joint[lane]]
+    if not rule.strict:
+        for lane in range(LANES):
+            added[lane] += weight[work.in_all[lane] if has_ties else rule.k]
 
 
 @njit(**INLINE)
-def _set_lower_bounds(x, ranks, kth, here, low):
-    """Write each lane's value of x and a lower bound of its k-th neighbour's distance."""
-    for lane in range(LANES):
-        value, about = x[PADDING_ + ranks[lane]], np.float64(kth[lane])
-        here[lane] = value
-        error = ROUNDING * (2.0 * abs(value) + 4.0 * about) + SUBNORMAL
-        low[lane] = about - error if about < np.inf else 0.0  # fewer than k are listed
-
-
-@njit(**INLINE)
-def _resolve_limits(x, distance, radius, strict, work):
-    """Set exact limits where it is clear which sample is the k-th neighbour; mark other lanes.
+def _resolve_limits(x, distance, radius, rule, work):
+    """Set exact limits where only one distance lies within the bounds; mark others as ambiguous.
 
     Possible ones are adjacent to those certainly nearer: on either side in x, or next in (y, S).
-    Of several at the same distance any is, unless those up to the distance are to be counted. All
-    are evaluated, since branches would be mispredicted.
+    All are evaluated, since branches would be mispredicted. Return 0 if no two samples are at an
+    exact distance, and TIED_IN_JOINT or more if two in (y, S) are, which is all `strict` needs.
     """
-    kth, here, limit, first, last = work.nearest[-1], work.here, work.limit, work.first, work.last
-    in_joint, is_ambiguous, end = work.in_joint, work.is_ambiguous, distance.size - 1
+    here, limit, first, last = work.here, work.limit, work.first, work.last
+    in_joint, is_ambiguous, is_counted = work.in_joint, work.is_ambiguous, work.is_counted
+    end, n_tied = distance.size - 1, 0
     for lane in range(LANES):
-        value, low = here[lane], limit[lane]
-        high = 2.0 * np.float64(kth[lane]) - low
-        left_rank, right_rank = np.uint64(first[lane]), np.uint64(last[lane])
-        left = value - x[PADDING_ + left_rank - ONE]
-        right = x[PADDING_ + right_rank] - value
-        next_left = value - x[left_rank]
-        next_right = x[PADDING_ + right_rank + ONE] - value
+        value, high = here[lane], work.high[lane]
+        left_level, right_level = np.uint64(first[lane]), np.uint64(last[lane])
+        left = value - x[PADDING_ + left_level - ONE]
+        right = x[PADDING_ + right_level] - value
+        next_left = value - x[left_level]
+        next_right = x[PADDING_ + right_level + ONE] - value
         nearer = in_joint[lane]
         joint = distance[np.uint64(min(nearer, end))] if nearer <= end else np.inf
         next_joint = distance[np.uint64(min(nearer + 1, end))] if nearer < end else np.inf
         exact = min(left, right, joint)
-        tied = exact if strict else -np.inf
-        n_close = (
-            (int(left <= high) & int(left != tied))
-            + (int(right <= high) & int(right != tied))
-            + (int(joint <= high) & int(joint != tied))
+        # The nearest of those that are not at the exact distance.
+        other = min(
+            left if left > exact else np.inf,
+            right if right > exact else np.inf,
+            joint if joint > exact else np.inf,
+            next_joint if next_joint > exact else np.inf,
+            next_left,
+            next_right,
         )
-        is_open = int(exact > high) | (n_close > int(not strict))
-        is_open |= int(min(next_left, next_right, next_joint) <= high)
-        is_ambiguous[lane] = is_open | int(low <= 0.0) | int(high >= radius)
-        if not strict:
+        is_open = int(exact > high) | int(high >= radius) | int(other <= high)
+        is_ambiguous[lane] = is_counted[lane] & is_open
+        is_counted[lane] &= int(exact < rule.max_radius)
+        n_tied += TIED_IN_JOINT * int(next_joint == exact)
+        if not rule.strict:
+            at_left, at_right, at_joint = left == exact, right == exact, joint == exact
+            n_tied += int(int(at_left) + int(at_right) + int(at_joint) > 1)
             exact = np.nextafter(exact, np.inf)
-            first[lane] -= int(left < exact)
-            last[lane] += int(right < exact)
-            in_joint[lane] += int(joint < exact)
+            first[lane] -= int(at_left)
+            last[lane] += int(at_right)
+            in_joint[lane] += int(at_joint)
         limit[lane] = exact
+    return n_tied
 
 
-@njit(**INLINE)
-def _resolve_exactly(batch, grids, spaces, rule, which, work):
-    """Compute an ambiguous lane by exact distances; add the weight of its count in (x, y, S)."""
+@njit(**INNER)
+def _count_joint_ties(distance, n_scanned, rule, work):
+    """Count all samples that are at the exact distance in (y, S); mark limits still ambiguous."""
+    above, up_to, widest = work.here, work.counts, largest(work.high, 0)
+    while n_scanned < distance.size and distance[n_scanned] <= widest:
+        n_scanned += STRIDE
+    for lane in range(LANES):
+        above[lane] = np.nextafter(work.limit[lane], np.inf) if rule.strict else work.limit[lane]
+    _count_sorted(distance[: -(-n_scanned // LANES) * LANES], above, up_to)
+    for lane in range(LANES):
+        following = distance[min(up_to[lane], distance.size - 1)]
+        is_close = (up_to[lane] < distance.size) & (following <= work.high[lane])
+        work.is_ambiguous[lane] |= is_close & (work.is_counted[lane] == 1)
+        if not rule.strict:
+            work.in_joint[lane] = up_to[lane]
+
+
+@njit(**INNER)
+def _resolve_exactly(levels, grid, joint, rule, which, work):
+    """Compute the limit of an ambiguous lane by exact distances, and count in listed (y, S)."""
     i, lane = which
-    lists = spaces.joint_lists
-    radius = _exact_radius(batch, grids.x.values, spaces, work.exact, which)
+    lists, points, max_distance = joint
+    x, nearest, low, high = grid.values, work.exact, work.low[lane], work.high[lane]
+    here, farthest = x[PADDING_ + levels[i]], nearest.size - 1
+    distance, samples, list_radius = lists.distance[i], lists.sample[i], lists.radius[i]
+    for slot in range(nearest.size):
+        nearest[slot] = np.inf
+    for t in range(samples.size):
+        if max(distance[t], low) >= min(nearest[farthest], list_radius):
+            break
+        insert(max(abs(x[PADDING_ + levels[samples[t]]] - here), distance[t]), nearest)
+    if nearest[farthest] > list_radius:
+        for slot in range(nearest.size):
+            nearest[slot] = np.inf
+        for j in range(levels.size):
+            step = abs(x[PADDING_ + levels[j]] - here)
+            if step <= high and step < nearest[farthest] and j != i:
+                insert(max(step, point_distance(points, max_distance, i, j)), nearest)
+    radius = nearest[farthest]
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
-    first, last = find_interval(grids.x, work.here[lane], limit)
-    work.in_joint[lane] = count_less(limit, lists.distance[i])
-    if limit > lists.radius[i]:
-        work.in_joint[lane] = list_within(spaces.joint, spaces.joint_boxes, i, limit, work.found)
-    work.limit[lane], work.first[lane], work.last[lane] = limit, first, last
-    if not rule.strict:
-        points, max_distance = spaces.joint_points, spaces.joint.max_distance
-        nearer = 0
-        for rank in range(first, last):
-            j = batch.sample[lane, rank]
-            nearer += int(point_distance(points, max_distance, i, j) < limit)
-        work.sums[lane] += rule.weight[max(nearer - 1, 0)]  # without the sample itself
+    work.is_counted[lane] = int(radius < rule.max_radius)
+    work.limit[lane] = limit
+    work.first[lane], work.last[lane] = find_interval(grid, here, limit)
+    work.in_joint[lane] = count_less(limit, distance)
 
 
 @njit(**INNER)
@@ -329,7 +455,8 @@ def _count_sorted(ascending, limits, counts):
     if n_groups > 0:
         count_sorted_below(limits, counts, ascending, n_groups)
     else:
-        counts[:] = 0
+        for lane in range(LANES):
+            counts[lane] = 0
     rest = ascending[n_groups * LANES :]
     if rest.size > 0:
         for lane in range(LANES):
@@ -338,96 +465,88 @@ def _count_sorted(ascending, limits, counts):
 
 
 @njit(**INLINE)
-def _exact_radius(batch, values, spaces, nearest, which):
-    """Return the exact distance of one lane's k-th neighbour."""
-    i, lane = which
-    x, lists = values[PADDING:], spaces.joint_lists
-    k, here = nearest.size, x[batch.rank[i, lane]]
-    nearest[:] = np.inf
-    for t in range(lists.sample.shape[1]):
-        if lists.distance[i, t] >= nearest[k - 1]:
-            break
-        step = abs(x[batch.rank[lists.sample[i, t], lane]] - here)
-        insert(max(step, lists.distance[i, t]), nearest)
-    if nearest[k - 1] <= lists.radius[i]:
-        return nearest[k - 1]
-    nearest[:] = np.inf
-    points, sample_at = spaces.joint_points, batch.sample[lane]
-    below = np.int64(batch.rank[i, lane]) - 1
-    above = below + 2
-    for _ in range(sample_at.size - 1):
-        down, up = here - values[PADDING + below], x[above] - here
-        step = min(down, up)
-        if step >= nearest[k - 1]:
-            break
-        if down <= up:
-            j = sample_at[below]
-            below -= 1
-        else:
-            j = sample_at[above]
-            above += 1
-        insert(max(step, point_distance(points, spaces.joint.max_distance, i, j)), nearest)
-    return nearest[k - 1]
-
-
-@njit(**INLINE)
-def _count_given(batch, grids, spaces, rule, i, work):
+def _count_given(batch, grids, spaces, ranks, rule, i, work):
     """Add the weights of the counts in S, and subtract those of the counts in (x, S)."""
-    weight, sums, first, last = rule.weight, work.sums, work.first, work.last
-    in_given, counts = work.in_given, work.counts
+    weight, added, first, last = rule.weight, work.added, work.first, work.last
+    in_given, counts, rank = work.in_given, work.counts, grids.x.rank
     if spaces.given.max_distance.size == 0:
         for lane in range(LANES):
-            sums[lane] += weight[weight.size - 1] - weight[max(last[lane] - first[lane] - 1, 0)]
+            in_x = rank[last[lane]] - rank[first[lane]] - 1
+            added[lane] += weight[weight.size - 1] - weight[max(in_x, 0)]
         return
     if spaces.given_sorted.ascending.size > 0:
-        _count_in_sorted_given(batch.rank_by_given, grids.given, spaces.given.values[0, i], work)
+        _count_in_sorted_given(batch.level_by_given, grids.given, spaces.given.values[0, i], work)
     else:
-        _count_listed(batch, spaces, i, work)
+        lists, first_column = spaces.given_lists, ranks.rank.shape[0] - spaces.given.values.shape[0]
+        _count_sorted(lists.distance[i], work.limit, in_given)
+        _count_near(
+            batch, lists, ranks, spaces.joint.values, (i, first_column), in_given, counts, work
+        )
     for lane in range(LANES):
-        sums[lane] += weight[in_given[lane]] - weight[counts[lane]]
+        added[lane] += weight[in_given[lane]] - weight[counts[lane]]
 
 
 @njit(**INLINE)
-def _count_in_sorted_given(rank_by_given, grid, value, work):
+def _count_in_sorted_given(level_by_given, grid, value, work):
     """Count in S and in (x, S), for one sorted column S."""
     here, begin, end = work.here, work.begin, work.end
     in_given, counts = work.in_given, work.counts
-    here[:] = value
+    for lane in range(LANES):
+        here[lane] = value
     find_intervals(grid, here, work.limit, begin, end)
-    row_size = rank_by_given.shape[1]
-    count_in_intervals(begin, end, work.first, work.last, counts, rank_by_given, row_size)
+    for lane in range(LANES):
+        begin[lane], end[lane] = grid.rank[begin[lane]], grid.rank[end[lane]]
+    row_size = level_by_given.shape[1]
+    count_in_intervals(begin, end, work.first, work.last, counts, level_by_given, row_size)
     for lane in range(LANES):
         in_given[lane] = max(end[lane] - begin[lane] - 1, 0)
         counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
 
 
-@njit(**INLINE)
-def _count_listed(batch, spaces, i, work):
-    """Count in S and in (x, S) by the lists of S, or by a search where these end too early."""
-    lists, limit, in_given, counts = spaces.given_lists, work.limit, work.in_given, work.counts
-    interval, small_counts = work.interval, work.small_counts
-    widest = limit[0]
+@njit(**INNER)
+def _count_near(batch, lists, ranks, values, point, near, both, work):
+    """Count in every lane the samples near in x as well, by lists of the columns from one on.
+
+    Each lane's first ``near`` listed samples are near in these columns. Where its limit is beyond
+    the list radius, both numbers are counted by ranks.
+    """
+    i, first_column = point
+    samples, radius, limit = lists.sample[i], lists.radius[i], work.limit
+    interval, listed, shortest, longest = work.interval, work.listed, samples.size, 0
     for lane in range(LANES):
         interval[0, lane] = work.first[lane]
         interval[1, lane] = max(work.last[lane] - work.first[lane], 0)
-        widest = max(widest, limit[lane])
-    if widest > lists.radius[i]:
-        found = work.found
-        size = list_within(spaces.given, spaces.given_boxes, i, widest, found)
-        near = found.sample[:size]
-        count_near_in_interval(
-            limit, interval, small_counts, batch.rank, near, found.distance[:size]
-        )
-        for lane in range(LANES):
-            in_given[lane] = small_counts[0, lane]
-    else:
-        _count_sorted(lists.distance[i], limit, in_given)
-        shortest, longest = in_given[0], in_given[0]
-        for lane in range(LANES):
-            small_counts[0, lane] = in_given[lane]
-            shortest, longest = min(shortest, in_given[lane]), max(longest, in_given[lane])
-        count_listed_in_interval(
-            interval, small_counts, batch.rank, lists.sample[i, :longest], shortest
-        )
+        size = near[lane] if limit[lane] <= radius else 0
+        listed[0, lane] = size
+        shortest, longest = min(shortest, size), max(longest, size)
+    count_listed_in_interval(interval, listed, batch.level, samples[:longest], shortest)
     for lane in range(LANES):
-        counts[lane] = small_counts[1, lane]
+        both[lane] = listed[1, lane]
+        if limit[lane] > radius:
+            near[lane], both[lane] = _count_in_box(
+                batch.level_by_sample[lane], ranks, values, (i, first_column, lane), work
+            )
+
+
+@njit(**INLINE)
+def _count_in_box(levels, ranks, values, which, work):
+    """Return one lane's counts in the columns of (y, S) from one on, and in these with x.
+
+    All numbers have the few bits of a rank, so that many fit into a vector.
+    """
+    i, first_column, lane = which
+    is_near, n_columns, kind = work.is_near, ranks.rank.shape[0], work.is_near.dtype.type
+    near = both = np.int64(0)
+    for j in range(is_near.size):
+        is_near[j] = 1
+    for column in range(first_column, n_columns + 1):
+        rank, first, last, near = levels, work.first[lane], work.last[lane], both
+        if column < n_columns:
+            rank, here = ranks.rank[column], values[column, i]
+            first, last = interval_around(ranks.ascending[column], here, work.limit[lane])
+        start, width, total = kind(first), kind(max(last - first, 0)), kind(0)
+        for j in range(is_near.size):
+            is_near[j] &= kind(kind(rank[j] - start) < width)
+            total = kind(total + is_near[j])
+        both = np.int64(total)
+    return max(near - 1, 0), max(both - 1, 0)  # without the sample itself

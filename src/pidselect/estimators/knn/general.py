@@ -211,7 +211,7 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
     """
     low, high = bounds
     counts, limit, lists = work.counts, work.limit, spaces.joint_lists
-    if high <= lists.radius[i] and count_less(high, lists.distance[i]) < rule.k:
+    if has_fewer_within(high, lists, rule.k, i):
         return
     _find_kth_distances(batch, candidate, spaces, bounds, i, work)
     some = False
@@ -263,6 +263,12 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
     _add_weights(PLUS, rule, work)
     _count_with_x(batch, candidate, i, near, distance, work)
     _add_weights(MINUS, rule, work)
+
+
+@njit(**INNER)
+def has_fewer_within(radius, lists, k, i):
+    """Return whether less than k neighbours of a sample are nearer than a radius, if listed."""
+    return radius <= lists.radius[i] and count_less(radius, lists.distance[i]) < k
 
 
 @njit(**INNER)

@@ -24,10 +24,14 @@ ROUNDING_MARGIN = 2.0**-49
 
 
 class GridIndex(NamedTuple):
-    """Sorted values, padded by infinities, with a grid of cells of equal width."""
+    """Distinct values in ascending order, padded by infinities, with a grid of equal cells.
+
+    The level of a value is the number of smaller distinct ones.
+    """
 
     values: FloatArray
-    start: NDArray[np.uint32]  # the first rank in each cell or beyond it, and the end
+    start: NDArray[np.uint32]  # the first level in each cell or beyond it, and the end
+    rank: NDArray[np.int64]  # of the first sample at each level, and the number of samples
     origin: float  # the first value plus a margin for rounding
     scale: float  # cells per unit
 
@@ -35,33 +39,45 @@ class GridIndex(NamedTuple):
 def new_grid(ascending: FloatArray) -> GridIndex:
     """Return the grid index of sorted values, which is yet to be filled."""
     values = np.concatenate([[-np.inf] * PADDING, ascending, [np.inf] * PADDING])
-    return GridIndex(values, np.zeros(2 * len(ascending) + 1, dtype=np.uint32), 0.0, 0.0)
+    start = np.zeros(2 * len(ascending) + 1, dtype=np.uint32)
+    return GridIndex(values, start, np.zeros(len(ascending) + 1, dtype=np.int64), 0.0, 0.0)
 
 
 @njit(**INNER)
 def fill_grid(grid: GridIndex) -> GridIndex:
-    """Return the grid index with the cells of its values."""
-    values, start, n_values = grid.values, grid.start, grid.values.size - 2 * PADDING
-    if n_values == 0:
+    """Return the grid index without duplicates, and with the cells of its values."""
+    values, n_samples, n_levels = grid.values, grid.rank.size - 1, 0
+    if n_samples == 0:
         return grid
-    first, last = values[PADDING], values[PADDING + n_values - 1]
-    width, n_cells = max(last - first, 1e-300), start.size - 1
-    scale = n_cells / width
-    start[:] = 0
-    for rank in range(n_values):
+    for rank in range(n_samples):
+        value = values[PADDING + rank]
+        if rank == 0 or value != values[PADDING + n_levels - 1]:
+            values[PADDING + n_levels] = value
+            grid.rank[n_levels] = rank
+            n_levels += 1
+    for place in range(PADDING + n_levels, 2 * PADDING + n_levels):
+        values[place] = np.inf
+    grid.rank[n_levels] = n_samples
+    first, last = values[PADDING], values[PADDING + n_levels - 1]
+    width, n_cells = max(last - first, 1e-300), 2 * n_levels
+    start, scale = grid.start[: n_cells + 1], n_cells / width
+    for cell in range(n_cells + 1):
+        start[cell] = 0
+    for level in range(n_levels):
         # A value lies before the next whole number of cells.
-        cell = int((values[PADDING + rank] - first) * scale)
+        cell = int((values[PADDING + level] - first) * scale)
         start[min(cell + 1, n_cells)] += 1
     for cell in range(n_cells):
         start[cell + 1] += start[cell]
     margin = ROUNDING_MARGIN * (max(abs(first), abs(last)) + width)
-    return GridIndex(values, start, first + margin, scale)
+    distinct, ranks = values[: 2 * PADDING + n_levels], grid.rank[: n_levels + 1]
+    return GridIndex(distinct, start, ranks, first + margin, scale)
 
 
 @njit(**INNER)
 def find_interval(grid, here, limit):
-    """Return the interval of ranks nearer to a value than the limit."""
-    x, start, origin, scale = grid
+    """Return the interval of levels nearer to a value than the limit."""
+    x, start, _, origin, scale = grid
     first = _left_end(x, start, (origin, scale), here, limit)
     last = _right_end(x, start, (origin, scale), here, limit)
     return min(first, last), last
@@ -69,43 +85,43 @@ def find_interval(grid, here, limit):
 
 @njit(**INNER)
 def _left_end(x, start, cells, here, limit):
-    """Return the first rank that is less than the limit below a value."""
+    """Return the first level that is less than the limit below a value."""
     cell = _cell(cells, here - limit, start.size)
-    rank = np.uint64(start[cell])
+    level = np.uint64(start[cell])
     # A cell holds a value or two: these are compared without a branch.
-    rank += np.uint64(here - x[PADDING_ + rank] >= limit)
-    rank += np.uint64(here - x[PADDING_ + rank] >= limit)
-    if here - x[PADDING_ + rank] >= limit:
+    level += np.uint64(here - x[PADDING_ + level] >= limit)
+    level += np.uint64(here - x[PADDING_ + level] >= limit)
+    if here - x[PADDING_ + level] >= limit:
         end = np.uint64(start[cell + ONE])
         if here - x[PADDING_ + end] >= limit:
             end = np.uint64(x.size) - PADDING_ - PADDING_
-        while rank < end:
-            middle = (rank + end) >> ONE
+        while level < end:
+            middle = (level + end) >> ONE
             if here - x[PADDING_ + middle] >= limit:
-                rank = middle + ONE
+                level = middle + ONE
             else:
                 end = middle
-    return np.int64(rank)
+    return np.int64(level)
 
 
 @njit(**INNER)
 def _right_end(x, start, cells, here, limit):
-    """Return the first rank that is the limit or more above a value."""
+    """Return the first level that is the limit or more above a value."""
     cell = _cell(cells, here + limit, start.size)
-    rank = np.uint64(start[cell])
-    rank += np.uint64(x[PADDING_ + rank] - here < limit)
-    rank += np.uint64(x[PADDING_ + rank] - here < limit)
-    if x[PADDING_ + rank] - here < limit:
+    level = np.uint64(start[cell])
+    level += np.uint64(x[PADDING_ + level] - here < limit)
+    level += np.uint64(x[PADDING_ + level] - here < limit)
+    if x[PADDING_ + level] - here < limit:
         end = np.uint64(start[cell + ONE])
         if x[PADDING_ + end] - here < limit:
             end = np.uint64(x.size) - PADDING_ - PADDING_
-        while rank < end:
-            middle = (rank + end) >> ONE
+        while level < end:
+            middle = (level + end) >> ONE
             if x[PADDING_ + middle] - here < limit:
-                rank = middle + ONE
+                level = middle + ONE
             else:
                 end = middle
-    return np.int64(rank)
+    return np.int64(level)
 
 
 @njit(**INNER)
@@ -118,7 +134,7 @@ def _cell(cells, value, n_starts):
 @njit(**INNER)
 def find_intervals(grid, here, limit, first, last):
     """Write `find_interval` of every lane's value and limit."""
-    x, start, origin, scale = grid
+    x, start, _, origin, scale = grid
     for lane in range(LANES):
         value, near = here[lane], limit[lane]
         first[lane] = _left_end(x, start, (origin, scale), value, near)

@@ -292,25 +292,6 @@ def count_listed_in_interval(builder, intervals, counts, rank, samples, shortest
 
 
 @generated()
-def count_near_in_interval(builder, limits, intervals, counts, rank, samples, distances):
-    """Count in every lane the samples nearer than its limit, and those of them in its interval.
-
-    ``counts[0]`` is the number of samples with ``distances[t] < limits``, and ``counts[1]`` that of
-    those with ``intervals[0] <= rank[samples[t]] < intervals[0] + intervals[1]``.
-    """
-    limit, first, width = limits.row(INT(0)), intervals.row(INT(0)), intervals.row(INT(1))
-    near, both = Counter(builder, first.type), Counter(builder, first.type)
-    with cgutils.for_range(builder, samples.size) as loop:
-        step = _broadcast(builder, distances.number(loop.index))
-        is_near = builder.fcmp_ordered("<", step, limit)
-        offset = builder.sub(rank.row(samples.sample(loop.index)), first)
-        near.add(is_near)
-        both.add(builder.and_(is_near, builder.icmp_unsigned("<", offset, width)))
-    counts.set_row(INT(0), near.value())
-    counts.set_row(INT(1), both.value())
-
-
-@generated()
 def count_in_intervals(builder, begin, end, first, last, counts, ranks, row_size):
     """Count in every lane the ranks of a slice of its row that lie in its interval.
 

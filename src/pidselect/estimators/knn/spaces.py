@@ -6,7 +6,7 @@ for numbers, 1 for labels, whose codes are integers, so that two labels are 0 or
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ INNER = {**JIT, "_nrt": False}
 # Functions called in one place are inlined before they are compiled. Otherwise each would be
 # optimized once more with every function around it, which takes a third longer.
 INLINE = {**INNER, "inline": "always"}
+
+#: Number of samples up to which ranks fit into 16 bits.
+MAX_UINT16_SAMPLES = 2**16 - 1
 
 #: Samples in a bounding box.
 BLOCK = 64
@@ -46,6 +49,13 @@ class NeighbourLists(NamedTuple):
     sample: NDArray[np.int32]
     distance: FloatArray
     radius: FloatArray
+
+
+class RankedColumns(NamedTuple):
+    """Columns by ranks: ``rank[column, sample]`` is the number of smaller values in a column."""
+
+    ascending: FloatArray  # (n_columns, n_samples): sorted values
+    rank: NDArray[Any]
 
 
 class BoundingBoxes(NamedTuple):
@@ -81,6 +91,20 @@ def bounding_boxes(space: Space) -> BoundingBoxes:
         np.minimum.reduceat(space.values, starts, axis=1),
         np.maximum.reduceat(space.values, starts, axis=1),
     )
+
+
+def rank_columns(
+    values: FloatArray, rank_type: type[np.unsignedinteger] | None = None
+) -> RankedColumns:
+    """Rank each column, by the smallest type that holds all ranks or the stated one."""
+    n_columns, n_samples = values.shape
+    if rank_type is None:
+        rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
+    ascending = np.sort(values, axis=1)
+    rank = np.empty((n_columns, n_samples), dtype=rank_type)
+    for column in range(n_columns):
+        rank[column] = np.searchsorted(ascending[column], values[column])
+    return RankedColumns(ascending, rank)
 
 
 def sort_column(values: FloatArray) -> SortedColumn:
@@ -235,4 +259,19 @@ def interval_within(ascending, rank, limit):
             last = middle + 1
         else:
             high = middle
+    return min(first, last), last
+
+
+@njit(**INLINE)
+def interval_around(ascending, here, limit):
+    """Return the interval of ranks nearer than a limit to a value, without branches."""
+    first = last = 0
+    size = ascending.size
+    while size > 1:
+        half = size >> 1
+        first += half * int(here - ascending[first + half - 1] >= limit)
+        last += half * int(ascending[last + half - 1] - here < limit)
+        size -= half
+    first += int(here - ascending[first] >= limit)
+    last += int(ascending[last] - here < limit)
     return min(first, last), last
