@@ -41,15 +41,18 @@ PAPER: dict[str, Any] = {
     "backward": "minimum",
 }
 
+#: The defaults when the runs were made: without regressions on the conditioning set.
+EARLIER: dict[str, Any] = {"surrogates": ("global", "local"), "backward": "minimum"}
+
 #: Settings of `PIDSelector` by the names that runs use.
 SETTINGS: dict[str, dict[str, Any]] = {
     "paper": PAPER,
     "cmi": PAPER,
     "mi": {**PAPER, "criterion": "mi"},
     "mi-unpruned": {**PAPER, "criterion": "mi", "backward": None},
-    "defaults": {},
-    "lookahead": {"lookahead": 3},
-    "copula": {"estimator": "copula"},
+    "defaults": EARLIER,
+    "lookahead": {**EARLIER, "lookahead": 3},
+    "copula": {**EARLIER, "estimator": "copula"},
 }
 
 #: Key of the random stream of `term`, which keeps it apart from that of a selection.
