@@ -11,11 +11,11 @@ from pidselect.data.messages import align, shown, to_plain
 from pidselect.notebook import selection_html
 from pidselect.significance import is_significant
 
-Phase = Literal["forward", "backward", "lookahead", "random_starts", "joint_backward"]
+Phase = Literal["forward", "backward", "swap", "lookahead", "random_starts", "joint_backward"]
 Outcome = Literal["included", "not included", "retained", "removed"]
 
 #: Phases in which features are included; in the other phases they are removed.
-INCLUSION_PHASES = ("forward", "lookahead", "random_starts")
+INCLUSION_PHASES = ("forward", "swap", "lookahead", "random_starts")
 
 #: The columns of `Selection.to_frame`, and their types.
 FRAME_COLUMNS = {
@@ -97,9 +97,10 @@ class Step:
 
     Parameters
     ----------
-    phase : {"forward", "backward", "lookahead", "random_starts", "joint_backward"}
+    phase : {"forward", "backward", "swap", "lookahead", "random_starts", "joint_backward"}
         "forward" tests the strongest single candidate, "lookahead" the strongest tuple,
-        "random_starts" the strongest candidate given random subsets of the others; "backward"
+        "random_starts" the strongest candidate given random subsets of the others, "swap" the
+        strongest candidate given all selected features but one, which it may replace; "backward"
         tests the weakest selected feature, "joint_backward" the weakest of those that were
         included jointly.
     conditioning_set : tuple of str
@@ -135,6 +136,8 @@ class Step:
         Whether the chosen candidate is selected after this step.
     jointly_included : tuple of str
         The features included at this step, if there are several.
+    replaced : str
+        The feature that the chosen candidate replaced in a swap.
     note : str
         Further information, such as the number of tuples searched.
     close_call : bool
@@ -161,6 +164,7 @@ class Step:
     n_permutations: int
     accepted: bool
     jointly_included: tuple[str, ...] = ()
+    replaced: str = ""
     note: str = ""
     close_call: bool = False
     information: tuple[float, ...] = field(default=(), repr=False, compare=False)
@@ -186,6 +190,12 @@ class Step:
         if self.phase in INCLUSION_PHASES:
             return "included" if self.accepted else "not included"
         return "retained" if self.accepted else "removed"
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The features that are no longer selected after this step."""
+        removed = self.chosen if self.outcome == "removed" else self.replaced
+        return (removed,) if removed else ()
 
     @property
     def comment(self) -> str:
@@ -248,15 +258,12 @@ class Selection:
     frame_library: str | None = None
 
     def inclusion_step(self, feature: str) -> Step:
-        """Return the step at which a selected feature was included."""
-        removals = [
-            number
-            for number, step in enumerate(self.steps)
-            if step.phase == "joint_backward" and not step.accepted and step.chosen == feature
-        ]
-        for step in self.steps[removals[-1] if removals else 0 :]:
+        """Return the step at which a selected feature was included, of several the last."""
+        for step in reversed(self.steps):
             if step.outcome == "included" and feature in (step.chosen, *step.jointly_included):
                 return step
+            if feature in step.removed:
+                break
         raise KeyError(f"{feature!r} was not included; selected: {', '.join(self.features)}.")
 
     @property
