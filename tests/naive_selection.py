@@ -243,7 +243,7 @@ def screened(
         [mutual_information(x[r], y, estimator=estimator, unit="nat") for r in rows]
         for x in candidates
     ]
-    scores = scaled(singles, estimator, rules)
+    scores = scaled(singles, estimator, rules, len(y))
     values: list[list[float]] = [[] for _ in combinations(range(n_strongest), 2)]
     for draw, order in enumerate(rows):
         ranked = sorted(range(len(candidates)), key=lambda place: -scores[place][draw])

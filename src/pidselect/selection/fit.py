@@ -87,8 +87,11 @@ def _eliminate(
 
 
 def _final(features: Features, result: PermutationTestResult | None) -> dict[str, float]:
-    """Return the final p-values by name; a result without features is None."""
-    if result is None:
+    """Return the final p-values by name; none without features, or without their surrogates.
+
+    A checkpoint holds the surrogates of the last elimination, which alone needs them.
+    """
+    if result is None or any(len(values) < len(features) for values in result.surrogates):
         return {}
     names = [feature.name for feature in features]
     return dict(zip(names, final_p_values(result), strict=True))

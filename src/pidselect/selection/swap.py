@@ -76,10 +76,7 @@ def _is_exceeded(
     context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
 ) -> bool:
     """Return whether any rival is more informative than the feature, by their values above bias."""
-    observed = context.observed
-    # Not saved to the checkpoint, whose entries are tests.
-    observed = replace(observed, executor=replace(observed.executor, journal=None))
-    scores = cmi_given(observed, [feature, *rivals], given, (SWAP,))
+    scores = cmi_given(context.observed, [feature, *rivals], given, (SWAP,))
     values: FloatArray = scores.score(range(1 + BIAS_PERMUTATIONS))[0, :, 0]
     above = values[:, 0] - values[:, 1:].mean(axis=1)
     return bool(above[1:].max() > above[0] + TIE)
