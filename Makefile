@@ -41,6 +41,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/growth.py --quick
 	$(BIN)/python benchmarks/ordinary_tables.py --peers
 	$(BIN)/python benchmarks/pid.py
+	$(BIN)/python benchmarks/blankets.py --targets 4 --runs 1
 
 reproduce: .venv/installed
 	$(BIN)/python -m reproduction --quick --resume --out build/reproduction

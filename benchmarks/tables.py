@@ -53,8 +53,9 @@ ORDINARY = {
 #: The number of relevant columns in the tables of large.py.
 RELEVANT_OF_LARGE = 4
 
-#: Other selectors in the results of ordinary_tables.py.
+#: Other selectors in the results of ordinary_tables.py, and methods in those of blankets.py.
 PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
+METHODS = {"hiton-mb": "HITON-MB", "iamb": "IAMB", **PEERS}
 
 Row = Sequence[str]
 
@@ -371,6 +372,17 @@ def classes(records: Records) -> str:
     return markdown(header, rows)
 
 
+def blankets(records: Records) -> str:
+    """Members of Markov blankets that are found, and precision, beside other methods."""
+    rows = []
+    for one in records.of("blankets")["rows"]:
+        rates = [number(one[rate], 2) for rate in ("recall", "precision", "f1")]
+        name = METHODS.get(one["method"], one["method"])
+        rows.append([one["network"], name, str(one["fits"]), *rates, f"{short(one['seconds'])} s"])
+    header = ["network", "method", "fits", "recall", "precision", "F1", "time of a blanket"]
+    return markdown(header, rows)
+
+
 def dimensions(records: Records) -> str:
     """How often a column is found given so many others."""
     found = records.of("neighbours")["dimensions"]
@@ -432,6 +444,7 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "growth": growth,
     "decompositions": decompositions,
     "stress": stress,
+    "blankets": blankets,
     "classes": classes,
     "circumstances": circumstances,
     "dimensions": dimensions,

@@ -29,6 +29,9 @@ SKEWED = ("gaussian", "copula", "discrete")
 #: A standard deviation below this is rounding.
 NO_SCALE = 1e-12
 
+#: The square root of 2 N values that are skewed has no scale below this.
+LEAST_SCALE = 0.5
+
 #: Fewer candidates have centres and scales of their own.
 FEWEST_TO_SHARE = 4
 
@@ -110,7 +113,7 @@ def contest(asked: Mapping[str, Asked], y: Array, rules: Rules) -> Contest:
         ]
         for estimator in rules.estimators
     }
-    scores = {estimator: scaled(values, estimator, rules) for estimator, values in nats.items()}
+    scores = {name: scaled(values, name, rules, len(y)) for name, values in nats.items()}
     scored = {}
     for place, name in enumerate(asked):
         best = max(scores, key=lambda estimator: scores[estimator][place][0])
@@ -120,7 +123,9 @@ def contest(asked: Mapping[str, Asked], y: Array, rules: Rules) -> Contest:
     return scored
 
 
-def scaled(nats: Sequence[Sequence[float]], estimator: str, rules: Rules) -> list[list[float]]:
+def scaled(
+    nats: Sequence[Sequence[float]], estimator: str, rules: Rules, n_samples: int
+) -> list[list[float]]:
     """Return every candidate's values in bits, or in scales above the centre of its pilot draws.
 
     The pilot draws come after the first value, which is that of the data as observed.
@@ -129,14 +134,15 @@ def scaled(nats: Sequence[Sequence[float]], estimator: str, rules: Rules) -> lis
         return [[value / log(2) for value in values] for values in nats]
     if estimator in SKEWED:
         nats = [[copysign(sqrt(abs(value)), value) for value in values] for values in nats]
-    fixed = standards([values[1 : 1 + rules.n_pilot] for values in nats])
+    least = LEAST_SCALE / sqrt(2 * n_samples) if estimator in SKEWED else 0.0
+    fixed = standards([values[1 : 1 + rules.n_pilot] for values in nats], least)
     return [
         [(value - centre) / scale if scale > 0 else 0.0 for value in values]
         for values, (centre, scale) in zip(nats, fixed, strict=True)
     ]
 
 
-def standards(pilots: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+def standards(pilots: Sequence[Sequence[float]], least: float = 0.0) -> list[tuple[float, float]]:
     """Return centre and scale of each candidate; a scale of 0 says that it has none.
 
     Scales are drawn together first, as logarithms; then centres, whose errors follow from scales.
@@ -152,7 +158,10 @@ def standards(pilots: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     scales = [exp(value) for value in drawn_together(logarithms, [0.5 / (n - 1)] * len(usable))]
     centres = drawn_together([mean(pilots[place]) for place in usable], [s**2 / n for s in scales])
     for place, centre, scale in zip(usable, centres, scales, strict=True):
-        found[place] = centre, scale
+        found[place] = centre, max(scale, least)
+    for place, pilot in enumerate(pilots):
+        if place not in usable and least > 0 and all(map(isfinite, pilot)):
+            found[place] = mean(pilot), least
     return found
 
 
@@ -247,7 +256,7 @@ def screened(
         [mutual_information(x[r], y, estimator=estimator, unit="nat") for r in rows]
         for x in candidates
     ]
-    scores = scaled(singles, estimator, rules)
+    scores = scaled(singles, estimator, rules, len(y))
     values: list[list[float]] = [[] for _ in combinations(range(n_strongest), 2)]
     for draw, order in enumerate(rows):
         ranked = sorted(range(len(candidates)), key=lambda place: -scores[place][draw])

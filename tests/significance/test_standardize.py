@@ -381,3 +381,18 @@ def test_a_replaced_candidate_is_standardised_by_its_own_pilot():
     expected = found.apply(values)
     expected[places, 1:] = own.apply(values[places, 1:])
     np.testing.assert_array_equal(found.replaced(places, 1, own).apply(values), expected)
+
+
+def test_values_of_rare_levels_do_not_exceed_all_others():
+    """Most permutations of a column with a rare level are alike, a few differ by far."""
+    n, rng = 1000, np.random.default_rng(0)
+    usual = rng.chisquare(1, 50) / (2 * n)
+    rare = np.where(np.arange(50) == 7, 4.0, 0.01) / (2 * n)
+    pilot = np.stack([usual, rare, np.full(50, 0.01 / (2 * n))])[:, np.newaxis]
+    value = np.full((3, 1, 1), 9.0 / (2 * n))
+    scores = NullStandardizer.from_pilot(pilot, [True], n).apply(value)[:, 0, 0]
+    assert scores.max() < 3 / 0.5
+    assert scores.min() > 3
+    free = NullStandardizer.from_pilot(pilot, [True]).apply(value)[:, 0, 0]
+    assert free[1] > 10
+    assert free[2] == 0.0  # a value that no permutation reaches had no score

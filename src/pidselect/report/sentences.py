@@ -76,7 +76,8 @@ def _joint_information(
 
 
 def _end_of_search(selection: Selection) -> list[str]:
-    searches = [step for step in selection.steps if step.phase in INCLUSION_PHASES]
+    phases = {*INCLUSION_PHASES} - {"swap"}
+    searches = [step for step in selection.steps if step.phase in phases]
     # Other criteria do not estimate what a candidate adds.
     by_cmi = selection.settings.criterion == "cmi"
     if not searches or not by_cmi or _is_untested(selection):
@@ -177,7 +178,7 @@ def record_sentence(name: str, selection: Selection) -> str:
         bits = selection.inclusion_step(name).value
         return f"{subject}: {bits:.2f} bit; relevant, but not in the minimal set."
     if name not in selection.features:
-        if any(step.chosen == name and step.outcome == "removed" for step in selection.steps):
+        if any(name in step.removed for step in selection.steps):
             return f"{subject} was included and later removed as redundant."
         return f"{subject} was not selected."
     step = selection.inclusion_step(name)

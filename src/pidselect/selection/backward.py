@@ -26,19 +26,21 @@ def backward(
     selected: Features,
     statistic: Statistic,
     phase: Phase = "backward",
+    n_steps: int = 0,
 ) -> tuple[list[Feature], list[Step], PermutationTestResult | None]:
     r"""Remove features one by one.
 
     The feature with the smallest :math:`I(f; y | S \setminus f)` is tested, and removed if
     p > alpha; the first that is significant ends the elimination. As one feature is removed at a
-    time, one of two redundant features remains. Returns the remaining features, the steps, and the
+    time, one of two redundant features remains. `n_steps` is the number of steps before, if there
+    was an earlier elimination. Returns the remaining features, the steps, and the
     test result of the remaining features, if there are any.
     """
     remaining = list(selected)
     steps: list[Step] = []
     while remaining:
         stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(fixed))
-        scores = cmi_given_others(context, fixed, remaining, (*stream_key, len(steps)))
+        scores = cmi_given_others(context, fixed, remaining, (*stream_key, n_steps + len(steps)))
         result = run_test(scores, phase, first_smallest, statistic, keep_surrogates=True)
         given = tuple(feature.name for feature in (*fixed, *remaining))
         step = result.to_step(phase, given, statistic)

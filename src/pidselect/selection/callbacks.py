@@ -193,8 +193,8 @@ def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
     for step in steps:
         if step.outcome == "included":
             names += step.jointly_included or (step.chosen,)
-        elif step.outcome == "removed":
-            names.remove(step.chosen)
+        for name in step.removed:
+            names.remove(name)
     return tuple(names)
 
 

@@ -386,13 +386,14 @@ class Journal:
     def add_result(self, test_id: str, entry: Mapping[str, Any]) -> None:
         """Save the result of the test in progress.
 
-        The surrogates of all candidates are kept for the last test only: what follows an earlier
-        one needs no more than its statistic.
+        The surrogates of all candidates are kept for the last test that has them only: what
+        follows an earlier one needs no more than its statistic.
         """
-        former = tuple(
-            {key: value for key, value in one.items() if key != "surrogates"}
-            for one in self._state.entries
-        )
+        former = self._state.entries
+        if "surrogates" in entry:
+            former = tuple(
+                {key: value for key, value in one.items() if key != "surrogates"} for one in former
+            )
         self._state = SavedState((*former, {"test": test_id, **entry}))
         self._n_read = len(self._state.entries)
         self._n_requested, self._is_testing = 0, False

@@ -48,8 +48,9 @@ def score_columns(
     if last and not last.accepted and (by_cmi or not names) and {*last.conditioning_set} == names:
         p_of |= dict(zip(last.candidates, last.p_values, strict=False))
         known |= dict(zip(last.candidates, last.information, strict=True))
-    if steps and steps[-1].phase == "backward" and steps[-1].accepted:
-        known |= dict(zip(steps[-1].candidates, steps[-1].information, strict=True))
+    last = next((step for step in reversed(steps) if step.phase == "backward"), None)
+    if last and last.accepted and {*last.conditioning_set} == names:
+        known |= dict(zip(last.candidates, last.information, strict=True))
     bits = _bits_given_selected(context, pool, selected, known)
     scores, p_values = np.full(n_columns, np.nan), np.full(n_columns, np.nan)
     is_selected = np.zeros(n_columns, dtype=bool)

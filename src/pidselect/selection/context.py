@@ -114,7 +114,8 @@ class SelectionContext:
         """Return the standardisation by pilot permutations; None if scores are in bits."""
         if not self.is_portfolio:
             return None
-        return NullStandardizer.from_pilot(pilot, [named.chi2_null for named in self.estimators])
+        chi2_null = [named.chi2_null for named in self.estimators]
+        return NullStandardizer.from_pilot(pilot, chi2_null, self.target.n_samples)
 
     @property
     def observed(self) -> SelectionContext:

@@ -21,7 +21,8 @@ from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.relevance import marginal_tests, select_relevant
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.rows import UsedRows, choose_rows
-from pidselect.selection.step_test import run_test
+from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
+from pidselect.selection.swap import swap
 from pidselect.selection.validation import Parameters
 from pidselect.significance import FINAL, GIVEN_ONLY, check_groups, first_smallest
 
@@ -31,32 +32,70 @@ if TYPE_CHECKING:
 #: Share of max_memory for columns, ranks and codes; the rest is for neighbour searches.
 STORE_SHARE = 1 / 4
 
+#: Rounds of swaps, each followed by forward selection and backward elimination.
+MAX_SWAPS = 3
+
 
 def select_features(
     context: SelectionContext, pool: FeaturePool, plan: SelectionPlan
 ) -> tuple[list[Feature], list[Step], dict[str, float]]:
     """Run forward selection, backward elimination and the final test of all selected features.
 
-    Returns the features in the order of inclusion, the steps, and the final p-value of every
-    feature (none if nothing was tested).
+    After the elimination, selected features may be swapped for others; if any was removed or
+    swapped, both phases go on. Returns the features in the order of inclusion, the steps, and the
+    final p-value of every feature (none if nothing was tested).
     """
-    features, steps = forward(context, pool.fixed, pool.candidates, plan)
+    fixed, candidates = pool.fixed, pool.candidates
+    features, steps = forward(context, fixed, candidates, plan)
     if context.n_permutations == 0 or not plan.criterion.prunes:
         return features, steps, {}
-    result = None
+    final: dict[str, float] = {}
     if plan.statistic is not None:
-        features, more, result = backward(context, pool.fixed, features, plan.statistic)
+        features, more, final = _eliminate(context, fixed, features, plan.statistic)
         steps += more
-    if features and (result is None or context.n_permutations is None):
+        for _ in range(plan.n_swaps if features else 0):
+            is_changed = any(step.outcome == "removed" for step in more)
+            features, more = swap(context, fixed, features, candidates, plan, len(steps))
+            steps += more
+            is_swapped = any(step.accepted for step in more)
+            if not is_changed and not is_swapped:
+                break
+            features, more = forward(context, fixed, candidates, plan, features, len(steps))
+            steps += more
+            if not is_swapped and not any(step.accepted for step in more):
+                break  # the features are those of the last elimination
+            n_steps = len(steps)
+            features, more, final = _eliminate(context, fixed, features, plan.statistic, n_steps)
+            steps += more
+    if features and (not final or context.n_permutations is None):
         # A sequential test is decided for the weakest feature, not for all of them.
-        result = None  # releases the bound estimators
-        final = replace(context, n_permutations=context.fixed_n_permutations)
-        scores = cmi_given_others(final, pool.fixed, features, (FINAL, 0))
-        result = run_test(scores, "final", first_smallest, keep_surrogates=True)
-    if result is None:
-        return features, steps, {}
+        fixed_number = replace(context, n_permutations=context.fixed_n_permutations)
+        scores = cmi_given_others(fixed_number, fixed, features, (FINAL, 0))
+        final = _final(features, run_test(scores, "final", first_smallest, keep_surrogates=True))
+    return features, steps, final
+
+
+def _eliminate(
+    context: SelectionContext,
+    fixed: Features,
+    features: Features,
+    statistic: Statistic,
+    n_steps: int = 0,
+) -> tuple[list[Feature], list[Step], dict[str, float]]:
+    """Run backward elimination; return the features, the steps and the final p-values."""
+    remaining, steps, result = backward(context, fixed, features, statistic, n_steps=n_steps)
+    return remaining, steps, _final(remaining, result)
+
+
+def _final(features: Features, result: PermutationTestResult | None) -> dict[str, float]:
+    """Return the final p-values by name; none without features, or without their surrogates.
+
+    A checkpoint holds the surrogates of the last elimination, which alone needs them.
+    """
+    if result is None or any(len(values) < len(features) for values in result.surrogates):
+        return {}
     names = [feature.name for feature in features]
-    return features, steps, dict(zip(names, final_p_values(result), strict=True))
+    return dict(zip(names, final_p_values(result), strict=True))
 
 
 def also_relevant(
@@ -112,11 +151,14 @@ def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
     criterion, statistic = parameters.criterion, parameters.backward
     if criterion.is_cmi and parameters.max_conditioning is not None:
         criterion = Conditional(parameters.max_conditioning)
+    # A swap is decided given all other selected features; the paper's algorithm has none.
+    swaps = criterion.is_cmi and statistic == "maximum" and parameters.max_conditioning is None
     return SelectionPlan(
         criterion=criterion,
         max_features=pool.remaining_columns(parameters.max_features),
         lookahead=parameters.search,
         statistic=None if statistic is None else STATISTICS[statistic],
+        n_swaps=MAX_SWAPS if swaps else 0,
     )
 
 

@@ -21,6 +21,7 @@ class SelectionPlan:
     max_features: int | None = None  # columns, fixed ones not counted
     lookahead: Lookahead = field(default_factory=Lookahead)
     statistic: Statistic | None = None  # of backward elimination; None to omit it
+    n_swaps: int = 0  # rounds of exchanging selected features for candidates, at most
 
     def eligible(self, candidates: Features, selected: Features) -> list[Feature]:
         """Return the candidates that are not selected and fit within `max_features`."""
@@ -34,21 +35,27 @@ class SelectionPlan:
 
 
 def forward(
-    context: SelectionContext, fixed: Features, candidates: Features, plan: SelectionPlan
+    context: SelectionContext,
+    fixed: Features,
+    candidates: Features,
+    plan: SelectionPlan,
+    selected: Features = (),
+    n_steps: int = 0,
 ) -> tuple[list[Feature], list[Step]]:
     """Include features one by one, or several synergistic ones jointly.
 
     At each step the strongest candidate is tested against the maximum statistic over all
     candidates, and is included if p <= alpha. Fixed features are in the conditioning set from the
-    start. Returns the selected features in the order of inclusion, and the steps.
+    start, as are those `selected` in `n_steps` steps before. Returns the selected features in the
+    order of inclusion, and the steps.
     """
     report = context.executor.callbacks.on_step
     single = replace(context, alpha=plan.lookahead.alpha_at(context.alpha, 1))
-    selected: list[Feature] = []
+    selected = list(selected)
     steps: list[Step] = []
     while remaining := plan.eligible(candidates, selected):
         scores = plan.criterion.candidate_scores(
-            single, remaining, fixed, selected, (FORWARD, len(steps))
+            single, remaining, fixed, selected, (FORWARD, n_steps + len(steps))
         )
         result = run_test(scores)
         given = tuple(f.name for f in plan.criterion.conditioning_set(fixed, selected))

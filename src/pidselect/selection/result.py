@@ -11,11 +11,13 @@ from pidselect.data.messages import align, listed, shown, to_plain
 from pidselect.notebook import selection_html
 from pidselect.significance import is_significant
 
-Phase = Literal["forward", "backward", "lookahead", "random_starts", "joint_backward", "marginal"]
+Phase = Literal[
+    "forward", "backward", "swap", "lookahead", "random_starts", "joint_backward", "marginal"
+]
 Outcome = Literal["included", "not included", "retained", "removed"]
 
 #: Phases in which features are included; in the other phases they are removed.
-INCLUSION_PHASES = ("forward", "lookahead", "random_starts", "marginal")
+INCLUSION_PHASES = ("forward", "swap", "lookahead", "random_starts", "marginal")
 
 #: What a close call is, and what an empty selection may mean.
 WITHIN_ERROR = "p lies within the error of the permutations"
@@ -108,9 +110,11 @@ class Step:
 
     Parameters
     ----------
-    phase : {"forward", "backward", "lookahead", "random_starts", "joint_backward", "marginal"}
+    phase : {"forward", "backward", "swap", "lookahead", "random_starts", "joint_backward", \
+            "marginal"}
         "forward" tests the strongest single candidate, "lookahead" the strongest tuple,
-        "random_starts" the strongest candidate given random subsets of the others; "backward"
+        "random_starts" the strongest candidate given random subsets of the others, "swap" the
+        strongest candidate given all selected features but one, which it may replace; "backward"
         tests the weakest selected feature, "joint_backward" the weakest of those that were
         included jointly. "marginal" tests all candidates given the fixed features alone, each by
         the step-down maximum statistic.
@@ -148,6 +152,8 @@ class Step:
     jointly_included : tuple of str
         The features included at this step, if there are several; of marginal tests, all that are
         significant, by p-value and score.
+    replaced : str
+        The feature that the chosen candidate replaced in a swap.
     note : str
         Further information, such as the number of tuples searched.
     close_call : bool
@@ -174,6 +180,7 @@ class Step:
     n_permutations: int
     accepted: bool
     jointly_included: tuple[str, ...] = ()
+    replaced: str = ""
     note: str = ""
     close_call: bool = False
     information: tuple[float, ...] = field(default=(), repr=False, compare=False)
@@ -199,6 +206,12 @@ class Step:
         if self.phase in INCLUSION_PHASES:
             return "included" if self.accepted else "not included"
         return "retained" if self.accepted else "removed"
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The features that are no longer selected after this step."""
+        removed = self.chosen if self.outcome == "removed" else self.replaced
+        return (removed,) if removed else ()
 
     @property
     def comment(self) -> str:
@@ -281,7 +294,7 @@ class Selection:
         return self.steps if self.marginal is None else (*self.steps, self.marginal)
 
     def inclusion_step(self, feature: str) -> Step:
-        """Return the step at which a selected feature was included.
+        """Return the step at which a selected feature was included, of several the last.
 
         Of a feature that the marginal tests selected, it is these, with the feature as the chosen
         one; of a duplicate, that of the column it duplicates.
@@ -291,14 +304,12 @@ class Selection:
             if tests is not None and feature in tests.jointly_included:
                 p_value = tests.p_values[tests.candidates.index(feature)]
                 return replace(tests, chosen=feature, p_value=p_value)
-        removals = [
-            number
-            for number, step in enumerate(self.steps)
-            if step.phase == "joint_backward" and not step.accepted and step.chosen == feature
-        ]
-        for step in self.steps[removals[-1] if removals else 0 :]:
+        is_relevant = feature in self.also_relevant  # it may have been removed later
+        for step in reversed(self.steps):
             if step.outcome == "included" and feature in (step.chosen, *step.jointly_included):
                 return step
+            if feature in step.removed and not is_relevant:
+                break
         raise KeyError(f"{feature!r} was not included; selected: {', '.join(self.selected)}.")
 
     def step_number(self, step: Step) -> int:

@@ -107,7 +107,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         Whether all candidates are permuted alike, which preserves their dependence and so the power
         of the test among correlated candidates.
     backward : {"maximum", "minimum", None}, default="maximum"
-        The null statistic of backward elimination, over all selected features; None omits it.
+        The null statistic of backward elimination, over all selected features; None omits it. With
+        "maximum", a selected feature may then be swapped for a candidate that makes it redundant.
     lookahead : int, default=1
         The largest size of tuples (2 for pairs) that are tested where no single candidate is
         significant. The sizes share alpha.

@@ -301,12 +301,12 @@ def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardize
     context = scores.context
     if not _is_pooled(scores):
         return context.standardizer(pilot)
-    chi2_null = [named.chi2_null for named in context.estimators]
-    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds())
+    chi2_null, n = [named.chi2_null for named in context.estimators], context.target.n_samples
+    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds(), n)
     for estimator, places in enumerate(unknown):
         if len(places):
             more = scores.only(places, estimator).score(MORE_PERMUTATIONS)
-            by = NullStandardizer.from_pilot(more[0], chi2_null[estimator : estimator + 1])
+            by = NullStandardizer.from_pilot(more[0], chi2_null[estimator : estimator + 1], n)
             standardizer = standardizer.replaced(places, estimator, by)
     return standardizer
 

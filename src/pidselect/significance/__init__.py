@@ -20,6 +20,7 @@ from pidselect.significance.rng import (
     STABILITY,
     START,
     SUBSAMPLE,
+    SWAP,
     permutations,
 )
 from pidselect.significance.surrogates import (
@@ -46,6 +47,7 @@ __all__ = [
     "START",
     "SUBSAMPLE",
     "SURROGATES",
+    "SWAP",
     "WITHIN_PARTS",
     "PermutationSampler",
     "SurrogateScheme",

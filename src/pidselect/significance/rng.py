@@ -14,7 +14,7 @@ from pidselect.significance.surrogate_kernels import fill_permutations, fill_res
 
 #: Purposes of random numbers: the second entry of a stream key, after the seed.
 SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
-LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS = 5, 6, 7, 8, 9, 10
+LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS, SWAP = 5, 6, 7, 8, 9, 10, 11
 
 
 def permutations(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> NDArray[np.int32]:

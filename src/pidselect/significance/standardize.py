@@ -60,6 +60,10 @@ MAX_MEANS, MAX_VARIANCES = 0.08, 0.05
 #: Standard deviation below which differences are rounding errors.
 MIN_SCALE = 1e-12
 
+#: Least standard deviation of the square root of a value with a chi-square null distribution. It is
+#: 0.60 for one degree of freedom, 0.71 for many; 0.5 is below what 50 permutations would estimate.
+CHI_SCALE = 0.5
+
 #: Fewest candidates for shrinkage.
 MIN_CANDIDATES = 4
 
@@ -76,8 +80,13 @@ class NullStandardizer:
     chi2_null: NDArray[np.bool_]  # (n_estimators, 1): whether the signed square root is taken
 
     @classmethod
-    def from_pilot(cls, pilot: FloatArray, chi2_null: Sequence[bool]) -> NullStandardizer:
-        """Estimate both from a pilot, (..., n_candidates, n_estimators, n_permutations)."""
+    def from_pilot(
+        cls, pilot: FloatArray, chi2_null: Sequence[bool], n_samples: float = np.inf
+    ) -> NullStandardizer:
+        """Estimate both from a pilot, (..., n_candidates, n_estimators, n_permutations).
+
+        The number of samples limits how small a standard deviation may be.
+        """
         which = np.array(chi2_null)[:, np.newaxis]
         values, n = _signed_root(pilot, which), pilot.shape[-1]
         with np.errstate(invalid="ignore"):  # the scale of infinite values is NaN
@@ -88,11 +97,16 @@ class NullStandardizer:
         scale = np.where(
             usable, np.exp(_shrink(logarithm, np.full_like(scale, 0.5 / (n - 1)), usable)), 0
         )
-        return cls(_shrink(centre, scale**2 / n, usable), scale, which)
+        centre = _shrink(centre, scale**2 / n, usable)
+        return cls(centre, _at_least_chi(scale, centre, which, n_samples), which)
 
     @classmethod
     def from_alike(
-        cls, pilot: FloatArray, chi2_null: Sequence[bool], kinds: IntArray
+        cls,
+        pilot: FloatArray,
+        chi2_null: Sequence[bool],
+        kinds: IntArray,
+        n_samples: float = np.inf,
     ) -> tuple[NullStandardizer, list[IntArray]]:
         """Estimate both for all candidates of a kind together.
 
@@ -109,6 +123,7 @@ class NullStandardizer:
                 found = _pool(values[members, estimator])
                 centre[members, estimator, 0], scale[members, estimator, 0] = found[:2]
                 unknown[members, estimator] = found[2]
+        scale = _at_least_chi(scale, centre, which, n_samples)
         return cls(centre, scale, which), [np.flatnonzero(column) for column in unknown.T]
 
     def replaced(self, places: IntArray, estimator: int, by: NullStandardizer) -> NullStandardizer:
@@ -134,6 +149,19 @@ class NullStandardizer:
         with np.errstate(invalid="ignore"):
             above = _signed_root(values, self.chi2_null) - self.centre
             return np.where(has_scale, above / np.where(has_scale, self.scale, 1.0), 0.0)
+
+
+def _at_least_chi(
+    scale: FloatArray, centre: FloatArray, chi2_null: NDArray[np.bool_], n_samples: float
+) -> FloatArray:
+    """Return scales not below that of a chi-square null distribution; 0 for infinite values.
+
+    Smaller ones are of columns with a rare level, or hardly any samples to permute: most
+    permutations have the same value and a few have a far larger one. In units of so small a scale,
+    these few would exceed the values of all other candidates.
+    """
+    least = np.where(chi2_null & np.isfinite(centre), CHI_SCALE / np.sqrt(2.0 * n_samples), 0.0)
+    return np.maximum(scale, least)
 
 
 def _pool(values: FloatArray) -> tuple[FloatArray, float, NDArray[np.bool_]]:

@@ -358,6 +358,9 @@ def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             if step["accepted"]:
                 names = step["jointly_included"] or [step["chosen"]]
                 included_at.update(dict.fromkeys(names, place))
-        elif not step["accepted"] and step["chosen"] in included_at:
-            removals[included_at.pop(step["chosen"])].append(step["chosen"])
+            gone = step.get("replaced")  # records of earlier versions have none
+        else:
+            gone = None if step["accepted"] else step["chosen"]
+        if gone in included_at:
+            removals[included_at.pop(gone)].append(gone)
     return removals

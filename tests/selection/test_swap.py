@@ -1,0 +1,188 @@
+"""Selected features are exchanged for candidates that make them redundant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from systems import quick
+
+import naive
+from pidselect.data import Block, Column
+from pidselect.estimators import Discrete
+from pidselect.report.sentences import record_sentence
+from pidselect.selection.callbacks import Callback, selected_features, use_callback
+from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.criteria import Conditional
+from pidselect.selection.forward import SelectionPlan
+from pidselect.selection.pool import Feature
+from pidselect.selection.swap import BIAS_PERMUTATIONS, swap
+from pidselect.significance import SWAP
+
+ALPHA, DRAWS, SEED, N = 0.05, 39, 7, 200
+PLAN = SelectionPlan(Conditional())
+LABELS = np.array(list("abcd"), dtype=object)
+
+
+def flipped(rng, bits, share):
+    return np.where(rng.random(len(bits)) < share, 1 - bits, bits)
+
+
+def proxy_of_two(seed=1):
+    """y is a + b with errors, p a joint measurement of a and b, z noise: columns p, a, b, z."""
+    rng = np.random.default_rng(seed)
+    a, b, z = rng.integers(0, 2, (3, N))
+    p = 2 * flipped(rng, a, 0.02) + flipped(rng, b, 0.02)
+    y = np.where(rng.random(N) < 0.75, a + b, rng.integers(0, 3, N))
+    return LABELS[np.stack([p, a, b, z], axis=1)], LABELS[y]
+
+
+def measured(seed):
+    """y and x0 are x1 with errors, x2 is informative, too; x3 and x4 are noise."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 2, (N, 5))
+    x[:, 0] = flipped(rng, x[:, 1], 0.1)
+    y = flipped(rng, x[:, 1], 0.15) + x[:, 2] * (rng.random(N) < 0.7)
+    return x.astype(float), y.astype(float)[:, np.newaxis]
+
+
+# --- against a twin in plain loops ---------------------------------------------------------------
+
+
+def draw(n, key, number):
+    return naive.permutation((SEED, *key, number), n) if number else range(n)
+
+
+def value(x, y, j, given, rows):
+    return naive.discrete(x[list(rows)][:, [j]], y, x[:, given] if given else None)
+
+
+def p_of_strongest(x, y, candidates, given, key):
+    """Return the strongest candidate and its p-value by the maximum over all candidates."""
+    values = np.array(
+        [
+            [value(x, y, j, given, draw(len(x), key, m)) for m in range(1 + DRAWS)]
+            for j in candidates
+        ]
+    )
+    chosen = naive.strongest(values[:, 0])
+    return candidates[chosen], naive.p_value(values[chosen, 0], values[:, 1:].max(axis=0))
+
+
+def naive_swap(x, y, selected, candidates):
+    """Return the features, and what was tested: the candidate, its p-value, and that of f."""
+    current, tests = list(selected), []
+    for f in selected:
+        others = [j for j in current if j != f]
+        rivals = [j for j in candidates if j not in current]
+        above = {}
+        for j in (f, *rivals):
+            values = [
+                value(x, y, j, others, draw(len(x), (SWAP,), m))
+                for m in range(1 + BIAS_PERMUTATIONS)
+            ]
+            above[j] = values[0] - np.mean(values[1:])
+        if max(above[j] for j in rivals) <= above[f] + 1e-10:
+            continue
+        step = len(tests)
+        c, p = p_of_strongest(x, y, [f, *rivals], others, (SWAP, step, 0))
+        if p > ALPHA or c == f:
+            continue
+        _, p_of_f = p_of_strongest(x, y, [f], [*others, c], (SWAP, step, 1))
+        tests.append((c, p, p_of_f))
+        if p_of_f > ALPHA:
+            current = [*others, c]
+    return current, tests
+
+
+@pytest.mark.parametrize(
+    ("seed", "selected"), [(0, [0, 2]), (1, [0, 2]), (2, [2, 0]), (3, [1, 2]), (4, [3, 0])]
+)
+def test_swaps_equal_the_twin(seed, selected):
+    x, y = measured(seed)
+    blocks = [Block((Column(f"x{j}", "nominal", values.copy()),)) for j, values in enumerate(x.T)]
+    features = [Feature(f"x{j}", (j,), block) for j, block in enumerate(blocks)]
+    context = SelectionContext(
+        Block((Column("y", "nominal", y[:, 0]),)),
+        (NamedEstimator("discrete", Discrete()),),
+        alpha=ALPHA,
+        n_permutations=DRAWS,
+        shared_permutations=True,
+        seed=SEED,
+    )
+    found, steps = swap(context, (), [features[j] for j in selected], features, PLAN, 0)
+    expected, tests = naive_swap(x, y, selected, range(5))
+    assert [feature.columns[0] for feature in found] == expected
+    assert [(int(step.chosen[1:]), step.accepted) for step in steps] == [
+        (c, p_of_f > ALPHA) for c, _, p_of_f in tests
+    ]
+    for step, (_, p, p_of_f) in zip(steps, tests, strict=True):
+        assert step.p_value == pytest.approx(p)
+        assert f"p = {p_of_f:.4f} given it" in step.note
+    if 0 in selected and 3 not in selected:
+        assert sorted(expected) == [1, 2]
+
+
+# --- in a fit ------------------------------------------------------------------------------------
+
+
+def test_a_proxy_of_two_features_is_replaced():
+    """Given a and the proxy, b is not significant; given a alone, it is, and the proxy is not."""
+    X, y = proxy_of_two()
+    selection = quick().fit(X, y).selection_
+    assert sorted(selection.features) == ["x1", "x2"]
+    (step,) = (step for step in selection.steps if step.phase == "swap" and step.accepted)
+    assert (step.chosen, step.replaced, step.conditioning_set) == ("x2", "x0", ("x1",))
+    assert step.outcome == "included"
+    assert step.removed == ("x0",)
+    assert selection.inclusion_step("x2") is step
+    assert "replaces x0, p = " in str(step)
+    assert selected_features(selection.steps) == selection.features
+    assert set(selection.p_values) == set(selection.features)
+    assert "swap" in list(selection.to_frame()["phase"])
+    assert "later removed as redundant" in record_sentence("x0", selection)
+    with pytest.raises(KeyError, match="was not included"):
+        selection.inclusion_step("x0")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"backward": "minimum"}, {"backward": None}, {"max_conditioning": 1}]
+)
+def test_other_settings_have_no_swaps(settings):
+    selection = quick(**settings).fit(*proxy_of_two()).selection_
+    assert all(step.phase != "swap" for step in selection.steps)
+
+
+def test_workers_and_sequential_tests():
+    X, y = proxy_of_two()
+    expected = quick().fit(X, y).selection_
+    assert quick(n_jobs=2).fit(X, y).selection_ == expected
+    assert sorted(quick(n_permutations="auto").fit(X, y).selection_.features) == ["x1", "x2"]
+
+
+class Interruption(Callback):
+    """Interrupts a fit after some steps."""
+
+    def __init__(self, n_steps):
+        self.n_steps = n_steps
+
+    def on_step(self, step):
+        self.n_steps -= 1
+        if not self.n_steps:
+            raise KeyboardInterrupt
+
+
+def test_a_fit_resumes_at_any_step(tmp_path):
+    X, y = proxy_of_two()
+    expected = quick().fit(X, y).selection_
+    for n_steps in range(1, len(expected.steps) + 1):
+        path = tmp_path / f"{n_steps}.checkpoint"
+        with use_callback(Interruption(n_steps)), pytest.raises(KeyboardInterrupt):
+            quick(checkpoint=path).fit(X, y)
+        assert quick(checkpoint=path).fit(X, y).selection_ == expected
+
+
+def test_a_feature_is_not_replaced_beyond_max_features():
+    """A group of two columns does not fit in the place of one."""
+    X, y = proxy_of_two()
+    selector = quick(max_features=1, feature_groups={"both": [1, 2]}).fit(X, y)
+    assert "both" not in selector.selection_.features
