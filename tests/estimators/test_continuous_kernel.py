@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -196,6 +197,14 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     assert (apart.min(axis=1) >= lists.radius * (1 - 1e-15)).all()
 
 
+@numba.njit
+def ranks_around(grid, here, limit):
+    """Search within compiled code, as kernels do: slices do not leave functions without NRT."""
+    filled = fill_grid(grid)
+    first, last = find_interval(filled, here, limit)
+    return filled.rank[first], filled.rank[last]
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     values=st.lists(st.integers(-40, 40), min_size=1, max_size=60),
@@ -208,8 +217,7 @@ def test_grid_index(values, unit, limit, seed):
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
     near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
-    grid = fill_grid(new_grid(ascending))
-    of_levels = grid.rank[list(find_interval(grid, here, limit * unit))]
+    of_levels = ranks_around(new_grid(ascending), here, limit * unit)
     for first, last in (of_levels, interval_around(ascending, here, limit * unit)):
         assert last - first == len(near)
         assert not len(near) or (first, last) == (near[0], near[-1] + 1)
