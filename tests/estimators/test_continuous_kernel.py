@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,12 +20,14 @@ from pidselect.estimators.knn.general import add_general, score_general
 from pidselect.estimators.knn.grid_index import fill_grid, find_interval, new_grid
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import (
+    INNER,
     MAX_UINT16_SAMPLES,
     Space,
     bounding_boxes,
     interval_around,
     rank_columns,
 )
+from pidselect.jit import njit
 from pidselect.significance import permutations
 
 SHAPES = {
@@ -197,9 +198,9 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     assert (apart.min(axis=1) >= lists.radius * (1 - 1e-15)).all()
 
 
-@numba.njit
+@njit(**{**INNER, "cache": False})
 def ranks_around(grid, here, limit):
-    """Search within compiled code, as kernels do: slices do not leave functions without NRT."""
+    """Search within compiled code, as kernels do: arrays must not leave it uncounted."""
     filled = fill_grid(grid)
     first, last = find_interval(filled, here, limit)
     return filled.rank[first], filled.rank[last]
