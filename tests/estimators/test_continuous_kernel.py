@@ -20,12 +20,14 @@ from pidselect.estimators.knn.general import add_general, score_general
 from pidselect.estimators.knn.grid_index import fill_grid, find_interval, new_grid
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.spaces import (
+    INNER,
     MAX_UINT16_SAMPLES,
     Space,
     bounding_boxes,
     interval_around,
     rank_columns,
 )
+from pidselect.jit import njit
 from pidselect.significance import permutations
 
 SHAPES = {
@@ -196,6 +198,14 @@ def test_neighbours_are_the_nearest_ones(n, n_axes, length, digits, seed):
     assert (apart.min(axis=1) >= lists.radius * (1 - 1e-15)).all()
 
 
+@njit(**{**INNER, "cache": False})
+def ranks_around(grid, here, limit):
+    """Search within compiled code, as kernels do: arrays must not leave it uncounted."""
+    filled = fill_grid(grid)
+    first, last = find_interval(filled, here, limit)
+    return filled.rank[first], filled.rank[last]
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     values=st.lists(st.integers(-40, 40), min_size=1, max_size=60),
@@ -208,8 +218,7 @@ def test_grid_index(values, unit, limit, seed):
     ascending = np.sort(np.array(values) * unit)
     here = np.random.default_rng(seed).choice(ascending)
     near = np.flatnonzero(np.abs(ascending - here) < limit * unit)
-    grid = fill_grid(new_grid(ascending))
-    of_levels = grid.rank[list(find_interval(grid, here, limit * unit))]
+    of_levels = ranks_around(new_grid(ascending), here, limit * unit)
     for first, last in (of_levels, interval_around(ascending, here, limit * unit)):
         assert last - first == len(near)
         assert not len(near) or (first, last) == (near[0], near[-1] + 1)
