@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import shutil
@@ -11,9 +10,6 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
-
-import numba
-import pytest
 
 import pidselect
 from pidselect import jit
@@ -117,25 +113,3 @@ def test_each_wait_is_announced_once(tmp_path, monkeypatch, caplog, announce):
     jit._announce.cache_clear()
     jit.announce_missing("decomposition")
     assert "more kernels" in caplog.messages[-1]
-
-
-def test_garbage_is_collected_again_after_compilations():
-    """Nested or failed ones, too; and never where it was switched off before."""
-    pause = jit.PauseCollection()
-    assert gc.isenabled()
-    pause.on_start(None)
-    pause.on_start(None)
-    assert not gc.isenabled()
-    pause.on_end(None)
-    assert not gc.isenabled()
-    pause.on_end(None)
-    assert gc.isenabled()
-    with pytest.raises(numba.TypingError):
-        numba.njit(lambda x: x.no_such_attribute)(1.0)
-    assert gc.isenabled()
-    gc.disable()
-    try:
-        numba.njit(lambda x: x + 1)(1.0)
-        assert not gc.isenabled()
-    finally:
-        gc.enable()

@@ -7,7 +7,6 @@ environment share compiled code, and a changed kernel, or one that calls it, is 
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import pickle
@@ -26,7 +25,6 @@ import numba
 from numba import config
 
 # Private parts of Numba, which an update may change: pyproject.toml has an upper bound.
-from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -104,33 +102,6 @@ class KernelCache(NullCache):
 
     def _path(self, key: Any) -> Path:
         return cache_folder() / f"{self._name}-{sha256(repr(key).encode()).hexdigest()[:16]}.kernel"
-
-
-class PauseCollection(event.Listener):
-    """Pause garbage collection while Numba compiles: it would take a tenth of the time.
-
-    Compilations are nested, and one thread compiles at a time.
-    """
-
-    def __init__(self) -> None:
-        self._depth, self._is_paused = 0, False
-
-    def on_start(self, event: Any) -> None:
-        """Pause if it is the outermost compilation."""
-        if self._depth == 0 and gc.isenabled():
-            gc.disable()
-            self._is_paused = True
-        self._depth += 1
-
-    def on_end(self, event: Any) -> None:
-        """Go on after the outermost compilation, failed or not."""
-        self._depth -= 1
-        if self._depth == 0 and self._is_paused:
-            self._is_paused = False
-            gc.enable()
-
-
-event.register("numba:compile", PauseCollection())
 
 
 @lru_cache(maxsize=1)

@@ -74,7 +74,6 @@ MEMORY_BESIDE_STRATA = 2**26
 #: Average number of samples from which strata are used, in multiples of k.
 SAMPLES_PER_STRATUM = 10
 
-
 #: Samples from which a single column S is searched by its sorted values, not by lists.
 MIN_SORTED_SAMPLES = 400
 

@@ -70,10 +70,8 @@ ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
 #: Largest number for 32-bit distances.
 MAX_FLOAT32 = 1e30
 
-
 #: What lanes with ties in (y, S) add to the number of lanes with ties.
 TIED_IN_JOINT = 2 * LANES
-
 
 #: The first column of (y, S); with a literal a function would be compiled once more.
 FIRST = np.int64(0)
