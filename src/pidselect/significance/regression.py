@@ -8,8 +8,8 @@ left only as far as *both* regressions fail, as their errors are multiplied.
 Every response is fitted by ridge regressions on several bases: lines, products, and the kernels of
 smooth functions of one, of two and of all columns of S. That with the smallest leave-one-out error
 is used. What then depends on S closely, but is neither linear nor quadratic, is also fitted with a
-metric learnt from the gradients of the fit, for functions of few directions of S, and with trees,
-for functions that jump.
+metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces of
+lines, for functions with kinks and jumps.
 
 References
 ----------
@@ -36,6 +36,7 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.significance.pieces import linear_pieces
 
 #: Points of a kernel that span its functions, at most half of the samples.
 LANDMARKS, METRIC_LANDMARKS = 150, 200
@@ -51,7 +52,7 @@ KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
 #: error is smaller by this factor.
 IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
 
-#: R squared from which metric and trees are tried, and up to which nothing is fitted at all.
+#: R squared from which metric and pieces are tried, and up to which nothing is fitted at all.
 STRONG, WEAK = 0.5, 0.02
 
 #: Residuals below this share of the standard deviation are rounding errors: S determines x.
@@ -69,16 +70,10 @@ JITTER = 1e-8
 #: How often a metric is learnt, and the widths of the kernel in it.
 N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
 
-#: Samples per leaf of trees, and the folds in which their predictions are left out.
-LEAVES, N_FOLDS = (8, 20), 10
-
-#: Squared error of trees, in that of the fit so far, up to which they may improve it.
-MAX_TREE_ERROR = 3.0
-
 #: Quantiles by which a column is mapped to a normal distribution.
 QUANTILES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 
-#: Entry of the stream key of the choice of landmarks and folds.
+#: Entry of the stream key of the choice of landmarks.
 SPREAD = 0x7370_7264
 
 
@@ -332,7 +327,8 @@ def _bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
     width = np.sqrt(n_columns)
     kernels: list[_Kernel] = [SMOOTH, _Additive(_gaussian, 1.0, 1)]
     if n_columns > 1:
-        kernels += [_Additive(_matern, 3.0, 2), _Radial(_matern, width)]
+        kernels += [_Additive(profile, 3.0, 2) for profile in (_matern, _gaussian)]
+        kernels.append(_Radial(_matern, width))
     kernels += [_Radial(_gaussian, width * factor) for factor in (1.0, 0.5)]
     for kernel in kernels:
         yield _Basis("raw", _kernel_features(z, z, kernel), KERNEL_PENALTIES, False)
@@ -520,17 +516,24 @@ def _fit(basis: _Basis, means: _GroupMeans, responses: Sequence[_Response]) -> N
 
 
 def _refine(response: _Response, z: FloatArray, means: _GroupMeans) -> None:
-    """Fit a response that depends on S closely with a metric of its own, and with trees."""
+    """Fit a response that depends on S closely with a metric of its own, and piece by piece."""
     smooth = _kernel_features(z, z, SMOOTH)
+    design = np.column_stack([np.ones(len(z)), z])
+    known = np.flatnonzero(~response.is_missing)
     for view in dict.fromkeys(["raw", response.best.view]):
         if z.shape[1] > 1:
             _fit_metrics(response, view, z, means)
-        values, is_known = response.views[view], ~response.is_missing
-        for leaf in LEAVES:
-            predicted = _tree_predictions(z, values, response.is_missing, leaf)
-            error = np.mean((values - predicted)[is_known] ** 2)
-            if error < MAX_TREE_ERROR * response.fits[view].error:
-                _fit_one(response, view, np.column_stack([smooth, predicted]), means)
+        pieces = linear_pieces(z[known], response.views[view][known], MAX_FREEDOM * len(known))
+        if len(pieces) > 1:
+            parts = [_only(design, known[rows]) for rows in pieces]
+            _fit_one(response, view, np.concatenate([smooth, *parts], axis=1), means)
+
+
+def _only(design: FloatArray, rows: IntArray) -> FloatArray:
+    """Return a design that is 0 but in some rows."""
+    part = np.zeros_like(design)
+    part[rows] = design[rows]
+    return part
 
 
 def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMeans) -> None:
@@ -577,19 +580,3 @@ def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> Floa
     if not scale > 0:
         return metric
     return np.linalg.cholesky(outer / scale + 1e-6 / len(outer) * np.eye(len(outer)))
-
-
-def _tree_predictions(
-    z: FloatArray, values: FloatArray, is_missing: NDArray[np.bool_], leaf: int
-) -> FloatArray:
-    """Return the predictions of regression trees for samples that are left out of them."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    fold = np.empty(len(z), dtype=np.int64)
-    fold[_spread(z)] = np.arange(len(z)) % N_FOLDS
-    predicted = np.empty(len(z))
-    for number in range(N_FOLDS):
-        train = (fold != number) & ~is_missing
-        tree = DecisionTreeRegressor(min_samples_leaf=leaf, random_state=0)
-        predicted[fold == number] = tree.fit(z[train], values[train]).predict(z[fold == number])
-    return predicted

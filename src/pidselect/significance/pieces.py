@@ -1,0 +1,184 @@
+"""Piecewise linear functions: a tree whose leaves are lines, for kinks and jumps.
+
+A smooth regression is wrong near a kink or a jump, and in the same way for a candidate and for the
+target. A split is searched along every column, and along sums and differences of two columns; then
+its boundary is moved to where the lines of its two sides meet, so that a kink may lie in any
+direction, as that of a maximum does.
+
+References
+----------
+Breiman (1993), Hinging hyperplanes for regression, classification, and function approximation, IEEE
+Transactions on Information Theory, for the moved boundary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pidselect.data import FloatArray, IntArray
+
+#: Most leaves, how many may be added without a gain, and the fewest samples of one beyond the
+#: coefficients of its line.
+MAX_LEAVES, PATIENCE, SPARE_SAMPLES = 20, 3, 1
+
+#: Cuts along a direction; then all those near the best are tried.
+N_CUTS = 24
+
+#: Moves of a boundary.
+N_MOVES = 8
+
+#: Degrees of freedom of the position of a split, beside the coefficients of a line.
+SPLIT_FREEDOM = 2
+
+#: Penalty of slopes, relative to the mean square of the columns.
+RIDGE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Leaf:
+    """Samples that a line is fitted to, and the best split of them, if any."""
+
+    rows: IntArray
+    error: float  # sum of squares
+    split_error: float = np.inf
+    sides: tuple[IntArray, IntArray] | None = None
+
+    @property
+    def gain(self) -> float:
+        return self.error - self.split_error
+
+
+def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntArray]:
+    """Return the rows of the leaves of a tree of lines, by the Bayesian information criterion.
+
+    `z` has the shape (n_samples, n_columns). The leaf that gains most is split first. There are no
+    more coefficients than `max_freedom`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=(300, 2))
+    >>> y = np.sign(z[:, 0]) * z[:, 1] + 0.1 * rng.normal(size=300)
+    >>> pieces = linear_pieces(z, y, 100)
+    >>> len(pieces), sum(z[pieces[0], 0] > 0), sum(z[pieces[1], 0] <= 0)
+    (2, 0, 0)
+    """
+    design = np.column_stack([np.ones(len(z)), z])
+    n_samples, n_coefficients = design.shape
+    leaves = [_grow(design, y, np.arange(n_samples))]
+    best, criterion = leaves, np.inf
+    while True:
+        freedom = len(leaves) * (n_coefficients + SPLIT_FREEDOM)
+        error = sum(leaf.error for leaf in leaves)
+        fit = n_samples * np.log(max(error, 1e-300)) + np.log(n_samples) * freedom
+        if fit < criterion:
+            best, criterion = leaves, fit
+        place = int(np.argmax([leaf.gain for leaf in leaves]))
+        sides = leaves[place].sides
+        too_many = (len(leaves) + 1) * n_coefficients > max_freedom
+        if sides is None or too_many or len(leaves) == min(len(best) + PATIENCE, MAX_LEAVES):
+            return [leaf.rows for leaf in best]
+        grown = [_grow(design, y, rows) for rows in sides]
+        leaves = [*leaves[:place], *grown, *leaves[place + 1 :]]
+
+
+def _grow(design: FloatArray, y: FloatArray, rows: IntArray) -> _Leaf:
+    """Return a leaf with the best split of its samples."""
+    design, y = design[rows], y[rows]
+    leaf = _Leaf(rows, float(_Sums.of(design, y).errors()))
+    fewest = design.shape[1] + SPARE_SAMPLES
+    for column in design.T[1:]:
+        is_left, error = _best_cut(design, y, column, fewest)
+        if is_left is None:
+            continue
+        is_left, error = _move(design, y, is_left, error, fewest)
+        if error < leaf.split_error:
+            leaf = _Leaf(rows, leaf.error, error, (rows[is_left], rows[~is_left]))
+    return leaf
+
+
+def _best_cut(
+    design: FloatArray, y: FloatArray, column: FloatArray, fewest: int
+) -> tuple[NDArray[np.bool_] | None, float]:
+    """Return the samples on the left of the cut of a column with the smallest error."""
+    order = np.argsort(column, kind="stable")
+    design, y, values = design[order], y[order], column[order]
+    cuts = np.arange(fewest, len(values) - fewest + 1)  # samples on the left
+    cuts = cuts[values[cuts - 1] < values[cuts]]
+    if not len(cuts):
+        return None, np.inf
+    step = -(-len(cuts) // N_CUTS)
+    errors = _errors_at(design, y, cuts[::step])
+    best = int(errors.argmin()) * step
+    if step > 1:
+        cuts = cuts[max(best - step + 1, 0) : best + step]
+        errors = _errors_at(design, y, cuts)
+        best = int(errors.argmin())
+    return column < values[cuts[best]], float(errors[best])
+
+
+def _errors_at(design: FloatArray, y: FloatArray, cuts: IntArray) -> FloatArray:
+    """Return the sum of squares of two lines for each number of samples on the left."""
+    bounds = [0, *cuts.tolist(), len(y)]
+    parts = [
+        _Sums.of(design[start:end], y[start:end])
+        for start, end in zip(bounds[:-1], bounds[1:], strict=True)
+    ]
+    sums = _Sums(
+        np.cumsum([part.squares for part in parts], axis=0),
+        np.cumsum([part.products for part in parts], axis=0),
+        np.cumsum([part.total for part in parts], axis=0),
+    )
+    left = _Sums(sums.squares[:-1], sums.products[:-1], sums.total[:-1])
+    right = _Sums(
+        sums.squares[-1] - left.squares,
+        sums.products[-1] - left.products,
+        sums.total[-1] - left.total,
+    )
+    return left.errors() + right.errors()
+
+
+def _move(
+    design: FloatArray, y: FloatArray, is_left: NDArray[np.bool_], error: float, fewest: int
+) -> tuple[NDArray[np.bool_], float]:
+    """Move the boundary to where the lines of both sides meet, as long as the error decreases."""
+    for _ in range(N_MOVES):
+        left, right = (_Sums.of(design[side], y[side]).slopes() for side in (is_left, ~is_left))
+        moved = design @ (left - right) <= 0
+        if (moved == is_left).mean() < 0.5:
+            moved = ~moved
+        n_left = int(moved.sum())
+        if min(n_left, len(y) - n_left) < fewest:
+            break
+        found = sum(float(_Sums.of(design[side], y[side]).errors()) for side in (moved, ~moved))
+        if not found < error:
+            break
+        is_left, error = moved, found
+    return is_left, error
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Sums over samples that determine a line; leading axes are those of several lines."""
+
+    squares: FloatArray  # (..., n_coefficients, n_coefficients)
+    products: FloatArray  # (..., n_coefficients): with y
+    total: FloatArray  # (...): of the squares of y
+
+    @classmethod
+    def of(cls, design: FloatArray, y: FloatArray) -> _Sums:
+        return cls(design.T @ design, design.T @ y, np.asarray(y @ y))
+
+    def slopes(self) -> FloatArray:
+        n_coefficients = self.squares.shape[-1]
+        mean = np.trace(self.squares, axis1=-2, axis2=-1)[..., np.newaxis, np.newaxis]
+        penalty = RIDGE / n_coefficients * mean * np.eye(n_coefficients)
+        solved = np.linalg.solve(self.squares + penalty, self.products[..., np.newaxis])
+        return np.asarray(solved[..., 0])
+
+    def errors(self) -> FloatArray:
+        """Return the sum of squared residuals of each line."""
+        return np.asarray(self.total - (self.slopes() * self.products).sum(axis=-1))
