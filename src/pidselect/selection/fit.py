@@ -55,9 +55,9 @@ def select_features(
         steps += more
         for _ in range(plan.n_swaps if features else 0):
             is_changed = any(step.outcome == "removed" for step in more)
-            features, more = swap(context, fixed, features, candidates, plan, len(steps))
+            features, more = swap(context, fixed, features, candidates, plan, steps)
             steps += more
-            is_swapped = any(step.accepted for step in more)
+            is_swapped = bool(more)
             if not is_changed and not is_swapped:
                 break
             features, more = forward(context, fixed, candidates, plan, features, len(steps))

@@ -32,51 +32,58 @@ def swap(
     selected: Features,
     candidates: Features,
     plan: SelectionPlan,
-    n_steps: int,
+    before: Sequence[Step],
 ) -> tuple[list[Feature], list[Step]]:
     r"""Exchange features f for candidates c, one after the other.
 
-    The candidate with the largest :math:`I(c; y | S \setminus f)` takes the place of f if it is
-    significant against the maximum statistic over f and all candidates, and f is not significant
-    given :math:`S \setminus f` and c. Nothing is tested unless the value of some candidate, less
-    its bias, exceeds that of f. `n_steps` is the number of steps before. Returns the features, the
-    new ones last, and the steps.
+    The candidate with the largest :math:`I(c; y | S \setminus f)` takes the place of f if f is not
+    significant given :math:`S \setminus f` and c, and c is significant against the maximum statistic
+    over f and all candidates. A feature that was replaced in the steps before does not come back by
+    a swap. Returns the features, the new ones last, and the steps.
     """
     current, steps = list(selected), list[Step]()
+    replaced = {step.replaced for step in before}
     for feature in selected:
         others = [f for f in current if f is not feature]
         given = [*fixed, *others]
-        rivals = plan.eligible([c for c in candidates if c not in current], others)
-        if not rivals or not _is_exceeded(context, feature, rivals, given):
+        new = [c for c in candidates if c not in current and c.name not in replaced]
+        rivals = plan.eligible(new, others)
+        place = _exceeding(context, feature, rivals, given) if rivals else None
+        if place is None:
             continue
-        stream_key = (SWAP, n_steps + len(steps))
-        strongest, step = _test(context, [feature, *rivals], given, (*stream_key, 0))
-        if not step.accepted or strongest is feature:
+        rival, stream_key = rivals[place], (SWAP, len(before) + len(steps))
+        of_feature = _test(context, [feature], 0, [*given, rival], (*stream_key, 0))
+        if of_feature.accepted:
             continue
-        _, last = _test(context, [feature], [*given, strongest], (*stream_key, 1))
-        p = f"p = {last.p_value:.4f} given it"
-        if last.accepted:
-            step = replace(step, accepted=False, note=f"{feature.name} is retained, {p}")
-        else:
-            step = replace(step, replaced=feature.name, note=f"replaces {feature.name}, {p}")
-            current = [*others, strongest]
+        step = _test(context, [feature, *rivals], 1 + place, given, (*stream_key, 1))
+        if not step.accepted:
+            continue
+        note = f"replaces {feature.name}, p = {of_feature.p_value:.4f} given it"
+        step = replace(step, replaced=feature.name, note=note)
         steps.append(context.executor.callbacks.on_step(step))
+        current = [*others, rival]
     return current, steps
 
 
 def _test(
-    context: SelectionContext, candidates: Features, given: Features, stream_key: tuple[int, ...]
-) -> tuple[Feature, Step]:
-    """Test the strongest candidate; return it and the step."""
-    result = run_test(cmi_given(context, candidates, given, stream_key), "swap")
-    return candidates[result.chosen], result.to_step("swap", tuple(f.name for f in given))
+    context: SelectionContext,
+    candidates: Features,
+    place: int,
+    given: Features,
+    stream_key: tuple[int, ...],
+) -> Step:
+    """Test one of the candidates against the maximum statistic over all of them."""
+    scores = cmi_given(context, candidates, given, stream_key)
+    result = run_test(scores, "swap", lambda _: place)
+    return result.to_step("swap", tuple(f.name for f in given))
 
 
-def _is_exceeded(
+def _exceeding(
     context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
-) -> bool:
-    """Return whether any rival is more informative than the feature, by their values above bias."""
+) -> int | None:
+    """Return the place of the most informative rival if it exceeds the feature, above bias."""
     scores = cmi_given(context.observed, [feature, *rivals], given, (SWAP,))
     values: FloatArray = scores.score(range(1 + BIAS_PERMUTATIONS))[0, :, 0]
     above = values[:, 0] - values[:, 1:].mean(axis=1)
-    return bool(above[1:].max() > above[0] + TIE)
+    place = int(above[1:].argmax())
+    return place if above[1 + place] > above[0] + TIE else None
