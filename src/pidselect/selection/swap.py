@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pidselect.data import FloatArray
+from pidselect.data.duplicates import are_near_duplicates
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.forward import SelectionPlan
 from pidselect.selection.pool import Feature, Features
@@ -81,9 +82,21 @@ def _test(
 def _exceeding(
     context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
 ) -> int | None:
-    """Return the place of the most informative rival if it exceeds the feature, above bias."""
+    """Return the place of the most informative rival if it exceeds the feature, above bias.
+
+    A near-duplicate does not count: of the two, either may be selected.
+    """
     scores = cmi_given(context.observed, [feature, *rivals], given, (SWAP,))
     values: FloatArray = scores.score(range(1 + BIAS_PERMUTATIONS))[0, :, 0]
     above = values[:, 0] - values[:, 1:].mean(axis=1)
     place = int(above[1:].argmax())
-    return place if above[1 + place] > above[0] + TIE else None
+    is_more = above[1 + place] > above[0] + TIE
+    return place if is_more and not _are_alike(feature, rivals[place]) else None
+
+
+def _are_alike(first: Feature, second: Feature) -> bool:
+    """Return whether two features are single columns of numbers in nearly the same order."""
+    columns = (*first.block.columns, *second.block.columns)
+    if len(columns) != 2 or any(column.feature_type == "nominal" for column in columns):
+        return False
+    return bool(are_near_duplicates(columns[:1], columns[1:])[0, 0])

@@ -63,8 +63,8 @@ def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntA
     >>> z = rng.normal(size=(300, 2))
     >>> y = np.sign(z[:, 0]) * z[:, 1] + 0.1 * rng.normal(size=300)
     >>> pieces = linear_pieces(z, y, 100)
-    >>> len(pieces), sum(z[pieces[0], 0] > 0), sum(z[pieces[1], 0] <= 0)
-    (2, 0, 0)
+    >>> [bool((z[rows, 0] > 0).any()) for rows in pieces]
+    [False, True]
     """
     design = np.column_stack([np.ones(len(z)), z])
     n_samples, n_coefficients = design.shape

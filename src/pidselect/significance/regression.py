@@ -7,9 +7,9 @@ left only as far as *both* regressions fail, as their errors are multiplied.
 
 Every response is fitted by ridge regressions on several bases: lines, products, and the kernels of
 smooth functions of one, of two and of all columns of S. That with the smallest leave-one-out error
-is used. What then depends on S closely, but is neither linear nor quadratic, is also fitted with a
-metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces of
-lines, for functions with kinks and jumps.
+is used. A target that then depends on S closely, but is neither linear nor quadratic, is also fitted
+with a metric learnt from the gradients of the fit, for functions of few directions of S, and with
+pieces of lines, for functions with kinks and jumps.
 
 References
 ----------
@@ -41,8 +41,8 @@ from pidselect.significance.pieces import linear_pieces
 #: Points of a kernel that span its functions, at most half of the samples.
 LANDMARKS, METRIC_LANDMARKS = 150, 200
 
-#: Degrees of freedom of a regression, as a share of the samples.
-MAX_FREEDOM = 1 / 3
+#: Degrees of freedom of a regression, and the number of products of columns, in the samples.
+MAX_FREEDOM, MAX_PRODUCTS = 1 / 3, 1 / 5
 
 #: Penalties per sample: of lines and products, and of kernels.
 LIGHT_PENALTIES = np.array([1e-10, 1e-4, 1e-2])
@@ -52,8 +52,12 @@ KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
 #: error is smaller by this factor.
 IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
 
-#: R squared from which metric and pieces are tried, and up to which nothing is fitted at all.
-STRONG, WEAK = 0.5, 0.02
+#: R squared from which metric and pieces are tried, and up to which a column is used as it is, one
+#: of numbers and one of two labels: labels vary by chance even where S is informative.
+STRONG, WEAK, WEAK_LABELS = 0.5, 0.02, 0.4
+
+#: R squared by the first bases from which the others are tried, as they may explain as much more.
+NOTICED = 0.1
 
 #: Residuals below this share of the standard deviation are rounding errors: S determines x.
 DETERMINED = 1e-9
@@ -99,8 +103,8 @@ class Regression:
         if not len(given):
             return cls(target, {})
         # A column may have the same name as the target.
-        found = residuals(given, [*target.columns, *columns], groups)
         n_target = len(target.columns)
+        found = residuals(given, [*target.columns, *columns], groups, n_refined=n_target)
         left = Block(tuple(residual.column for residual in found[:n_target]))
         names = (column.name for column in columns)
         return cls(left, dict(zip(names, found[n_target:], strict=True)))
@@ -113,13 +117,15 @@ class Regression:
 
 
 def residuals(
-    given: Block, columns: Sequence[Column], groups: IntArray | None = None
+    given: Block, columns: Sequence[Column], groups: IntArray | None = None, n_refined: int = 1
 ) -> list[Residual]:
     """Return the residuals of columns that are regressed on S, each sample left out of its fit.
 
     Numbers and two labels are regressed; a column of more labels, or one that does not depend on S,
     is returned as it is. Missing values stay missing. If there are groups of rows, each has a mean
-    of its own, as samples are permuted within groups. Values are in standard deviations.
+    of its own, as samples are permuted within groups. Values are in standard deviations. Only the
+    first `n_refined` columns, those of the target, are fitted with metrics and pieces: as errors are
+    multiplied, one good fit suffices.
 
     Examples
     --------
@@ -142,12 +148,16 @@ def residuals(
     with threadpool_limits(1, user_api="blas"):
         designs = _designs(given)
         means = _GroupMeans.of(np.zeros(given.n_samples, np.int64) if groups is None else groups)
-        for basis in _bases(designs):
+        for basis in _first_bases(designs):
             _fit(basis, means, responses)
-        for response in responses:
-            best = response.best
-            if best.error <= 1.0 - STRONG and not best.is_simple:
-                _refine(response, designs["raw"], means)
+        dependent = [response for response in responses if response.is_dependent]
+        if dependent:
+            for basis in _more_bases(designs["raw"]):
+                _fit(basis, means, dependent)
+        refined = [fit for fit in fits[:n_refined] if fit is not None]
+        close = [response for response in refined if response.is_close]
+        if close:
+            _refine(close, designs["raw"], means)
     return [
         Residual(column, 0.0) if fit is None else fit.residual()
         for column, fit in zip(columns, fits, strict=True)
@@ -237,6 +247,21 @@ class _Response:
         least = min(errors, key=lambda view: errors[view])
         return self.fits[least if errors[least] < MAP_IMPROVEMENT * errors["raw"] else "raw"]
 
+    @property
+    def weak(self) -> float:
+        """R squared up to which the column is used as it is."""
+        return WEAK_LABELS if self.column.feature_type == "nominal" else WEAK
+
+    @property
+    def is_dependent(self) -> bool:
+        """Whether it depends on S so much that a better fit matters."""
+        return self.best.error <= 1.0 - max(NOTICED, self.weak - NOTICED)
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it depends on S closely, but is neither linear nor quadratic."""
+        return self.best.error <= 1.0 - STRONG and not self.best.is_simple
+
     def _error_of_scores(self, fit: _Fit) -> float:
         """Return the mean squared error of left-out values as normal scores, alike in all views."""
         present = ~self.is_missing
@@ -253,7 +278,7 @@ class _Response:
     def residual(self) -> Residual:
         """Return the residuals of the best fit, or the column itself if nothing fits."""
         best = self.best
-        if best.error > 1.0 - WEAK:
+        if best.error > 1.0 - self.weak:
             return Residual(self.column, 0.0)
         values = np.where(self.is_missing, np.nan, best.residuals)
         deviation = np.nanstd(values)
@@ -313,30 +338,40 @@ class _Basis(NamedTuple):
     is_simple: bool  # lines and products only
 
 
-def _bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
-    """Yield bases from simple to complex."""
+def _first_bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
+    """Yield bases from simple to complex; most dependences are noticed in one of them."""
     for view, z in designs.items():
         yield _Basis(view, z, LIGHT_PENALTIES, True)
     for view, z in designs.items():
         if _has_products(z):
             yield _Basis(view, np.concatenate([z, _products(z)], axis=1), LIGHT_PENALTIES, True)
     z = designs["raw"]
+    yield _kernel_basis(z, SMOOTH)
+    if z.shape[1] > 1:
+        yield _kernel_basis(z, _Radial(_matern, np.sqrt(z.shape[1])))
+
+
+def _more_bases(z: FloatArray) -> Iterator[_Basis]:
+    """Yield bases for what depends on S."""
     n_columns = z.shape[1]
     if comb(n_columns + 3, 3) <= MAX_FREEDOM * len(z):
         yield _Basis("raw", _cubic(z), LIGHT_PENALTIES, True)
-    width = np.sqrt(n_columns)
-    kernels: list[_Kernel] = [SMOOTH, _Additive(_gaussian, 1.0, 1)]
+    kernels: list[_Kernel] = [_Additive(_gaussian, 1.0, 1)]
     if n_columns > 1:
         kernels += [_Additive(profile, 3.0, 2) for profile in (_matern, _gaussian)]
-        kernels.append(_Radial(_matern, width))
-    kernels += [_Radial(_gaussian, width * factor) for factor in (1.0, 0.5)]
+    kernels += [_Radial(_gaussian, np.sqrt(n_columns) * factor) for factor in (1.0, 0.5)]
     for kernel in kernels:
-        yield _Basis("raw", _kernel_features(z, z, kernel), KERNEL_PENALTIES, False)
+        yield _kernel_basis(z, kernel)
+
+
+def _kernel_basis(z: FloatArray, kernel: _Kernel) -> _Basis:
+    """Return the functions of a kernel."""
+    return _Basis("raw", _kernel_features(z, z, kernel), KERNEL_PENALTIES, False)
 
 
 def _has_products(z: FloatArray) -> bool:
     """Return whether there are samples enough for all squares and products of columns."""
-    return z.shape[1] * (z.shape[1] + 3) // 2 <= MAX_FREEDOM * len(z)
+    return z.shape[1] * (z.shape[1] + 1) // 2 <= MAX_PRODUCTS * len(z)
 
 
 def _products(z: FloatArray) -> FloatArray:
@@ -515,18 +550,19 @@ def _fit(basis: _Basis, means: _GroupMeans, responses: Sequence[_Response]) -> N
         response.propose(view, left, basis.is_simple)
 
 
-def _refine(response: _Response, z: FloatArray, means: _GroupMeans) -> None:
-    """Fit a response that depends on S closely with a metric of its own, and piece by piece."""
+def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -> None:
+    """Fit responses that depend on S closely with metrics of their own, and piece by piece."""
     smooth = _kernel_features(z, z, SMOOTH)
     design = np.column_stack([np.ones(len(z)), z])
-    known = np.flatnonzero(~response.is_missing)
-    for view in dict.fromkeys(["raw", response.best.view]):
-        if z.shape[1] > 1:
-            _fit_metrics(response, view, z, means)
-        pieces = linear_pieces(z[known], response.views[view][known], MAX_FREEDOM * len(known))
-        if len(pieces) > 1:
-            parts = [_only(design, known[rows]) for rows in pieces]
-            _fit_one(response, view, np.concatenate([smooth, *parts], axis=1), means)
+    for response in responses:
+        known = np.flatnonzero(~response.is_missing)
+        for view in dict.fromkeys(["raw", response.best.view]):
+            if z.shape[1] > 1:
+                _fit_metrics(response, view, z, means)
+            pieces = linear_pieces(z[known], response.views[view][known], MAX_FREEDOM * len(known))
+            if len(pieces) > 1:
+                parts = [_only(design, known[rows]) for rows in pieces]
+                _fit_one(response, view, np.concatenate([smooth, *parts], axis=1), means)
 
 
 def _only(design: FloatArray, rows: IntArray) -> FloatArray:
