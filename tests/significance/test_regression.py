@@ -51,7 +51,8 @@ def test_residuals_equal_those_of_fits_without_each_sample(seed, n_groups):
     rng = np.random.default_rng(seed)
     features, values = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
     groups = np.arange(40) % n_groups
-    ridge = regression._Ridge.of(features, np.array([0.05]), regression._GroupMeans.of(groups))
+    basis = regression._Basis("raw", features, np.array([0.05]), False)
+    ridge = regression._Ridge.of(basis, regression._GroupMeans.of(groups))
     found = ridge.residuals(values, np.zeros((40, 1), dtype=bool))
     expected = naive_leave_one_out(features, values[:, 0], 0.05, groups)
     np.testing.assert_allclose(found[:, 0], expected, atol=1e-9)

@@ -56,8 +56,11 @@ IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
 #: of numbers and one of two labels: labels vary by chance even where S is informative.
 STRONG, WEAK, WEAK_LABELS = 0.5, 0.02, 0.4
 
-#: R squared by the first bases from which the others are tried, as they may explain as much more.
+#: R squared by the first bases from which the others are tried.
 NOTICED = 0.1
+
+#: Columns that are regressed together.
+BLOCK = 1000
 
 #: Residuals below this share of the standard deviation are rounding errors: S determines x.
 DETERMINED = 1e-9
@@ -142,31 +145,66 @@ def residuals(
     >>> of_noise.r_squared, of_noise.column.name
     (0.0, 'noise')
     """
-    fits = [None if is_labels(column) else _Response.of(column) for column in columns]
-    responses = [fit for fit in fits if fit is not None]
+    found = [Residual(column, 0.0) for column in columns]
+    regressed = [place for place, column in enumerate(columns) if not is_labels(column)]
     # One thread: sums in another order would be other residuals.
     with threadpool_limits(1, user_api="blas"):
         designs = _designs(given)
         means = _GroupMeans.of(np.zeros(given.n_samples, np.int64) if groups is None else groups)
-        for basis in _first_bases(designs):
-            _fit(basis, means, responses)
-        dependent = [response for response in responses if response.is_dependent]
-        if dependent:
+        first = [_Ridge.of(basis, means) for basis in _first_bases(designs)]
+        raw = [ridge for ridge in first if ridge.basis.view == "raw"]
+        is_dependent = _find_dependent([columns[place] for place in regressed], raw)
+        places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
+        responses = [_Response.of(columns[place]) for place in places]
+        for ridge in first:
+            _fit(ridge, responses)
+        if any(response.is_noticed for response in responses):
             for basis in _more_bases(designs["raw"]):
-                _fit(basis, means, dependent)
-        refined = [fit for fit in fits[:n_refined] if fit is not None]
-        close = [response for response in refined if response.is_close]
-        if close:
+                _fit(_Ridge.of(basis, means), [r for r in responses if r.is_noticed])
+        refined = [r for r, place in zip(responses, places, strict=True) if place < n_refined]
+        if close := [response for response in refined if response.is_close]:
             _refine(close, designs["raw"], means)
-    return [
-        Residual(column, 0.0) if fit is None else fit.residual()
-        for column, fit in zip(columns, fits, strict=True)
-    ]
+    for place, response in zip(places, responses, strict=True):
+        found[place] = response.residual()
+    return found
+
+
+def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list[bool]:
+    """Return which columns depend on S by any of the regressions of their values.
+
+    Most columns of wide tables do not, so this is done for many at once.
+    """
+    found: list[bool] = []
+    for start in range(0, len(columns), BLOCK):
+        some = columns[start : start + BLOCK]
+        values = np.stack([_standardized(_numbers(column)) for column in some], axis=1)
+        is_missing = np.stack([np.isnan(column.values) for column in some], axis=1)
+        known = (~is_missing).sum(axis=0)
+        least = np.ones(len(some))
+        for ridge in ridges:
+            if len(ridge.freedom):
+                squares = np.where(is_missing, 0.0, ridge.residuals(values, is_missing)) ** 2
+                least = np.minimum(least, squares.sum(axis=0) / known)
+        found += [e <= 1.0 - _weak(column) for e, column in zip(least.tolist(), some, strict=True)]
+    return found
 
 
 def is_labels(column: Column) -> bool:
     """Return whether a column has labels that are no numbers, as two labels are."""
     return column.feature_type == "nominal" and column.levels() > 2
+
+
+def _weak(column: Column) -> float:
+    """Return the R squared up to which a column is used as it is."""
+    return WEAK_LABELS if column.feature_type == "nominal" else WEAK
+
+
+def _numbers(column: Column) -> FloatArray:
+    """Return the values of a column; 0 and 1 for two labels."""
+    if column.feature_type != "nominal":
+        return column.values
+    is_last = column.values == np.nanmax(column.values)
+    return np.where(np.isnan(column.values), np.nan, is_last)
 
 
 # --- responses ------------------------------------------------------------------------------------
@@ -223,9 +261,7 @@ class _Response:
 
     @classmethod
     def of(cls, column: Column) -> _Response:
-        values = column.values
-        if column.feature_type == "nominal":
-            values = np.where(np.isnan(values), np.nan, values == np.nanmax(values))
+        values = _numbers(column)
         present = ~np.isnan(values)
         kept = values[present]
         has_views = len(np.unique(kept)) > 2
@@ -248,14 +284,9 @@ class _Response:
         return self.fits[least if errors[least] < MAP_IMPROVEMENT * errors["raw"] else "raw"]
 
     @property
-    def weak(self) -> float:
-        """R squared up to which the column is used as it is."""
-        return WEAK_LABELS if self.column.feature_type == "nominal" else WEAK
-
-    @property
-    def is_dependent(self) -> bool:
+    def is_noticed(self) -> bool:
         """Whether it depends on S so much that a better fit matters."""
-        return self.best.error <= 1.0 - max(NOTICED, self.weak - NOTICED)
+        return self.best.error <= 1.0 - max(NOTICED, _weak(self.column))
 
     @property
     def is_close(self) -> bool:
@@ -278,7 +309,7 @@ class _Response:
     def residual(self) -> Residual:
         """Return the residuals of the best fit, or the column itself if nothing fits."""
         best = self.best
-        if best.error > 1.0 - self.weak:
+        if best.error > 1.0 - _weak(self.column):
             return Residual(self.column, 0.0)
         values = np.where(self.is_missing, np.nan, best.residuals)
         deviation = np.nanstd(values)
@@ -493,22 +524,23 @@ class _GroupMeans:
 class _Ridge:
     """Ridge regression on a basis by all penalties, for any responses."""
 
+    basis: _Basis
     axes: FloatArray  # (n_samples, n_axes), orthonormal
     shrinkage: FloatArray  # (n_penalties, n_axes)
     freedom: FloatArray  # (n_penalties,): degrees of freedom
     means: _GroupMeans
 
     @classmethod
-    def of(cls, features: FloatArray, penalties: FloatArray, means: _GroupMeans) -> _Ridge:
-        n_samples = len(features)
-        centred = features - means(features)
+    def of(cls, basis: _Basis, means: _GroupMeans) -> _Ridge:
+        n_samples = len(basis.features)
+        centred = basis.features - means(basis.features)
         values, vectors = np.linalg.eigh(centred.T @ centred)
         kept = values > 1e-12 * max(values[-1], 1e-300)
         axes = centred @ (vectors[:, kept] / np.sqrt(values[kept]))
-        shrinkage = values[kept] / (values[kept] + n_samples * penalties[:, np.newaxis])
+        shrinkage = values[kept] / (values[kept] + n_samples * basis.penalties[:, np.newaxis])
         freedom = len(means.sizes) + shrinkage.sum(axis=1)
         usable = freedom <= MAX_FREEDOM * n_samples
-        return cls(axes, shrinkage[usable], freedom[usable], means)
+        return cls(basis, axes, shrinkage[usable], freedom[usable], means)
 
     def residuals(self, responses: FloatArray, is_missing: NDArray[np.bool_]) -> FloatArray:
         """Return leave-one-out residuals, the penalty by generalised cross-validation.
@@ -532,14 +564,13 @@ class _Ridge:
         return np.asarray((filled - fitted) / (1.0 - np.minimum(leverage, 0.9)))
 
 
-def _fit(basis: _Basis, means: _GroupMeans, responses: Sequence[_Response]) -> None:
-    """Fit all responses, in all views that suit that of S, and keep what is better."""
-    ridge = _Ridge.of(basis.features, basis.penalties, means)
+def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
+    """Fit responses in one view, or in all that suit that of S, and keep what is better."""
     pairs = [
         (response, view)
         for response in responses
         for view in response.views
-        if view != "log" or basis.view == "log"
+        if (view != "log" or ridge.basis.view == "log" if only is None else view == only)
     ]
     if not pairs or not len(ridge.freedom):
         return
@@ -547,7 +578,7 @@ def _fit(basis: _Basis, means: _GroupMeans, responses: Sequence[_Response]) -> N
     is_missing = np.stack([response.is_missing for response, _ in pairs], axis=1)
     found = ridge.residuals(values, is_missing)
     for (response, view), left in zip(pairs, found.T, strict=True):
-        response.propose(view, left, basis.is_simple)
+        response.propose(view, left, ridge.basis.is_simple)
 
 
 def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -> None:
@@ -591,12 +622,8 @@ def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMea
 
 def _fit_one(response: _Response, view: str, features: FloatArray, means: _GroupMeans) -> None:
     """Fit one response in one view."""
-    ridge = _Ridge.of(features, KERNEL_PENALTIES, means)
-    if not len(ridge.freedom):
-        return
-    values, is_missing = response.views[view], response.is_missing
-    found = ridge.residuals(values[:, np.newaxis], is_missing[:, np.newaxis])
-    response.propose(view, found[:, 0], False)
+    basis = _Basis(view, features, KERNEL_PENALTIES, False)
+    _fit(_Ridge.of(basis, means), [response], only=view)
 
 
 def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> FloatArray:
