@@ -15,7 +15,7 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan
 from pidselect.selection.pool import Feature
-from pidselect.selection.swap import BIAS_PERMUTATIONS, swap
+from pidselect.selection.swap import BIAS_PERMUTATIONS, CLEAR, swap
 from pidselect.significance import SWAP
 
 ALPHA, DRAWS, SEED, N = 0.05, 39, 7, 200
@@ -82,6 +82,12 @@ def naive_swap(x, y, selected, candidates):
             above[j] = values[0] - np.mean(values[1:])
         rival = max(rivals, key=above.__getitem__)
         if above[rival] <= above[f] + 1e-10:
+            continue
+        observed, *null = [
+            value(x, y, f, [*others, rival], draw(len(x), (SWAP,), m))
+            for m in range(1 + BIAS_PERMUTATIONS)
+        ]
+        if observed > np.mean(null) + CLEAR * np.std(null) + 1e-10:
             continue
         step = len(swaps)
         p_of_f = p_of(f, x, y, [f], [*others, rival], (SWAP, step, 0))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from pidselect.data import FloatArray
 from pidselect.data.duplicates import are_near_duplicates
 from pidselect.selection.context import SelectionContext
@@ -25,6 +27,9 @@ from pidselect.significance.permutation_test import TIE
 #: Permutations that the bias of a value is estimated from: without them, a column of many levels
 #: would seem more informative than one of few.
 BIAS_PERMUTATIONS = 8
+
+#: Standard deviations of these permutations beyond which a value needs no test.
+CLEAR = 10.0
 
 
 def swap(
@@ -53,6 +58,8 @@ def swap(
         if place is None:
             continue
         rival, stream_key = rivals[place], (SWAP, len(before) + len(steps))
+        if _is_clear(context, feature, [*given, rival]):
+            continue
         of_feature = _test(context, [feature], 0, [*given, rival], (*stream_key, 0))
         if of_feature.accepted:
             continue
@@ -79,6 +86,18 @@ def _test(
     return result.to_step("swap", tuple(f.name for f in given))
 
 
+def _values(context: SelectionContext, features: Features, given: Features) -> FloatArray:
+    """Return values of the data and of a few permutations, (n_features, 1 + n_permutations)."""
+    scores = cmi_given(context.observed, features, given, (SWAP,))
+    return np.asarray(scores.score(range(1 + BIAS_PERMUTATIONS))[0, :, 0])
+
+
+def _is_clear(context: SelectionContext, feature: Feature, given: Features) -> bool:
+    """Return whether a feature is informative by so much that no test is needed to retain it."""
+    ((observed, *null),) = _values(context, [feature], given)
+    return bool(observed > np.mean(null) + CLEAR * np.std(null) + TIE)
+
+
 def _exceeding(
     context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
 ) -> int | None:
@@ -86,8 +105,7 @@ def _exceeding(
 
     A near-duplicate does not count: of the two, either may be selected.
     """
-    scores = cmi_given(context.observed, [feature, *rivals], given, (SWAP,))
-    values: FloatArray = scores.score(range(1 + BIAS_PERMUTATIONS))[0, :, 0]
+    values = _values(context, [feature, *rivals], given)
     above = values[:, 0] - values[:, 1:].mean(axis=1)
     place = int(above[1:].argmax())
     is_more = above[1 + place] > above[0] + TIE
