@@ -29,7 +29,7 @@ from pidselect.significance.permutation_test import TIE
 BIAS_PERMUTATIONS = 8
 
 #: Standard deviations of these permutations beyond which a value needs no test.
-CLEAR = 10.0
+CLEAR = 5.0
 
 
 def swap(
@@ -43,9 +43,9 @@ def swap(
     r"""Exchange features f for candidates c, one after the other.
 
     The candidate with the largest :math:`I(c; y | S \setminus f)` takes the place of f if f is not
-    significant given :math:`S \setminus f` and c, and c is significant against the maximum statistic
-    over f and all candidates. A feature that was replaced in the steps before does not come back by
-    a swap. Returns the features, the new ones last, and the steps.
+    significant given :math:`S \setminus f` and c, and c is significant against the maximum
+    statistic over f and all candidates. A feature that was replaced in the steps before does not
+    come back by a swap. Returns the features, the new ones last, and the steps.
     """
     current, steps = list(selected), list[Step]()
     replaced = {step.replaced for step in before}

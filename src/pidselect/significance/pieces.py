@@ -1,9 +1,8 @@
 """Piecewise linear functions: a tree whose leaves are lines, for kinks and jumps.
 
 A smooth regression is wrong near a kink or a jump, and in the same way for a candidate and for the
-target. A split is searched along every column, and along sums and differences of two columns; then
-its boundary is moved to where the lines of its two sides meet, so that a kink may lie in any
-direction, as that of a maximum does.
+target. A split is searched along every column; then its boundary is moved to where the lines of its
+two sides meet, so that a kink may lie in any direction, as that of a maximum does.
 
 References
 ----------
@@ -14,6 +13,7 @@ Transactions on Information Theory, for the moved boundary.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,10 +123,7 @@ def _best_cut(
 def _errors_at(design: FloatArray, y: FloatArray, cuts: IntArray) -> FloatArray:
     """Return the sum of squares of two lines for each number of samples on the left."""
     bounds = [0, *cuts.tolist(), len(y)]
-    parts = [
-        _Sums.of(design[start:end], y[start:end])
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
+    parts = [_Sums.of(design[start:end], y[start:end]) for start, end in pairwise(bounds)]
     sums = _Sums(
         np.cumsum([part.squares for part in parts], axis=0),
         np.cumsum([part.products for part in parts], axis=0),

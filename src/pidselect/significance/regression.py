@@ -7,9 +7,9 @@ left only as far as *both* regressions fail, as their errors are multiplied.
 
 Every response is fitted by ridge regressions on several bases: lines, products, and the kernels of
 smooth functions of one, of two and of all columns of S. That with the smallest leave-one-out error
-is used. A target that then depends on S closely, but is neither linear nor quadratic, is also fitted
-with a metric learnt from the gradients of the fit, for functions of few directions of S, and with
-pieces of lines, for functions with kinks and jumps.
+is used. A target that depends on S closely, but is neither linear nor quadratic, is also fitted with
+a metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces
+of lines, for functions with kinks and jumps.
 
 References
 ----------
@@ -39,7 +39,7 @@ from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.significance.pieces import linear_pieces
 
 #: Points of a kernel that span its functions, at most half of the samples.
-LANDMARKS, METRIC_LANDMARKS = 150, 200
+LANDMARKS, METRIC_LANDMARKS = 100, 200
 
 #: Degrees of freedom of a regression, and the number of products of columns, in the samples.
 MAX_FREEDOM, MAX_PRODUCTS = 1 / 3, 1 / 5
@@ -127,8 +127,8 @@ def residuals(
     Numbers and two labels are regressed; a column of more labels, or one that does not depend on S,
     is returned as it is. Missing values stay missing. If there are groups of rows, each has a mean
     of its own, as samples are permuted within groups. Values are in standard deviations. Only the
-    first `n_refined` columns, those of the target, are fitted with metrics and pieces: as errors are
-    multiplied, one good fit suffices.
+    first `n_refined` columns, those of the target, are fitted with metrics and pieces: errors are
+    multiplied, so that one good fit suffices.
 
     Examples
     --------
