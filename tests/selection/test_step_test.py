@@ -23,7 +23,7 @@ from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import ConditionalMI, cmi_given, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, run_test
-from pidselect.significance import BACKWARD, FORWARD, p_values
+from pidselect.significance import BACKWARD, FORWARD, first_largest, maximum_statistic, p_values
 from pidselect.significance.standardize import (
     MORE_PERMUTATIONS,
     POOLED_PERMUTATIONS,
@@ -256,7 +256,7 @@ def test_a_scheme_in_which_nothing_is_significant_ends_the_step(monkeypatch, n_p
     for seed in range(12):
         context, features = continuous_features(seed, n_permutations=n_permutations)
         scores = cmi_given(context, features[1 + seed % 2 :], features[:1], (FORWARD, seed))
-        every = run_test(scores, keep_surrogates=True).to_step("forward", ())
+        every = run_test(scores, choose=lambda v: first_largest(v)).to_step("forward", ())
         computed.clear()
         with monkeypatch.context() as patch:
             patch.setattr(ConditionalMI, "score", note_schemes)
@@ -347,7 +347,13 @@ def judged(observed, surrogates, alpha=0.05, early=False):
     scores = replace(cmi_given(context, features, (), (FORWARD, 0)), schemes=schemes)
     estimators = np.zeros(observed.shape, dtype=np.int64)
     found = PermutationTestResult(
-        scores, 0, observed, observed, estimators, surrogates, observed[0]
+        scores,
+        0,
+        observed,
+        observed,
+        estimators,
+        tuple(map(maximum_statistic, surrogates)),
+        observed[0],
     )
     return found.to_step("forward", ())
 

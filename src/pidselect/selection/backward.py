@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
@@ -41,10 +39,11 @@ def backward(
     while remaining:
         stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(fixed))
         scores = cmi_given_others(context, fixed, remaining, (*stream_key, n_steps + len(steps)))
-        result = run_test(scores, phase, first_smallest, statistic, keep_surrogates=True)
+        is_fixed = context.n_permutations is not None
+        result = run_test(scores, phase, first_smallest, statistic, step_down=is_fixed)
         given = tuple(feature.name for feature in (*fixed, *remaining))
-        step = result.to_step(phase, given, statistic)
-        if statistic is maximum_statistic and context.n_permutations is not None:
+        step = result.to_step(phase, given)
+        if is_fixed and statistic is maximum_statistic:
             step = _step_down(step, result)
         steps.append(context.executor.callbacks.on_step(step))
         if step.accepted:
@@ -54,20 +53,18 @@ def backward(
 
 
 def _step_down(step: Step, result: PermutationTestResult) -> Step:
-    """Return a step that is decided by the step-down maximum statistic.
+    """Return the test of a feature against its own surrogates as decided by step-down p-values.
 
     The weakest feature is tested last, against its own surrogates, if all others are significant:
     surrogates of strong features may have larger values.
     """
-    own = result.to_step(step.phase, step.conditioning_set, lambda values: values[result.chosen])
-    p_values = final_p_values(result)
-    p = p_values[result.chosen]
+    p = result.step_down[result.chosen]
     return replace(
-        own,
-        p_values=tuple(p_values),
+        step,
+        p_values=result.step_down,
         p_value=p,
         accepted=is_significant(p, step.alpha),
-        critical_value=own.critical_value if p == own.p_value else None,
+        critical_value=step.critical_value if p == step.p_value else None,
     )
 
 
@@ -77,24 +74,3 @@ def cmi_given_others(
     """Return the conditional mutual information of each feature given all others."""
     others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]
     return cmi_given_each(context, features, others, stream_key)
-
-
-def final_p_values(result: PermutationTestResult) -> list[float]:
-    """Return the p-value of every feature by the step-down maximum statistic.
-
-    The strongest feature is tested against the maximum over the surrogates of all features, the
-    next one against the maximum over all features but the first, and so on; p-values are made
-    monotone. This controls the family-wise error rate over the features, with more power than the
-    maximum over all of them (Westfall and Young 1993). It does not account for the selection of the
-    features on the same samples.
-    """
-    order = np.argsort(-result.min_observed, kind="stable")
-    final = np.zeros(len(order))
-    largest_so_far = 0.0
-    for rank, place in enumerate(order):
-        rest = order[rank:]
-        surrogates = tuple(values[rest] for values in result.surrogates)
-        of_rest = replace(result, observed=result.observed[:, rest], surrogates=surrogates)
-        largest_so_far = max(largest_so_far, float(of_rest.p_values()[:, 0].max()))
-        final[place] = largest_so_far
-    return final.tolist()
