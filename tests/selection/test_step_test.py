@@ -21,7 +21,7 @@ from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import ConditionalMI, cmi_given, cmi_given_each
+from pidselect.selection.scoring import N_CONCURRENT, ConditionalMI, cmi_given, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import BACKWARD, FORWARD, first_largest, maximum_statistic, p_values
 from pidselect.significance.standardize import (
@@ -431,3 +431,43 @@ def test_the_smallest_p_value_is_never_close(n_permutations, alpha):
 def test_sequential_tests_and_no_test_are_not_close():
     assert not is_close_call(2, 59, early=True)
     assert not is_close_call(0, 0)
+
+
+# --- what no test can decide ----------------------------------------------------------------------
+
+
+def followers(noise_of_x, noise_of_y, n=200):
+    """s, x and y follow s with noise; five more features of y."""
+    rng = np.random.default_rng(0)
+    s, *more = rng.normal(size=(6, n))
+    x, y = (s + noise * rng.normal(size=n) for noise in (noise_of_x, noise_of_y))
+    return np.column_stack([s, x, *more]), y
+
+
+@pytest.mark.filterwarnings("ignore:.*determine")
+@pytest.mark.parametrize("max_conditioning", [None, 1])
+@pytest.mark.parametrize("noise", [(0.02, 0.02), (0.02, 0.5), (0.5, 0.02)], ids=str)
+def test_a_step_says_that_no_test_can_decide(noise, max_conditioning):
+    """Only if the candidate and the target both follow the selected features."""
+    X, y = followers(*noise)
+    settings = {"surrogates": ("global", "residual"), "max_conditioning": max_conditioning}
+    record = quick(**settings, fixed_features=[0]).fit(X[:, :2], y).selection_
+    step = record.steps[0]
+    if noise == (0.02, 0.02):
+        assert step.note.startswith("x1 and target both follow")
+    else:
+        assert step.note == ""
+    assert record.to_dict()["steps"][0]["note"] == step.note
+
+
+@pytest.mark.filterwarnings("ignore:.*near-duplicates")
+def test_notes_of_conditioning_sets_that_are_bound_a_few_at_a_time(tmp_path):
+    """A fit that is resumed has the same notes."""
+    X, y = followers(0.02, 0.02)
+    y = y + X[:, 2:].sum(axis=1)
+    settings = {"surrogates": ("global", "residual"), "criterion": "mi", "backward": "maximum"}
+    fits = [quick(**settings, checkpoint=tmp_path / "fit.json").fit(X, y) for _ in range(2)]
+    step = next(step for step in fits[0].selection_.steps if step.phase == "backward")
+    assert len(step.candidates) > N_CONCURRENT
+    assert "both follow the selected features" in step.note
+    assert fits[1].selection_ == fits[0].selection_

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
+from pidselect.data.messages import listed, shown
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.callbacks import StageName
 from pidselect.selection.checkpoint import decode, encode
@@ -45,6 +46,10 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
 
+#: R squared of a candidate and the target on the conditioning set, each sample left out of its fit,
+#: above which no test can decide: what is left of both is mostly the error of the regressions.
+DETERMINED_R2 = 0.99
+
 #: Batches that a sequential test computes at a time as long as no permutation has reached the
 #: observed value: fewer would decide nothing, unless the value is reached after all.
 UNDISPUTED_BATCHES = 2
@@ -62,7 +67,8 @@ class PermutationTestResult:
     `null` has the statistic over the surrogates of all candidates for each test, shape
     (n_permutations,). If no candidate is significant in one of the tests, those after it are left
     out. `step_down` are the p-values of all candidates by the step-down maximum statistic, if they
-    were requested.
+    were requested; `r_squared` is the smaller one of the chosen candidate and of the target,
+    regressed on the conditioning set.
     """
 
     candidate_scores: CandidateScores
@@ -73,6 +79,7 @@ class PermutationTestResult:
     null: tuple[FloatArray, ...]
     information: FloatArray
     step_down: tuple[float, ...] = ()
+    r_squared: float = 0.0
 
     @property
     def min_observed(self) -> FloatArray:
@@ -125,8 +132,20 @@ class PermutationTestResult:
             surrogates=scores.schemes[deciding],
             n_permutations=len(null),
             accepted=accepted,
+            note=self._note() if is_tested else "",
             close_call=_is_close_call(p_value, context),
             information=tuple(self.information.tolist()),
+        )
+
+    def _note(self) -> str:
+        """Return that no test can decide, if so little of candidate and target is left."""
+        if self.r_squared <= DETERMINED_R2:
+            return ""
+        target = listed([c.name for c in self.candidate_scores.context.target.columns])
+        chosen = shown(self.candidate_scores.candidates[self.chosen].name)
+        return (
+            f"{chosen} and {target} both follow the selected features too closely "
+            f"(R² > {DETERMINED_R2}) for a test to decide"
         )
 
 
@@ -193,6 +212,7 @@ def run_test(
         null,
         tests[0].information,
         final_p_values(observed, surrogates) if step_down else (),
+        scores.r_squared(chosen),
     )
     executor.save_result(test_id, partial(_to_saved, result))
     return result
@@ -361,6 +381,7 @@ def _to_saved(result: PermutationTestResult) -> dict[str, Any]:
         # A list for each: sequential tests differ in the number of permutations.
         "null": [encode(values) for values in result.null],
         "step_down": list(result.step_down),
+        "r_squared": result.r_squared,
     }
 
 
@@ -383,6 +404,7 @@ def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> Permutatio
         or not 0 <= saved["chosen"] < n_candidates
     ):
         raise ValueError("the shapes are not those of the test")
+    r_squared = float(saved["r_squared"])
     return PermutationTestResult(
-        scores, saved["chosen"], observed, bits, estimators, null, information, step_down
+        scores, saved["chosen"], observed, bits, estimators, null, information, step_down, r_squared
     )

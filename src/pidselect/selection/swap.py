@@ -56,9 +56,9 @@ def swap(
         _, last = _test(context, [feature], [*given, strongest], (*stream_key, 1))
         p = f"p = {last.p_value:.4f} given it"
         if last.accepted:
-            step = replace(step, accepted=False, note=f"{feature.name} is retained, {p}")
+            step = replace(step, accepted=False).with_note(f"{feature.name} is retained, {p}")
         else:
-            step = replace(step, replaced=feature.name, note=f"replaces {feature.name}, {p}")
+            step = replace(step, replaced=feature.name).with_note(f"replaces {feature.name}, {p}")
             current = [*others, strongest]
         steps.append(context.executor.callbacks.on_step(step))
     return current, steps

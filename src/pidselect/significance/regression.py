@@ -95,6 +95,7 @@ class Regression:
 
     target: Block
     found: Mapping[str, Residual]  # by the names of columns
+    r_squared: float = 0.0  # of the target, of several columns the smallest
 
     @classmethod
     def of(
@@ -108,7 +109,8 @@ class Regression:
         n_target = len(target.columns)
         left = Block(tuple(residual.column for residual in found[:n_target]))
         names = (column.name for column in columns)
-        return cls(left, dict(zip(names, found[n_target:], strict=True)))
+        r_squared = min(residual.r_squared for residual in found[:n_target])
+        return cls(left, dict(zip(names, found[n_target:], strict=True)), r_squared)
 
     def residual(self, block: Block) -> Block:
         """Return a candidate whose columns are replaced by their residuals."""
