@@ -444,7 +444,6 @@ def followers(noise_of_x, noise_of_y, n=200):
     return np.column_stack([s, x, *more]), y
 
 
-@pytest.mark.filterwarnings("ignore:.*determine")
 @pytest.mark.parametrize("max_conditioning", [None, 1])
 @pytest.mark.parametrize("noise", [(0.02, 0.02), (0.02, 0.5), (0.5, 0.02)], ids=str)
 def test_a_step_says_that_no_test_can_decide(noise, max_conditioning):
@@ -460,7 +459,6 @@ def test_a_step_says_that_no_test_can_decide(noise, max_conditioning):
     assert record.to_dict()["steps"][0]["note"] == step.note
 
 
-@pytest.mark.filterwarnings("ignore:.*near-duplicates")
 def test_notes_of_conditioning_sets_that_are_bound_a_few_at_a_time(tmp_path):
     """A fit that is resumed has the same notes."""
     X, y = followers(0.02, 0.02)
