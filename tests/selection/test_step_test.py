@@ -333,7 +333,7 @@ def test_a_value_is_accepted_if_it_exceeds_the_critical_value(alpha):
         assert step.accepted == (step.value > step.critical_value), (value, step)
 
 
-def judged(observed, surrogates, alpha=0.05, early=False):
+def judged(observed, surrogates, alpha=0.05, early=False, step_down=()):
     """Return the step about the first candidate, tested by one scheme or by two."""
     schemes = ("global", "local")[: len(observed)]
     context = SelectionContext(
@@ -354,8 +354,9 @@ def judged(observed, surrogates, alpha=0.05, early=False):
         estimators,
         tuple(map(maximum_statistic, surrogates)),
         observed[0],
+        step_down,
     )
-    return found.to_step("forward", ())
+    return found.to_step("forward", (), is_step_down=bool(step_down))
 
 
 @pytest.mark.parametrize("values", [(20.0, 8.5), (8.5, 20.0)])
@@ -431,6 +432,15 @@ def test_the_smallest_p_value_is_never_close(n_permutations, alpha):
 def test_sequential_tests_and_no_test_are_not_close():
     assert not is_close_call(2, 59, early=True)
     assert not is_close_call(0, 0)
+
+
+def test_the_step_down_p_value_decides():
+    """Nine of 199 surrogates reach the value, p = 0.05; a stronger candidate has a larger p."""
+    null = (np.arange(199) < 9).astype(float)[np.newaxis, np.newaxis]
+    own, other = (judged(np.ones((1, 1)), null, step_down=(p,)) for p in (0.05, 0.5))
+    assert (own.accepted, own.critical_value, own.close_call) == (True, 0.0, True)
+    assert (other.accepted, other.critical_value, other.close_call) == (False, None, False)
+    assert (other.p_value, other.p_values) == (0.5, (0.5,))
 
 
 # --- what no test can decide ----------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
-from pidselect.significance import BACKWARD, MEMBERS, first_smallest, is_significant
+from pidselect.significance import BACKWARD, MEMBERS, first_smallest
 from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
 
 #: The statistic over the surrogates of all features that the weakest feature is tested against.
@@ -42,30 +40,12 @@ def backward(
         is_fixed = context.n_permutations is not None
         result = run_test(scores, phase, first_smallest, statistic, step_down=is_fixed)
         given = tuple(feature.name for feature in (*fixed, *remaining))
-        step = result.to_step(phase, given)
-        if is_fixed and statistic is maximum_statistic:
-            step = _step_down(step, result)
+        step = result.to_step(phase, given, is_fixed and statistic is maximum_statistic)
         steps.append(context.executor.callbacks.on_step(step))
         if step.accepted:
             return remaining, steps, result
         del remaining[result.chosen], scores, result  # releases the bound estimators
     return [], steps, None
-
-
-def _step_down(step: Step, result: PermutationTestResult) -> Step:
-    """Return the test of a feature against its own surrogates as decided by step-down p-values.
-
-    The weakest feature is tested last, against its own surrogates, if all others are significant:
-    surrogates of strong features may have larger values.
-    """
-    p = result.step_down[result.chosen]
-    return replace(
-        step,
-        p_values=result.step_down,
-        p_value=p,
-        accepted=is_significant(p, step.alpha),
-        critical_value=step.critical_value if p == step.p_value else None,
-    )
 
 
 def cmi_given_others(

@@ -93,10 +93,11 @@ class PermutationTestResult:
             return np.array([betting_p_values(*test, context.alpha) for test in tests])
         return np.array([p_values(*test) for test in tests])
 
-    def to_step(self, phase: Phase, given: tuple[str, ...]) -> Step:
+    def to_step(self, phase: Phase, given: tuple[str, ...], is_step_down: bool = False) -> Step:
         """Return the step of the record that tests the chosen candidate.
 
-        All tests must reject, so the one with the largest p-value decides.
+        All tests must reject, so the one with the largest p-value decides. Step down, stronger
+        candidates are tested before: the weakest is significant if they are, too.
         """
         scores, context, chosen = self.candidate_scores, self.candidate_scores.context, self.chosen
         is_tested = len(self.null[0]) > 0
@@ -109,11 +110,12 @@ class PermutationTestResult:
             critical = betting_critical_value(null, context.alpha)
         elif is_tested:
             critical = critical_value(null, context.alpha)
-        adjusted = p.max(axis=0)
+        adjusted = np.array(self.step_down) if is_step_down else p.max(axis=0)
         p_value = float(adjusted[chosen])
         accepted = not is_tested or is_significant(p_value, context.alpha)
-        if critical is not None and (self.observed[deciding, chosen] > critical) != accepted:
-            critical = None  # a sequential test was decided by earlier permutations
+        exceeds = critical is not None and self.observed[deciding, chosen] > critical
+        if exceeds != accepted or p_value > p[deciding, chosen]:
+            critical = None  # decided by earlier permutations, or by a stronger candidate
         names = np.array([named.name for named in context.estimators])
         own_set = scores.conditioning_set(deciding)
         return Step(
