@@ -191,14 +191,14 @@ def test_large_steps_are_saved_in_part(tmp_path, monkeypatch):
     assert_identical(found, whole)
 
 
-def test_former_surrogates_are_not_kept(tmp_path):
-    """Only the last entry has the surrogates of all candidates."""
+def test_surrogates_are_not_kept(tmp_path):
+    """An entry has the statistic of every permutation, and step-down p-values."""
     path = tmp_path / "fit.json"
     X, y = NUMBERS
     X = np.column_stack([X, noise(60, n_columns=40)[0]])
     quick(checkpoint=path).fit(X, y)
     pages = json.loads(path.read_text())["record"]["entries"]
-    assert ["surrogates" in page for page in pages] == [*[False] * (len(pages) - 1), True]
+    assert [len(page["step_down"]) for page in pages] == [*[0] * (len(pages) - 1), 2]
     n_values = 2 * 44 * 39  # of tests, candidates and permutations of a forward step
     assert max(len(json.dumps(page)) for page in pages) < 8 * n_values / 3
 

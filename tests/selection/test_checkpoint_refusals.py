@@ -101,7 +101,7 @@ def test_another_version_is_refused(finished, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"pidselect was .* and is 99.0"):
         quick(checkpoint=path).fit(*GATES)
     newer = tmp_path / "newer.json"
-    newer.write_bytes(content.replace(b'"format": 3', b'"format": 4'))
+    newer.write_bytes(content.replace(b'"format": 4', b'"format": 5'))
     with pytest.raises(ValueError, match=r"newer\.json.*format 4"):
         quick(checkpoint=newer).fit(*GATES)
 

@@ -21,9 +21,9 @@ from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import ConditionalMI, cmi_given, cmi_given_each
+from pidselect.selection.scoring import N_CONCURRENT, ConditionalMI, cmi_given, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, run_test
-from pidselect.significance import BACKWARD, FORWARD, p_values
+from pidselect.significance import BACKWARD, FORWARD, first_largest, maximum_statistic, p_values
 from pidselect.significance.standardize import (
     MORE_PERMUTATIONS,
     POOLED_PERMUTATIONS,
@@ -256,7 +256,7 @@ def test_a_scheme_in_which_nothing_is_significant_ends_the_step(monkeypatch, n_p
     for seed in range(12):
         context, features = continuous_features(seed, n_permutations=n_permutations)
         scores = cmi_given(context, features[1 + seed % 2 :], features[:1], (FORWARD, seed))
-        every = run_test(scores, keep_surrogates=True).to_step("forward", ())
+        every = run_test(scores, choose=lambda v: first_largest(v)).to_step("forward", ())
         computed.clear()
         with monkeypatch.context() as patch:
             patch.setattr(ConditionalMI, "score", note_schemes)
@@ -333,7 +333,7 @@ def test_a_value_is_accepted_if_it_exceeds_the_critical_value(alpha):
         assert step.accepted == (step.value > step.critical_value), (value, step)
 
 
-def judged(observed, surrogates, alpha=0.05, early=False):
+def judged(observed, surrogates, alpha=0.05, early=False, step_down=()):
     """Return the step about the first candidate, tested by one scheme or by two."""
     schemes = ("global", "local")[: len(observed)]
     context = SelectionContext(
@@ -347,9 +347,16 @@ def judged(observed, surrogates, alpha=0.05, early=False):
     scores = replace(cmi_given(context, features, (), (FORWARD, 0)), schemes=schemes)
     estimators = np.zeros(observed.shape, dtype=np.int64)
     found = PermutationTestResult(
-        scores, 0, observed, observed, estimators, surrogates, observed[0]
+        scores,
+        0,
+        observed,
+        observed,
+        estimators,
+        tuple(map(maximum_statistic, surrogates)),
+        observed[0],
+        step_down,
     )
-    return found.to_step("forward", ())
+    return found.to_step("forward", (), is_step_down=bool(step_down))
 
 
 @pytest.mark.parametrize("values", [(20.0, 8.5), (8.5, 20.0)])
@@ -425,3 +432,50 @@ def test_the_smallest_p_value_is_never_close(n_permutations, alpha):
 def test_sequential_tests_and_no_test_are_not_close():
     assert not is_close_call(2, 59, early=True)
     assert not is_close_call(0, 0)
+
+
+def test_the_step_down_p_value_decides():
+    """Nine of 199 surrogates reach the value, p = 0.05; a stronger candidate has a larger p."""
+    null = (np.arange(199) < 9).astype(float)[np.newaxis, np.newaxis]
+    own, other = (judged(np.ones((1, 1)), null, step_down=(p,)) for p in (0.05, 0.5))
+    assert (own.accepted, own.critical_value, own.close_call) == (True, 0.0, True)
+    assert (other.accepted, other.critical_value, other.close_call) == (False, None, False)
+    assert (other.p_value, other.p_values) == (0.5, (0.5,))
+
+
+# --- what no test can decide ----------------------------------------------------------------------
+
+
+def followers(noise_of_x, noise_of_y, n=200):
+    """s, x and y follow s with noise; five more features of y."""
+    rng = np.random.default_rng(0)
+    s, *more = rng.normal(size=(6, n))
+    x, y = (s + noise * rng.normal(size=n) for noise in (noise_of_x, noise_of_y))
+    return np.column_stack([s, x, *more]), y
+
+
+@pytest.mark.parametrize("max_conditioning", [None, 1])
+@pytest.mark.parametrize("noise", [(0.02, 0.02), (0.02, 0.5), (0.5, 0.02)], ids=str)
+def test_a_step_says_that_no_test_can_decide(noise, max_conditioning):
+    """Only if the candidate and the target both follow the selected features."""
+    X, y = followers(*noise)
+    settings = {"surrogates": ("global", "residual"), "max_conditioning": max_conditioning}
+    record = quick(**settings, fixed_features=[0]).fit(X[:, :2], y).selection_
+    step = record.steps[0]
+    if noise == (0.02, 0.02):
+        assert step.note.startswith("x1 and target both follow")
+    else:
+        assert step.note == ""
+    assert record.to_dict()["steps"][0]["note"] == step.note
+
+
+def test_notes_of_conditioning_sets_that_are_bound_a_few_at_a_time(tmp_path):
+    """A fit that is resumed has the same notes."""
+    X, y = followers(0.02, 0.02)
+    y = y + X[:, 2:].sum(axis=1)
+    settings = {"surrogates": ("global", "residual"), "criterion": "mi", "backward": "maximum"}
+    fits = [quick(**settings, checkpoint=tmp_path / "fit.json").fit(X, y) for _ in range(2)]
+    step = next(step for step in fits[0].selection_.steps if step.phase == "backward")
+    assert len(step.candidates) > N_CONCURRENT
+    assert "both follow the selected features" in step.note
+    assert fits[1].selection_ == fits[0].selection_

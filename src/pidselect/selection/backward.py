@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given_each
 from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
-from pidselect.significance import BACKWARD, MEMBERS, first_smallest, is_significant
+from pidselect.significance import BACKWARD, MEMBERS, first_smallest
 from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
 
 #: The statistic over the surrogates of all features that the weakest feature is tested against.
@@ -41,34 +37,15 @@ def backward(
     while remaining:
         stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(fixed))
         scores = cmi_given_others(context, fixed, remaining, (*stream_key, n_steps + len(steps)))
-        result = run_test(scores, phase, first_smallest, statistic, keep_surrogates=True)
+        is_fixed = context.n_permutations is not None
+        result = run_test(scores, phase, first_smallest, statistic, step_down=is_fixed)
         given = tuple(feature.name for feature in (*fixed, *remaining))
-        step = result.to_step(phase, given, statistic)
-        if statistic is maximum_statistic and context.n_permutations is not None:
-            step = _step_down(step, result)
+        step = result.to_step(phase, given, is_fixed and statistic is maximum_statistic)
         steps.append(context.executor.callbacks.on_step(step))
         if step.accepted:
             return remaining, steps, result
         del remaining[result.chosen], scores, result  # releases the bound estimators
     return [], steps, None
-
-
-def _step_down(step: Step, result: PermutationTestResult) -> Step:
-    """Return a step that is decided by the step-down maximum statistic.
-
-    The weakest feature is tested last, against its own surrogates, if all others are significant:
-    surrogates of strong features may have larger values.
-    """
-    own = result.to_step(step.phase, step.conditioning_set, lambda values: values[result.chosen])
-    p_values = final_p_values(result)
-    p = p_values[result.chosen]
-    return replace(
-        own,
-        p_values=tuple(p_values),
-        p_value=p,
-        accepted=is_significant(p, step.alpha),
-        critical_value=own.critical_value if p == own.p_value else None,
-    )
 
 
 def cmi_given_others(
@@ -77,24 +54,3 @@ def cmi_given_others(
     """Return the conditional mutual information of each feature given all others."""
     others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]
     return cmi_given_each(context, features, others, stream_key)
-
-
-def final_p_values(result: PermutationTestResult) -> list[float]:
-    """Return the p-value of every feature by the step-down maximum statistic.
-
-    The strongest feature is tested against the maximum over the surrogates of all features, the
-    next one against the maximum over all features but the first, and so on; p-values are made
-    monotone. This controls the family-wise error rate over the features, with more power than the
-    maximum over all of them (Westfall and Young 1993). It does not account for the selection of the
-    features on the same samples.
-    """
-    order = np.argsort(-result.min_observed, kind="stable")
-    final = np.zeros(len(order))
-    largest_so_far = 0.0
-    for rank, place in enumerate(order):
-        rest = order[rank:]
-        surrogates = tuple(values[rest] for values in result.surrogates)
-        of_rest = replace(result, observed=result.observed[:, rest], surrogates=surrogates)
-        largest_so_far = max(largest_so_far, float(of_rest.p_values()[:, 0].max()))
-        final[place] = largest_so_far
-    return final.tolist()

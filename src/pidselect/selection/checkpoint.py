@@ -35,7 +35,7 @@ from pidselect.data.io import atomic_write
 from pidselect.data.messages import quoted, to_plain
 from pidselect.significance.validation import to_seed
 
-FORMAT = 3
+FORMAT = 4
 
 #: The first bytes of every checkpoint.
 FILE_HEADER = b'{"what": "pidselect checkpoint", '
@@ -384,17 +384,8 @@ class Journal:
         return None
 
     def add_result(self, test_id: str, entry: Mapping[str, Any]) -> None:
-        """Save the result of the test in progress.
-
-        The surrogates of all candidates are kept for the last test that has them only: what
-        follows an earlier one needs no more than its statistic.
-        """
-        former = self._state.entries
-        if "surrogates" in entry:
-            former = tuple(
-                {key: value for key, value in one.items() if key != "surrogates"} for one in former
-            )
-        self._state = SavedState((*former, {"test": test_id, **entry}))
+        """Save the result of the test in progress."""
+        self._state = SavedState((*self._state.entries, {"test": test_id, **entry}))
         self._n_read = len(self._state.entries)
         self._n_requested, self._is_testing = 0, False
         self.write()

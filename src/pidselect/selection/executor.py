@@ -115,6 +115,13 @@ class BoundScorers:
         """Return a candidate as it is scored."""
         return block if self.regression is None else self.regression.residual(block)
 
+    def r_squared(self, block: Block) -> float:
+        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
+        if self.regression is None or not self.regression.found:
+            return 0.0
+        found = [self.regression.found[column.name].r_squared for column in block.columns]
+        return min(self.regression.r_squared, *found)
+
     def score(self, block: Block, rows: Any) -> FloatArray:
         """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
         batch = Batch.of_permutations(self.block(block), rows)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, IntArray
 from pidselect.estimators import resolve, resolve_portfolio
-from pidselect.selection.backward import STATISTICS, backward, cmi_given_others, final_p_values
+from pidselect.selection.backward import STATISTICS, backward, cmi_given_others
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Criterion
 from pidselect.selection.executor import DEVICES, Executor
@@ -67,11 +67,11 @@ def select_features(
             n_steps = len(steps)
             features, more, final = _eliminate(context, fixed, features, plan.statistic, n_steps)
             steps += more
-    if features and (not final or context.n_permutations is None):
+    if features and not final:
         # A sequential test is decided for the weakest feature, not for all of them.
         fixed_number = replace(context, n_permutations=context.fixed_n_permutations)
         scores = cmi_given_others(fixed_number, fixed, features, (FINAL, 0))
-        final = _final(features, run_test(scores, "final", first_smallest, keep_surrogates=True))
+        final = _final(features, run_test(scores, "final", first_smallest, step_down=True))
     return features, steps, final
 
 
@@ -88,14 +88,11 @@ def _eliminate(
 
 
 def _final(features: Features, result: PermutationTestResult | None) -> dict[str, float]:
-    """Return the final p-values by name; none without features, or without their surrogates.
-
-    A checkpoint holds the surrogates of the last elimination, which alone needs them.
-    """
-    if result is None or any(len(values) < len(features) for values in result.surrogates):
+    """Return the final p-values by name; none without features or after sequential tests."""
+    if result is None or not result.step_down:
         return {}
     names = [feature.name for feature in features]
-    return dict(zip(names, final_p_values(result), strict=True))
+    return dict(zip(names, result.step_down, strict=True))
 
 
 def also_relevant(

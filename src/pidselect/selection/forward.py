@@ -70,7 +70,7 @@ def forward(
         if plan.lookahead.n_levels > 1 and not search.is_possible():
             too_few = len(remaining) < 2
             reason = "too few candidates" if too_few else "max_features is too small for a tuple"
-            step = replace(step, note=f"no look-ahead: {reason}")
+            step = step.with_note(f"no look-ahead: {reason}")
         steps.append(report(step))
         found, more = search.run()
         steps += more

@@ -193,7 +193,7 @@ class JointSearch:
         self, result: PermutationTestResult, phase: Phase, found: Features, note: str
     ) -> Step:
         step = result.to_step(phase, tuple(feature.name for feature in self.given))
-        return replace(step, jointly_included=tuple(f.name for f in found), note=note)
+        return replace(step, jointly_included=tuple(f.name for f in found)).with_note(note)
 
 
 # --- screening ----------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.result import Role
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.backward import cmi_given_others, final_p_values
+from pidselect.selection.backward import cmi_given_others
 from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool, Features
@@ -269,8 +269,8 @@ def _assess_selected(
     p_values = final
     if not all(name in final for name in names):
         scores = cmi_given_others(context, fixed, selected, (RELEVANCE, SELECTED_STREAM))
-        result = run_test(scores, "roles", keep_surrogates=True)
-        p_values = dict(zip(names, final_p_values(result), strict=True))
+        result = run_test(scores, "roles", step_down=True)
+        p_values = dict(zip(names, result.step_down, strict=True))
         weakest = result.observed.argmin(axis=0)
         bits = result.bits[weakest, np.arange(len(names))].tolist()
     found = {}

@@ -155,7 +155,7 @@ class Step:
     replaced : str
         The feature that the chosen candidate replaced in a swap.
     note : str
-        Further information, such as the number of tuples searched.
+        Further information: the number of tuples searched, or that no test can decide.
     close_call : bool
         Whether the p-value lies within two standard errors of alpha, of which the error is that of
         a limited number of permutations.
@@ -218,6 +218,10 @@ class Step:
         """The note, and a warning if the decision is a close call."""
         warning = f"close call: {WITHIN_ERROR}" * self.close_call
         return "; ".join(filter(None, (self.note, warning)))
+
+    def with_note(self, text: str) -> Step:
+        """Return the step with a further note."""
+        return replace(self, note="; ".join(filter(None, (self.note, text))))
 
     def describe_test(self) -> str:
         """Return score, critical value and p-value of the chosen candidate as text."""

@@ -58,6 +58,9 @@ class CandidateScores(Protocol):
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return the conditioning set of a test; None for that of the step."""
 
+    def r_squared(self, place: int) -> float:
+        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
+
 
 class StepScores:
     """What most candidate scores share: context, candidates and schemes are fields of theirs."""
@@ -92,6 +95,10 @@ class StepScores:
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return None: that of the step."""
         return None
+
+    def r_squared(self, place: int) -> float:
+        """Return 0: nothing is regressed."""
+        return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +179,16 @@ class ConditionalMI(StepScores, ScoringJob):
         binding = replace(self.binding, context=context, schemes=context.surrogates)
         scores = replace(self, context=context, schemes=context.surrogates, binding=binding)
         return np.asarray(scores.score(range(1))[0, :, :, 0])
+
+    def r_squared(self, place: int) -> float:
+        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
+        binding, number = self.binding, self.set_of[place]
+        if "residual" not in binding.schemes:
+            return 0.0
+        if len(binding.given) > binding.n_concurrent:  # it was bound a few sets at a time
+            given, candidates = (binding.given[number],), (binding.candidates[number],)
+            binding, number = replace(binding, given=given, candidates=candidates), 0
+        return binding.bound[number].r_squared(self.candidates[place].block)
 
     def kinds(self) -> IntArray:
         """Return a number for the feature type and the number of levels of every candidate."""
@@ -298,3 +315,7 @@ class SubsetIntersection(StepScores):
         """Return the conditioning set of a test."""
         of_tests = [scores.binding.given[0] for scores in self.scores for _ in scores.schemes]
         return tuple(feature.name for feature in of_tests[test])
+
+    def r_squared(self, place: int) -> float:
+        """Return the largest over the conditioning sets: one test decides if it does not reject."""
+        return max(scores.r_squared(place) for scores in self.scores)

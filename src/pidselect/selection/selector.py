@@ -223,7 +223,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     >>> [toy.names[column] for column in selector.selected_]
     ['X1', 'eta']
     >>> print(selector.selection_.steps[1])
-    forward   x2: ... bit (... sd by ksg-rank, critical value ..., p = 0.0050), included
+    forward   x2: ... bit (... sd by ..., critical value ..., p = 0.0050), included
     >>> selector.explain(toy.X, toy.y)["x2"].role
     'strongly relevant'
     """

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
+from pidselect.data.messages import listed, shown
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.callbacks import StageName
 from pidselect.selection.checkpoint import decode, encode
@@ -27,7 +28,7 @@ from pidselect.significance import (
     maximum_statistic,
     p_values,
 )
-from pidselect.significance.permutation_test import TIE
+from pidselect.significance.permutation_test import TIE, step_down_p_values
 from pidselect.significance.sequential import (
     Decision,
     betting_critical_value,
@@ -45,6 +46,10 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 BIT = NATS_PER_UNIT["bit"]
 
+#: R squared of a candidate and the target on the conditioning set, each sample left out of its fit,
+#: above which no test can decide: what is left of both is mostly the error of the regressions.
+DETERMINED_R2 = 0.99
+
 #: Batches that a sequential test computes at a time as long as no permutation has reached the
 #: observed value: fewer would decide nothing, unless the value is reached after all.
 UNDISPUTED_BATCHES = 2
@@ -59,9 +64,11 @@ class PermutationTestResult:
     the target; `estimators` is its index. `information` are bits by the first estimator, in the
     first test. Shapes are (n_tests, n_candidates), that of `information` is (n_candidates,).
 
-    `surrogates` has an array for each test, shape (n_candidates, n_permutations), or the statistic
-    over all candidates, shape (1, n_permutations). If no candidate is significant in one of the
-    tests, those after it are left out.
+    `null` has the statistic over the surrogates of all candidates for each test, shape
+    (n_permutations,). If no candidate is significant in one of the tests, those after it are left
+    out. `step_down` are the p-values of all candidates by the step-down maximum statistic, if they
+    were requested; `r_squared` is the smaller one of the chosen candidate and of the target,
+    regressed on the conditioning set.
     """
 
     candidate_scores: CandidateScores
@@ -69,48 +76,46 @@ class PermutationTestResult:
     observed: FloatArray
     bits: FloatArray
     estimators: IntArray
-    surrogates: tuple[FloatArray, ...]
+    null: tuple[FloatArray, ...]
     information: FloatArray
+    step_down: tuple[float, ...] = ()
+    r_squared: float = 0.0
 
     @property
     def min_observed(self) -> FloatArray:
         """The smallest observed value of each candidate over the tests."""
         return np.asarray(self.observed.min(axis=0))
 
-    def p_values(self, statistic: Statistic = maximum_statistic) -> FloatArray:
+    def p_values(self) -> FloatArray:
         """Return each candidate's p-value in each test, shape (n_tests, n_candidates)."""
-        context = self.candidate_scores.context
-        tests = [
-            (observed, statistic(surrogates))
-            for observed, surrogates in zip(self.observed, self.surrogates, strict=True)
-        ]
+        context, tests = self.candidate_scores.context, zip(self.observed, self.null, strict=True)
         if context.n_permutations is None:
             return np.array([betting_p_values(*test, context.alpha) for test in tests])
         return np.array([p_values(*test) for test in tests])
 
-    def to_step(
-        self, phase: Phase, given: tuple[str, ...], statistic: Statistic = maximum_statistic
-    ) -> Step:
+    def to_step(self, phase: Phase, given: tuple[str, ...], is_step_down: bool = False) -> Step:
         """Return the step of the record that tests the chosen candidate.
 
-        All tests must reject, so the one with the largest p-value decides.
+        All tests must reject, so the one with the largest p-value decides. Step down, stronger
+        candidates are tested before: the weakest is significant if they are, too.
         """
         scores, context, chosen = self.candidate_scores, self.candidate_scores.context, self.chosen
-        is_tested = self.surrogates[0].shape[-1] > 0
+        is_tested = len(self.null[0]) > 0
         # Equal p-values are common with few permutations: then the smallest value decides.
-        p = self.p_values(statistic) if is_tested else np.ones_like(self.observed)
+        p = self.p_values() if is_tested else np.ones_like(self.observed)
         deciding = int(np.lexsort((self.observed[:, chosen], -p[:, chosen]))[0])
-        null = statistic(self.surrogates[deciding])
+        null = self.null[deciding]
         critical: float | None = None
         if context.n_permutations is None:
             critical = betting_critical_value(null, context.alpha)
         elif is_tested:
             critical = critical_value(null, context.alpha)
-        adjusted = p.max(axis=0)
+        adjusted = np.array(self.step_down) if is_step_down else p.max(axis=0)
         p_value = float(adjusted[chosen])
         accepted = not is_tested or is_significant(p_value, context.alpha)
-        if critical is not None and (self.observed[deciding, chosen] > critical) != accepted:
-            critical = None  # a sequential test was decided by earlier permutations
+        exceeds = critical is not None and self.observed[deciding, chosen] > critical
+        if exceeds != accepted or p_value > p[deciding, chosen]:
+            critical = None  # decided by earlier permutations, or by a stronger candidate
         names = np.array([named.name for named in context.estimators])
         own_set = scores.conditioning_set(deciding)
         return Step(
@@ -129,8 +134,20 @@ class PermutationTestResult:
             surrogates=scores.schemes[deciding],
             n_permutations=len(null),
             accepted=accepted,
+            note=self._note() if is_tested else "",
             close_call=_is_close_call(p_value, context),
             information=tuple(self.information.tolist()),
+        )
+
+    def _note(self) -> str:
+        """Return that no test can decide, if so little of candidate and target is left."""
+        if self.r_squared <= DETERMINED_R2:
+            return ""
+        target = listed([c.name for c in self.candidate_scores.context.target.columns])
+        chosen = shown(self.candidate_scores.candidates[self.chosen].name)
+        return (
+            f"{chosen} and {target} both follow the selected features too closely "
+            f"(R² > {DETERMINED_R2}) for a test to decide"
         )
 
 
@@ -149,21 +166,21 @@ def run_test(
     stage: StageName = "forward",
     choose: Callable[[FloatArray], int] = first_largest,
     statistic: Statistic = maximum_statistic,
-    keep_surrogates: bool = False,
+    step_down: bool = False,
 ) -> PermutationTestResult:
     """Choose a candidate by its observed value and compute the permutations that its test needs.
 
     By default the largest value is tested against the maximum statistic. Then tests are run one
     after the other: if the largest value in one of them is not significant, no candidate is, and
     the other tests cannot change that. A test that the checkpoint holds is only read. With
-    `keep_surrogates` all tests are run and the surrogates of all candidates are returned, as final
-    p-values need.
+    `step_down` all tests are run, for p-values of all candidates; the maximum statistic is then
+    that of the chosen candidate alone, as the weakest is tested last.
     """
     context = scores.context
     executor, test_id = context.executor, _test_id(scores)
     if (saved := executor.saved_result(test_id, partial(_from_saved, scores))) is not None:
         return saved
-    is_single = keep_surrogates or choose is not first_largest
+    is_single = step_down or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
     is_pooled = _is_pooled(parts[0])
     most = len(_first_batch(parts[0])) + is_pooled * len(MORE_PERMUTATIONS)
@@ -175,24 +192,46 @@ def run_test(
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
     tests: list[_RunningTest] = []
     for part in parts:
-        tests.append(_RunningTest(part, statistic, keep_surrogates))
+        tests.append(_RunningTest(part, statistic, step_down))
         screened = tests[-1].screen(choose(tests[-1].min_observed))
         if screened == "not significant":
             break
     chosen = choose(np.min([test.min_observed for test in tests], axis=0))
     if screened != "not significant":
         _decide(tests, chosen)
+    observed = np.concatenate([test.observed for test in tests])
+    surrogates = [values for test in tests for values in test.surrogates]
+    if step_down and statistic is maximum_statistic:
+        null = tuple(values[chosen] for values in surrogates)
+    else:
+        null = tuple(map(statistic, surrogates))
     result = PermutationTestResult(
         scores,
         chosen,
-        np.concatenate([test.observed for test in tests]),
+        observed,
         np.concatenate([test.bits for test in tests]),
         np.concatenate([test.estimators for test in tests]),
-        tuple(surrogates for test in tests for surrogates in test.surrogates),
+        null,
         tests[0].information,
+        final_p_values(observed, surrogates) if step_down else (),
+        scores.r_squared(chosen),
     )
-    executor.save_result(test_id, partial(_to_saved, result, statistic, keep_surrogates))
+    executor.save_result(test_id, partial(_to_saved, result))
     return result
+
+
+def final_p_values(observed: FloatArray, surrogates: Sequence[FloatArray]) -> tuple[float, ...]:
+    """Return the p-value of every feature by the step-down maximum statistic.
+
+    Values have the shape (n_tests, n_features), surrogates (n_features, n_permutations) for each
+    test; all tests must reject, and the smallest value orders the features. This controls the
+    family-wise error rate over the features, but does not account for their selection on the same
+    samples.
+    """
+    order = np.argsort(-observed.min(axis=0), kind="stable")
+    tests = zip(observed, surrogates, strict=True)
+    p = np.max([step_down_p_values(*test, order) for test in tests], axis=0)
+    return tuple(p.tolist())
 
 
 def _decide(tests: Sequence[_RunningTest], chosen: int) -> None:
@@ -329,9 +368,7 @@ def _test_id(scores: CandidateScores) -> str:
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
-def _to_saved(
-    result: PermutationTestResult, statistic: Statistic, keep_surrogates: bool
-) -> dict[str, Any]:
+def _to_saved(result: PermutationTestResult) -> dict[str, Any]:
     """Return a result as plain types, with the statistic of every permutation."""
     arrays = {
         "observed": result.observed,
@@ -339,41 +376,37 @@ def _to_saved(
         "information": result.information,
         "estimators": result.estimators,
     }
-    # A list for each: sequential tests differ in the number of permutations.
-    nulls = [statistic(values)[np.newaxis] for values in result.surrogates]
-    kept = {"surrogates": [encode(values) for values in result.surrogates]}
     return {
         "chosen": result.chosen,
         "candidate": result.candidate_scores.candidates[result.chosen].name,
         **{name: encode(array) for name, array in arrays.items()},
-        "null": [encode(values) for values in nulls],
-        **(kept if keep_surrogates else {}),
+        # A list for each: sequential tests differ in the number of permutations.
+        "null": [encode(values) for values in result.null],
+        "step_down": list(result.step_down),
+        "r_squared": result.r_squared,
     }
 
 
 def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> PermutationTestResult:
-    """Return the result of a test from the checkpoint; raise if it is not one of these scores.
-
-    Without the surrogates of all candidates it has the statistic of every permutation, which makes
-    no difference to a step of the record.
-    """
+    """Return the result of a test from the checkpoint; raise if it is not one of these scores."""
     context, n_candidates = scores.context, len(scores.candidates)
     observed, bits, estimators, information = (
         decode(saved[name]) for name in ("observed", "bits", "estimators", "information")
     )
-    surrogates = tuple(map(decode, saved.get("surrogates", saved["null"])))
-    n_tests = len(surrogates)
-    n_rows = n_candidates if "surrogates" in saved else 1
+    null, step_down = tuple(map(decode, saved["null"])), tuple(saved["step_down"])
+    n_tests = len(null)
     if (
         not 1 <= n_tests <= len(scores.schemes)
         or {observed.shape, bits.shape, estimators.shape} != {(n_tests, n_candidates)}
         or information.shape != (n_candidates,)
-        or any(values.ndim != 2 or len(values) != n_rows for values in surrogates)
-        or any(context.n_permutations not in (None, values.shape[1]) for values in surrogates)
+        or len(step_down) not in (0, n_candidates)
+        or any(values.ndim != 1 for values in null)
+        or any(context.n_permutations not in (None, len(values)) for values in null)
         or not np.isin(estimators, range(len(context.estimators))).all()
         or not 0 <= saved["chosen"] < n_candidates
     ):
         raise ValueError("the shapes are not those of the test")
+    r_squared = float(saved["r_squared"])
     return PermutationTestResult(
-        scores, saved["chosen"], observed, bits, estimators, surrogates, information
+        scores, saved["chosen"], observed, bits, estimators, null, information, step_down, r_squared
     )

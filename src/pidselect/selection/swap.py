@@ -67,7 +67,7 @@ def swap(
         if not step.accepted:
             continue
         note = f"replaces {feature.name}, p = {of_feature.p_value:.4f} given it"
-        step = replace(step, replaced=feature.name, note=note)
+        step = replace(step, replaced=feature.name).with_note(note)
         steps.append(context.executor.callbacks.on_step(step))
         current = [*others, rival]
     return current, steps

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from pidselect.data import FloatArray
+from pidselect.data import FloatArray, IntArray
 
 #: Difference up to which values are tied: it is rounding error.
 TIE = 1e-10
@@ -61,12 +61,15 @@ def p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
     return np.asarray((1.0 + len(null) - below) / (1.0 + len(null)))
 
 
-def step_down_p_values(observed: FloatArray, surrogates: FloatArray) -> FloatArray:
+def step_down_p_values(
+    observed: FloatArray, surrogates: FloatArray, order: IntArray | None = None
+) -> FloatArray:
     """Return p-values by the step-down maximum statistic (Westfall and Young 1993).
 
     The largest value is tested against the maximum over all candidates, the next one against the
     maximum over all but the first, and so on; p-values are made monotone. This controls the
-    family-wise error rate, with more power than the maximum over all.
+    family-wise error rate, with more power than the maximum over all. Tests of which all must
+    reject have an `order` of the candidates in common.
 
     Examples
     --------
@@ -76,7 +79,8 @@ def step_down_p_values(observed: FloatArray, surrogates: FloatArray) -> FloatArr
     >>> step_down_p_values(np.array([4.0, 2.0]), surrogates)
     array([0.2, 0.2])
     """
-    order = np.argsort(-observed, kind="stable")
+    if order is None:
+        order = np.argsort(-observed, kind="stable")
     null = np.maximum.accumulate(surrogates[order[::-1]], axis=0)[::-1]
     n_reached = (null >= observed[order, np.newaxis] - TIE).sum(axis=1)
     adjusted = np.empty(len(observed))

@@ -7,9 +7,9 @@ left only as far as *both* regressions fail, as their errors are multiplied.
 
 Every response is fitted by ridge regressions on several bases: lines, products, and the kernels of
 smooth functions of one, of two and of all columns of S. That with the smallest leave-one-out error
-is used. A target that depends on S closely, but is neither linear nor quadratic, is also fitted with
-a metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces
-of lines, for functions with kinks and jumps.
+is used. A target that depends on S closely, but not by lines and products, is also fitted with a
+metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces of
+lines, for functions with kinks and jumps.
 
 References
 ----------
@@ -97,6 +97,7 @@ class Regression:
 
     target: Block
     found: Mapping[str, Residual]  # by the names of columns
+    r_squared: float = 0.0  # of the target, of several columns the smallest
 
     @classmethod
     def of(
@@ -110,7 +111,8 @@ class Regression:
         found = residuals(given, [*target.columns, *columns], groups, n_refined=n_target)
         left = Block(tuple(residual.column for residual in found[:n_target]))
         names = (column.name for column in columns)
-        return cls(left, dict(zip(names, found[n_target:], strict=True)))
+        r_squared = min(residual.r_squared for residual in found[:n_target])
+        return cls(left, dict(zip(names, found[n_target:], strict=True)), r_squared)
 
     def residual(self, block: Block) -> Block:
         """Return a candidate whose columns are replaced by their residuals."""
