@@ -238,7 +238,7 @@ def measure(name: str, methods: Sequence[str], python: str, options: Any) -> lis
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and write."""
     description = (__doc__ or "").partition("\n")[0]
-    options = parser(description, runs=2, help_runs="repetitions of the outer folds")
+    options = parser(description, runs=1, help_runs="repetitions of the outer folds")
     options.add_argument("--folds", type=positive, default=N_FOLDS, help=f"outer folds ({N_FOLDS})")
     options.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options.add_argument("--only", choices=TABLES, help="one table")
@@ -259,11 +259,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.out.exists():
             rows = json.loads(options.out.read_text())["results"]["rows"]
     PIDSelector(n_permutations=39).fit(*load_wine(return_X_y=True))  # loads or compiles kernels
+    order = list(TABLES)
     for name in [options.only] if options.only else TABLES:
         rows = [row for row in rows if row["table"] != name]
         rows += measure(name, methods, python, options)
-    order = list(TABLES)
-    write("prediction", options, {"rows": sorted(rows, key=lambda r: order.index(r["table"]))})
+        rows.sort(key=lambda row: order.index(row["table"]))
+        write("prediction", options, {"rows": rows})  # a run that is interrupted keeps its tables
 
 
 if __name__ == "__main__":

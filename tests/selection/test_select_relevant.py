@@ -12,12 +12,21 @@ from systems import gates, noise, numbers, quick
 
 import naive_selection
 from pidselect import EmptySelectionWarning, write_report
-from pidselect.data import Block
+from pidselect.data import Block, read_block
+from pidselect.estimators import Copula
 from pidselect.selection import Step
+from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.relevance import OTHERS_STREAM, select_relevant
+from pidselect.selection.scoring import cmi_given
 from pidselect.significance import RELEVANCE
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
+from pidselect.significance.permutation_test import step_down_p_values
+from pidselect.significance.standardize import (
+    MORE_PERMUTATIONS,
+    PILOT_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
+    NullStandardizer,
+)
 
 
 def measured(n=150, seed=0):
@@ -65,6 +74,31 @@ def test_selected_are_the_minimal_set_and_all_of_significant_marginal_informatio
     assert selector.support_.tolist() == [
         f"x{i}" in marginal | set(minimal.selection_.features) for i in range(6)
     ]
+
+
+def test_many_candidates_have_few_pilot_permutations():
+    """As in steps, whose pilot is that of all candidates of one kind together."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 110))
+    y = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=60)
+    tests = relevant(estimator="copula").fit(X, y).selection_.marginal
+    context = SelectionContext(
+        read_block(y, "y"), (NamedEstimator("copula", Copula()),), shared_permutations=True
+    )
+    features = [Feature(f"x{i}", (i,), read_block(X[:, i], f"x{i}")) for i in range(110)]
+    scores = cmi_given(context, features, (), (RELEVANCE, OTHERS_STREAM))
+    values = scores.score(range(1 + POOLED_PERMUTATIONS + 39))[0]
+    pilot = values[..., 1 : 1 + POOLED_PERMUTATIONS]
+    standardizer, (unknown,) = NullStandardizer.from_alike(pilot, [True], scores.kinds(), 60)
+    if len(unknown):
+        more = scores.score(MORE_PERMUTATIONS)[0, unknown]
+        by = NullStandardizer.from_pilot(more, [True], 60)
+        standardizer = standardizer.replaced(unknown, 0, by)
+    expected = standardizer.apply(values)[:, 0]
+    null = expected[:, 1 + POOLED_PERMUTATIONS :]
+    np.testing.assert_allclose(tests.scores, expected[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(tests.p_values, step_down_p_values(expected[:, 0], null))
+    assert set(tests.jointly_included) == {"x0", "x1"}
 
 
 def test_attributes():

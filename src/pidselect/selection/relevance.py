@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations, islice
 from typing import Any, TypeVar
 
@@ -42,10 +43,11 @@ from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.backward import cmi_given_others
 from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.result import Step
-from pidselect.selection.scoring import cmi_given
-from pidselect.selection.step_test import run_test
+from pidselect.selection.scoring import ConditionalMI, cmi_given
+from pidselect.selection.step_test import is_pooled, pooled_standardizer, run_test
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.permutation_test import fewest_permutations, step_down_p_values
 
@@ -58,8 +60,8 @@ MIN_SUBSETS = 2
 #: The largest number of features times subsets, unless MIN_SUBSETS exceed it.
 MAX_TESTS = 2000
 
-#: Numbers of permutations after which a test ends if nothing can become significant any more. With
-#: the pilot and the observed data they fill 4, 6 and 10 batches of 16.
+#: Fewest permutations after which a test ends if nothing can become significant any more. More are
+#: used as far as they fill batches with the pilot and the observed data: none with a pilot of 50.
 INTERIM = (13, 45, 109)
 
 #: Random streams of the tests of selected features and of the others.
@@ -207,22 +209,36 @@ def _run_test(
 
     `known` are p-values of other tests.
     """
-    n, first_test = context.fixed_n_permutations, 1 + context.n_pilot
-    n_tests, stops = known.size, [*(m for m in INTERIM if m < n), n]
+    scores_given = partial(_scores_given, context, test, features)
+    first = scores_given(subsets[0])
+    pooled = first if len(subsets) == 1 and is_pooled(first) else None
+    n_pilot = context.n_pilot if pooled is None else context.count_pilot(len(features))
+    n, n_tests, first_test = context.fixed_n_permutations, known.size, 1 + n_pilot
+    interim = (_fill_batch(first_test + least) - first_test for least in INTERIM)
+    stops = [*(stop for stop in interim if stop < n), n]
     context.executor.callbacks.on_stage(
         stage, len(features), n_tests * len(context.estimators) * (first_test + n), False
     )
-    values = _score(context, test, features, subsets, range(first_test + stops[0]))
-    standardizer = context.standardizer(values[..., 1:first_test])
+
+    def score(permutations: range) -> FloatArray:
+        """Return nats, shape (n_subsets * n_features, n_estimators, n_permutations)."""
+        # Subsets are bound one after the other, so that each may use all the memory.
+        each = map(scores_given, subsets) if pooled is None else [pooled]
+        return np.concatenate([scores.score(permutations)[0] for scores in each])
+
+    values = score(range(first_test + stops[0]))
+    pilot = values[..., 1:first_test]
+    if pooled is None:
+        standardizer = context.standardizer(pilot)
+    else:
+        standardizer = pooled_standardizer(pooled, pilot)
     assert standardizer is not None  # scores given different subsets are not comparable in bits
     standardized = standardizer.apply(values)
     scores = standardized.max(axis=1)
     observed, surrogates = scores[:, 0], scores[:, first_test:]
     for stop in stops:
         if stop > (done := surrogates.shape[1]):
-            more = _score(
-                context, test, features, subsets, range(first_test + done, first_test + stop)
-            )
+            more = score(range(first_test + done, first_test + stop))
             surrogates = np.hstack([surrogates, standardizer.apply(more).max(axis=1)])
         p_values = step_down_p_values(observed, surrogates)
         # The smallest p-values if no further permutation reaches the observed values.
@@ -235,26 +251,20 @@ def _run_test(
     return SubsetTests(*(np.broadcast_to(one, n_tests).reshape(known.shape) for one in arrays))
 
 
-def _score(
-    context: SelectionContext,
-    test: int,
-    features: Features,
-    subsets: Sequence[Features],
-    permutations: range,
-) -> FloatArray:
-    """Return values in nats, shape (n_subsets * n_features, n_estimators, n_permutations).
+def _scores_given(
+    context: SelectionContext, test: int, features: Features, subset: Features
+) -> ConditionalMI:
+    """Return scores by one of the schemes of the subset, if there are fewer by the last.
 
-    Each is tested by one of the schemes of its subset, if there are fewer by the last.
-
-    Subsets are bound one after the other, so that each may use all the memory. They share
-    permutations as far as the scheme allows.
+    Subsets share permutations as far as the scheme allows.
     """
-    stream_key = (RELEVANCE, OTHERS_STREAM)
-    values = []
-    for subset in subsets:
-        tests = cmi_given(context, features, subset, stream_key).one_by_one()
-        values.append(tests[min(test, len(tests) - 1)].score(permutations)[0])
-    return np.concatenate(values)
+    tests = cmi_given(context, features, subset, (RELEVANCE, OTHERS_STREAM)).one_by_one()
+    return tests[min(test, len(tests) - 1)]
+
+
+def _fill_batch(n: int) -> int:
+    """Return the number of permutations in as many whole batches as n need."""
+    return -(-n // PERMUTATION_BATCH) * PERMUTATION_BATCH
 
 
 def _assess_selected(

@@ -182,13 +182,13 @@ def run_test(
         return saved
     is_single = step_down or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
-    is_pooled = _is_pooled(parts[0])
-    most = len(_first_batch(parts[0])) + is_pooled * len(MORE_PERMUTATIONS)
+    pooled = is_pooled(parts[0])
+    most = len(_first_batch(parts[0])) + pooled * len(MORE_PERMUTATIONS)
     if context.n_permutations is None:
         most += max_permutations(context.alpha) + UNDISPUTED_BATCHES * PERMUTATION_BATCH
     n_values = scores.n_values * most
     is_exact = context.n_permutations == 0 or len(parts) == 1
-    is_exact = is_exact and context.n_permutations is not None and not is_pooled
+    is_exact = is_exact and context.n_permutations is not None and not pooled
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
     tests: list[_RunningTest] = []
     for part in parts:
@@ -322,7 +322,7 @@ def _fixed_decision(observed: float, null: FloatArray, alpha: float) -> Decision
     return "not significant"
 
 
-def _is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
+def is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
     """Return whether candidates are many enough to have pilot permutations in common."""
     context = scores.context
     is_many = context.count_pilot(len(scores.candidates)) < context.n_pilot
@@ -332,16 +332,21 @@ def _is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
 def _n_pilot(scores: CandidateScores) -> int:
     """Return the number of pilot permutations of every candidate."""
     context = scores.context
-    return context.count_pilot(len(scores.candidates)) if _is_pooled(scores) else context.n_pilot
+    return context.count_pilot(len(scores.candidates)) if is_pooled(scores) else context.n_pilot
 
 
 def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:
     """Return the standardization by a pilot, with more of it for candidates that differ."""
+    if is_pooled(scores):
+        return pooled_standardizer(scores, pilot[0])
+    return scores.context.standardizer(pilot)
+
+
+def pooled_standardizer(scores: ConditionalMI, pilot: FloatArray) -> NullStandardizer:
+    """Return it for many candidates, by a pilot (n_candidates, n_estimators, n_permutations)."""
     context = scores.context
-    if not _is_pooled(scores):
-        return context.standardizer(pilot)
     chi2_null, n = [named.chi2_null for named in context.estimators], context.target.n_samples
-    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds(), n)
+    standardizer, unknown = NullStandardizer.from_alike(pilot, chi2_null, scores.kinds(), n)
     for estimator, places in enumerate(unknown):
         if len(places):
             more = scores.only(places, estimator).score(MORE_PERMUTATIONS)
