@@ -20,9 +20,15 @@ from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, IntArray
 
-#: Most leaves, how many may be added without a gain, and the fewest samples of one beyond the
-#: coefficients of its line.
-MAX_LEAVES, PATIENCE, SPARE_SAMPLES = 20, 3, 1
+#: Most leaves of a function of one column, and the same of any function: those of many columns have
+#: more coefficients.
+MAX_LEAVES, MIN_LEAVES = 24, 8
+
+#: Leaves that may be added without a gain.
+PATIENCE = 3
+
+#: Fewest samples of a leaf beyond the coefficients of its line.
+SPARE_SAMPLES = 1
 
 #: Cuts along a direction; then all those near the best are tried.
 N_CUTS = 24
@@ -68,6 +74,7 @@ def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntA
     """
     design = np.column_stack([np.ones(len(z)), z])
     n_samples, n_coefficients = design.shape
+    most = max(MIN_LEAVES, MAX_LEAVES // z.shape[1])
     leaves = [_grow(design, y, np.arange(n_samples))]
     best, criterion = leaves, np.inf
     while True:
@@ -79,7 +86,7 @@ def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntA
         place = int(np.argmax([leaf.gain for leaf in leaves]))
         sides = leaves[place].sides
         too_many = (len(leaves) + 1) * n_coefficients > max_freedom
-        if sides is None or too_many or len(leaves) == min(len(best) + PATIENCE, MAX_LEAVES):
+        if sides is None or too_many or len(leaves) == min(len(best) + PATIENCE, most):
             return [leaf.rows for leaf in best]
         grown = [_grow(design, y, rows) for rows in sides]
         leaves = [*leaves[:place], *grown, *leaves[place + 1 :]]

@@ -8,8 +8,8 @@ left only as far as *both* regressions fail, as their errors are multiplied.
 Every response is fitted by ridge regressions on several bases: lines, products, and the kernels of
 smooth functions of one, of two and of all columns of S. That with the smallest leave-one-out error
 is used. A target that depends on S closely, but not by lines and products, is also fitted with a
-metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces of
-lines, for functions with kinks and jumps.
+metric learnt from the gradients of the fit, for functions of few directions of S, and with pieces
+of lines, for functions with kinks and jumps.
 
 References
 ----------
@@ -38,8 +38,9 @@ from threadpoolctl import threadpool_limits
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.significance.pieces import linear_pieces
 
-#: Points of a kernel that span its functions, at most half of the samples.
-LANDMARKS, METRIC_LANDMARKS = 100, 200
+#: Points of a kernel that span its functions, at most half of the samples: of sums of functions of
+#: one or two columns, and of functions of all columns.
+LANDMARKS, RADIAL_LANDMARKS = 100, 200
 
 #: Degrees of freedom of a regression, and the number of products of columns, in the samples.
 MAX_FREEDOM, MAX_PRODUCTS = 1 / 3, 1 / 5
@@ -54,7 +55,7 @@ IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
 
 #: R squared from which metric and pieces are tried, and up to which a column is used as it is, one
 #: of numbers and one of two labels: labels vary by chance even where S is informative.
-STRONG, WEAK, WEAK_LABELS = 0.5, 0.02, 0.4
+STRONG, WEAK, WEAK_LABELS = 0.3, 0.02, 0.4
 
 #: R squared by the first bases from which the others are tried.
 NOTICED = 0.1
@@ -381,7 +382,7 @@ def _first_bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
     z = designs["raw"]
     yield _kernel_basis(z, SMOOTH)
     if z.shape[1] > 1:
-        yield _kernel_basis(z, _Radial(_matern, np.sqrt(z.shape[1])))
+        yield _kernel_basis(z, _Radial(_gaussian, np.sqrt(z.shape[1])))
 
 
 def _more_bases(z: FloatArray) -> Iterator[_Basis]:
@@ -391,15 +392,16 @@ def _more_bases(z: FloatArray) -> Iterator[_Basis]:
         yield _Basis("raw", _cubic(z), LIGHT_PENALTIES, True)
     kernels: list[_Kernel] = [_Additive(_gaussian, 1.0, 1)]
     if n_columns > 1:
-        kernels += [_Additive(profile, 3.0, 2) for profile in (_matern, _gaussian)]
-    kernels += [_Radial(_gaussian, np.sqrt(n_columns) * factor) for factor in (1.0, 0.5)]
+        kernels.append(_Additive(_gaussian, 3.0, 2))
+    kernels.append(_Radial(_gaussian, 0.5 * np.sqrt(n_columns)))
     for kernel in kernels:
         yield _kernel_basis(z, kernel)
 
 
 def _kernel_basis(z: FloatArray, kernel: _Kernel) -> _Basis:
     """Return the functions of a kernel."""
-    return _Basis("raw", _kernel_features(z, z, kernel), KERNEL_PENALTIES, False)
+    n_landmarks = RADIAL_LANDMARKS if isinstance(kernel, _Radial) else LANDMARKS
+    return _Basis("raw", _kernel_features(z, z, kernel, n_landmarks), KERNEL_PENALTIES, False)
 
 
 def _has_products(z: FloatArray) -> bool:
@@ -482,10 +484,11 @@ def _kernel_features(
 
     The kernel is evaluated at `points`, which may be z in another metric.
     """
-    landmarks = points[_spread(z)[: min(n_landmarks, len(z) // 2)]]
-    among = kernel(landmarks, landmarks)
+    rows = _spread(z)[: min(n_landmarks, len(z) // 2)]
+    values = kernel(points, points[rows])
+    among = values[rows]
     root = np.linalg.cholesky(among + JITTER * np.trace(among) / len(among) * np.eye(len(among)))
-    features = solve_triangular(root, kernel(points, landmarks).T, lower=True).T
+    features = solve_triangular(root, values.T, lower=True, check_finite=False).T
     parts = [features, 0.3 * z]
     if _has_products(z):
         parts.append(0.1 * _products(z))
@@ -613,7 +616,7 @@ def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMea
         metric = _learn_metric(z, metric, response.views[view] - response.fits[view].residuals)
         errors = [response.fits[view].error]
         for width in widths:
-            features = _kernel_features(z, z @ metric / width, RADIAL, METRIC_LANDMARKS)
+            features = _kernel_features(z, z @ metric / width, RADIAL, RADIAL_LANDMARKS)
             _fit_one(response, view, features, means)
             errors.append(response.fits[view].error)
         if errors[-1] == errors[0]:
@@ -634,7 +637,7 @@ def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> Floa
     Its square is the mean outer product of the gradients of the function, which are those of a
     kernel interpolation in the present metric.
     """
-    rows = _spread(z)[: min(METRIC_LANDMARKS, len(z) // 2)]
+    rows = _spread(z)[: min(RADIAL_LANDMARKS, len(z) // 2)]
     points = z[rows] @ metric
     kernel = RADIAL(points, points)
     smoothing = 1e-3 * np.eye(len(rows))
