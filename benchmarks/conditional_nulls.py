@@ -2,6 +2,7 @@
 
 In each data set a conditioning set S is given and one candidate x is tested. In the nulls, x and y
 are both functions of S with independent noise, so that x adds nothing; in the alternatives it does.
+Last, whole selections from tables with a function of the relevant columns, and noise.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Generator = np.random.Generator
 Shape = Literal["smooth", "kink or jump", "alternative"]
 
 SIZES = (300, 500, 1000)
-POWER_SIZE = 200
+POWER_SIZE, TABLE_SIZE = 200, 1000
 N_PERMUTATIONS = 99
 LIMITS: dict[Shape, float | None] = {"smooth": 10.0, "kink or jump": 25.0, "alternative": None}
 
@@ -303,6 +304,53 @@ def included(name: str, n_samples: int, seed: int) -> list[bool]:
     return found
 
 
+# --- whole selections -----------------------------------------------------------------------------
+
+N_NOISE = 4
+
+
+def beside_total(target: Callable[[Array], Array], rng: Generator, n: int) -> Data:
+    """Return three parts, their total with little noise, and a target of the parts."""
+    parts = rng.standard_normal((n, 3))
+    errors = rng.standard_normal((2, n))
+    return Data(parts, total(parts) + 0.1 * errors[0], target(parts) + 0.3 * errors[1])
+
+
+def beside_body_mass(rng: Generator, n: int) -> Data:
+    """Return height and weight, the body mass index, and a target of height and weight."""
+    given = height_and_weight(rng, n)
+    errors = rng.standard_normal((2, n))
+    index = given[:, 1] / given[:, 0] ** 2 + 0.05 * errors[0]
+    return Data(given, index, 0.05 * given[:, 1] + 2 * given[:, 0] + 0.3 * errors[1])
+
+
+WHOLE: dict[str, Callable[[Generator, int], Data]] = {
+    "three parts with weights": partial(beside_total, lambda s: s @ [1.0, 0.8, 0.6]),
+    "three parts, not linear": partial(
+        beside_total, lambda s: s[:, 0] ** 2 + s[:, 1] * s[:, 2] + s[:, 1]
+    ),
+    "three parts, equal weights": partial(beside_total, total),
+    "height and weight": beside_body_mass,
+}
+
+
+def is_exact(name: str, seed: int) -> tuple[bool, bool]:
+    """Return whether exactly the parts are selected, and whether their function is, too."""
+    rng = np.random.default_rng(seed)
+    given, x, y = WHOLE[name](rng, TABLE_SIZE)
+    X = np.column_stack([given, x, rng.standard_normal((TABLE_SIZE, N_NOISE))])
+    selector = PIDSelector(n_jobs=1, random_state=seed)
+    fit(selector, X, y)
+    n_given, selected = given.shape[1], set(selector.selected_.tolist())
+    return selected == set(range(n_given)), n_given in selected
+
+
+def count_exact(name: str, options: Namespace) -> dict[str, Any]:
+    """Return the share of data sets in which exactly the parts are selected."""
+    exact, function = np.mean(repeat(is_exact, name, options=options), axis=0) * 100.0
+    return {"parts": name, "data sets": options.runs, "exact": exact, "with function": function}
+
+
 def count(name: str, n_samples: int, options: Namespace) -> dict[str, Any]:
     """Return the share of data sets in which x is included, by each choice of schemes."""
     times = np.sum(repeat(included, name, n_samples, options=options), axis=0)
@@ -344,7 +392,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for scheme in SCHEMES:
             print(f"mean by {scheme}: {np.mean([row[scheme] for row in part]):.1f} %")
         rows += part
-    write("conditional_nulls", options, {"rows": rows})
+    whole = [count_exact(name, options) for name in WHOLE if options.only is None]
+    if whole:
+        show(
+            f"Percent of data sets in which exactly the parts are selected, N={TABLE_SIZE}",
+            tuple(whole[0]),
+            [tuple(row.values()) for row in whole],
+        )
+    write("conditional_nulls", options, {"rows": rows, "whole": whole})
 
 
 if __name__ == "__main__":
