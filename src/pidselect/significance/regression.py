@@ -75,6 +75,9 @@ N_FILLS = 6
 #: Added to the diagonal of a kernel, relative to its mean, so that it is positive definite.
 JITTER = 1e-8
 
+#: Share of a metric that is the same in all directions.
+ROUND_METRIC = 1e-3
+
 #: How often a metric is learnt, and the widths of the kernel in it.
 N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
 
@@ -632,10 +635,10 @@ def _fit_one(response: _Response, view: str, features: FloatArray, means: _Group
 
 
 def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> FloatArray:
-    """Return a matrix by which z is multiplied so that a function varies alike in all directions.
+    """Return a matrix by which z is multiplied, so that distance counts where a function varies.
 
-    Its square is the mean outer product of the gradients of the function, which are those of a
-    kernel interpolation in the present metric.
+    It is the mean outer product of the gradients of the function, which are those of a kernel
+    interpolation in the present metric.
     """
     rows = _spread(z)[: min(RADIAL_LANDMARKS, len(z) // 2)]
     points = z[rows] @ metric
@@ -647,4 +650,4 @@ def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> Floa
     scale = np.trace(outer)
     if not scale > 0:
         return metric
-    return np.linalg.cholesky(outer / scale + 1e-6 / len(outer) * np.eye(len(outer)))
+    return np.asarray(outer / scale + ROUND_METRIC / len(outer) * np.eye(len(outer)))
