@@ -208,6 +208,15 @@ def functions_given(records: Records) -> str:
     return markdown(header, rows)
 
 
+def functions_whole(records: Records) -> str:
+    """How often exactly the parts are selected, and their function with them."""
+    rows = [
+        [row["parts"], str(row["data sets"]), number(row["exact"]), number(row["with function"])]
+        for row in records.of("conditional_nulls")["whole"]
+    ]
+    return markdown(["relevant", "data sets", "exactly these", "their function"], rows)
+
+
 def epistasis(records: Records) -> str:
     """Synergistic features."""
     rows = []
@@ -436,6 +445,7 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "calibration": calibration,
     "conditional-nulls": conditional_nulls,
     "functions-given": functions_given,
+    "functions-whole": functions_whole,
     "epistasis": epistasis,
     "sequential": sequential,
     "estimates": estimates,
