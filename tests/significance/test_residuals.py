@@ -190,3 +190,12 @@ def test_results_do_not_depend_on_workers_and_memory(changes):
     other = PIDSelector(n_permutations=39, random_state=0, **changes).fit(X, y)
     assert other.selection_ == plain.selection_
     assert {step.surrogates for step in plain.selection_.steps} <= {"global", "residual"}
+
+
+def test_a_dependence_of_orders_of_magnitude_is_found():
+    """Most of the variance of the values is in a few samples, which are left out of their fits."""
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.normal(size=(3, 200))
+    found = residual_of(block(a, b), np.exp(4 * (a + b) + 0.1 * noise))
+    assert found.r_squared > 0.9
+    assert abs(spearmanr(found.column.values, noise)[0]) > 0.9

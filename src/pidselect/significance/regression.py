@@ -39,7 +39,7 @@ from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.significance.pieces import linear_pieces
 
 #: Points of a kernel that span its functions, at most half of the samples: of sums of functions of
-#: one or two columns, and of functions of all columns.
+#: one or two columns and in a learnt metric, and of functions of all columns.
 LANDMARKS, RADIAL_LANDMARKS = 100, 200
 
 #: Degrees of freedom of a regression, and the number of products of columns, in the samples.
@@ -158,8 +158,7 @@ def residuals(
         designs = _designs(given)
         means = _GroupMeans.of(np.zeros(given.n_samples, np.int64) if groups is None else groups)
         first = [_Ridge.of(basis, means) for basis in _first_bases(designs)]
-        raw = [ridge for ridge in first if ridge.basis.view == "raw"]
-        is_dependent = _find_dependent([columns[place] for place in regressed], raw)
+        is_dependent = _find_dependent([columns[place] for place in regressed], first)
         places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
         responses = [_Response.of(columns[place]) for place in places]
         for ridge in first:
@@ -176,21 +175,23 @@ def residuals(
 
 
 def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list[bool]:
-    """Return which columns depend on S by any of the regressions of their values.
+    """Return which columns depend on S by any regression of their values or normal scores.
 
     Most columns of wide tables do not, so this is done for many at once.
     """
     found: list[bool] = []
     for start in range(0, len(columns), BLOCK):
         some = columns[start : start + BLOCK]
-        values = np.stack([_standardized(_numbers(column)) for column in some], axis=1)
-        is_missing = np.stack([np.isnan(column.values) for column in some], axis=1)
+        numbers = [_numbers(column) for column in some]
+        is_missing = np.stack([np.isnan(values) for values in numbers], axis=1)
         known = (~is_missing).sum(axis=0)
         least = np.ones(len(some))
-        for ridge in ridges:
-            if len(ridge.freedom):
-                squares = np.where(is_missing, 0.0, ridge.residuals(values, is_missing)) ** 2
-                least = np.minimum(least, squares.sum(axis=0) / known)
+        for view, mapped in (("raw", numbers), ("normal", [_scores(x) for x in numbers])):
+            values = np.stack([_standardized(x) for x in mapped], axis=1)
+            for ridge in ridges:
+                if ridge.basis.view == view and len(ridge.freedom):
+                    squares = np.where(is_missing, 0.0, ridge.residuals(values, is_missing)) ** 2
+                    least = np.minimum(least, squares.sum(axis=0) / known)
         found += [e <= 1.0 - _weak(column) for e, column in zip(least.tolist(), some, strict=True)]
     return found
 
@@ -211,6 +212,14 @@ def _numbers(column: Column) -> FloatArray:
         return column.values
     is_last = column.values == np.nanmax(column.values)
     return np.where(np.isnan(column.values), np.nan, is_last)
+
+
+def _scores(values: FloatArray) -> FloatArray:
+    """Return normal scores; missing values stay missing."""
+    is_known = ~np.isnan(values)
+    scores = np.full(len(values), np.nan)
+    scores[is_known] = ndtri((rankdata(values[is_known]) - 0.5) / is_known.sum())
+    return scores
 
 
 # --- responses ------------------------------------------------------------------------------------
@@ -274,7 +283,7 @@ class _Response:
         maps = VIEWS.items() if has_views else [("raw", _raw)]
         mapped = ((name, view(values)) for name, view in maps)
         views = {name: _standardized(found) for name, found in mapped if found is not None}
-        scores = ndtri((rankdata(kept) - 0.5) / len(kept))
+        scores = _scores(kept)
         order = np.argsort(kept, kind="stable")
         fits = {view: _Fit(view, found, 1.0, True) for view, found in views.items()}
         return cls(column, views, ~present, order, scores, fits)
@@ -573,12 +582,12 @@ class _Ridge:
 
 
 def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
-    """Fit responses in one view, or in all that suit that of S, and keep what is better."""
+    """Fit responses in all views, or in one, and keep what is better."""
     pairs = [
         (response, view)
         for response in responses
         for view in response.views
-        if (view != "log" or ridge.basis.view == "log" if only is None else view == only)
+        if only is None or view == only
     ]
     if not pairs or not len(ridge.freedom):
         return
@@ -619,7 +628,7 @@ def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMea
         metric = _learn_metric(z, metric, response.views[view] - response.fits[view].residuals)
         errors = [response.fits[view].error]
         for width in widths:
-            features = _kernel_features(z, z @ metric / width, RADIAL, RADIAL_LANDMARKS)
+            features = _kernel_features(z, z @ metric / width, RADIAL)
             _fit_one(response, view, features, means)
             errors.append(response.fits[view].error)
         if errors[-1] == errors[0]:
