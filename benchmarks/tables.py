@@ -57,6 +57,11 @@ RELEVANT_OF_LARGE = 4
 PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
 METHODS = {"hiton-mb": "HITON-MB", "iamb": "IAMB", **PEERS}
 
+#: Predictors, names of methods and tables of few rows in the results of prediction.py.
+PREDICTORS = ("forest", "boosting", "kNN")
+SELECTED_BY = {"minimal": "minimal set", "relevant": "all relevant", "mrmr": "mRMR", **PEERS}
+FEW_ROWS = ("diabetes", "bands", "wine")
+
 Row = Sequence[str]
 
 
@@ -370,15 +375,34 @@ def stress(records: Records) -> str:
     return markdown(header, rows)
 
 
-def classes(records: Records) -> str:
-    """Selections for class targets."""
+def prediction(records: Records) -> str:
+    """Scores of predictors with selected columns, minus those with all columns."""
     rows = []
-    for one in records.of("classification")["tables"]:
-        accuracy = [number(one.get(f"accuracy_{which}"), 3) for which in ("selected", "all")]
-        size = f"{one['n_samples']:,} x {one['n_features']}"
-        rows.append([one["table"].replace("_", " "), size, str(len(one["selected"])), *accuracy])
-    header = ["table", "rows x columns", "selected", "accuracy with these", "with all"]
-    return markdown(header, rows)
+    for one in records.of("prediction")["rows"]:
+        is_all = one["method"] == "all"
+        scores = [_with_error(one[name], signed=not is_all) for name in PREDICTORS]
+        name = SELECTED_BY.get(one["method"], one["method"])
+        counts = [number(one[count]) for count in ("n_features", "n_probes")]
+        rows.append([one["table"].replace("_", " "), name, *scores, *counts])
+    return markdown(["table", "columns", *PREDICTORS, "number", "probes"], rows)
+
+
+def prediction_few(records: Records) -> str:
+    """The same in short: a forest, on tables of few rows."""
+    rows = []
+    for table, group in groupby(records.of("prediction")["rows"], lambda row: str(row["table"])):
+        by_method = {row["method"]: row for row in group}
+        size = f"{by_method['all']['n_samples']} x {by_method['all']['n_columns']}"
+        if table in FEW_ROWS:
+            some = (by_method[method] for method in ("minimal", "relevant", "boruta"))
+            cells = [f"{_with_error(one['forest'])}, {number(one['n_features'])}" for one in some]
+            rows.append([f"{table}, {size}", *cells])
+    return markdown(["table", "minimal set", '`select="relevant"`', "Boruta"], rows)
+
+
+def _with_error(score: dict[str, float], signed: bool = True) -> str:
+    """Return a score with its standard error in brackets."""
+    return f"{score['mean']:{'+' if signed else ''}.3f} ({score['standard_error']:.3f})"
 
 
 def blankets(records: Records) -> str:
@@ -455,7 +479,8 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "decompositions": decompositions,
     "stress": stress,
     "blankets": blankets,
-    "classes": classes,
+    "prediction": prediction,
+    "prediction-few": prediction_few,
     "circumstances": circumstances,
     "dimensions": dimensions,
     "more-neighbours": more_neighbours,
