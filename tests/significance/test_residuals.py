@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
 from pidselect.significance import regression
-from pidselect.significance.regression import Regression, residuals
+from pidselect.significance.regression import RecentRegressions, Regression, residuals
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -199,3 +199,23 @@ def test_a_dependence_of_orders_of_magnitude_is_found():
     found = residual_of(block(a, b), np.exp(4 * (a + b) + 0.1 * noise))
     assert found.r_squared > 0.9
     assert abs(spearmanr(found.column.values, noise)[0]) > 0.9
+
+
+def test_recent_regressions_are_kept(monkeypatch):
+    rng = np.random.default_rng(0)
+    target, first, second = (block(rng.normal(size=100)) for _ in range(3))
+    candidates = block(*rng.normal(size=(3, 100))).columns
+    recent = RecentRegressions()
+    found = recent.find(target, candidates, first, None)
+    assert recent.find(target, candidates, first, None) is found
+    assert recent.find(target, candidates[:2], first, None) is not found
+    assert recent.find(target, candidates, second, None) is not found
+    monkeypatch.setattr(
+        regression, "MAX_KEPT", 2000
+    )  # 100 samples of a target and others: too many
+    assert recent.find(target, candidates, first, None) is found
+    other = block(rng.normal(size=100))
+    assert recent.find(target, candidates, other, None) is not recent.find(
+        target, candidates, other, None
+    )
+    assert recent.find(target, candidates, first, None) is not found

@@ -33,7 +33,7 @@ from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
-from pidselect.significance.regression import Regression
+from pidselect.significance.regression import RecentRegressions, Regression
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22
@@ -193,6 +193,7 @@ class Executor:
     task_size: int = TASK_SIZE
     #: Objects that the workers of a cluster hold, with the cluster and the handle of each.
     _sent: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
+    _regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
     def __reduce__(self) -> Any:
         return Executor, ()  # resources belong to this process: a worker has a plain executor
@@ -279,7 +280,7 @@ class Executor:
         def bind(block: Block, regressed: Sequence[Column]) -> BoundScorers:
             regression, left = None, target
             if columns is not None:
-                regression = Regression.of(target, regressed, block, groups)
+                regression = self._regressions.find(target, regressed, block, groups)
                 left = regression.target
             return BoundScorers(
                 tuple(bind_estimator(one, part, left, block) for one, part in estimators),

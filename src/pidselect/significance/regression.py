@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,9 @@ STRONG, WEAK, WEAK_LABELS = 0.3, 0.02, 0.4
 
 #: R squared by the first bases from which the others are tried.
 NOTICED = 0.1
+
+#: Values of recent regressions that are kept.
+MAX_KEPT = 2**22
 
 #: Columns that are regressed together.
 BLOCK = 1000
@@ -123,6 +127,30 @@ class Regression:
         if not self.found:
             return block
         return Block(tuple(self.found[column.name].column for column in block.columns))
+
+
+class RecentRegressions:
+    """Regressions of a few steps: tests that go on bind again, but fit nothing again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, ...], tuple[Sequence[Column], Regression]] = {}
+        self._lock = Lock()
+
+    def find(
+        self, target: Block, columns: Sequence[Column], given: Block, groups: IntArray | None
+    ) -> Regression:
+        """Return a regression of the same columns, or a new one; groups are always the same."""
+        used = (*target.columns, *given.columns, *columns)
+        key = (len(given.columns), *map(id, used))
+        if (kept := self._kept.get(key)) is not None:
+            return kept[1]
+        regression = Regression.of(target, columns, given, groups)
+        with self._lock:
+            if len(used) * given.n_samples <= MAX_KEPT // 16:
+                self._kept[key] = used, regression  # the columns, so that no other has their ids
+            while sum(map(len, self._kept)) * given.n_samples > MAX_KEPT:
+                self._kept.pop(next(iter(self._kept)), None)
+        return regression
 
 
 def residuals(
