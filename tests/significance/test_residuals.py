@@ -210,9 +210,7 @@ def test_recent_regressions_are_kept(monkeypatch):
     assert recent.find(target, candidates, first, None) is found
     assert recent.find(target, candidates[:2], first, None) is not found
     assert recent.find(target, candidates, second, None) is not found
-    monkeypatch.setattr(
-        regression, "MAX_KEPT", 2000
-    )  # 100 samples of a target and others: too many
+    monkeypatch.setattr(regression, "MAX_KEPT", 1000)  # less than two of them
     assert recent.find(target, candidates, first, None) is found
     other = block(rng.normal(size=100))
     assert recent.find(target, candidates, other, None) is not recent.find(
