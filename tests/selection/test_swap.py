@@ -205,3 +205,8 @@ def test_a_feature_is_not_replaced_beyond_max_features():
     X, y = proxy_of_two()
     selector = quick(max_features=1, feature_groups={"both": [1, 2]}).fit(X, y)
     assert "both" not in selector.selection_.features
+
+
+def test_of_many_rivals_the_strongest_are_compared(monkeypatch):
+    monkeypatch.setattr("pidselect.selection.swap.MOST_RIVALS", 1)
+    assert sorted(quick().fit(*proxy_of_two()).selection_.features) == ["x1", "x2"]

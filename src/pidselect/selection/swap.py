@@ -28,6 +28,9 @@ from pidselect.significance.permutation_test import TIE
 #: would seem more informative than one of few.
 BIAS_PERMUTATIONS = 8
 
+#: Rivals whose bias is estimated, those with the largest values.
+MOST_RIVALS = 50
+
 #: Standard deviations of these permutations beyond which a value needs no test.
 CLEAR = 5.0
 
@@ -86,10 +89,15 @@ def _test(
     return result.to_step("swap", tuple(f.name for f in given))
 
 
-def _values(context: SelectionContext, features: Features, given: Features) -> FloatArray:
+def _values(
+    context: SelectionContext,
+    features: Features,
+    given: Features,
+    n_permutations: int = BIAS_PERMUTATIONS,
+) -> FloatArray:
     """Return values of the data and of a few permutations, (n_features, 1 + n_permutations)."""
     scores = cmi_given(context.observed, features, given, (SWAP,))
-    return np.asarray(scores.score(range(1 + BIAS_PERMUTATIONS))[0, :, 0])
+    return np.asarray(scores.score(range(1 + n_permutations))[0, :, 0])
 
 
 def _is_clear(context: SelectionContext, feature: Feature, given: Features) -> bool:
@@ -103,12 +111,18 @@ def _exceeding(
 ) -> int | None:
     """Return the place of the most informative rival if it exceeds the feature, above bias.
 
-    A near-duplicate does not count: of the two, either may be selected.
+    A near-duplicate does not count: of the two, either may be selected. Of many rivals, the bias of
+    the largest values alone is estimated.
     """
-    values = _values(context, [feature, *rivals], given)
+    places = list(range(len(rivals)))
+    if len(rivals) > MOST_RIVALS:
+        observed = _values(context, rivals, given, n_permutations=0)[:, 0]
+        places = sorted(np.argsort(-observed, kind="stable")[:MOST_RIVALS].tolist())
+    values = _values(context, [feature, *(rivals[place] for place in places)], given)
     above = values[:, 0] - values[:, 1:].mean(axis=1)
-    place = int(above[1:].argmax())
-    is_more = above[1 + place] > above[0] + TIE
+    best = int(above[1:].argmax())
+    place = places[best]
+    is_more = above[1 + best] > above[0] + TIE
     return place if is_more and not _are_alike(feature, rivals[place]) else None
 
 
