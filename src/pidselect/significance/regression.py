@@ -61,6 +61,10 @@ STRONG, WEAK, WEAK_LABELS = 0.3, 0.02, 0.4
 #: R squared by the first bases from which the others are tried.
 NOTICED = 0.1
 
+#: Samples beyond which only lines, products and sums of functions of one column are fitted: others
+#: would take minutes and gigabytes.
+MANY_SAMPLES = 20_000
+
 #: Values of recent regressions that are kept.
 MAX_KEPT = 2**22
 
@@ -333,7 +337,9 @@ class _Response:
 
     @property
     def is_close(self) -> bool:
-        """Whether it depends on S closely, but is neither linear nor quadratic."""
+        """Whether it depends on S closely, but not by lines and products."""
+        if len(self.is_missing) > MANY_SAMPLES:
+            return False
         return self.best.error <= 1.0 - STRONG and not self.best.is_simple
 
     def _error_of_scores(self, fit: _Fit) -> float:
@@ -421,7 +427,7 @@ def _first_bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
             yield _Basis(view, np.concatenate([z, _products(z)], axis=1), LIGHT_PENALTIES, True)
     z = designs["raw"]
     yield _kernel_basis(z, SMOOTH)
-    if z.shape[1] > 1:
+    if z.shape[1] > 1 and len(z) <= MANY_SAMPLES:
         yield _kernel_basis(z, _Radial(_gaussian, np.sqrt(z.shape[1])))
 
 
@@ -430,6 +436,8 @@ def _more_bases(z: FloatArray) -> Iterator[_Basis]:
     n_columns = z.shape[1]
     if comb(n_columns + 3, 3) <= MAX_FREEDOM * len(z):
         yield _Basis("raw", _cubic(z), LIGHT_PENALTIES, True)
+    if len(z) > MANY_SAMPLES:
+        return
     kernels: list[_Kernel] = [_Additive(_gaussian, 1.0, 1)]
     if n_columns > 1:
         kernels.append(_Additive(_gaussian, 3.0, 2))
