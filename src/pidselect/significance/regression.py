@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.linalg import solve_triangular
 from scipy.special import ndtri
-from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.estimators.scaling import normal_scores
 from pidselect.significance.pieces import linear_pieces
 
 #: Points of a kernel that span its functions, at most half of the samples: of sums of functions of
@@ -218,7 +218,7 @@ def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list
         is_missing = np.stack([np.isnan(values) for values in numbers], axis=1)
         known = (~is_missing).sum(axis=0)
         least = np.ones(len(some))
-        for view, mapped in (("raw", numbers), ("normal", [_scores(x) for x in numbers])):
+        for view, mapped in (("raw", numbers), ("normal", [c.made(normal_scores) for c in some])):
             values = np.stack([_standardized(x) for x in mapped], axis=1)
             for ridge in ridges:
                 if ridge.basis.view == view and len(ridge.freedom):
@@ -244,14 +244,6 @@ def _numbers(column: Column) -> FloatArray:
         return column.values
     is_last = column.values == np.nanmax(column.values)
     return np.where(np.isnan(column.values), np.nan, is_last)
-
-
-def _scores(values: FloatArray) -> FloatArray:
-    """Return normal scores; missing values stay missing."""
-    is_known = ~np.isnan(values)
-    scores = np.full(len(values), np.nan)
-    scores[is_known] = ndtri((rankdata(values[is_known]) - 0.5) / is_known.sum())
-    return scores
 
 
 # --- responses ------------------------------------------------------------------------------------
@@ -315,7 +307,7 @@ class _Response:
         maps = VIEWS.items() if has_views else [("raw", _raw)]
         mapped = ((name, view(values)) for name, view in maps)
         views = {name: _standardized(found) for name, found in mapped if found is not None}
-        scores = _scores(kept)
+        scores = column.made(normal_scores)[present]
         order = np.argsort(kept, kind="stable")
         fits = {view: _Fit(view, found, 1.0, True) for view, found in views.items()}
         return cls(column, views, ~present, order, scores, fits)
