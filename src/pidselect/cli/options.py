@@ -207,8 +207,11 @@ class SelectionOptions:
     backward: Literal["minimum", "maximum", "none"] = selecting(
         "maximum", "Test statistic of backward elimination, or none."
     )
-    lookahead: int = selecting(
-        1, "Test pairs (2) or triples (3) where no single candidate is significant."
+    lookahead: Any = selecting(
+        "auto",
+        "Test all pairs (2) and triples (3) where no single candidate is significant; 1 for none.",
+        parser=integer_or("auto"),
+        metavar="N|auto",
     )
     n_random_starts: int = selecting(
         0, "Where nothing is significant, condition on N random subsets of the candidates."

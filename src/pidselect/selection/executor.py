@@ -92,6 +92,7 @@ class ScoringJob(Protocol):
 
     def prepare(self) -> None:
         """Compute what all tasks share, before they are distributed."""
+        return
 
     def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
         """Return the values of some candidates in some permutations, in nats.
@@ -260,7 +261,7 @@ class Executor:
         An estimator may be limited to a subsample; samples are then permuted within it and within
         the rest. If `columns` are given, for each set, they and the target are regressed on it.
         """
-        memory = max(1, self.max_memory // (n_concurrent * len(estimators)))
+        memory = max(1, self.max_memory // (n_concurrent * max(1, len(estimators))))
         n_samples, device = target.n_samples, self.device
         parts = next((part.parts for _, part in estimators if part is not None), None)
 

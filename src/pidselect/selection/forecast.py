@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import comb, log
+from math import log
 
 import joblib
 import numpy as np
@@ -25,6 +25,7 @@ from pidselect.selection.callbacks import Callback, Stage
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH, Executor
 from pidselect.selection.forward import SelectionPlan
+from pidselect.selection.lookahead import JointSearch
 from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.result import Step
 from pidselect.significance import FORWARD, is_significant
@@ -92,7 +93,7 @@ class SelectionWork:
     n_features: int
     n_permutations: int  # of a step, with the observed data and the pilot
     n_final: int  # of the final test, if there is one
-    n_tuples: int  # of look-ahead
+    scan_seconds: float  # of look-ahead, on one worker
     has_last_step: bool  # in which nothing is selected
     is_pruned: bool
 
@@ -106,7 +107,7 @@ class SelectionWork:
             times[step].seconds(max(self.n_candidates - step, 1) * n, n_workers)
             for step in range(self.n_features + self.has_last_step)
         ]
-        rest = sum(steps[1:]) + n * self.n_tuples * times[-1].to_score / n_workers
+        rest = sum(steps[1:]) + self.scan_seconds / n_workers
         k = self.n_features
         if self.is_pruned and k:
             n_tested = n + self.n_final
@@ -140,7 +141,7 @@ class Forecast(Callback):
 
     def announce(self) -> None:
         """Time a part of the first step; log a warning if it takes long."""
-        context, work = self._context, replace(self._work(0), n_tuples=0)
+        context, work = self._context, replace(self._work(0), scan_seconds=0.0)
         n_values = context.target.n_samples * work.n_candidates * work.n_permutations
         if not self._count_features(1) or n_values < MIN_TIMED_WORK:
             return
@@ -175,7 +176,7 @@ class Forecast(Callback):
         what = f"the selection of {counted(work.n_features, 'feature')}"
         if not step.accepted:
             self._is_timed, what = False, "look-ahead"
-            is_long = work.n_tuples > 0
+            is_long = work.scan_seconds >= self._long
         elif n_before:
             is_long = elapsed + last * (work.n_features - n_before) >= self._long
         else:  # later steps may take far longer
@@ -202,13 +203,15 @@ class Forecast(Callback):
             n_permutations = SEQUENTIAL_PERMUTATIONS
         is_sequential = context.n_permutations is None
         has_last_step = n_left > 0 and plan.remaining_columns(()) > n_features
-        sizes = range(2, plan.lookahead.order + 1) if has_last_step else ()
+        limit = plan.remaining_columns(()) - n_features
+        candidates = self._pool.candidates[n_features:]
+        search = JointSearch(context, self._pool.fixed, candidates, plan.lookahead, limit)
         return SelectionWork(
             n_candidates,
             n_features,
             1 + context.count_pilot(n_candidates) + n_permutations,
             1 + context.n_pilot + context.fixed_n_permutations if is_sequential else 0,
-            sum(min(comb(n_left, size), plan.lookahead.max_tuples) for size in sizes),
+            search.seconds if has_last_step else 0.0,
             has_last_step,
             plan.statistic is not None and plan.criterion.prunes and context.n_permutations != 0,
         )

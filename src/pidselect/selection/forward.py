@@ -50,10 +50,12 @@ def forward(
     order of inclusion, and the steps.
     """
     report = context.executor.callbacks.on_step
-    single = replace(context, alpha=plan.lookahead.alpha_at(context.alpha, 1))
     selected = list(selected)
     steps: list[Step] = []
     while remaining := plan.eligible(candidates, selected):
+        n_columns = plan.remaining_columns(selected)
+        search = JointSearch(context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
+        single = replace(context, alpha=search.alpha_of_singles)
         scores = plan.criterion.candidate_scores(
             single, remaining, fixed, selected, (FORWARD, n_steps + len(steps))
         )
@@ -65,12 +67,7 @@ def forward(
             steps.append(report(step))
             selected.append(strongest)
             continue
-        n_columns = plan.remaining_columns(selected)
-        search = JointSearch(context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
-        if plan.lookahead.n_levels > 1 and not search.is_possible():
-            too_few = len(remaining) < 2
-            reason = "too few candidates" if too_few else "max_features is too small for a tuple"
-            step = step.with_note(f"no look-ahead: {reason}")
+        step = step.with_note(search.note) if search.note else step
         steps.append(report(step))
         found, more = search.run()
         steps += more

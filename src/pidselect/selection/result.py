@@ -80,7 +80,7 @@ class Settings:
     shared_permutations: bool = True
     n_groups: int | None = None
     backward: str | None = None
-    lookahead: int = 1
+    lookahead: int | Literal["auto"] = "auto"
     n_random_starts: int = 0
     select: str = "minimal"
     max_conditioning: int | None = None
@@ -379,7 +379,10 @@ class Selection:
         last = self.steps[-1]
         joint = "feature_groups"
         if self.settings.criterion == "cmi":
-            joint += f" or lookahead={self.settings.lookahead + 1}"
+            searched = self.settings.lookahead
+            if searched == "auto":
+                searched = 2 if any(step.phase == "lookahead" for step in self.steps) else 1
+            joint += f" or lookahead={searched + 1}" * (searched < 3)
         found = f"The strongest candidate, {last.chosen!r}, has"
         if last.outcome == "removed":
             found = f"All included features were removed again, {last.chosen!r} last, with"

@@ -109,9 +109,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     backward : {"maximum", "minimum", None}, default="maximum"
         The null statistic of backward elimination, over all selected features; None omits it. With
         "maximum", a selected feature may then be swapped for a candidate that makes it redundant.
-    lookahead : int, default=1
-        The largest size of tuples (2 for pairs) that are tested where no single candidate is
-        significant. The sizes share alpha.
+    lookahead : {"auto", 1, 2, 3}, default="auto"
+        The largest size of tuples whose interaction is tested where no single candidate is
+        significant: 2 for all pairs, 3 for triples, too, 1 for none. "auto" searches both unless
+        their number times that of samples and permutations is too large; the record says what was
+        searched. Single candidates have 80 % of `alpha` where tuples are searched, all of it
+        elsewhere.
     n_random_starts : int, default=0
         The number of random subsets given which candidates are tested where look-ahead finds
         nothing.
@@ -238,7 +241,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         surrogates: str | tuple[str, ...] = ("global", "residual"),
         shared_permutations: bool = True,
         backward: Literal["minimum", "maximum"] | None = "maximum",
-        lookahead: int = 1,
+        lookahead: int | Literal["auto"] = "auto",
         n_random_starts: int = 0,
         select: Literal["minimal", "relevant"] = "minimal",
         max_features: int | None = None,

@@ -135,7 +135,7 @@ class PermutationTestResult:
             n_permutations=len(null),
             accepted=accepted,
             note=self._note() if is_tested else "",
-            close_call=_is_close_call(p_value, context),
+            close_call=is_close_call(p_value, context),
             information=tuple(self.information.tolist()),
         )
 
@@ -151,7 +151,7 @@ class PermutationTestResult:
         )
 
 
-def _is_close_call(p_value: float, context: SelectionContext) -> bool:
+def is_close_call(p_value: float, context: SelectionContext) -> bool:
     """Return whether p lies within two standard errors of alpha, given a fixed number of them."""
     n = context.n_permutations
     if not n:

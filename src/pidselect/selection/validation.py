@@ -41,7 +41,7 @@ class Parameters:
     surrogates: tuple[str, ...]
     shared_permutations: bool
     backward: str | None
-    lookahead: int
+    lookahead: int | Literal["auto"]
     n_random_starts: int
     select: str
     max_features: int | None
@@ -57,7 +57,8 @@ class Parameters:
     @property
     def search(self) -> Lookahead:
         """What is searched if no single candidate is significant."""
-        return Lookahead(self.lookahead, self.n_random_starts)
+        is_tested = self.criterion.is_cmi and self.n_permutations != 0
+        return Lookahead(self.lookahead if is_tested else 1, self.n_random_starts)
 
     @property
     def step_alpha(self) -> float:
@@ -66,8 +67,11 @@ class Parameters:
 
     @property
     def smallest_alpha(self) -> float:
-        """The level of the last of all tests that share alpha."""
-        return self.search.alpha_at(self.step_alpha, self.search.n_levels)
+        """The smallest level of the tests that share alpha; "auto" leaves out what is too small."""
+        order = 1 if self.lookahead == "auto" else self.lookahead
+        if order == 1 and not self.n_random_starts:
+            return self.step_alpha
+        return self.search.alpha_of_joint(self.step_alpha, order)
 
 
 # --- constraints of single parameters -----------------------------------------------------------
@@ -212,7 +216,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "surrogates": to_schemes,
     "shared_permutations": to_bool,
     "backward": one_of(*STATISTICS, None),
-    "lookahead": at_least(1),
+    "lookahead": one_of("auto", 1, 2, 3),
     "n_random_starts": at_least(0),
     "select": one_of("minimal", "relevant"),
     "max_features": at_least(1, or_none=True),
@@ -236,14 +240,16 @@ def check_parameters(selector: PIDSelector) -> Parameters:
         name: constraint(getattr(selector, name), name) for name, constraint in CONSTRAINTS.items()
     }
     parameters = Parameters(**checked)
+    joint = {"lookahead": ("auto", 1), "n_random_starts": (0,)}
     if not parameters.criterion.is_cmi:
-        for name, default in (("lookahead", 1), ("n_random_starts", 0), ("max_conditioning", None)):
-            if checked[name] != default:
+        for name, allowed in (*joint.items(), ("max_conditioning", (None,))):
+            if checked[name] not in allowed:
                 raise ValueError(
                     f"{name}={checked[name]!r} requires criterion='cmi', not "
-                    f"{selector.criterion!r}: leave it at {default!r}."
+                    f"{selector.criterion!r}: leave it at {allowed[0]!r}."
                 )
-    n_permutations, n_levels = parameters.n_permutations, parameters.search.n_levels
+    n_permutations = parameters.n_permutations
+    has_joint = any(checked[name] not in allowed for name, allowed in joint.items())
     if n_permutations == 0:
         if parameters.max_features is None:
             raise ValueError(
@@ -255,7 +261,7 @@ def check_parameters(selector: PIDSelector) -> Parameters:
                 "select='relevant' is a test of every feature: it needs n_permutations='auto' or a "
                 "number such as 200."
             )
-        if n_levels > 1:
+        if has_joint:
             raise ValueError(
                 "lookahead and n_random_starts follow a test that finds no single candidate: they "
                 "need n_permutations='auto' or a number such as 200."
@@ -266,14 +272,11 @@ def check_parameters(selector: PIDSelector) -> Parameters:
         except ValueError as error:
             if parameters.smallest_alpha == parameters.alpha:
                 raise
-            sharing = " and ".join(
-                ["look-ahead"] * (n_levels > 1)
-                + ["select='relevant'"] * (parameters.select == "relevant")
-            )
-            n_tests = n_levels + (parameters.select == "relevant")
+            sharing = ["look-ahead"] * has_joint
+            sharing += ["select='relevant'"] * (parameters.select == "relevant")
             raise ValueError(
-                f"With {sharing}, alpha={parameters.alpha:g} is divided among {n_tests} tests. "
-                f"{error}"
+                f"With {' and '.join(sharing)}, alpha={parameters.alpha:g} is divided among "
+                f"several tests. {error}"
             ) from None
     return parameters
 

@@ -11,6 +11,7 @@ With n permutations, p = (1 + #{null >= observed - 1e-10}) / (1 + n).
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -112,6 +113,25 @@ def is_significant(p_value: float, alpha: float) -> bool:
     True
     """
     return bool(p_value <= alpha + ROUNDING and p_value < 1)
+
+
+def fixed_decision(
+    observed: float, null: FloatArray, alpha: float, n_permutations: int
+) -> Literal["significant", "not significant", "open"]:
+    """Return the decision of a test of so many permutations after the first of them.
+
+    It is known early if too many have reached the observed value.
+
+    Examples
+    --------
+    >>> null = np.array([0.0, 3.0, 1.0, 3.0])
+    >>> [fixed_decision(2.0, null[:n], 0.4, 4) for n in (2, 4)]
+    ['open', 'not significant']
+    """
+    n_reached = int((null >= observed - TIE).sum())
+    if not is_significant((1 + n_reached) / (1 + n_permutations), alpha):
+        return "not significant"
+    return "significant" if len(null) == n_permutations else "open"
 
 
 def fewest_permutations(alpha: float) -> int:

@@ -331,6 +331,73 @@ def count_in_intervals(builder, begin, end, first, last, counts, ranks, row_size
         counts.set_number(lanes.index, builder.load(total))
 
 
+# ------------------------------------------------------------------ bits
+
+
+@generated()
+def count_common_bits(builder, counts, row, mask, bits):
+    """Count in every lane the bits that ``mask`` and its words have in common.
+
+    ``counts[row]`` is the sum of the set bits of ``mask[w] & bits[w]`` over all words w.
+    """
+    total = cgutils.alloca_once_value(builder, ir.Constant(COUNTS, [0] * LANES))
+    with cgutils.for_range(builder, mask.size) as loop:
+        common = builder.and_(_broadcast(builder, mask.number(loop.index)), bits.row(loop.index))
+        ones = _call(builder, "ctpop", COUNTS, common)
+        builder.store(builder.add(builder.load(total), ones), total)
+    counts.set_row(row, builder.load(total))
+
+
+@generated(returns=types.int64)
+def popcount(builder, word):
+    """Return the number of set bits."""
+    return builder.ctpop(word)
+
+
+@generated()
+def add_weights(builder, totals, weight, counts, n_rows):
+    """Add ``weight[count]`` to the total of every lane, for its counts in the first rows."""
+    total = cgutils.alloca_once_value(builder, totals.row(INT(0)))
+    with cgutils.for_range(builder, n_rows) as loop:
+        count, weights = counts.row(loop.index), ir.Constant(COUNTS, ir.Undefined)
+        for lane in range(LANES):
+            number = weight.number(builder.extract_element(count, INT(lane)))
+            weights = builder.insert_element(weights, number, INT(lane))
+        builder.store(builder.add(builder.load(total), weights), total)
+    totals.set_row(INT(0), builder.load(total))
+
+
+@generated()
+def fill_row(builder, array, row, number):
+    """Set all lanes of a row to a number."""
+    array.set_row(row, _broadcast(builder, number))
+
+
+@generated()
+def copy_row(builder, array, row, other, other_row):
+    """Copy a row of another array."""
+    array.set_row(row, other.row(other_row))
+
+
+@generated()
+def subtract_row(builder, array, row, other, other_row):
+    """Subtract a row of another array."""
+    array.set_row(row, builder.sub(array.row(row), other.row(other_row)))
+
+
+@generated()
+def add_row(builder, array, row, other, other_row):
+    """Add a row of another array."""
+    array.set_row(row, builder.add(array.row(row), other.row(other_row)))
+
+
+@generated(returns=types.boolean)
+def exceeds_row(builder, array, row, other, other_row):
+    """Return whether any lane of a row is larger than in a row of another array."""
+    larger = builder.icmp_signed(">", array.row(row), other.row(other_row))
+    return builder.icmp_unsigned("!=", _count_true(builder, larger), INT(0))
+
+
 # ------------------------------------------------------------------ vectors
 
 

@@ -1,0 +1,242 @@
+"""Interaction test: the permutation test of the strongest of all pairs and triples.
+
+The maximum over all tuples is compared with that of every permutation, which repeats the scan.
+Most tests end early: once too many permutations have reached the observed value, none that follows
+can make it significant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from pidselect.data import FloatArray
+from pidselect.selection.checkpoint import decode, encode
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.executor import ScoringJob
+from pidselect.selection.pool import Features, joint_block, merge_features
+from pidselect.selection.result import Step
+from pidselect.selection.scoring import cmi_given
+from pidselect.selection.step_test import BIT, is_close_call
+from pidselect.significance import (
+    PermutationSampler,
+    critical_value,
+    find_strata,
+    is_significant,
+    p_values,
+)
+from pidselect.significance.interactions import InteractionScan
+from pidselect.significance.permutation_test import fixed_decision
+from pidselect.significance.sequential import (
+    Decision,
+    betting_critical_value,
+    betting_p_values,
+    decision,
+    max_permutations,
+)
+
+#: Permutations of the first batch, with the observed data; each further one doubles their number.
+FIRST_BATCH = 16
+
+#: The name of the statistic in the record.
+INTERACTION = "interaction"
+
+
+@dataclass(frozen=True, eq=False)
+class ScanJob(ScoringJob):
+    """The scan of all tuples in permutations of one surrogate scheme, block by block."""
+
+    scan: InteractionScan
+    sampler: PermutationSampler
+    stream_key: tuple[int, ...]
+    split_by: ClassVar[Literal["candidate"]] = "candidate"
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """One test, the number of blocks, and of families."""
+        return 1, len(self.scan.blocks), len(self.scan.families)
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples."""
+        return len(self.scan.classes)
+
+    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
+        """Return the largest interaction of each family in some blocks."""
+        rows = self.sampler(self.stream_key, permutations)
+        return np.stack([self.scan.largest(place, rows)[0] for place in places])[np.newaxis]
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionTestResult:
+    """The tuple with the largest interaction, and the maximum statistic of every permutation."""
+
+    found: tuple[int, ...]  # positions of the candidates
+    bits: float  # their joint conditional mutual information
+    observed: float
+    schemes: tuple[str, ...]
+    null: tuple[FloatArray, ...]  # of each scheme, (n_permutations,)
+
+    def to_step(self, context: SelectionContext, name: str, given: tuple[str, ...]) -> Step:
+        """Return the step of the record; the scheme with the largest p-value decides."""
+        observed, alpha = np.array([self.observed]), context.alpha
+        if context.n_permutations is None:
+            p = [float(betting_p_values(observed, null, alpha)[0]) for null in self.null]
+        else:
+            p = [float(p_values(observed, null)[0]) for null in self.null]
+        deciding = int(np.argmax(p))
+        null, p_value = self.null[deciding], p[deciding]
+        accepted = is_significant(p_value, alpha)
+        critical: float | None = None
+        if context.n_permutations is None:
+            critical = betting_critical_value(null, alpha)
+        elif len(null) == context.n_permutations:
+            critical = critical_value(null, alpha)
+        return Step(
+            phase="lookahead",
+            conditioning_set=given,
+            candidates=(name,),
+            values=(self.bits,),
+            scores=(self.observed,),
+            unit="sd",
+            estimators=(INTERACTION,),
+            p_values=(p_value,),
+            chosen=name,
+            critical_value=critical,
+            p_value=p_value,
+            alpha=alpha,
+            surrogates=self.schemes[deciding],
+            n_permutations=len(null),
+            accepted=accepted,
+            close_call=is_close_call(p_value, context),
+            information=(self.bits,),
+        )
+
+    def to_saved(self) -> dict[str, Any]:
+        """Return the result as plain types."""
+        return {
+            "found": list(self.found),
+            "bits": self.bits,
+            "observed": self.observed,
+            "null": [encode(values) for values in self.null],
+        }
+
+    @classmethod
+    def from_saved(
+        cls, n_candidates: int, schemes: tuple[str, ...], saved: Mapping[str, Any]
+    ) -> InteractionTestResult:
+        """Return the result from the checkpoint; raise if it is not one of this test."""
+        found, null = tuple(saved["found"]), tuple(map(decode, saved["null"]))
+        if (
+            not 2 <= len(set(found)) == len(found) <= 3
+            or not all(0 <= place < n_candidates for place in found)
+            or not 1 <= len(null) <= len(schemes)
+            or any(values.ndim != 1 or not len(values) for values in null)
+        ):
+            raise ValueError("the shapes are not those of the test")
+        bits, observed = float(saved["bits"]), float(saved["observed"])
+        return cls(found, bits, observed, schemes[: len(null)], null)
+
+
+def run_interaction_test(
+    context: SelectionContext,
+    given: Features,
+    candidates: Features,
+    stream_key: tuple[int, ...],
+    with_triples: bool,
+) -> InteractionTestResult:
+    """Find the tuple with the largest interaction, and compute the permutations its test needs.
+
+    As for single candidates, the tests of all surrogate schemes must reject; the first that does
+    not ends the test. A test that the checkpoint holds is only read.
+    """
+    schemes, executor = context.schemes(given), context.executor
+    content = json.dumps([[f.name for f in candidates], schemes, context.alpha, with_triples])
+    test_id = blake2b(content.encode(), digest_size=16).hexdigest()
+    parse = partial(InteractionTestResult.from_saved, len(candidates), schemes)
+    if (saved := executor.saved_result(test_id, parse)) is not None:
+        return saved
+    scan, samplers = bind_scan(context, given, candidates, schemes, with_triples)
+    n_values = len(scan.blocks) * len(scan.families) * len(schemes)
+    n_values *= 1 + (context.n_permutations or max_permutations(context.alpha))
+    executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
+    statistics: list[FloatArray] = []
+    found: tuple[int, ...] = ()
+    for sampler in samplers:
+        job = ScanJob(scan, sampler, (context.seed, *stream_key))
+        largest = executor.compute(job, range(FIRST_BATCH))[0]
+        found = found or _strongest(scan, largest[..., 0], sampler)
+        statistics.append(scan.statistic(largest))
+        while (decided := _decision(statistics[-1], context)) == "open":
+            start, stop = len(statistics[-1]), 2 * len(statistics[-1])
+            if context.n_permutations is not None:
+                stop = min(stop, 1 + context.n_permutations)
+            more = scan.statistic(executor.compute(job, range(start, stop))[0])
+            statistics[-1] = np.concatenate([statistics[-1], more])
+        if decided == "not significant":
+            break
+    features = merge_features([candidates[place] for place in found])
+    joint = cmi_given(context.observed, [features], given, stream_key).score(range(1))
+    result = InteractionTestResult(
+        found,
+        min(float(joint[0, 0, 0, 0]) / BIT, context.max_bits),
+        float(statistics[0][0]),
+        schemes[: len(statistics)],
+        tuple(statistic[1:] for statistic in statistics),
+    )
+    executor.save_result(test_id, result.to_saved)
+    return result
+
+
+def bind_scan(
+    context: SelectionContext,
+    given: Features,
+    candidates: Features,
+    schemes: tuple[str, ...],
+    with_triples: bool,
+) -> tuple[InteractionScan, tuple[PermutationSampler, ...]]:
+    """Return the scan given S, and the surrogate schemes bound to S.
+
+    Given a continuous S, columns and target are the residuals that single candidates are tested by;
+    given a discrete one, a numeric target is ranked within its levels.
+    """
+    block, columns = joint_block(given), list(joint_block(candidates).columns)
+    (bound,) = context.executor.bind(
+        (),
+        context.target,
+        [block],
+        schemes,
+        context.groups,
+        columns=[columns] if "residual" in schemes else None,
+    )
+    blocks = [bound.block(feature.block) for feature in candidates]
+    if bound.regression is not None:
+        scan = InteractionScan.of(blocks, bound.regression.target, None, with_triples)
+    else:
+        strata = find_strata(block, context.groups)
+        scan = InteractionScan.of(blocks, context.target, strata, with_triples)
+    return scan, bound.samplers
+
+
+def _strongest(
+    scan: InteractionScan, largest: FloatArray, sampler: PermutationSampler
+) -> tuple[int, ...]:
+    """Return the tuple with the largest interaction in the data, (n_blocks, n_families)."""
+    quantiles = scan.quantiles(largest)
+    block, family = np.unravel_index(np.argmax(quantiles), quantiles.shape)
+    _, tuples = scan.largest(int(block), sampler((), range(1)))
+    return tuple(sorted(int(place) for place in tuples[family, 0] if place >= 0))
+
+
+def _decision(statistic: FloatArray, context: SelectionContext) -> Decision:
+    """Return the decision after the permutations so far; the observed statistic comes first."""
+    observed, null = float(statistic[0]), statistic[1:]
+    if context.n_permutations is None:
+        return decision(observed, null, context.alpha)
+    return fixed_decision(observed, null, context.alpha, context.n_permutations)

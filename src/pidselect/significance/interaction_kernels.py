@@ -1,0 +1,297 @@
+"""Kernels of the interaction scan: contingency tables of pairs and triples by AND and popcount.
+
+A statistic is a sum of n ln n over the cells of a table, as integers: it does not depend on the
+order of the sum, nor on the device.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pidselect.data import IntArray
+from pidselect.estimators.knn.simd import (
+    LANES,
+    add_row,
+    add_weights,
+    copy_row,
+    count_common_bits,
+    exceeds_row,
+    fill_row,
+    popcount,
+    subtract_row,
+)
+from pidselect.jit import njit
+
+#: Levels of a column at most.
+MAX_LEVELS = 4
+
+#: Options of the compiler.
+KERNEL: dict[str, Any] = {"cache": True, "nogil": True}
+
+
+#: Sets of samples, 64 to a word.
+Bits = NDArray[np.uint64]
+
+
+class Planes(NamedTuple):
+    """Columns as bits: each plane is the set of samples of one level of a column."""
+
+    bits: Bits  # (n_planes, n_words), without the last level of each column
+    first: IntArray  # (n_columns + 1,): the first plane of each column
+    size: IntArray  # (n_planes,): the number of samples
+    owner: IntArray  # (n_columns,): the feature of each column
+
+
+class TargetPlanes(NamedTuple):
+    """LANES permutations of the target: each plane is the set of samples of one class."""
+
+    bits: Bits  # (n_classes - 1, n_words, LANES), without the first class
+    size: IntArray  # (n_classes,)
+    common: IntArray  # (n_planes, n_classes, LANES): samples of each class in each plane of x
+    information: IntArray  # (n_columns, LANES): n ln n over (x, y) less n ln n over x
+
+
+@njit(**KERNEL)
+def count_classes(planes: Planes, target: TargetPlanes, weight: IntArray) -> None:
+    """Fill ``target.common`` and ``target.information``."""
+    n_classes, n_samples = target.size.size, target.size.sum()
+    rest = np.empty((n_classes, LANES), dtype=np.int64)
+    for column in range(planes.first.size - 1):
+        begin, end = planes.first[column], planes.first[column + 1]
+        n_rest, constant = n_samples, 0
+        for k in range(n_classes):
+            fill_row(rest, k, target.size[k])
+        fill_row(target.information, column, 0)
+        total = target.information[column : column + 1]
+        for plane in range(begin, end):
+            common = target.common[plane]
+            count_cell(common, 0, planes.size[plane], planes.bits[plane], target)
+            for k in range(n_classes):
+                subtract_row(rest, k, common, k)
+            add_weights(total, weight, common, n_classes)
+            n_rest -= planes.size[plane]
+            constant += weight[planes.size[plane]]
+        add_weights(total, weight, rest, n_classes)
+        fill_row(rest, 0, constant + weight[n_rest])
+        subtract_row(target.information, column, rest, 0)
+
+
+@njit(**KERNEL)
+def scan_pairs(
+    planes: Planes,
+    target: TargetPlanes,
+    weight: IntArray,
+    begin: int,
+    end: int,
+    best: IntArray,
+    which: IntArray,
+) -> None:
+    """Update the largest interaction of columns `begin` to `end` with any column before them.
+
+    ``best[f]`` is that of the pairs of n and m levels with (n - 1)(m - 1) = f, and ``which[f]`` are
+    their columns, both in every lane.
+    """
+    n_classes, n_samples = target.size.size, target.size.sum()
+    constant = _negative_entropy(target, weight)
+    cells = np.empty((MAX_LEVELS**2 * n_classes, LANES), dtype=np.int64)
+    total = np.empty((1, LANES), dtype=np.int64)
+    size = np.empty(MAX_LEVELS**2, dtype=np.int64)
+    mask = np.empty(planes.bits.shape[1], dtype=np.uint64)
+    for i in range(begin, end):
+        first, n_first = planes.first[i], planes.first[i + 1] - planes.first[i]
+        for j in range(i):
+            if planes.owner[i] == planes.owner[j]:
+                continue
+            second, n_second = planes.first[j], planes.first[j + 1] - planes.first[j]
+            width, n_cells = n_second + 1, (n_first + 1) * (n_second + 1)
+            # The cells of the last level of a column are what the others leave of its marginal.
+            last, corner = n_first * width, n_cells - 1
+            size[corner] = n_samples
+            for k in range(n_classes):
+                fill_row(cells, corner * n_classes + k, target.size[k])
+            for b in range(n_second):
+                size[last + b] = planes.size[second + b]
+                size[corner] -= size[last + b]
+                for k in range(n_classes):
+                    row = (last + b) * n_classes + k
+                    copy_row(cells, row, target.common[second + b], k)
+                    subtract_row(cells, corner * n_classes + k, cells, row)
+            for a in range(n_first):
+                rest = a * width + n_second
+                size[rest] = planes.size[first + a]
+                for k in range(n_classes):
+                    copy_row(cells, rest * n_classes + k, target.common[first + a], k)
+                for b in range(n_second):
+                    cell = a * width + b
+                    size[cell] = intersect(planes.bits[first + a], planes.bits[second + b], mask)
+                    size[rest] -= size[cell]
+                    size[last + b] -= size[cell]
+                    count_cell(cells, cell * n_classes, size[cell], mask, target)
+                    for k in range(n_classes):
+                        row = cell * n_classes + k
+                        subtract_row(cells, rest * n_classes + k, cells, row)
+                        subtract_row(cells, (last + b) * n_classes + k, cells, row)
+                size[corner] -= size[rest]
+                for k in range(n_classes):
+                    subtract_row(cells, corner * n_classes + k, cells, rest * n_classes + k)
+            of_sizes = 0
+            for cell in range(n_cells):
+                of_sizes += weight[size[cell]]
+            fill_row(total, 0, constant - of_sizes)
+            subtract_row(total, 0, target.information, i)
+            subtract_row(total, 0, target.information, j)
+            add_weights(total, weight, cells, n_cells * n_classes)
+            family = n_first * n_second
+            if exceeds_row(total, 0, best, family):
+                _keep_largest(total[0], best[family], which[family], i, j, -1)
+
+
+class PairCounts(NamedTuple):
+    """All pairs of binary columns: those of column i begin at i (i - 1) / 2."""
+
+    size: IntArray  # (n_pairs,): samples in the planes of both columns
+    common: IntArray  # (n_pairs, n_classes, LANES): of each class
+    information: IntArray  # (n_pairs, LANES): n ln n over (pair, y) less n ln n over the pair
+
+
+@njit(**KERNEL)
+def count_pairs(
+    planes: Planes, target: TargetPlanes, weight: IntArray, n_columns: int, pairs: PairCounts
+) -> None:
+    """Fill the counts of all pairs of the first columns, which are binary."""
+    n_classes, n_samples = target.size.size, target.size.sum()
+    cells = np.empty((4 * n_classes, LANES), dtype=np.int64)
+    mask = np.empty(planes.bits.shape[1], dtype=np.uint64)
+    for i in range(n_columns):
+        for j in range(i):
+            pair = i * (i - 1) // 2 + j
+            n = intersect(planes.bits[i], planes.bits[j], mask)
+            pairs.size[pair] = n
+            count_cell(pairs.common[pair], 0, n, mask, target)
+            for k in range(n_classes):
+                copy_row(cells, 4 * k, pairs.common[pair], k)
+                copy_row(cells, 4 * k + 1, target.common[i], k)
+                copy_row(cells, 4 * k + 2, target.common[j], k)
+                fill_row(cells, 4 * k + 3, target.size[k])
+                complete_table(cells, 4 * k)
+            of_sizes = table_weight(n, planes.size[i], planes.size[j], n_samples, weight)
+            fill_row(pairs.information, pair, -of_sizes)
+            add_weights(pairs.information[pair : pair + 1], weight, cells, 4 * n_classes)
+
+
+@njit(**KERNEL)
+def scan_triples(
+    planes: Planes,
+    target: TargetPlanes,
+    pairs: PairCounts,
+    weight: IntArray,
+    begin: int,
+    end: int,
+    best: IntArray,
+    which: IntArray,
+) -> None:
+    """Update the largest interaction of three binary columns, the last from `begin` to `end`.
+
+    It is ``best[1]``, as all have one degree of freedom for two classes.
+    """
+    n_classes, n_samples = target.size.size, target.size.sum()
+    constant = _negative_entropy(target, weight)
+    cells = np.empty((8 * n_classes, LANES), dtype=np.int64)
+    total = np.empty((1, LANES), dtype=np.int64)
+    both, mask = np.empty((2, planes.bits.shape[1]), dtype=np.uint64)
+    for i in range(begin, end):
+        for j in range(i):
+            if planes.owner[i] == planes.owner[j]:
+                continue
+            i_j = i * (i - 1) // 2 + j
+            intersect(planes.bits[i], planes.bits[j], both)
+            for m in range(j):
+                if planes.owner[m] == planes.owner[j] or planes.owner[m] == planes.owner[i]:
+                    continue
+                i_m, j_m = i * (i - 1) // 2 + m, j * (j - 1) // 2 + m
+                n = intersect(both, planes.bits[m], mask)
+                count_cell(cells, 0, n, mask, target)
+                for k in range(n_classes - 1, -1, -1):  # the counts are in the first rows
+                    row = 8 * k
+                    copy_row(cells, row, cells, k)
+                    copy_row(cells, row + 1, pairs.common[i_j], k)
+                    copy_row(cells, row + 2, pairs.common[i_m], k)
+                    copy_row(cells, row + 3, target.common[i], k)
+                    copy_row(cells, row + 4, pairs.common[j_m], k)
+                    copy_row(cells, row + 5, target.common[j], k)
+                    copy_row(cells, row + 6, target.common[m], k)
+                    fill_row(cells, row + 7, target.size[k])
+                    for part in range(4):  # outside of the plane of i
+                        subtract_row(cells, row + 4 + part, cells, row + part)
+                    complete_table(cells, row)
+                    complete_table(cells, row + 4)
+                n_i, n_j, n_m = planes.size[i], planes.size[j], planes.size[m]
+                n_ij, n_im, n_jm = pairs.size[i_j], pairs.size[i_m], pairs.size[j_m]
+                of_sizes = table_weight(n, n_ij, n_im, n_i, weight) + table_weight(
+                    n_jm - n, n_j - n_ij, n_m - n_im, n_samples - n_i, weight
+                )
+                fill_row(total, 0, -constant - of_sizes)
+                for pair in (i_j, i_m, j_m):
+                    subtract_row(total, 0, pairs.information, pair)
+                for column in (i, j, m):
+                    add_row(total, 0, target.information, column)
+                add_weights(total, weight, cells, 8 * n_classes)
+                if exceeds_row(total, 0, best, 1):
+                    _keep_largest(total[0], best[1], which[1], i, j, m)
+
+
+@njit(**KERNEL)
+def _negative_entropy(target: TargetPlanes, weight: IntArray) -> int:
+    """Return the sum of n ln n over the classes less N ln N."""
+    total = -weight[target.size.sum()]
+    for size in target.size:
+        total += weight[size]
+    return total
+
+
+@njit(**KERNEL)
+def intersect(one: Bits, other: Bits, mask: Bits) -> int:
+    """Fill `mask` with the samples of both planes; return their number."""
+    n = 0
+    for word in range(mask.size):
+        mask[word] = one[word] & other[word]
+        n += popcount(mask[word])
+    return n
+
+
+@njit(**KERNEL)
+def count_cell(cells: IntArray, row: int, size: int, mask: Bits, target: TargetPlanes) -> None:
+    """Count the samples of a cell by class, from some row on."""
+    fill_row(cells, row, size)
+    for k in range(1, target.size.size):
+        count_common_bits(cells, row + k, mask, target.bits[k - 1])
+        subtract_row(cells, row, cells, row + k)
+
+
+@njit(**KERNEL)
+def complete_table(cells: IntArray, row: int) -> None:
+    """Turn counts in both planes, in each of them and in all into those of the four cells."""
+    subtract_row(cells, row + 3, cells, row + 1)
+    subtract_row(cells, row + 1, cells, row)
+    subtract_row(cells, row + 2, cells, row)
+    subtract_row(cells, row + 3, cells, row + 2)
+
+
+@njit(**KERNEL)
+def table_weight(both: int, one: int, other: int, size: int, weight: IntArray) -> int:
+    """Return the sum of n ln n over the four cells of two planes."""
+    return (
+        weight[both] + weight[one - both] + weight[other - both] + weight[size - one - other + both]
+    )
+
+
+@njit(**KERNEL)
+def _keep_largest(total: IntArray, best: IntArray, which: IntArray, i: int, j: int, m: int) -> None:
+    """Replace the largest value, and the tuple, in the lanes where it is exceeded."""
+    for lane in range(LANES):
+        if total[lane] > best[lane]:
+            best[lane] = total[lane]
+            which[lane, 0], which[lane, 1], which[lane, 2] = i, j, m
