@@ -12,6 +12,7 @@ import pandas as pd
 
 from pidselect import (
     AtomBarsDisplay,
+    JointDisplay,
     LatticeDisplay,
     PIDSelector,
     SelectionPathDisplay,
@@ -54,6 +55,7 @@ def main(folder: Path) -> None:
         "path": SelectionPathDisplay.from_selection(selector.selection_),
         "atoms": AtomBarsDisplay.from_explanation(explanation),
         "matrix": SynergyMatrixDisplay.from_explanation(explanation),
+        "joint": JointDisplay.from_selector(selector, X, pd.Series(lamp, name="lamp")),
         "stability": StabilityDisplay.from_stability(often),
         "lattice": LatticeDisplay.from_decomposition(atoms),
     }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pidselect.exceptions import SelectionWarning as SelectionWarning
     from pidselect.exceptions import TextNumbersWarning as TextNumbersWarning
     from pidselect.report.displays import AtomBarsDisplay as AtomBarsDisplay
+    from pidselect.report.displays import JointDisplay as JointDisplay
     from pidselect.report.displays import LatticeDisplay as LatticeDisplay
     from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
     from pidselect.report.displays import StabilityDisplay as StabilityDisplay
@@ -37,6 +38,7 @@ _MODULES = {
     "Decomposition": "pidselect.decomposition",
     "EmptySelectionWarning": "pidselect.exceptions",
     "IdentifierWarning": "pidselect.exceptions",
+    "JointDisplay": "pidselect.report.displays",
     "LatticeDisplay": "pidselect.report.displays",
     "LeakageWarning": "pidselect.exceptions",
     "NearDuplicateWarning": "pidselect.exceptions",

@@ -194,6 +194,26 @@ def test_no_barriers(visit, scheme, width):
     assert barriers(page) == []
 
 
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_heat_maps_scroll_and_their_texts_stay_apart(visit, scheme, width):
+    page = visit(evil(), scheme=scheme, width=width)
+    frame = page.locator(".heat")
+    box = frame.bounding_box()
+    assert box["x"] + box["width"] <= width
+    frames = frame.locator("text").evaluate_all(
+        "nodes => nodes.map(node => node.getBBox()).map(b => [b.x, b.y, b.width, b.height])"
+    )
+    wide, high = (float(frame.locator("svg").get_attribute(side)) for side in ("width", "height"))
+    for place, (x, y, w, h) in enumerate(frames):
+        assert x >= 0
+        assert x + w <= wide
+        assert y + h <= high
+        for other_x, other_y, other_w, other_h in frames[:place]:
+            apart_x = other_x >= x + w or x >= other_x + other_w
+            apart_y = other_y >= y + h - 4 or y >= other_y + other_h - 4  # without letters' depth
+            assert apart_x or apart_y
+
+
 @pytest.mark.parametrize("case", ["nothing selected", "not explained", "interrupted"])
 def test_pages_on_which_something_is_left_out(visit, case):
     page = visit(unusual(case), width=PHONE)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pidselect.data import Block, Column, Dataset, Table
 from pidselect.data.diagnostics import Finding
 from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs
+from pidselect.report.joint import joint_table
 from pidselect.report.summary import ReportMetadata, summarise
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.stability import Stability
@@ -148,6 +150,19 @@ def metadata(names: Sequence[str] = NAMES, **more: Any) -> ReportMetadata:
     return ReportMetadata(**{**facts, **more})
 
 
+def joint(names: Sequence[str] = NAMES) -> list[dict[str, Any]]:
+    """Return a heat map with hostile levels and an empty cell, and a pair without one."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=400).astype(float)
+    first = Column(names[0], "nominal", codes, tuple(NAMES[:3]))
+    second = Column(names[1], "continuous", np.where(codes == 2, -1e6, rng.normal(size=400)))
+    classes = Column(TARGET, "nominal", rng.integers(0, 3, size=400).astype(float), NAMES[3:6])
+    dataset = Dataset(Table((first, second)), Block((classes,)), np.arange(400))
+    sentence = f"Jointly included: {names[0]} and {names[1]}."
+    without = {"features": list(names[:2]), "counts": [], "sentence": sentence}
+    return [{**joint_table(dataset, names[:2]), "sentence": sentence}, without]
+
+
 def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]:
     """Return a summary with all there can be in one; names repeat if there are too few of them."""
     return summarise(
@@ -155,5 +170,6 @@ def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]
         explanation=explanation(names, n_selected),
         stability=stability(names, n_selected),
         findings=[Finding(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
+        joint=joint(names) if n_selected > 1 else (),
         metadata=metadata(names),
     )

@@ -84,6 +84,21 @@ def explanation(n_features: int = 4, names: list[str] | None = None) -> dict[str
     return {"features": features, "pairs": pairs}
 
 
+def joint(names: list[str] | None = None) -> dict[str, Any]:
+    """Return a share over two features of three levels, with an empty cell."""
+    names = names or names_of(5)
+    return {
+        "features": names[:2],
+        "levels": [names[:3], names[2:5]],
+        "counts": [[40, 20, 30], [10, 0, 2], [90, 80, 70]],
+        "values": [[0.25, 0.5, 0.75], [0.5, None, 1.0], [0.125, 0.5, 0.0]],
+        "overall": 0.375,
+        "range": [0.0, 0.75],
+        "quantity": f"share of y = {names[1][:24]}",
+        "digits": 2,
+    }
+
+
 def decomposition(values: Any, names: list[str] | None = None) -> dict[str, Any]:
     """Return as many atoms as there are values: 4 for two sources, 18 for three, 166 for four."""
     n_sources = {4: 2, 18: 3, 166: 4}[len(values)]

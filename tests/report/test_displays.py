@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from pidselect import PIDSelector
 from pidselect.report.displays import (
     AtomBarsDisplay,
+    JointDisplay,
     LatticeDisplay,
     SelectionPathDisplay,
     StabilityDisplay,
@@ -38,6 +39,7 @@ DISPLAYS = {
     "matrix": lambda names=None: SynergyMatrixDisplay.from_dict(
         made_up_results.explanation(names=names)
     ),
+    "joint": lambda names=None: JointDisplay.from_dict(made_up_results.joint(names)),
     "stability": lambda names=None: StabilityDisplay.from_dict(
         made_up_results.stability(names=names)
     ),
@@ -211,6 +213,7 @@ def test_pyplot_is_never_loaded(monkeypatch):
         anew.SelectionPathDisplay: made_up_results.selection(),
         anew.AtomBarsDisplay: made_up_results.explanation(),
         anew.SynergyMatrixDisplay: made_up_results.explanation(),
+        anew.JointDisplay: made_up_results.joint(),
         anew.StabilityDisplay: made_up_results.stability(),
         anew.LatticeDisplay: decomposition(),
     }
@@ -268,6 +271,7 @@ SIZES = {
     "atoms 300": lambda: AtomBarsDisplay.from_dict(made_up_results.explanation(300)),
     "matrix 3": lambda: SynergyMatrixDisplay.from_dict(made_up_results.explanation(3)),
     "matrix 60": lambda: SynergyMatrixDisplay.from_dict(made_up_results.explanation(60)),
+    "joint": lambda: JointDisplay.from_dict(made_up_results.joint()),
     "stability 3": lambda: StabilityDisplay.from_dict(made_up_results.stability(3)),
     "stability 300": lambda: StabilityDisplay.from_dict(made_up_results.stability(300)),
 }

@@ -17,7 +17,7 @@ from jinja2 import UndefinedError
 from pidselect import PIDSelector, datasets, write_report
 from pidselect.data.messages import shown
 from pidselect.report import page as report_page
-from pidselect.report.page import MAX_NAMES, _bars, _matrices, render_report, save
+from pidselect.report.page import MAX_NAMES, _bars, _heat_map, _matrices, render_report, save
 from pidselect.report.summary import FORMAT, MAX_CANDIDATES, MAX_PAIRED, summarise
 
 
@@ -84,7 +84,7 @@ def test_tables_have_captions_headers_have_scopes_and_controls_have_labels(reade
     assert all(attributes.get("scope") for attributes in reader.all("th"))
     labelled = {attributes["for"] for attributes in reader.all("label")}
     assert labelled == {a["id"] for a in (*reader.all("input"), *reader.all("select"))}
-    assert [svg["role"] for svg in reader.all("svg")] == ["img"]
+    assert [svg["role"] for svg in reader.all("svg")] == ["img", "img"]
 
 
 def test_controls_are_hidden_until_the_script_shows_them(reader):
@@ -152,6 +152,37 @@ def test_matrices_are_halves_with_shades(no_picture):
     assert _matrices(pairs)["synergy"][1][0]["text"] == "–"
 
 
+def test_heat_maps_have_a_number_and_a_colour_in_each_cell(no_picture):
+    table = {
+        "features": ["a", "b"],
+        "levels": [["0", "1"], ["no", "yes"]],
+        "counts": [[40, 2], [1200, 0]],
+        "values": [[-0.25, 0.9], [0.5, None]],
+        "overall": 0.25,
+        "range": [-0.25, 0.5],
+        "quantity": "mean of y",
+        "digits": 2,
+        "sentence": "Jointly included: a and b.",
+    }
+    cells = _heat_map(table)["cells"]
+    assert [cell.get("side") for cell in cells] == ["below", "above", "above", None]
+    # relative to the largest difference of the range; beyond it the colour is the strongest
+    assert [cell.get("level") for cell in cells] == ["0.45", "0.45", "0.23", None]
+    page = HTMLReader(render_report(plain(joint=[table])))
+    for words in ("Jointly included: a and b.", "−0.25 40 rows", "1,200 rows", "yes", "mean of y"):
+        assert words in page.text
+    assert page.words.count("empty") == 1
+    assert [rect["class"] for rect in page.all("rect") if "class" in rect][-1] == "empty"
+    assert {"href": "#joint"} in page.all("a")
+
+
+def test_without_jointly_included_features_there_is_no_heat_map(no_picture):
+    summary = plain(joint=[])
+    assert "Jointly included" not in HTMLReader(render_report(summary)).text
+    del summary["joint"]  # as written by an earlier version
+    render_report(summary)
+
+
 def test_many_features_are_cut_where_they_would_fill_the_page(no_picture):
     page = HTMLReader(render_report(plain(120, MAX_PAIRED + 5)))
     assert f"the strongest {MAX_CANDIDATES} shown" in page.text
@@ -205,7 +236,7 @@ def test_settings_versions_and_the_command_are_there(no_picture):
 
 def test_without_matplotlib_the_table_stands_alone(monkeypatch):
     monkeypatch.setitem(sys.modules, "pidselect.report.displays", None)
-    page = HTMLReader(render_report(plain()))
+    page = HTMLReader(render_report(plain(joint=[])))
     assert page.all("svg") == []
     assert any(table.get("class") == "steps" for table in page.all("table"))
 
@@ -279,6 +310,15 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
     assert "PIDSelector(max_features=1, n_permutations=20," in text
     assert f"random_state={seed}" in text
     assert [file.name for file in path.parent.iterdir()] == ["r.html"]
+
+
+def test_a_report_shows_the_target_over_a_jointly_included_pair(tmp_path, no_picture):
+    X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
+    y = pd.Series(X[:, 0] ^ X[:, 1], name="lamp")
+    selector = PIDSelector(lookahead=2, n_permutations=50, random_state=0).fit(X, y)
+    text = HTMLReader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
+    assert "Jointly included: x0 and x1. Neither is significant alone" in text
+    assert "share of lamp = 1 ranges from 0.00 to 1.00" in text
 
 
 def test_a_known_explanation_is_not_computed_again(tmp_path, no_picture, monkeypatch):

@@ -225,6 +225,7 @@ def dataset_of(call: Call, data: SelectionData) -> Dataset:
 
 def summary_of(call: Call, result: Result) -> dict[str, Any]:
     """Return all results, ready for JSON and for the report."""
+    from pidselect.report.joint import joint_tables
     from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.notices import fit_findings
 
@@ -237,6 +238,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         explanation=result.explanation,
         stability=result.stability,
         findings=fit_findings(dataset, result.selection, result.data.n_rows),
+        joint=joint_tables(result.selection, dataset),
         metadata=metadata,
     )
 

@@ -25,6 +25,7 @@ from pidselect.data.io import atomic_write
 from pidselect.data.messages import counted, cut, p_text, shown, to_float
 from pidselect.decomposition import Explanation
 from pidselect.notebook import ATOMS
+from pidselect.report.joint import joint_tables
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
 from pidselect.selection.explain import read_like_fit
 from pidselect.selection.notices import fit_findings
@@ -48,6 +49,9 @@ FEW_STEPS = 12
 
 #: Largest share of colour in a matrix cell, in percent: text stays readable on it.
 MAX_SHADE = 45
+
+#: Heights of a cell and of a line of text in a heat map, and the width of its scale, in pixels.
+CELL, LINE, SCALE = 42, 20, 160
 
 #: Control characters, bidirectional overrides, and surrogates, which no encoding accepts.
 _UNSAFE = re.compile(
@@ -145,6 +149,7 @@ def write_report(
         explanation=explanation,
         stability=stability,
         findings=fit_findings(dataset, selection, n_rows(X)),
+        joint=joint_tables(selection, dataset),
         metadata=metadata,
     )
     return save(render_report(summary), path)
@@ -186,6 +191,7 @@ def _view(summary: Record) -> dict[str, Any]:
         "phases": {step["phase"] for step in summary["steps"]},
         "in_deviations": any(step["unit"] != "bit" for step in summary["steps"]),
         "picture": _picture(summary),
+        "joint": list(map(_heat_map, summary.get("joint", ()))),
         "matrices": _matrices(summary["pairs"]),
         "setting_rows": [(key, _setting(value)) for key, value in summary["settings"].items()],
         "max_names": MAX_NAMES,
@@ -259,6 +265,71 @@ def _matrices(pairs: Record | None) -> dict[str, list[list[dict[str, Any]]]]:
             for row in rows
         ]
     return matrices
+
+
+def _heat_map(table: Record) -> dict[str, Any]:
+    """Return a joint table with the texts, colours and places of its picture, in pixels."""
+    if not table["counts"]:
+        return {**table, "cells": []}
+    digits, overall = table["digits"], table["overall"]
+    low, high = min(table["range"][0], overall), max(table["range"][1], overall)
+    most = max(overall - low, high - overall) or 1.0
+
+    def shade(value: float) -> dict[str, Any]:
+        share = min(abs(value - overall) / most, 1.0)
+        side = "above" if value > overall else "below"
+        return {"side": side, "level": f"{MAX_SHADE / 100 * share:.2f}"}
+
+    first, second = ([cut(shown(one), 16) for one in levels] for levels in table["levels"])
+    names = [cut(shown(name), 24) for name in table["features"]]
+    texts = [[number(value, digits) for value in row] for row in table["values"]]
+    left = max(map(_text_width, (names[0], *first))) + 10
+    wide = (
+        max(map(_text_width, ("1,000 rows", *second, *(one for row in texts for one in row)))) + 8
+    )
+    ends = [number(low, digits), number(high, digits)]
+    start = left + _text_width(ends[0]) + 6
+    right = max(
+        left + wide * len(second),
+        left + _text_width(names[1]),
+        start + SCALE + _text_width(ends[1]) + 6,
+    )
+    return {
+        **table,
+        "names": names,
+        "left": left,
+        "wide": wide,
+        "high": CELL,
+        "right": right,
+        "labels": [first, second],
+        "cells": [
+            {
+                "x": left + wide * column,
+                "y": 2 * LINE + 8 + CELL * row,
+                "text": texts[row][column],
+                "count": count,
+                **({} if value is None else shade(value)),
+            }
+            for row, counts in enumerate(table["counts"])
+            for column, (count, value) in enumerate(zip(counts, table["values"][row], strict=True))
+        ],
+        "scale": {
+            "start": start,
+            "wide": SCALE,
+            "ends": [
+                {"text": text, **shade(end)} for text, end in zip(ends, (low, high), strict=True)
+            ],
+            "middle": f"{(overall - low) / (high - low or 1.0):.3f}",
+        },
+        "bottom": 2 * LINE + 8 + CELL * len(first),
+    }
+
+
+def _text_width(text: str) -> int:
+    """Return a width that a text of 13 pixels hardly exceeds, in pixels."""
+    return sum(
+        14 if one in "MW@%—…" or ord(one) > 0x1100 else 8 + 2 * one.isupper() for one in text
+    )
 
 
 def _plain(value: float | str | None) -> str:

@@ -88,12 +88,14 @@ def summarise(
     explanation: Explanation | None = None,
     stability: Stability | None = None,
     findings: Iterable[Finding] = (),
+    joint: Sequence[Mapping[str, Any]] = (),
     metadata: ReportMetadata,
 ) -> dict[str, Any]:
     """Return the content of a report as plain dicts, lists, strings and numbers.
 
-    Without an explanation, roles are those of the record, and there is no PID. Infinite numbers are
-    the texts "inf" and "-inf", as in ``Selection.to_dict``.
+    `joint` is the result of `pidselect.report.joint.joint_tables`. Without an explanation, roles
+    are those of the record, and there is no PID. Infinite numbers are the texts "inf" and "-inf",
+    as in ``Selection.to_dict``.
     """
     is_complete = metadata.is_complete and selection.is_complete
     features = _features(selection, explanation, stability, metadata)
@@ -120,6 +122,7 @@ def summarise(
             "features": features,
             "is_explained": explanation is not None,
             "has_atoms": any(feature["unique"] is not None for feature in features),
+            "joint": list(joint),
             "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
             "findings": [finding.to_dict() for finding in findings],
