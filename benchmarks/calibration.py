@@ -127,7 +127,9 @@ TABLES = {
 NARROW = ["uniform", "heavy_tails", "correlated", "discrete", "mixed", "classes"]
 
 
-def select(name: str, lookahead: int, n_permutations: int | str, seed: int) -> tuple[int, str]:
+def select(
+    name: str, lookahead: int | str, n_permutations: int | str, seed: int
+) -> tuple[int, str]:
     """Return how many irrelevant columns are selected from fresh data, and by which estimator."""
     X, y = TABLES[name].make(np.random.default_rng(seed))
     selector = PIDSelector(
@@ -169,9 +171,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument(
         "--kinds", nargs="+", choices=TABLES, default=NARROW, help=f"tables ({' '.join(NARROW)})"
     )
-    command.add_argument("--lookahead", type=positive, default=1, help="of the selector (1)")
     command.add_argument(
-        "--permutations", type=permutations, default=200, help='of the selector, or "auto" (200)'
+        "--lookahead", type=number_or_auto, default="auto", help="of the selector (auto)"
+    )
+    command.add_argument(
+        "--permutations", type=number_or_auto, default=200, help='of the selector, or "auto" (200)'
     )
     options = command.parse_args(arguments)
     rows = [count_alarms(name, options) for name in options.kinds]
@@ -186,13 +190,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         [tuple(row.values()) for row in rows],
     )
     parts = [] if options.kinds == NARROW else options.kinds
-    parts += [f"lookahead{options.lookahead}"] if options.lookahead > 1 else []
+    parts += [] if options.lookahead == "auto" else [f"lookahead{options.lookahead}"]
     parts += ["auto"] if options.permutations == "auto" else []
     write("-".join(["calibration", *parts]), options, {"tables": rows})
 
 
-def permutations(text: str) -> int | str:
-    """Read a number of permutations, or "auto"."""
+def number_or_auto(text: str) -> int | str:
+    """Read a number, or "auto"."""
     return text if text == "auto" else positive(text)
 
 
