@@ -31,6 +31,7 @@ from pidselect import PIDSelector
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "synergy_heritability.png"
 
 PEERS = ("multisurf", "boruta", "forest")
+RANKING = ("multisurf", "forest")  # told the number of relevant columns, so of no use if that is 0
 PEERS_FOLDER, PEERS_PACKAGES = "synergy-env", (*PACKAGES, "skrebate==0.8.4")
 LIMIT = 300.0  # seconds that a peer may take for a table
 LEAST = 90.0  # percent of the tables in which exactly the relevant columns must be selected
@@ -302,7 +303,9 @@ def measure_part(options: Namespace) -> None:
         rows = json.loads(options.out.read_text())["results"]["rows"]
     order, header = list(part.cells), ("method", "runs", *part.shown)
     for name, cell in asked.items():
-        new = [measure(name, cell, method, options) for method in options.methods]
+        has_relevant = bool(cell.make(np.random.default_rng(options.seed)).relevant)
+        methods = [one for one in options.methods if has_relevant or one not in RANKING]
+        new = [measure(name, cell, method, options) for method in methods]
         show(title(name, cell), header, [[row.get(key) for key in header] for row in new])
         done = {(row["case"], row["method"]) for row in new}
         rows = [row for row in rows if (row["case"], row["method"]) not in done] + new
