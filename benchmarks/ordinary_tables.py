@@ -10,24 +10,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from common import RESULTS, parser, show, write
 from ordinary_cell import TABLES, judged
-from peers import ONE_THREAD, install
+from peers import ONE_THREAD
+from selectors_process import find_peers, select_with, within
 
 import pidselect
 
 HERE = Path(__file__).parent
 LIMIT = 600.0  # seconds that one table may take, all its work together
 PEERS = ("boruta", "rfecv")
-PACKAGES = ("boruta==0.4.3", "scikit-learn")
 PEERS_TABLE = "madelon"
 
 HEADER = (
@@ -78,37 +76,6 @@ def run(name: str, source: Path, limit: float, seed: int, rounds: int) -> list[F
         command = [sys.executable, str(HERE / "ordinary_cell.py"), cell]
         said = within(limit, command, environment)
     return [json.loads(line) for line in said.splitlines()]
-
-
-def within(limit: float, command: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Return what a process says until it ends or is ended at the limit."""
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            said = process.communicate(timeout=limit)[0]
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.communicate()[0]
-    if process.returncode:
-        sys.exit(f"{' '.join(command[1:])} failed.")
-    return said
-
-
-def find_peers() -> tuple[Path, str]:
-    """Return the Python that has Boruta, in an environment of its own, and what went wrong."""
-    python = HERE / "out" / "selectors-env" / "bin" / "python"
-    return python, "" if python.exists() else install(python, PACKAGES)
-
-
-def select_with(
-    python: Path, peer: str, X: Any, y: Any, seed: int, limit: float
-) -> dict[str, Any] | None:
-    """Return the columns that Boruta or RFECV selects, and the seconds; None beyond the limit."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "table.npz"
-        np.savez(file, X=X, y=y)
-        command = [str(python), str(HERE / "selectors_outside.py"), peer, str(file), str(seed)]
-        said = within(limit, command, os.environ | ONE_THREAD)
-    return json.loads(said) if said else None
 
 
 def peers(options: argparse.Namespace) -> list[Found]:

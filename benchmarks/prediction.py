@@ -20,8 +20,9 @@ import numpy as np
 from common import RESULTS, fit, parser, positive, show, write
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from ordinary_tables import PEERS, find_peers, select_with
+from ordinary_tables import PEERS
 from scipy.ndimage import gaussian_filter1d
+from selectors_process import find_peers, select_with
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.ensemble import (

@@ -1,15 +1,18 @@
-"""Boruta and RFECV on one table, as JSON: the seconds and the selected columns.
+"""Other selectors on one table, as JSON: the seconds and the selected columns.
 
-Run in an environment that has both, which this package needs for nothing else: the script imports
-nothing of it. Arguments: the method, a .npz file with X and y, and the seed.
+Run in an environment that has them, which this package needs for nothing else: the script imports
+nothing of it. Arguments: the method, a .npz file, and the seed. The file has X, y and, for methods
+that only rank, n_features.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -44,12 +47,47 @@ def rfecv(X, y, seed):
     return RFECV(forest, step=0.1, cv=5).fit(X, y).support_
 
 
+def rank_by_forest(X, y, seed, n_features):
+    """Take the columns of largest importance in a forest of 500 trees."""
+    fitted = make_forest(y, n_estimators=500, random_state=seed).fit(X, y)
+    return is_largest(fitted.feature_importances_, n_features)
+
+
+def rank_by_multisurf(X, y, _, n_features):
+    """Take the columns of largest weight, on one thread; nothing is random."""
+    from skrebate import MultiSURF
+
+    weights = MultiSURF().fit(X.astype(float), y).feature_importances_
+    return is_largest(weights, n_features)
+
+
+def is_largest(values, n_features):
+    """Return whether each value is among the n largest."""
+    return np.argsort(np.argsort(-values, kind="stable")) < n_features
+
+
+def versions():
+    """Return the versions of what is installed."""
+    found = {}
+    for name in ("boruta", "skrebate", "scikit-learn", "numpy"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+SELECTING = {"boruta": boruta, "rfecv": rfecv}
+RANKING = {"forest": rank_by_forest, "multisurf": rank_by_multisurf}
+
 if __name__ == "__main__":
     method, path, seed = sys.argv[1:]
     data = np.load(path)
-    start = time.perf_counter()
-    support = {"boruta": boruta, "rfecv": rfecv}[method](data["X"], data["y"], int(seed))
-    seconds = time.perf_counter() - start
-    packages = {name: version(name) for name in ("boruta", "scikit-learn", "numpy")}
-    found = {"seconds": seconds, "selected": np.flatnonzero(support).tolist()}
-    print(json.dumps(found | {"versions": packages}))
+    X, y = data["X"], data["y"]
+    start, used = time.perf_counter(), sum(os.times()[:4])
+    if method in RANKING:
+        support = RANKING[method](X, y, int(seed), int(data["n_features"]))
+    else:
+        support = SELECTING[method](X, y, int(seed))
+    seconds, cpu_seconds = time.perf_counter() - start, sum(os.times()[:4]) - used
+    found = {"seconds": seconds, "cpu_seconds": cpu_seconds}
+    found |= {"selected": np.flatnonzero(support).tolist(), "versions": versions()}
+    print(json.dumps(found))

@@ -62,6 +62,9 @@ PREDICTORS = ("forest", "boosting", "kNN")
 SELECTED_BY = {"minimal": "minimal set", "relevant": "all relevant", "mrmr": "mRMR", **PEERS}
 FEW_ROWS = ("diabetes", "bands", "wine")
 
+#: Methods in the results of synergy.py.
+SYNERGY_BY = {"default": "defaults", "multisurf": "MultiSURF", "forest": "forest", **PEERS}
+
 Row = Sequence[str]
 
 
@@ -222,18 +225,56 @@ def functions_whole(records: Records) -> str:
     return markdown(["relevant", "data sets", "exactly these", "their function"], rows)
 
 
-def epistasis(records: Records) -> str:
-    """Synergistic features."""
-    rows = []
-    for file in sorted(file for file in records.results if file.startswith("epistasis-")):
-        for case in records.of(file)["cases"]:
-            interval = f"{case['low']:.0f} to {case['high']:.0f} %"
-            right = f"{case['right']} of {case['runs']}"
-            time = f"{short(case['median_seconds'])} s"
-            name = case["case"].replace("_", " ")
-            rows.append([name, str(case["lookahead"]), case["wanted"], right, interval, time])
-    header = ["case", "`lookahead`", "right is", "right", "95 % interval", "median time"]
+def synergy(records: Records) -> str:
+    """Columns that act jointly: how often exactly these are selected."""
+    rows = [
+        [
+            one["description"],
+            SYNERGY_BY.get(one["method"], f"`{one['method']}`"),
+            *(_exact(one) if one["runs"] else [one["note"], "", "", "", "", ""]),
+        ]
+        for one in records.of("synergy-cases")["rows"]
+    ]
+    header = ["case", "method", "exactly these", "95 % interval", "found", "false", "time", "CPU"]
     return markdown(header, rows)
+
+
+def _exact(one: dict[str, Any]) -> list[str]:
+    interval = f"{one['low']:.0f} to {one['high']:.0f} %"
+    found = f"{number(one['found'])} of {one['relevant']}"
+    times = [f"{short(one[key])} s" for key in ("seconds", "cpu_seconds")]
+    return [f"{one['exact']} of {one['runs']}", interval, found, number(one["false"], 2), *times]
+
+
+def synergy_published(records: Records) -> str:
+    """Share of relevant columns found in published data sets, beside published shares."""
+    rows = []
+    for one in records.of("synergy-published")["rows"]:
+        if one["runs"]:
+            shares = [number(one[key], 2) for key in ("share_found", "false")]
+            cells = [*shares, f"{short(one['seconds'])} s"]
+        else:
+            cells = [one["note"], "", ""]
+        best = f"{number(one['published'], 2)} ({one['published_by']})"
+        method = SYNERGY_BY.get(one["method"], f"`{one['method']}`")
+        about = [one["data"], f"{one['columns']:,}", method, str(one["runs"])]
+        rows.append([*about, *cells, best])
+    header = ["data", "columns", "method", "tables", "share found", "false", "time"]
+    return markdown([*header, "best published share"], rows)
+
+
+def synergy_null(records: Records) -> str:
+    """Wide tables without relevant columns: how often something is selected."""
+    rows = [
+        [
+            one["case"],
+            f"{one['with_false']} of {one['runs']}",
+            f"{one['low']:.1f} to {one['high']:.1f} %",
+            f"{short(one['seconds'])} s",
+        ]
+        for one in records.of("synergy-null")["rows"]
+    ]
+    return markdown(["columns, target", "with a false selection", "95 % interval", "time"], rows)
 
 
 def sequential(records: Records) -> str:
@@ -470,7 +511,9 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "conditional-nulls": conditional_nulls,
     "functions-given": functions_given,
     "functions-whole": functions_whole,
-    "epistasis": epistasis,
+    "synergy": synergy,
+    "synergy-published": synergy_published,
+    "synergy-null": synergy_null,
     "sequential": sequential,
     "estimates": estimates,
     "selections": selections,

@@ -1,0 +1,54 @@
+"""Other selectors in an environment and processes of their own, which may be ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from peers import ONE_THREAD, install
+
+HERE = Path(__file__).parent
+PACKAGES = ("boruta==0.4.3", "scikit-learn")
+
+
+def find_peers(
+    folder: str = "selectors-env", packages: Sequence[str] = PACKAGES
+) -> tuple[Path, str]:
+    """Return the Python of an environment that has these packages, and what went wrong."""
+    python = HERE / "out" / folder / "bin" / "python"
+    return python, "" if python.exists() else install(python, packages)
+
+
+def select_with(
+    python: Path, peer: str, X: Any, y: Any, seed: int, limit: float, n_features: int = 0
+) -> dict[str, Any] | None:
+    """Return the columns that a peer selects, and the seconds; None beyond the limit.
+
+    `n_features` is told to peers that only rank.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.npz"
+        np.savez(file, X=X, y=y, n_features=n_features)
+        command = [str(python), str(HERE / "selectors_outside.py"), peer, str(file), str(seed)]
+        said = within(limit, command, os.environ | ONE_THREAD)
+    return json.loads(said) if said else None
+
+
+def within(limit: float, command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return what a process says until it ends or is ended at the limit."""
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            said = process.communicate(timeout=limit)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.communicate()[0]
+    if process.returncode:
+        sys.exit(f"{' '.join(command[1:])} failed.")
+    return said
