@@ -162,24 +162,43 @@ def count_pairs(
     planes: Planes, target: TargetPlanes, weight: IntArray, n_columns: int, pairs: PairCounts
 ) -> None:
     """Fill the counts of all pairs of the first columns, which are binary."""
-    n_classes, n_samples = target.size.size, target.size.sum()
-    cells = np.empty((4 * n_classes, LANES), dtype=np.int64)
+    cells = np.empty((4 * target.size.size, LANES), dtype=np.int64)
     mask = np.empty(planes.bits.shape[1], dtype=np.uint64)
     for i in range(n_columns):
         for j in range(i):
             pair = i * (i - 1) // 2 + j
-            n = intersect(planes.bits[i], planes.bits[j], mask)
-            pairs.size[pair] = n
-            count_cell(pairs.common[pair], 0, n, mask, target)
-            for k in range(n_classes):
-                copy_row(cells, 4 * k, pairs.common[pair], k)
-                copy_row(cells, 4 * k + 1, target.common[i], k)
-                copy_row(cells, 4 * k + 2, target.common[j], k)
-                fill_row(cells, 4 * k + 3, target.size[k])
-                complete_table(cells, 4 * k)
-            of_sizes = table_weight(n, planes.size[i], planes.size[j], n_samples, weight)
-            fill_row(pairs.information, pair, -of_sizes)
-            add_weights(pairs.information[pair : pair + 1], weight, cells, 4 * n_classes)
+            information = pairs.information[pair : pair + 1]
+            pairs.size[pair] = _count_pair(
+                planes, target, weight, i, j, pairs.common[pair], cells, mask, information
+            )
+
+
+@njit(**KERNEL)
+def _count_pair(
+    planes: Planes,
+    target: TargetPlanes,
+    weight: IntArray,
+    i: int,
+    j: int,
+    common: IntArray,
+    cells: IntArray,
+    mask: Bits,
+    information: IntArray,
+) -> int:
+    """Fill the counts of a pair of binary columns and its information; return its size."""
+    n_classes, n_samples = target.size.size, target.size.sum()
+    n = intersect(planes.bits[i], planes.bits[j], mask)
+    count_cell(common, 0, n, mask, target)
+    for k in range(n_classes):
+        copy_row(cells, 4 * k, common, k)
+        copy_row(cells, 4 * k + 1, target.common[i], k)
+        copy_row(cells, 4 * k + 2, target.common[j], k)
+        fill_row(cells, 4 * k + 3, target.size[k])
+        complete_table(cells, 4 * k)
+    of_sizes = table_weight(n, planes.size[i], planes.size[j], n_samples, weight)
+    fill_row(information, 0, -of_sizes)
+    add_weights(information, weight, cells, 4 * n_classes)
+    return n
 
 
 @njit(**KERNEL)
@@ -241,6 +260,111 @@ def scan_triples(
                 add_weights(total, weight, cells, 8 * n_classes)
                 if exceeds_row(total, 0, best, 1):
                     _keep_largest(total[0], best[1], which[1], i, j, m)
+
+
+@njit(**KERNEL)
+def find_partners(
+    planes: Planes, target: TargetPlanes, weight: IntArray, best: IntArray, partner: IntArray
+) -> None:
+    """Fill the largest interaction of every binary column with another, and the other, by lane."""
+    n_columns, n_classes = planes.owner.size, target.size.size
+    common = np.empty((n_classes, LANES), dtype=np.int64)
+    cells = np.empty((4 * n_classes, LANES), dtype=np.int64)
+    total = np.empty((1, LANES), dtype=np.int64)
+    mask = np.empty(planes.bits.shape[1], dtype=np.uint64)
+    for i in range(n_columns):
+        for j in range(i):
+            if planes.owner[i] == planes.owner[j]:
+                continue
+            _count_pair(planes, target, weight, i, j, common, cells, mask, total)
+            subtract_row(total, 0, target.information, i)
+            subtract_row(total, 0, target.information, j)
+            for column, other in ((i, j), (j, i)):
+                if exceeds_row(total, 0, best, column):
+                    for lane in range(LANES):
+                        if total[0, lane] > best[column, lane]:
+                            best[column, lane] = total[0, lane]
+                            partner[column, lane] = other
+
+
+@njit(**KERNEL)
+def grow_pairs(
+    planes: Planes,
+    target: TargetPlanes,
+    by_lane: Bits,
+    weight: IntArray,
+    partner: IntArray,
+    best: IntArray,
+    which: IntArray,
+) -> None:
+    """Update the largest interaction of each column, its partner and a third column, by lane.
+
+    `by_lane` are the target's planes, (LANES, n_classes - 1, n_words).
+    """
+    n_columns, n_classes, n_samples = planes.owner.size, target.size.size, target.size.sum()
+    both = np.empty(planes.bits.shape[1], dtype=np.uint64)
+    every = np.full(both.size, np.uint64(2**64 - 1), dtype=np.uint64)
+    sizes, counts = np.empty((2, 8), dtype=np.int64)
+    for lane in range(LANES):
+        for i in range(n_columns):
+            j = partner[i, lane]
+            if j < 0 or (j < i and partner[j, lane] == i):  # none, or the same pair again
+                continue
+            intersect(planes.bits[i], planes.bits[j], both)
+            for m in range(n_columns):
+                if planes.owner[m] == planes.owner[i] or planes.owner[m] == planes.owner[j]:
+                    continue
+                _count_triple(planes.bits, i, j, m, both, every, sizes)
+                sizes[3], sizes[5] = planes.size[i], planes.size[j]
+                sizes[6], sizes[7] = planes.size[m], n_samples
+                total = -_interaction(sizes, weight)
+                for k in range(1, n_classes):
+                    _count_triple(planes.bits, i, j, m, both, by_lane[lane, k - 1], counts)
+                    counts[3], counts[5] = target.common[i, k, lane], target.common[j, k, lane]
+                    counts[6], counts[7] = target.common[m, k, lane], target.size[k]
+                    for part in range(8):  # what is left is the first class
+                        sizes[part] -= counts[part]
+                    total += _interaction(counts, weight)
+                total += _interaction(sizes, weight)
+                if total > best[1, lane]:
+                    best[1, lane] = total
+                    which[1, lane, 0], which[1, lane, 1], which[1, lane, 2] = i, j, m
+
+
+@njit(**KERNEL)
+def _count_triple(
+    planes: Bits, i: int, j: int, m: int, both: Bits, within: Bits, counts: IntArray
+) -> None:
+    """Count the samples of some set in the planes of (i, j, m), (i, j), (i, m) and (j, m).
+
+    They are ``counts[0]``, [1], [2] and [4]; `both` is the intersection of i and j.
+    """
+    for pair in (0, 1, 2, 4):
+        counts[pair] = 0
+    for word in range(both.size):
+        third = within[word] & planes[m, word]
+        counts[0] += popcount(both[word] & third)
+        counts[1] += popcount(both[word] & within[word])
+        counts[2] += popcount(planes[i, word] & third)
+        counts[4] += popcount(planes[j, word] & third)
+
+
+@njit(**KERNEL)
+def _interaction(counts: IntArray, weight: IntArray) -> int:
+    """Return n ln n over the cells of a triple less its pairs, plus its columns, less all.
+
+    `counts` are the samples in the planes (i, j, m), (i, j), (i, m), i, (j, m), j, m, and all.
+    """
+    n_ijm, n_ij, n_im, n_i = counts[0], counts[1], counts[2], counts[3]
+    n_jm, n_j, n_m, n = counts[4], counts[5], counts[6], counts[7]
+    total = table_weight(n_ijm, n_ij, n_im, n_i, weight)
+    total += table_weight(n_jm - n_ijm, n_j - n_ij, n_m - n_im, n - n_i, weight)
+    total -= table_weight(n_ij, n_i, n_j, n, weight)
+    total -= table_weight(n_im, n_i, n_m, n, weight)
+    total -= table_weight(n_jm, n_j, n_m, n, weight)
+    for size in (n_i, n_j, n_m):
+        total += weight[size] + weight[n - size]
+    return total - weight[n]
 
 
 @njit(**KERNEL)
