@@ -22,7 +22,9 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCTION = ROOT / "docs" / "reproduction" / "numbers.json"
-PAGES = [ROOT / "docs" / name for name in ("numbers.md", "limits.md", "estimators.md")]
+PAGES = [
+    ROOT / "docs" / name for name in ("numbers.md", "limits.md", "estimators.md", "synergy.md")
+]
 
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -244,6 +246,59 @@ def _exact(one: dict[str, Any]) -> list[str]:
     found = f"{number(one['found'])} of {one['relevant']}"
     times = [f"{short(one[key])} s" for key in ("seconds", "cpu_seconds")]
     return [f"{one['exact']} of {one['runs']}", interval, found, number(one["false"], 2), *times]
+
+
+def synergy_methods(records: Records) -> str:
+    """The same in short: a line for each case, a column for each method."""
+    found = records.of("synergy-cases")["rows"]
+    known = {one["method"] for one in found}
+    methods = [method for method in SYNERGY_BY if method in known]
+    cases: dict[str, dict[str, str]] = {}
+    for one in found:
+        cell = f"{one['exact']} of {one['runs']}" if one["runs"] else one["note"]
+        cases.setdefault(one["description"], {})[one["method"]] = cell
+    rows = [[case, *(cells.get(method, "") for method in methods)] for case, cells in cases.items()]
+    return markdown(["case", *(SYNERGY_BY[method] for method in methods)], rows)
+
+
+def synergy_speed(records: Records) -> str:
+    """The time of one pair or triple in one permutation."""
+    rows = [
+        [
+            {2: "pair", 3: "triple"}[one["tuple"]],
+            f"{one['sort']}, {one['levels']} levels",
+            f"{one['samples']:,}",
+            f"{number(one['ns'], 0)} ns",
+        ]
+        for one in records.of("synergy_cost")["times"]
+    ]
+    return markdown(["tuple", "columns", "rows", "time"], rows)
+
+
+def synergy_cost(records: Records) -> str:
+    """The time of all pairs and triples."""
+    found = records.of("synergy_cost")["costs"]
+    cells = {(one["sort"], one["columns"], one["tuple"]): one for one in found}
+    rows = []
+    for (sort, columns, order), pairs in cells.items():
+        if order == 2:
+            triples = cells[sort, columns, 3]
+            by_default = ("no", "pairs", "pairs, triples")[pairs["auto"] + triples["auto"]]
+            times = [_duration(pairs[key]) for key in ("seconds", "seconds_none")]
+            about = [f"{columns:,} {sort}", f"{pairs['tuples']:,}", f"{pairs['operations']:.1e}"]
+            rows.append([*about, *times, _duration(triples["seconds"]), by_default])
+    header = ["columns", "pairs", "operations", "pairs, one found", "pairs, none found"]
+    return markdown([*header, "triples, one found", "by default"], rows)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in seconds, minutes, hours or days."""
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    if seconds < 0.1:
+        return "< 0.1 s"
+    return f"{seconds:.{0 if seconds >= 10 else 1}f} s"
 
 
 def synergy_published(records: Records) -> str:
@@ -512,6 +567,9 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "functions-given": functions_given,
     "functions-whole": functions_whole,
     "synergy": synergy,
+    "synergy-methods": synergy_methods,
+    "synergy-speed": synergy_speed,
+    "synergy-cost": synergy_cost,
     "synergy-published": synergy_published,
     "synergy-null": synergy_null,
     "sequential": sequential,

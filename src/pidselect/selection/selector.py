@@ -208,7 +208,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     -----
     The algorithm is that of [1]_, extended by portfolios of estimators, local surrogates,
     look-ahead and sequential tests. Its settings are ``PIDSelector(estimator="ksg",
-    surrogates="global", shared_permutations=False, backward="minimum")``.
+    surrogates="global", shared_permutations=False, backward="minimum", lookahead=1)``.
 
     References
     ----------

@@ -54,7 +54,7 @@ class JointDisplay(Display):
     --------
     >>> from pidselect import PIDSelector
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 20
-    >>> selector = PIDSelector(lookahead=2, n_permutations=50, random_state=0)
+    >>> selector = PIDSelector(n_permutations=100, random_state=0)
     >>> y = [first ^ second for first, second in X]
     >>> print(JointDisplay.from_selector(selector.fit(X, y), X, y).describe())
     x0 and x1: share of class 1 from 0.00 to 1.00, of all 80 rows 0.50.
