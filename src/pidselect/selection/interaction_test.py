@@ -77,7 +77,7 @@ class ScanJob(ScoringJob):
 class InteractionTestResult:
     """The tuple with the largest interaction, and the maximum statistic of every permutation."""
 
-    found: tuple[int, ...]  # positions of the candidates
+    found: tuple[int, ...]  # positions of the candidates; none if there is no tuple that varies
     bits: float  # their joint conditional mutual information
     observed: float
     schemes: tuple[str, ...]
@@ -134,9 +134,10 @@ class InteractionTestResult:
         """Return the result from the checkpoint; raise if it is not one of this test."""
         found, null = tuple(saved["found"]), tuple(map(decode, saved["null"]))
         if (
-            not 2 <= len(set(found)) == len(found) <= 3
+            len(set(found)) != len(found)
+            or len(found) not in (0, 2, 3)
             or not all(0 <= place < n_candidates for place in found)
-            or not 1 <= len(null) <= len(schemes)
+            or not bool(found) <= len(null) <= bool(found) * len(schemes)
             or any(values.ndim != 1 or not len(values) for values in null)
         ):
             raise ValueError("the shapes are not those of the test")
@@ -154,7 +155,8 @@ def run_interaction_test(
     """Find the tuple with the largest interaction, and compute the permutations its test needs.
 
     As for single candidates, the tests of all surrogate schemes must reject; the first that does
-    not ends the test. A test that the checkpoint holds is only read.
+    not ends the test. A test that the checkpoint holds is only read. No tuple is found if fewer
+    than two features, or not the target, vary given S.
     """
     schemes, executor = context.schemes(given), context.executor
     content = json.dumps([[f.name for f in candidates], schemes, context.alpha, with_triples])
@@ -163,22 +165,24 @@ def run_interaction_test(
     if (saved := executor.saved_result(test_id, parse)) is not None:
         return saved
     scan, samplers = bind_scan(context, given, candidates, schemes, with_triples)
-    n_values = len(scan.blocks) * len(scan.families) * len(schemes)
-    n_values *= 1 + (context.n_permutations or max_permutations(context.alpha))
+    if not scan.tables:
+        result = InteractionTestResult((), 0.0, 0.0, (), ())
+        executor.save_result(test_id, result.to_saved)
+        return result
+    n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
+    n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
     executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
     for sampler in samplers:
         job = ScanJob(scan, sampler, (context.seed, *stream_key))
-        largest = executor.compute(job, range(FIRST_BATCH))[0]
+        largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
         found = found or _strongest(scan, largest[..., 0], sampler)
         statistics.append(scan.statistic(largest))
         while (decided := _decision(statistics[-1], context)) == "open":
-            start, stop = len(statistics[-1]), 2 * len(statistics[-1])
-            if context.n_permutations is not None:
-                stop = min(stop, 1 + context.n_permutations)
-            more = scan.statistic(executor.compute(job, range(start, stop))[0])
-            statistics[-1] = np.concatenate([statistics[-1], more])
+            start = len(statistics[-1])
+            more = executor.compute(job, range(start, min(2 * start, n_most)))[0]
+            statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
     features = merge_features([candidates[place] for place in found])
@@ -228,9 +232,11 @@ def _strongest(
     scan: InteractionScan, largest: FloatArray, sampler: PermutationSampler
 ) -> tuple[int, ...]:
     """Return the tuple with the largest interaction in the data, (n_blocks, n_families)."""
-    quantiles = scan.quantiles(largest)
-    block, family = np.unravel_index(np.argmax(quantiles), quantiles.shape)
-    _, tuples = scan.largest(int(block), sampler((), range(1)))
+    of_families = largest.max(axis=0)
+    # The larger value decides where p-values are 1, so that there is a tuple.
+    family = np.lexsort((-of_families, -scan.quantiles(of_families)))[0]
+    block = int(np.argmax(largest[:, family]))
+    _, tuples = scan.largest(block, sampler((), range(1)))
     return tuple(sorted(int(place) for place in tuples[family, 0] if place >= 0))
 
 

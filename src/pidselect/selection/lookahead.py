@@ -174,6 +174,8 @@ class JointSearch:
         result = run_interaction_test(
             context, self.given, candidates, (LOOKAHEAD, len(self.given)), self.order == 3
         )
+        if not result.found:
+            return None
         found = [candidates[place] for place in result.found]
         searched = [f"{comb(len(candidates), 2):,} pairs"]
         searched += [f"{comb(len(candidates), 3):,} triples"] * (self.order == 3)

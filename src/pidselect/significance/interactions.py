@@ -33,7 +33,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri_exp, xlogy
+from scipy.special import gammaln, hyperu, ndtri_exp, xlogy
 from scipy.stats import chi2
 
 from pidselect.data import Block, Column, FloatArray, IntArray
@@ -65,6 +65,9 @@ BLOCK_SIZE = 2**18
 
 #: Time of looking up n ln n, in operations on a word: AND, count of bits and addition.
 LOOKUP = 10
+
+#: Chi-square values beyond which p-values are computed as logarithms.
+FAR = 1000.0
 
 #: No interaction is below this.
 LOWEST = -(2**62)
@@ -99,6 +102,8 @@ def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
     # The values at the cuts, not between them: so strictly monotone maps change nothing.
     present = np.sort(codes[~missing])
     cuts = np.unique(present[[len(present) * part // n_parts - 1 for part in range(1, n_parts)]])
+    if present[-1] in cuts[:1]:  # most samples have the largest value: it is a level of its own
+        cuts -= 1
     levels = np.searchsorted(cuts, codes, side="left")
     return renumbered(np.where(missing, n_parts, levels).astype(np.int64))
 
@@ -124,14 +129,13 @@ def _ranks_within(column: Column, strata: IntArray) -> Column:
     order = np.lexsort((column.values, strata))
     size = np.bincount(strata)
     start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    codes, ranks = column.codes(), np.empty(len(order))
-    position = np.arange(len(order)) - start[strata[order]]
-    ranks[order] = (position + 0.5) / size[strata[order]]
-    # Tied values have the mean of their ranks.
-    _, tied = np.unique(np.stack([strata, codes]), axis=1, return_inverse=True)
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order)) - start[strata[order]]
+    # Tied values have the mean of their ranks, exactly: it does not depend on the order of samples.
+    _, tied = np.unique(np.stack([strata, column.codes()]), axis=1, return_inverse=True)
     tied = tied.reshape(-1)
-    mean = np.bincount(tied, ranks) / np.bincount(tied)
-    return Column(column.name, "continuous", mean[tied])
+    mean = np.bincount(tied, position) / np.bincount(tied)
+    return Column(column.name, "continuous", (mean[tied] + 0.5) / size[strata])
 
 
 def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -215,6 +219,11 @@ class Tables:
         """The number of tables."""
         return sum(self.families.values())
 
+    @property
+    def has_tuples(self) -> bool:
+        """Whether there are columns of as many different features."""
+        return len(np.unique(self.planes.owner)) >= self.order
+
     def blocks(self) -> list[range]:
         """Return ranges of columns, each with about BLOCK_SIZE tables of it and those before."""
         ends = np.array([comb(i + 1, self.order) for i in range(self.n_columns)]) // BLOCK_SIZE
@@ -258,7 +267,8 @@ class InteractionScan:
         """Reduce columns and target to a few levels.
 
         Pairs are searched with columns of up to four levels and, as an effect may need no more,
-        with two; triples with two.
+        with two; triples with two. There are no tables if fewer features vary, or the target does
+        not.
         """
         columns = [(place, c) for place, block in enumerate(features) for c in block.columns]
         several = [(place, few_levels(column)) for place, column in columns]
@@ -269,7 +279,8 @@ class InteractionScan:
             tables.append(Tables(binary, 2))
         if with_triples:
             tables.append(Tables(binary, 3))
-        return cls(tuple(one for one in tables if one.n_tables), target_classes(target, strata))
+        classes = target_classes(target, strata)
+        return cls(tuple(one for one in tables if one.has_tuples and classes.any()), classes)
 
     @cached_property
     def class_sizes(self) -> IntArray:
@@ -364,9 +375,16 @@ def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
     >>> adjusted_quantile(np.array([3.84, 30.0, 60.0]), 1, 1000).round(2)
     array([-6.99,  3.85,  6.63])
     """
-    log_p = chi2.logsf(np.maximum(g, 0.0), df)
+    log_p = _log_survival(np.maximum(g, 0.0), df)
     # log(1 - (1 - p)**n), which is n p for small p
     with np.errstate(divide="ignore"):
         exact = np.log(-np.expm1(n_tables * np.log1p(-np.exp(log_p))))
         small = np.log(n_tables) + log_p
     return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, 0.0))))
+
+
+def _log_survival(g: FloatArray, df: int) -> FloatArray:
+    """Return the logarithm of the chi-square p-value, also where the p-value is no float."""
+    far = np.maximum(g, FAR) / 2
+    tail = df / 2 * np.log(far) - far + np.log(hyperu(1, 1 + df / 2, far)) - gammaln(df / 2)
+    return np.where(g > FAR, tail, chi2.logsf(np.minimum(g, FAR), df))
