@@ -38,10 +38,21 @@ def few_levels(values: Sequence, is_nominal: bool, n_levels: int = MAX_LEVELS) -
         return [min(ranked.index(code), n_levels - 1) for code in codes]
     present = sorted(value for value in values if not isnan(value))
     n_parts = n_levels - (len(present) < len(values))
-    cuts = {present[len(present) * part // n_parts - 1] for part in range(1, n_parts)}
-    if cuts == {present[-1]}:  # most samples have the largest value
-        cuts = {max(value for value in present if value < present[-1])}
+    cuts = {nearest_cut(present, Fraction(part, n_parts)) for part in range(1, n_parts)}
     return numbered([v if isnan(v) else sum(cut < v for cut in cuts) for v in values])
+
+
+def nearest_cut(values: Sequence, share: Fraction) -> float:
+    """Return the value, not the largest, up to which the share of samples is nearest to another.
+
+    Of two that are as near, it is the one farther from the middle.
+    """
+
+    def distance(cut: float) -> tuple[Fraction, float]:
+        part = Fraction(sum(value <= cut for value in values), len(values))
+        return abs(part - share), cut if share <= Fraction(1, 2) else -cut
+
+    return min(set(values) - {max(values)}, key=distance)
 
 
 def ranks_within(values: Sequence[float], strata: Sequence[int]) -> list[Fraction]:

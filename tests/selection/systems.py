@@ -99,7 +99,12 @@ def chosen(selector):
     return list(selector.selection_.features)
 
 
-def n_computed(selection):
+#: The values of a permutation of a scan, by system: one pair of two bits, and of two numbers, once
+#: in four levels and once in two, a block and a family each.
+N_SCANNED = {gates: 1, numbers: 2 * 2}
+
+
+def n_computed(selection, n_scanned=0):
     """Return the number of computed values: candidates, permutations, estimators, tests.
 
     After sequential tests, final p-values are a test of their own of 10 / alpha permutations.
@@ -116,6 +121,9 @@ def n_computed(selection):
         n_tests = len(settings.surrogates) if n_given and not is_exact else 1
         if step.phase != "backward" and not step.accepted and not is_exact:
             n_tests = min(n_tests, 1 + settings.surrogates.index(step.surrogates))
+        if step.phase == "lookahead":
+            count += n_tests * n_scanned * (1 + step.n_permutations)
+            continue
         n_draws = 1 + settings.n_pilot + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
     if settings.n_permutations == "auto":

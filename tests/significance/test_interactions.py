@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -193,7 +194,7 @@ def test_any_split_of_the_work_gives_the_same_values(block_size, monkeypatch):
         covered = [place for columns in tables.blocks() for place in columns]
         assert covered == list(range(tables.n_columns))
     for bounds in ([0, 41], [0, 1, 2, 41], [0, 16, 32, 41], [0, 5, 30, 41]):
-        parts = [scanned(scan, rows[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+        parts = [scanned(scan, rows[a:b]) for a, b in pairwise(bounds)]
         np.testing.assert_array_equal(np.concatenate(parts), expected)
 
 
@@ -318,6 +319,14 @@ def test_quantiles_have_equal_shares():
     x = column(np.random.default_rng(0).normal(size=120))
     assert np.bincount(few_levels(x)).tolist() == [30] * 4
     assert np.bincount(few_levels(x, 3)).tolist() == [40] * 3
+
+
+@given(st.sampled_from(["normal", "ties", "ceiling"]), st.integers(2, 80), st.integers(0, 99))
+def test_levels_are_the_same_from_both_ends(kind, n, seed):
+    """But for two halves, if a value in the middle is as near to one as to the other."""
+    x = values_of(kind, n, np.random.default_rng(seed))
+    up, down = few_levels(x, 3), few_levels(column(-x.values), 3)
+    np.testing.assert_array_equal(down, up.max() - up)
 
 
 @pytest.mark.parametrize("n_levels", [2, 3, 4])

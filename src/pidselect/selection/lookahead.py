@@ -24,7 +24,13 @@ from pidselect.selection.pool import Feature, Features, count_columns, joint_nam
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import Binding, ConditionalMI
 from pidselect.selection.step_test import run_test
-from pidselect.significance import LOOKAHEAD, START, is_significant, maximum_statistic
+from pidselect.significance import (
+    LOOKAHEAD,
+    START,
+    count_block_orders,
+    is_significant,
+    maximum_statistic,
+)
 from pidselect.significance import permutations as random_permutations
 from pidselect.significance.interactions import count_levels, count_operations, target_classes
 
@@ -114,13 +120,15 @@ class JointSearch:
             return ""
         if self.order > 1 or self._random_starts()[1]:
             return ""
+        if self.lookahead.order == "auto" and len(self.candidates) < 2:
+            return ""  # there is no tuple
         if len(self.candidates) < 2:
             return "no look-ahead: too few candidates"
         if len(self._narrow(2)) < 2:
             return "no look-ahead: max_features is too small for a tuple"
         n_pairs = comb(len(self._narrow(2)), 2)
         if not self._can_be_significant():
-            return "no look-ahead: too few permutations for its part of alpha"
+            return "no look-ahead: too few permutations for its level"
         return f"no look-ahead: {n_pairs:,} pairs are searched with lookahead=2 only"
 
     @property
@@ -131,9 +139,12 @@ class JointSearch:
         return n_schemes * operations / OPERATIONS_PER_SECOND
 
     def _can_be_significant(self) -> bool:
-        n = self.context.n_permutations
-        alpha = self.lookahead.alpha_of_joint(self.context.alpha, 2)
-        return n is None or is_significant(1 / (1 + n), alpha)
+        """Return whether there are permutations enough for a tuple to be significant."""
+        n, groups = self.context.n_permutations, self.context.groups
+        p = 0.0 if n is None else 1 / (1 + n)
+        if groups is not None and "blocks" in self.context.surrogates:
+            p = max(p, 1 / count_block_orders(groups))
+        return is_significant(p, self.lookahead.alpha_of_joint(self.context.alpha, 2))
 
     def _operations(self, order: int) -> float:
         """Return the operations that all permutations take at most."""

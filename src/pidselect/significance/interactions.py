@@ -99,13 +99,22 @@ def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
         return np.minimum(rank[codes], n_levels - 1)
     missing = np.isnan(column.values)
     n_parts = max(n_levels - bool(missing.any()), 1)
-    # The values at the cuts, not between them: so strictly monotone maps change nothing.
-    present = np.sort(codes[~missing])
-    cuts = np.unique(present[[len(present) * part // n_parts - 1 for part in range(1, n_parts)]])
-    if present[-1] in cuts[:1]:  # most samples have the largest value: it is a level of its own
-        cuts -= 1
-    levels = np.searchsorted(cuts, codes, side="left")
+    levels = np.searchsorted(_cuts(codes[~missing], n_parts), codes, side="left")
     return renumbered(np.where(missing, n_parts, levels).astype(np.int64))
+
+
+def _cuts(codes: IntArray, n_parts: int) -> IntArray:
+    """Return the codes after which numbers are cut, for parts of about the same size.
+
+    They depend on the order of the numbers alone, and are the same from both ends.
+    """
+    n_up_to = np.cumsum(np.bincount(codes))[:-1]
+    cuts = []
+    for part in range(1, n_parts):
+        distance = np.abs(n_parts * n_up_to - part * len(codes))
+        nearest = np.flatnonzero(distance == distance.min())
+        cuts.append(nearest[0] if 2 * part <= n_parts else nearest[-1])
+    return np.unique(np.array(cuts, dtype=np.int64))
 
 
 def target_classes(target: Block, strata: IntArray | None = None) -> IntArray:
