@@ -149,7 +149,8 @@ def families(
 def quantile(g: float, df: int, n_tables: int) -> float:
     """Return the normal quantile of the p-value of the largest of n values."""
     p = chi2.sf(max(g, 0.0), df)
-    return float(norm.isf(-expm1(n_tables * log1p(-p)) if p < 1 else 1.0))
+    adjusted = -expm1(n_tables * log1p(-p)) if p < 1 else 1.0
+    return float(norm.isf(min(adjusted, 1 - 2**-52)))  # so that it is finite
 
 
 def statistic(tested: Sequence[Family], y: Levels) -> tuple[float, set[tuple[int, ...]]]:

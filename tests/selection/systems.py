@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from pidselect import PIDSelector
-from pidselect.data import read_dataset
-from pidselect.estimators import is_portfolio
+from pidselect.data import Block, Column, read_dataset
+from pidselect.estimators import Discrete, is_portfolio
+from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
-from pidselect.selection.pool import build_pool
+from pidselect.selection.pool import Feature, build_pool
 from pidselect.selection.validation import check_parameters
 
 
@@ -97,6 +98,35 @@ def season(n=150, seed=0):
 def chosen(selector):
     """Return the names of the features of a fitted selector, in the order of inclusion."""
     return list(selector.selection_.features)
+
+
+def bits(n=240, seed=1, n_columns=6):
+    """Independent bits."""
+    return np.random.default_rng(seed).integers(0, 2, (n, n_columns))
+
+
+def parity(order, **settings):
+    """Bits of which the first few make the parity y; the others are noise."""
+    X = bits(**settings)
+    return X, X[:, :order].sum(axis=1) % 2
+
+
+def features_of(X, feature_type="ordinal"):
+    """Return every column as a feature."""
+    return [
+        Feature(
+            f"x{j}", (j,), Block((Column(f"x{j}", feature_type, np.ascontiguousarray(v, float)),))
+        )
+        for j, v in enumerate(X.T)
+    ]
+
+
+def context_for(y, *estimators, feature_type="ordinal", **settings):
+    """Return the context of a selection for y, by counts unless estimators are given."""
+    target = Block((Column("y", feature_type, np.asarray(y, dtype=float)),))
+    return SelectionContext(
+        target, estimators or (NamedEstimator("discrete", Discrete()),), **settings
+    )
 
 
 #: The values of a permutation of a scan, by system: one pair of two bits, and of two numbers, once

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from pidselect.data.messages import counted
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.interaction_test import run_interaction_test
@@ -188,9 +189,9 @@ class JointSearch:
         if not result.found:
             return None
         found = [candidates[place] for place in result.found]
-        searched = [f"{comb(len(candidates), 2):,} pairs"]
-        searched += [f"{comb(len(candidates), 3):,} triples"] * (self.order == 3)
-        note = f"all {' and '.join(searched)} searched"
+        searched = [counted(comb(len(candidates), 2), "pair")]
+        searched += [counted(comb(len(candidates), 3), "triple")] * (self.order == 3)
+        note = "all " * (len(candidates) > 2) + f"{' and '.join(searched)} searched"
         if len(candidates) < len(self.candidates):
             note += ", others exceed max_features"
         given = tuple(feature.name for feature in self.given)

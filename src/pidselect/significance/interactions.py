@@ -69,6 +69,9 @@ LOOKUP = 10
 #: Chi-square values beyond which p-values are computed as logarithms.
 FAR = 1000.0
 
+#: The logarithm of a p-value is at most -ROUNDING.
+ROUNDING = 2.0**-52
+
 #: No interaction is below this.
 LOWEST = -(2**62)
 
@@ -389,7 +392,8 @@ def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
     with np.errstate(divide="ignore"):
         exact = np.log(-np.expm1(n_tables * np.log1p(-np.exp(log_p))))
         small = np.log(n_tables) + log_p
-    return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, 0.0))))
+    # A p-value of 1 is rounded down, so that the quantile is finite.
+    return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, -ROUNDING))))
 
 
 def _log_survival(g: FloatArray, df: int) -> FloatArray:
