@@ -420,6 +420,7 @@ def test_copies_of_a_selector(tmp_path):
 
 KILLED = """
 import os, signal, sys
+from functools import partial
 from pidselect.selection import checkpoint
 from pidselect.selection.checkpoint import Journal
 from systems import gates, quick
