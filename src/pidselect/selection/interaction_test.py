@@ -177,7 +177,7 @@ def run_interaction_test(
     for sampler in samplers:
         job = ScanJob(scan, sampler, (context.seed, *stream_key))
         largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
-        found = found or _strongest(scan, largest[..., 0], sampler)
+        found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))
         while (decided := _decision(statistics[-1], context)) == "open":
             start = len(statistics[-1])
@@ -228,15 +228,13 @@ def bind_scan(
     return scan, bound.samplers
 
 
-def _strongest(
-    scan: InteractionScan, largest: FloatArray, sampler: PermutationSampler
-) -> tuple[int, ...]:
+def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:
     """Return the tuple with the largest interaction in the data, (n_blocks, n_families)."""
     of_families = largest.max(axis=0)
     # The larger value decides where p-values are 1, so that there is a tuple.
     family = np.lexsort((-of_families, -scan.quantiles(of_families)))[0]
     block = int(np.argmax(largest[:, family]))
-    _, tuples = scan.largest(block, sampler((), range(1)))
+    _, tuples = scan.largest(block, np.arange(len(scan.classes), dtype=np.int32)[np.newaxis])
     return tuple(sorted(int(place) for place in tuples[family, 0] if place >= 0))
 
 

@@ -382,10 +382,10 @@ def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
 
     Examples
     --------
-    >>> adjusted_quantile(np.array([3.84, 3.84, 60.0]), 1, 1).round(2)
-    array([1.64, 1.64, 7.62])
-    >>> adjusted_quantile(np.array([3.84, 30.0, 60.0]), 1, 1000).round(2)
-    array([-6.99,  3.85,  6.63])
+    >>> adjusted_quantile(np.array([3.84, 60.0]), 1, 1).round(2)
+    array([1.64, 7.66])
+    >>> adjusted_quantile(np.array([10.0, 30.0, 60.0]), 1, 1000).round(2)
+    array([-0.81,  3.93,  6.71])
     """
     log_p = _log_survival(np.maximum(g, 0.0), df)
     # log(1 - (1 - p)**n), which is n p for small p
