@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import copysign, exp, isfinite, log, sqrt
 from statistics import mean, median, stdev
 from typing import NamedTuple
@@ -238,30 +237,3 @@ def step_down(contests: Mapping[str, Contest], order: Sequence[str]) -> dict[str
             p = naive.p_value(contest[name].observed, null)
             final[name] = max([p, *final.values()]) if name not in final else max(p, final[name])
     return final
-
-
-def screened(
-    candidates: Sequence[Array],
-    y: Array,
-    rows: Sequence[Array],
-    n_strongest: int,
-    rules: Rules,
-) -> list[list[float]]:
-    """Return, for each pair of ranks and each draw, the nats of the candidates of those ranks.
-
-    In each draw candidates are ranked by their own scores in that draw, strongest first.
-    """
-    (estimator,) = rules.estimators
-    singles = [
-        [mutual_information(x[r], y, estimator=estimator, unit="nat") for r in rows]
-        for x in candidates
-    ]
-    scores = scaled(singles, estimator, rules, len(y))
-    values: list[list[float]] = [[] for _ in combinations(range(n_strongest), 2)]
-    for draw, order in enumerate(rows):
-        ranked = sorted(range(len(candidates)), key=lambda place: -scores[place][draw])
-        for slot, (first, second) in enumerate(combinations(range(n_strongest), 2)):
-            pair = np.column_stack([candidates[ranked[first]], candidates[ranked[second]]])
-            found = mutual_information(pair[order], y, estimator=estimator, unit="nat")
-            values[slot].append(found)
-    return values

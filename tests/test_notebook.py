@@ -245,7 +245,7 @@ def test_an_interrupted_fit_has_its_note_and_no_remedies(n_steps):
 def test_untested_and_jointly_included_features():
     untested = quick(n_permutations=0, max_features=1).fit(*gates()).selection_
     assert rows(body(untested._repr_html_()))[1][3:] == ["", ""]
-    pairs = quick(lookahead=2, n_permutations=79, estimator="discrete").fit(*xor()).selection_
+    pairs = quick(lookahead=2, n_permutations=99, estimator="discrete").fit(*xor()).selection_
     assert pairs.notes
     assert all(text(note) in pairs._repr_html_() for note in pairs.notes)
 

@@ -211,7 +211,7 @@ def test_how_surrogates_and_searches_are_made(table):
             "--n-random-starts",
             "2",
             "--alpha",
-            "0.2",
+            "0.3",
             "--json",
             "r.json",
         ),
@@ -220,6 +220,21 @@ def test_how_surrogates_and_searches_are_made(table):
     found = read_json(Path("r.json"))["settings"]
     assert found["surrogates"] == ["global", "local"]
     assert (found["backward"], found["max_conditioning"], found["n_random_starts"]) == (None, 1, 2)
+
+
+@pytest.mark.parametrize(("given", "found"), [("auto", "auto"), ("1", 1), ("3", 3)])
+def test_lookahead_is_a_number_or_auto(table, given, found):
+    options = ("--lookahead", given, "--alpha", "0.3", "--json", "r.json")
+    result = select(table, "--target", "y", *options)
+    assert result.exit_code == 0, result.output
+    assert read_json(Path("r.json"))["settings"]["lookahead"] == found
+
+
+@pytest.mark.parametrize("given", ["0", "4", "all"])
+def test_other_lookahead_is_refused(table, given):
+    result = select(table, "--target", "y", "--lookahead", given)
+    assert result.exit_code == 2
+    assert "lookahead" in words(result.output)
 
 
 def test_all_relevant_columns(table):

@@ -9,6 +9,7 @@ from calling import call
 
 from pidselect import jit
 from pidselect.cli import warmup
+from pidselect.significance import interactions
 
 
 def test_kernels_are_compiled_and_their_folder_is_named():
@@ -24,6 +25,21 @@ def test_an_unknown_part_is_refused():
     assert result.exit_code != 0
     assert "everything" in result.stderr
     assert "explanations" in result.stderr
+
+
+@pytest.mark.parametrize("part", ["continuous", "classes"])
+def test_kernels_of_lookahead_are_compiled(monkeypatch, part):
+    used = set()
+    for name in ("scan_pairs", "count_pairs", "scan_triples"):
+        kernel = getattr(interactions, name)
+
+        def recorded(*arguments, name=name, kernel=kernel):
+            used.add(name)
+            return kernel(*arguments)
+
+        monkeypatch.setattr(interactions, name, recorded)
+    warmup.PARTS[part]()
+    assert used == {"scan_pairs", "count_pairs", "scan_triples"}
 
 
 class Started(list):

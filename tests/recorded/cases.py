@@ -39,6 +39,7 @@ SETTINGS: dict[str, Any] = {
     "n_permutations": 100,
     "surrogates": ("global", "local"),
     "backward": "minimum",
+    "lookahead": 1,
     "random_state": 0,
 }
 
@@ -415,12 +416,18 @@ CASES |= {
     "fit backward maximum": partial(fit, continuous, backward="maximum"),
     "fit backward removes": partial(fit, toy, criterion="mi", backward="maximum"),
     "fit lookahead": partial(fit, synergistic, lookahead=2),
+    "fit lookahead auto": partial(fit, synergistic, lookahead="auto"),
+    "fit lookahead auto rejects": partial(fit, continuous, lookahead="auto"),
     "fit lookahead triples": partial(
         fit, synergistic, lookahead=3, estimator="discrete", n_permutations=160
     ),
     "fit random starts": partial(fit, synergistic, n_random_starts=12),
     "fit lookahead and random starts": partial(
-        fit, lambda: (synergistic()[0][:, :5], continuous(300)[1]), lookahead=2, n_random_starts=3
+        fit,
+        lambda: (synergistic()[0][:, :5], continuous(300)[1]),
+        lookahead=2,
+        n_random_starts=3,
+        n_permutations=200,
     ),
     "fit max_features": partial(fit, continuous, max_features=2),
     "fit max_conditioning": partial(fit, continuous, max_conditioning=1),

@@ -19,7 +19,7 @@ SETTINGS = {
     "independent permutations": (numbers, PAPER),
     "bits": (gates, {}),
     "pairwise": (gates, {"criterion": "jmi", "estimator": "discrete"}),
-    "pairs": (gates, {"lookahead": 2, "n_permutations": 79}),
+    "pairs": (gates, {"lookahead": 2, "n_permutations": 99}),
 }
 
 

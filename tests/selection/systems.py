@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from pidselect import PIDSelector
-from pidselect.data import read_dataset
-from pidselect.estimators import is_portfolio
+from pidselect.data import Block, Column, read_dataset
+from pidselect.estimators import Discrete, is_portfolio
+from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
-from pidselect.selection.pool import build_pool
+from pidselect.selection.pool import Feature, build_pool
 from pidselect.selection.validation import check_parameters
 
 
@@ -99,7 +100,41 @@ def chosen(selector):
     return list(selector.selection_.features)
 
 
-def n_computed(selection):
+def bits(n=240, seed=1, n_columns=6):
+    """Independent bits."""
+    return np.random.default_rng(seed).integers(0, 2, (n, n_columns))
+
+
+def parity(order, **settings):
+    """Bits of which the first few make the parity y; the others are noise."""
+    X = bits(**settings)
+    return X, X[:, :order].sum(axis=1) % 2
+
+
+def features_of(X, feature_type="ordinal"):
+    """Return every column as a feature."""
+    return [
+        Feature(
+            f"x{j}", (j,), Block((Column(f"x{j}", feature_type, np.ascontiguousarray(v, float)),))
+        )
+        for j, v in enumerate(X.T)
+    ]
+
+
+def context_for(y, *estimators, feature_type="ordinal", **settings):
+    """Return the context of a selection for y, by counts unless estimators are given."""
+    target = Block((Column("y", feature_type, np.asarray(y, dtype=float)),))
+    return SelectionContext(
+        target, estimators or (NamedEstimator("discrete", Discrete()),), **settings
+    )
+
+
+#: The values of a permutation of a scan, by system: one pair of two bits, and of two numbers, once
+#: in four levels and once in two, a block and a family each.
+N_SCANNED = {gates: 1, numbers: 2 * 2}
+
+
+def n_computed(selection, n_scanned=0):
     """Return the number of computed values: candidates, permutations, estimators, tests.
 
     After sequential tests, final p-values are a test of their own of 10 / alpha permutations.
@@ -116,6 +151,9 @@ def n_computed(selection):
         n_tests = len(settings.surrogates) if n_given and not is_exact else 1
         if step.phase != "backward" and not step.accepted and not is_exact:
             n_tests = min(n_tests, 1 + settings.surrogates.index(step.surrogates))
+        if step.phase == "lookahead":
+            count += n_tests * n_scanned * (1 + step.n_permutations)
+            continue
         n_draws = 1 + settings.n_pilot + step.n_permutations
         count += n_tests * len(step.candidates) * n_members * n_draws
     if settings.n_permutations == "auto":

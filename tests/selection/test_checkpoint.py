@@ -22,10 +22,10 @@ from systems import PAPER, gates, noise, numbers, quick, wide, xor
 
 from pidselect import stability
 from pidselect.estimators import Discrete
-from pidselect.selection import checkpoint, validation
+from pidselect.selection import checkpoint
 from pidselect.selection.callbacks import Callback, use_callback
 from pidselect.selection.checkpoint import CheckpointFile, Journal
-from pidselect.selection.lookahead import Lookahead
+from pidselect.significance import interactions
 
 GATES, NUMBERS, XOR = gates(), numbers(60), xor()
 GROUPS = np.repeat(np.arange(40), 5)
@@ -37,8 +37,13 @@ CASES = {
     "sequential": ({"n_permutations": "auto"}, GATES, {}),
     "wide": ({"n_permutations": "auto"}, wide(), {}),
     "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
-    "pairs": ({"lookahead": 2, "alpha": 0.1}, XOR, {}),
-    "random starts": ({"n_random_starts": 3, "alpha": 0.1, "estimator": "discrete"}, XOR, {}),
+    "pairs": ({"lookahead": 2, "n_permutations": 99}, XOR, {}),
+    "pairs, sequential": ({"n_permutations": "auto"}, XOR, {}),
+    "random starts": (
+        {"n_random_starts": 3, "n_permutations": 99, "lookahead": 1, "estimator": "discrete"},
+        XOR,
+        {},
+    ),
     "subsets": ({"max_conditioning": 1, "estimator": "discrete"}, GATES, {}),
     "jmi": ({"criterion": "jmi"}, GATES, {}),
     "jmi, sequential": ({"criterion": "jmi", "n_permutations": "auto"}, GATES, {}),
@@ -95,18 +100,32 @@ def test_interrupted_after_every_task(case, tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:No feature was selected")
 @pytest.mark.parametrize("order", [2, 3])
-def test_interrupted_while_tuples_are_screened(order, tmp_path, monkeypatch):
-    monkeypatch.setattr(validation, "Lookahead", partial(Lookahead, max_tuples=4))
+def test_interrupted_while_tuples_are_scanned(order, tmp_path, monkeypatch):
+    """In several blocks, so that a permutation is known in part."""
     X, y = xor(120)
-    X = np.column_stack([X, np.random.default_rng(1).integers(0, 2, (120, 3))])
-    arguments = {"lookahead": order, "alpha": 0.1}
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=(120, 3))])
+    arguments = {"lookahead": order, "n_permutations": 99}
     whole = quick(**arguments).fit(X, y)
-    assert len(whole.selection_.steps[1].candidates) <= 4
+    assert whole.selection_.steps[1].phase == "lookahead"
+    monkeypatch.setattr(interactions, "BLOCK_SIZE", 4)
     found, n = fit_with_interruptions(
         monkeypatch, tmp_path / "fit.json", arguments, (X, y), {}, jobs=(1, 3)
     )
     assert_identical(found, whole)
-    assert n > 5
+    assert n > 15
+
+
+@pytest.mark.filterwarnings("ignore:No feature was selected")
+def test_interrupted_where_there_is_nothing_to_scan(tmp_path, monkeypatch):
+    """The target is a function of what is selected: that there is no tuple is on file, too."""
+    X = np.random.default_rng(0).integers(0, 6, (240, 4))
+    arguments = {"n_permutations": 99, "estimator": "discrete", "n_random_starts": 2, "alpha": 0.1}
+    data = X, 2 * X[:, 0]
+    whole = quick(**arguments).fit(*data)
+    path = tmp_path / "fit.json"
+    found, _ = fit_with_interruptions(monkeypatch, path, arguments, data, {})
+    assert_identical(found, whole)
+    assert_identical(quick(**arguments, checkpoint=path).fit(*data), whole)
 
 
 @pytest.mark.parametrize("case", ["portfolio", "independent permutations", "jmi"])

@@ -141,7 +141,7 @@ def test_numpy_strings_and_integers_are_accepted():
         lookahead=np.int32(1),
         verbose=np.int64(0),
     ).fit(X, y)
-    expected = quick(estimator="discrete", backward="maximum").fit(X, y)
+    expected = quick(estimator="discrete", backward="maximum", lookahead=1).fit(X, y)
     assert selector.selection_ == expected.selection_
     assert "np.str_" not in str(selector.selection_.to_dict())
 

@@ -14,6 +14,7 @@ import pytest
 from systems import noise, numbers, quick
 
 from pidselect.estimators import Gaussian
+from pidselect.selection import lookahead
 from pidselect.selection import rows as rows_module
 from pidselect.selection.callbacks import Callback, CallbackList
 from pidselect.selection.forecast import MIN_SAMPLES, Forecast, fewer_samples
@@ -193,12 +194,19 @@ def test_the_first_step_corrects_the_forecast(caplog, announcing, clock):
 
 
 @pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")
-@pytest.mark.parametrize(("lookahead", "is_announced"), [(1, False), (2, True)])
-def test_what_follows_if_nothing_is_significant(caplog, announcing, clock, lookahead, is_announced):
+@pytest.mark.parametrize(
+    ("order", "speed", "is_announced"),
+    [(1, 1e3, False), (2, 1e3, True), ("auto", 1e3, True), (2, 1e10, False)],
+)
+def test_what_follows_if_nothing_is_significant(
+    monkeypatch, caplog, announcing, clock, order, speed, is_announced
+):
+    """A scan of so many operations in a second."""
+    monkeypatch.setattr(lookahead, "OPERATIONS_PER_SECOND", speed)
     announcing(clock=clock)
     estimator = slow(clock, lambda *_: 0.01)
     X, y = noise(150, n_columns=14)
-    quick(estimator=estimator, n_permutations=79, lookahead=lookahead).fit(X, y)
+    quick(estimator=estimator, n_permutations=99, lookahead=order).fit(X, y)
     assert [record.levelname for record in caplog.records] == ["WARNING"] * is_announced
 
 

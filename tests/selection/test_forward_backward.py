@@ -277,10 +277,10 @@ def test_estimators_are_released_before_others_are_bound(monkeypatch):
     """The memory is that of one test at a time."""
     bound, n_alive, bind = [], [], Executor.bind
 
-    def recording(*arguments):
+    def recording(*arguments, **options):
         gc.collect()
         n_alive.append(sum(reference() is not None for reference in bound))
-        found = bind(*arguments)
+        found = bind(*arguments, **options)
         bound.extend(map(weakref.ref, found))
         return found
 

@@ -268,7 +268,7 @@ def test_a_weak_monotone_effect_needs_all_rows():
         {},
         {"shared_permutations": False},
         {"n_permutations": "auto"},
-        {"lookahead": 2},
+        {"lookahead": 2, "n_permutations": 99},
         {"max_conditioning": 1},
         {"backward": "maximum", "fixed_features": [3]},
     ],

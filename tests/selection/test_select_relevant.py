@@ -215,7 +215,7 @@ def test_equal_for_any_workers_and_memory(settings):
         {"criterion": "mi"},
         {"criterion": "mrmr"},
         {"estimator": "ksg", "surrogates": "global", "shared_permutations": False},
-        {"lookahead": 2, "n_permutations": 79},
+        {"lookahead": 2, "n_permutations": 199},
         {"surrogates": ("global", "local"), "fixed_features": "noise"},
     ],
     ids=str,
@@ -356,7 +356,7 @@ def test_explained_roles_of_relevant_features():
         ({"select": "all"}, "select='all'"),
         ({"n_permutations": 0, "max_features": 2}, "select='relevant'.*n_permutations"),
         ({"n_permutations": 38}, "select='relevant', alpha=0.05.*among 2 tests.*=39"),
-        ({"n_permutations": 39, "lookahead": 2}, "look-ahead and select='relevant'.*3 tests.*=79"),
+        ({"n_permutations": 39, "lookahead": 2}, "look-ahead and select='relevant'.*3 tests.*=199"),
     ],
 )
 def test_refused(settings, message):

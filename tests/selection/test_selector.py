@@ -40,7 +40,7 @@ from pidselect.significance import BACKWARD, FORWARD
         quick(estimator="mixed", surrogates="local"),
         quick(n_permutations="auto"),
         quick(n_permutations=0, max_features=1),
-        quick(lookahead=2, n_permutations=79),
+        quick(lookahead=2, n_permutations=99),
         quick(select="relevant"),
         quick(criterion="mi", max_samples=30),
         quick(criterion="mrmr", estimator="ksg-rank"),
@@ -83,7 +83,7 @@ def test_defaults_are_the_documented_ones():
     assert defaults["n_permutations"] == 200
     assert defaults["surrogates"] == ("global", "residual")
     assert defaults["shared_permutations"] is True
-    assert (defaults["lookahead"], defaults["n_random_starts"]) == (1, 0)
+    assert (defaults["lookahead"], defaults["n_random_starts"]) == ("auto", 0)
     assert defaults["max_conditioning"] is None
     assert defaults["backward"] == "maximum"
     assert defaults["missing"] == "error"
@@ -392,12 +392,16 @@ def test_identifiers_are_determined_from_all_samples():
     assert "x5" in selection.steps[0].candidates
 
 
+@pytest.mark.filterwarnings("ignore:No feature was selected")
 def test_groups_must_suffice_for_the_smallest_level_of_lookahead():
-    """24 arrangements suffice for 0.05, but not for the 0.025 of each level."""
+    """24 arrangements suffice for 0.05, but not for the 0.01 of tuples."""
     X = np.random.default_rng(0).integers(0, 2, (80, 3))
-    selector = quick(surrogates="blocks", estimator="discrete", lookahead=2)
+    settings = {"surrogates": "blocks", "estimator": "discrete", "n_permutations": 99}
+    who = np.repeat(np.arange(4), 20)
     with pytest.raises(ValueError, match=r"blocks.*24"):
-        selector.fit(X, X[:, 0] ^ X[:, 1], np.repeat(np.arange(4), 20))
+        quick(**settings, lookahead=2).fit(X, X[:, 0] ^ X[:, 1], who)
+    (step,) = quick(**settings).fit(X, X[:, 0] ^ X[:, 1], who).selection_.steps
+    assert (step.alpha, step.note) == (0.05, "no look-ahead: too few permutations for its level")
 
 
 def test_without_tests_the_target_may_be_constant_in_groups():

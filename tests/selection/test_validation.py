@@ -93,12 +93,11 @@ def test_bad_settings_are_refused(changes, words):
     [
         {},
         {"alpha": 0.5, "n_permutations": 1},
-        {"n_permutations": 39, "lookahead": 2},
-        {"n_permutations": 79, "lookahead": 2, "n_random_starts": 3},
-        {"n_permutations": "auto", "lookahead": 9, "alpha": 1e-6},
-        {"n_permutations": 0, "max_features": 3},
-        {"n_permutations": 0, "max_features": 3, "alpha": 1e-6},
-        {"criterion": "mi"},
+        {"n_permutations": 99, "lookahead": 2},
+        {"n_permutations": 199, "lookahead": 3, "n_random_starts": 3},
+        {"n_permutations": "auto", "lookahead": 3, "alpha": 1e-6},
+        {"n_permutations": 19, "lookahead": 1},
+        {"n_permutations": 19},
     ],
 )
 def test_good_searches_pass(changes):
@@ -108,21 +107,34 @@ def test_good_searches_pass(changes):
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_permutations": 0, "max_features": 3},
+        {"n_permutations": 0, "max_features": 3, "alpha": 1e-6},
+        {"criterion": "mi"},
+        {"criterion": "mrmr", "lookahead": 1},
+    ],
+)
+def test_without_tests_of_cmi_nothing_else_is_searched(changes):
+    assert check_parameters(PIDSelector(**changes)).search.order == 1
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"n_permutations": 18}, "n_permutations=18.*alpha=0.05.*n_permutations=19 or more"),
         ({"alpha": 0.001}, "alpha=0.001.*n_permutations=999 or more"),
         (
-            {"n_permutations": 38, "lookahead": 2},
-            "^With look-ahead, alpha=0.05 is divided among 2 tests.*alpha=0.025.*=39 or more",
+            {"n_permutations": 98, "lookahead": 2},
+            "^With look-ahead, alpha=0.05 is divided among 2 tests.*alpha=0.01.*=99 or more",
         ),
         (
-            {"n_permutations": 38, "n_random_starts": 1},
-            "^With look-ahead, alpha=0.05 is divided among 2 tests.*alpha=0.025.*=39 or more",
+            {"n_permutations": 98, "n_random_starts": 1},
+            "^With look-ahead, alpha=0.05 is divided among 2 tests.*alpha=0.01.*=99 or more",
         ),
         (
-            {"n_permutations": 300, "alpha": 0.01, "lookahead": 3},
-            "^With look-ahead, alpha=0.01 is divided among 3 tests.*alpha=0.0025.*=399 or more",
+            {"n_permutations": 300, "alpha": 0.01, "lookahead": 3, "n_random_starts": 1},
+            "^With look-ahead, alpha=0.01 is divided among 3 tests.*alpha=0.001.*=999 or more",
         ),
         ({"n_permutations": 0}, "n_permutations=0.*max_features.*'auto'"),
         ({"n_permutations": 0, "max_features": 2, "lookahead": 2}, "need n_permutations='auto'"),
@@ -130,7 +142,7 @@ def test_good_searches_pass(changes):
             {"n_permutations": 0, "max_features": 2, "n_random_starts": 2},
             "need n_permutations='auto'",
         ),
-        ({"lookahead": 0}, "lookahead=0 .*at least 1"),
+        *[({"lookahead": bad}, f"lookahead={bad!r}") for bad in (0, 4, None, "all", 2.5, True)],
         ({"n_random_starts": -1}, "n_random_starts=-1 .*at least 0"),
         ({"n_random_starts": 1.0}, "n_random_starts=1.0"),
         ({"max_conditioning": 0}, "max_conditioning=0 .*at least 1"),

@@ -296,7 +296,7 @@ def test_what_the_record_says_fits_together(seed, estimator):
 @portfolios
 @pytest.mark.parametrize("seed", range(4))
 def test_few_permutations_without_relevant_features(seed, estimator):
-    selector = PIDSelector(estimator=estimator, n_permutations="auto", random_state=0)
+    selector = PIDSelector(estimator=estimator, n_permutations="auto", lookahead=1, random_state=0)
     with pytest.warns(UserWarning, match="No feature was selected"):
         selector.fit(*nothing(seed=seed))
     (step,) = selector.selection_.steps

@@ -22,8 +22,8 @@ Examples:
   NUMBA_CACHE_DIR=/opt/kernels pidselect warmup
 """
 
-#: Enough samples for every kernel that a default fit uses.
-N_SAMPLES, N_PERMUTATIONS = 200, 19
+#: Enough samples and permutations for every kernel that a default fit uses, with look-ahead.
+N_SAMPLES, N_PERMUTATIONS = 200, 99
 
 #: Seconds to wait for a process that compiles, at most: then they are compiled here.
 PATIENCE = 120.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -24,7 +23,13 @@ from pidselect.selection.rows import UsedRows, choose_rows
 from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
 from pidselect.selection.swap import swap
 from pidselect.selection.validation import Parameters
-from pidselect.significance import FINAL, GIVEN_ONLY, check_groups, first_smallest
+from pidselect.significance import (
+    FINAL,
+    GIVEN_ONLY,
+    check_groups,
+    count_block_orders,
+    first_smallest,
+)
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -209,8 +214,7 @@ def make_context(
 def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], alpha: float) -> None:
     """Refuse groups that leave too few permutations for any p-value to reach alpha."""
     if "blocks" in schemes:
-        groups_of_size = np.bincount(np.bincount(groups))
-        n_orders = math.prod(math.factorial(min(int(count), 20)) for count in groups_of_size[1:])
+        n_orders = count_block_orders(groups)
         if 1.0 / n_orders > alpha:
             raise ValueError(
                 f'surrogates="blocks": the {groups.max() + 1} groups have {n_orders} permutations '

@@ -20,7 +20,7 @@ from pidselect.data import FloatArray
 from pidselect.selection.checkpoint import decode, encode
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import ScoringJob
-from pidselect.selection.pool import Features, joint_block, merge_features
+from pidselect.selection.pool import Features, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import cmi_given
 from pidselect.selection.step_test import BIT, is_close_call
@@ -31,7 +31,7 @@ from pidselect.significance import (
     is_significant,
     p_values,
 )
-from pidselect.significance.interactions import InteractionScan
+from pidselect.significance.interactions import InteractionScan, Triples
 from pidselect.significance.permutation_test import fixed_decision
 from pidselect.significance.sequential import (
     Decision,
@@ -77,7 +77,7 @@ class ScanJob(ScoringJob):
 class InteractionTestResult:
     """The tuple with the largest interaction, and the maximum statistic of every permutation."""
 
-    found: tuple[int, ...]  # positions of the candidates
+    found: tuple[int, ...]  # positions of the candidates; none if there is no tuple that varies
     bits: float  # their joint conditional mutual information
     observed: float
     schemes: tuple[str, ...]
@@ -134,9 +134,10 @@ class InteractionTestResult:
         """Return the result from the checkpoint; raise if it is not one of this test."""
         found, null = tuple(saved["found"]), tuple(map(decode, saved["null"]))
         if (
-            not 2 <= len(set(found)) == len(found) <= 3
+            len(set(found)) != len(found)
+            or len(found) not in (0, 2, 3)
             or not all(0 <= place < n_candidates for place in found)
-            or not 1 <= len(null) <= len(schemes)
+            or not bool(found) <= len(null) <= bool(found) * len(schemes)
             or any(values.ndim != 1 or not len(values) for values in null)
         ):
             raise ValueError("the shapes are not those of the test")
@@ -149,43 +150,44 @@ def run_interaction_test(
     given: Features,
     candidates: Features,
     stream_key: tuple[int, ...],
-    with_triples: bool,
+    triples: Triples,
 ) -> InteractionTestResult:
     """Find the tuple with the largest interaction, and compute the permutations its test needs.
 
     As for single candidates, the tests of all surrogate schemes must reject; the first that does
-    not ends the test. A test that the checkpoint holds is only read.
+    not ends the test. A test that the checkpoint holds is only read. No tuple is found if fewer
+    than two features, or not the target, vary given S.
     """
     schemes, executor = context.schemes(given), context.executor
-    content = json.dumps([[f.name for f in candidates], schemes, context.alpha, with_triples])
+    content = json.dumps([[f.name for f in candidates], schemes, context.alpha, triples])
     test_id = blake2b(content.encode(), digest_size=16).hexdigest()
     parse = partial(InteractionTestResult.from_saved, len(candidates), schemes)
     if (saved := executor.saved_result(test_id, parse)) is not None:
         return saved
-    scan, samplers = bind_scan(context, given, candidates, schemes, with_triples)
-    n_values = len(scan.blocks) * len(scan.families) * len(schemes)
-    n_values *= 1 + (context.n_permutations or max_permutations(context.alpha))
+    scan, samplers = bind_scan(context, given, candidates, schemes, triples)
+    if not scan.tables:
+        result = InteractionTestResult((), 0.0, 0.0, (), ())
+        executor.save_result(test_id, result.to_saved)
+        return result
+    n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
+    n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
     executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
     for sampler in samplers:
         job = ScanJob(scan, sampler, (context.seed, *stream_key))
-        largest = executor.compute(job, range(FIRST_BATCH))[0]
-        found = found or _strongest(scan, largest[..., 0], sampler)
+        largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
+        found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))
         while (decided := _decision(statistics[-1], context)) == "open":
-            start, stop = len(statistics[-1]), 2 * len(statistics[-1])
-            if context.n_permutations is not None:
-                stop = min(stop, 1 + context.n_permutations)
-            more = scan.statistic(executor.compute(job, range(start, stop))[0])
-            statistics[-1] = np.concatenate([statistics[-1], more])
+            start = len(statistics[-1])
+            more = executor.compute(job, range(start, min(2 * start, n_most)))[0]
+            statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
-    features = merge_features([candidates[place] for place in found])
-    joint = cmi_given(context.observed, [features], given, stream_key).score(range(1))
     result = InteractionTestResult(
         found,
-        min(float(joint[0, 0, 0, 0]) / BIT, context.max_bits),
+        joint_bits(context.observed, [candidates[place] for place in found], given),
         float(statistics[0][0]),
         schemes[: len(statistics)],
         tuple(statistic[1:] for statistic in statistics),
@@ -194,12 +196,22 @@ def run_interaction_test(
     return result
 
 
+def joint_bits(context: SelectionContext, features: Features, given: Features) -> float:
+    """Return the joint conditional mutual information of features, by the chain rule."""
+    known, bits = list(given), 0.0
+    for feature in features:
+        value = cmi_given(context, [feature], known, ()).score(range(1))[0, 0, 0, 0]
+        bits += float(value) / BIT
+        known.append(feature)
+    return min(bits, context.max_bits)
+
+
 def bind_scan(
     context: SelectionContext,
     given: Features,
     candidates: Features,
     schemes: tuple[str, ...],
-    with_triples: bool,
+    triples: Triples,
 ) -> tuple[InteractionScan, tuple[PermutationSampler, ...]]:
     """Return the scan given S, and the surrogate schemes bound to S.
 
@@ -217,20 +229,20 @@ def bind_scan(
     )
     blocks = [bound.block(feature.block) for feature in candidates]
     if bound.regression is not None:
-        scan = InteractionScan.of(blocks, bound.regression.target, None, with_triples)
+        scan = InteractionScan.of(blocks, bound.regression.target, None, triples)
     else:
         strata = find_strata(block, context.groups)
-        scan = InteractionScan.of(blocks, context.target, strata, with_triples)
+        scan = InteractionScan.of(blocks, context.target, strata, triples)
     return scan, bound.samplers
 
 
-def _strongest(
-    scan: InteractionScan, largest: FloatArray, sampler: PermutationSampler
-) -> tuple[int, ...]:
+def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:
     """Return the tuple with the largest interaction in the data, (n_blocks, n_families)."""
-    quantiles = scan.quantiles(largest)
-    block, family = np.unravel_index(np.argmax(quantiles), quantiles.shape)
-    _, tuples = scan.largest(int(block), sampler((), range(1)))
+    of_families = largest.max(axis=0)
+    # The larger value decides where p-values are 1, so that there is a tuple.
+    family = np.lexsort((-of_families, -scan.quantiles(of_families)))[0]
+    block = int(np.argmax(largest[:, family]))
+    _, tuples = scan.largest(block, np.arange(len(scan.classes), dtype=np.int32)[np.newaxis])
     return tuple(sorted(int(place) for place in tuples[family, 0] if place >= 0))
 
 

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from pidselect.data.messages import counted
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.interaction_test import run_interaction_test
@@ -24,9 +25,20 @@ from pidselect.selection.pool import Feature, Features, count_columns, joint_nam
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import Binding, ConditionalMI
 from pidselect.selection.step_test import run_test
-from pidselect.significance import LOOKAHEAD, START, is_significant, maximum_statistic
+from pidselect.significance import (
+    LOOKAHEAD,
+    START,
+    count_block_orders,
+    is_significant,
+    maximum_statistic,
+)
 from pidselect.significance import permutations as random_permutations
-from pidselect.significance.interactions import count_levels, count_operations, target_classes
+from pidselect.significance.interactions import (
+    Triples,
+    count_levels,
+    count_operations,
+    target_classes,
+)
 
 #: Candidates, each with a random subset of the others.
 Pairs = list[tuple[Feature, tuple[Feature, ...]]]
@@ -37,6 +49,9 @@ SINGLE_SHARE = 0.8
 #: Operations on words up to which `lookahead="auto"` searches pairs, and triples: about 15 and 3
 #: seconds of a processor if a pair is found, and a tenth of that if there is none.
 MAX_OPERATIONS, MAX_TRIPLE_OPERATIONS = 3e11, 5e10
+
+#: Operations up to which `lookahead=3` searches all triples, about ten minutes of a processor.
+MAX_REQUESTED_OPERATIONS = 1e13
 
 #: How many of them a processor does in a second.
 OPERATIONS_PER_SECOND = 1.5e10
@@ -101,6 +116,13 @@ class JointSearch:
         return 3 if has_triples else 2
 
     @property
+    def triples(self) -> Triples:
+        """Which triples are searched: if there are too many, those of the best pairs."""
+        if self.order < 3:
+            return "none"
+        return "all" if self._operations(3) <= MAX_REQUESTED_OPERATIONS else "grown"
+
+    @property
     def alpha_of_singles(self) -> float:
         """The level of single candidates: all of alpha if nothing else is searched."""
         has_starts = bool(self._random_starts()[1])
@@ -114,13 +136,15 @@ class JointSearch:
             return ""
         if self.order > 1 or self._random_starts()[1]:
             return ""
+        if self.lookahead.order == "auto" and len(self.candidates) < 2:
+            return ""  # there is no tuple
         if len(self.candidates) < 2:
             return "no look-ahead: too few candidates"
         if len(self._narrow(2)) < 2:
             return "no look-ahead: max_features is too small for a tuple"
         n_pairs = comb(len(self._narrow(2)), 2)
         if not self._can_be_significant():
-            return "no look-ahead: too few permutations for its part of alpha"
+            return "no look-ahead: too few permutations for its level"
         return f"no look-ahead: {n_pairs:,} pairs are searched with lookahead=2 only"
 
     @property
@@ -128,12 +152,16 @@ class JointSearch:
         """The seconds that the scan takes on one processor at most, roughly."""
         n_schemes = len(self.context.schemes(self.given))
         operations = sum(self._operations(size) for size in range(2, self.order + 1))
+        operations = min(operations, self._operations(2) + MAX_REQUESTED_OPERATIONS)
         return n_schemes * operations / OPERATIONS_PER_SECOND
 
     def _can_be_significant(self) -> bool:
-        n = self.context.n_permutations
-        alpha = self.lookahead.alpha_of_joint(self.context.alpha, 2)
-        return n is None or is_significant(1 / (1 + n), alpha)
+        """Return whether there are permutations enough for a tuple to be significant."""
+        n, groups = self.context.n_permutations, self.context.groups
+        p = 0.0 if n is None else 1 / (1 + n)
+        if groups is not None and "blocks" in self.context.surrogates:
+            p = max(p, 1 / count_block_orders(groups))
+        return is_significant(p, self.lookahead.alpha_of_joint(self.context.alpha, 2))
 
     def _operations(self, order: int) -> float:
         """Return the operations that all permutations take at most."""
@@ -172,12 +200,15 @@ class JointSearch:
             return None
         candidates = self._narrow(2)
         result = run_interaction_test(
-            context, self.given, candidates, (LOOKAHEAD, len(self.given)), self.order == 3
+            context, self.given, candidates, (LOOKAHEAD, len(self.given)), self.triples
         )
+        if not result.found:
+            return None
         found = [candidates[place] for place in result.found]
-        searched = [f"{comb(len(candidates), 2):,} pairs"]
-        searched += [f"{comb(len(candidates), 3):,} triples"] * (self.order == 3)
-        note = f"all {' and '.join(searched)} searched"
+        searched = [counted(comb(len(candidates), 2), "pair")]
+        searched += [counted(comb(len(candidates), 3), "triple")] * (self.triples == "all")
+        note = "all " * (len(candidates) > 2) + f"{' and '.join(searched)} searched"
+        note += ", and triples of the best pair of each column" * (self.triples == "grown")
         if len(candidates) < len(self.candidates):
             note += ", others exceed max_features"
         given = tuple(feature.name for feature in self.given)

@@ -32,15 +32,6 @@ def joint_block(features: Iterable[Feature]) -> Block:
     return Block(tuple(column for feature in features for column in feature.block.columns))
 
 
-def merge_features(features: Features) -> Feature:
-    """Return several features as one, for their joint information."""
-    return Feature(
-        name=joint_name(features),
-        columns=tuple(column for feature in features for column in feature.columns),
-        block=joint_block(features),
-    )
-
-
 def joint_name(features: Features) -> str:
     """Return the name of several features, such as "width & height"."""
     return " & ".join(feature.name for feature in features)

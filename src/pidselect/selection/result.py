@@ -380,8 +380,8 @@ class Selection:
         joint = "feature_groups"
         if self.settings.criterion == "cmi":
             searched = self.settings.lookahead
-            if searched == "auto":
-                searched = 2 if any(step.phase == "lookahead" for step in self.steps) else 1
+            if searched == "auto":  # it leaves out what takes long
+                searched = 3 if any(step.phase == "lookahead" for step in self.steps) else 1
             joint += f" or lookahead={searched + 1}" * (searched < 3)
         found = f"The strongest candidate, {last.chosen!r}, has"
         if last.outcome == "removed":
@@ -439,7 +439,8 @@ class Selection:
         header = ["feature", "step", "bits", "estimator", "score", "critical value", "p", "final p"]
         rows = [header, *([shown(name), "fixed", *[""] * 6] for name in self.fixed_features)]
         rows += [self._row(name) for name in self.selected]
-        if all(step.unit == "bit" for step in self.tests):  # then the scores are the bits
+        if all(self.inclusion_step(name).unit == "bit" for name in self.selected):
+            # The scores are the bits.
             rows = [[*row[:3], *row[5:]] for row in rows]
         lines = align(rows, n_left=1)
         if not self.selected:

@@ -249,7 +249,7 @@ def check_parameters(selector: PIDSelector) -> Parameters:
                     f"{selector.criterion!r}: leave it at {allowed[0]!r}."
                 )
     n_permutations = parameters.n_permutations
-    has_joint = any(checked[name] not in allowed for name, allowed in joint.items())
+    n_joint = sum(checked[name] not in allowed for name, allowed in joint.items())
     if n_permutations == 0:
         if parameters.max_features is None:
             raise ValueError(
@@ -261,7 +261,7 @@ def check_parameters(selector: PIDSelector) -> Parameters:
                 "select='relevant' is a test of every feature: it needs n_permutations='auto' or a "
                 "number such as 200."
             )
-        if has_joint:
+        if n_joint:
             raise ValueError(
                 "lookahead and n_random_starts follow a test that finds no single candidate: they "
                 "need n_permutations='auto' or a number such as 200."
@@ -272,11 +272,11 @@ def check_parameters(selector: PIDSelector) -> Parameters:
         except ValueError as error:
             if parameters.smallest_alpha == parameters.alpha:
                 raise
-            sharing = ["look-ahead"] * has_joint
-            sharing += ["select='relevant'"] * (parameters.select == "relevant")
+            is_relevant = parameters.select == "relevant"
+            sharing = ["look-ahead"] * (n_joint > 0) + ["select='relevant'"] * is_relevant
             raise ValueError(
                 f"With {' and '.join(sharing)}, alpha={parameters.alpha:g} is divided among "
-                f"several tests. {error}"
+                f"{1 + n_joint + is_relevant} tests. {error}"
             ) from None
     return parameters
 

@@ -32,6 +32,7 @@ from pidselect.significance.surrogates import (
     bind_in_parts,
     bind_scheme,
     check_groups,
+    count_block_orders,
     find_strata,
 )
 
@@ -55,6 +56,7 @@ __all__ = [
     "bind_scheme",
     "check_groups",
     "check_resolution",
+    "count_block_orders",
     "critical_value",
     "find_strata",
     "first_largest",

@@ -30,10 +30,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import comb
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri_exp, xlogy
+from scipy.special import gammaln, hyperu, ndtri_exp, xlogy
 from scipy.stats import chi2
 
 from pidselect.data import Block, Column, FloatArray, IntArray
@@ -46,9 +47,14 @@ from pidselect.significance.interaction_kernels import (
     TargetPlanes,
     count_classes,
     count_pairs,
+    find_partners,
+    grow_pairs,
     scan_pairs,
     scan_triples,
 )
+
+#: Which triples are searched: none, all, or those of a pair that is the best of one of its columns.
+Triples = Literal["none", "all", "grown"]
 
 #: Classes of a target at most: the rarest are one class.
 MAX_CLASSES = 6
@@ -65,6 +71,12 @@ BLOCK_SIZE = 2**18
 
 #: Time of looking up n ln n, in operations on a word: AND, count of bits and addition.
 LOOKUP = 10
+
+#: Chi-square values beyond which p-values are computed as logarithms.
+FAR = 1000.0
+
+#: The logarithm of a p-value is at most -ROUNDING.
+ROUNDING = 2.0**-52
 
 #: No interaction is below this.
 LOWEST = -(2**62)
@@ -96,11 +108,22 @@ def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
         return np.minimum(rank[codes], n_levels - 1)
     missing = np.isnan(column.values)
     n_parts = max(n_levels - bool(missing.any()), 1)
-    # The values at the cuts, not between them: so strictly monotone maps change nothing.
-    present = np.sort(codes[~missing])
-    cuts = np.unique(present[[len(present) * part // n_parts - 1 for part in range(1, n_parts)]])
-    levels = np.searchsorted(cuts, codes, side="left")
+    levels = np.searchsorted(_cuts(codes[~missing], n_parts), codes, side="left")
     return renumbered(np.where(missing, n_parts, levels).astype(np.int64))
+
+
+def _cuts(codes: IntArray, n_parts: int) -> IntArray:
+    """Return the codes after which numbers are cut, for parts of about the same size.
+
+    They depend on the order of the numbers alone, and are the same from both ends.
+    """
+    n_up_to = np.cumsum(np.bincount(codes))[:-1]
+    cuts = []
+    for part in range(1, n_parts):
+        distance = np.abs(n_parts * n_up_to - part * len(codes))
+        nearest = np.flatnonzero(distance == distance.min())
+        cuts.append(nearest[0] if 2 * part <= n_parts else nearest[-1])
+    return np.unique(np.array(cuts, dtype=np.int64))
 
 
 def target_classes(target: Block, strata: IntArray | None = None) -> IntArray:
@@ -124,14 +147,13 @@ def _ranks_within(column: Column, strata: IntArray) -> Column:
     order = np.lexsort((column.values, strata))
     size = np.bincount(strata)
     start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    codes, ranks = column.codes(), np.empty(len(order))
-    position = np.arange(len(order)) - start[strata[order]]
-    ranks[order] = (position + 0.5) / size[strata[order]]
-    # Tied values have the mean of their ranks.
-    _, tied = np.unique(np.stack([strata, codes]), axis=1, return_inverse=True)
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order)) - start[strata[order]]
+    # Tied values have the mean of their ranks, exactly: it does not depend on the order of samples.
+    _, tied = np.unique(np.stack([strata, column.codes()]), axis=1, return_inverse=True)
     tied = tied.reshape(-1)
-    mean = np.bincount(tied, ranks) / np.bincount(tied)
-    return Column(column.name, "continuous", mean[tied])
+    mean = np.bincount(tied, position) / np.bincount(tied)
+    return Column(column.name, "continuous", (mean[tied] + 0.5) / size[strata])
 
 
 def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -190,6 +212,7 @@ class Tables:
 
     planes: Planes
     order: int  # 2 or 3; triples are of binary columns
+    is_grown: bool = False  # only triples of a column, its best partner and any other
 
     @property
     def n_columns(self) -> int:
@@ -199,6 +222,8 @@ class Tables:
     @cached_property
     def families(self) -> dict[int, int]:
         """The number of tables by degrees of freedom (for two classes)."""
+        if self.is_grown:
+            return {1: self.n_columns * (self.n_columns - 2)}
         if self.order == 3:
             return {1: comb(self.n_columns, 3)}
         of_columns = np.bincount(np.diff(self.planes.first), minlength=MAX_LEVELS)
@@ -215,8 +240,15 @@ class Tables:
         """The number of tables."""
         return sum(self.families.values())
 
+    @property
+    def has_tuples(self) -> bool:
+        """Whether there are columns of as many different features."""
+        return len(np.unique(self.planes.owner)) >= self.order
+
     def blocks(self) -> list[range]:
         """Return ranges of columns, each with about BLOCK_SIZE tables of it and those before."""
+        if self.is_grown:  # partners are of all columns
+            return [range(self.n_columns)]
         ends = np.array([comb(i + 1, self.order) for i in range(self.n_columns)]) // BLOCK_SIZE
         starts = [0, *(np.flatnonzero(np.diff(ends)) + 1).tolist(), self.n_columns]
         return [range(*bounds) for bounds in pairwise(starts)]
@@ -230,6 +262,12 @@ class Tables:
         which = np.full((n_families, LANES, 3), -1, dtype=np.int64)
         if self.order == 2:
             scan_pairs(self.planes, target, weight, columns.start, columns.stop, best, which)
+        elif self.is_grown:
+            strongest = np.full((self.n_columns, LANES), LOWEST, dtype=np.int64)
+            partner = np.full((self.n_columns, LANES), -1, dtype=np.int64)
+            find_partners(self.planes, target, weight, strongest, partner)
+            by_lane = np.ascontiguousarray(target.bits.transpose(2, 0, 1))
+            grow_pairs(self.planes, target, by_lane, weight, partner, best, which)
         else:
             n_pairs, n_classes = comb(columns.stop, 2), len(target.size)
             pairs = PairCounts(
@@ -253,12 +291,13 @@ class InteractionScan:
 
     @classmethod
     def of(
-        cls, features: Sequence[Block], target: Block, strata: IntArray | None, with_triples: bool
+        cls, features: Sequence[Block], target: Block, strata: IntArray | None, triples: Triples
     ) -> InteractionScan:
         """Reduce columns and target to a few levels.
 
         Pairs are searched with columns of up to four levels and, as an effect may need no more,
-        with two; triples with two.
+        with two; triples with two. There are no tables if fewer features vary, or the target does
+        not.
         """
         columns = [(place, c) for place, block in enumerate(features) for c in block.columns]
         several = [(place, few_levels(column)) for place, column in columns]
@@ -267,9 +306,10 @@ class InteractionScan:
         tables = [Tables(fine, 2)]
         if len(fine.size) > len(binary.size):
             tables.append(Tables(binary, 2))
-        if with_triples:
-            tables.append(Tables(binary, 3))
-        return cls(tuple(one for one in tables if one.n_tables), target_classes(target, strata))
+        if triples != "none":
+            tables.append(Tables(binary, 3, is_grown=triples == "grown"))
+        classes = target_classes(target, strata)
+        return cls(tuple(one for one in tables if one.has_tuples and classes.any()), classes)
 
     @cached_property
     def class_sizes(self) -> IntArray:
@@ -359,14 +399,22 @@ def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
 
     Examples
     --------
-    >>> adjusted_quantile(np.array([3.84, 3.84, 60.0]), 1, 1).round(2)
-    array([1.64, 1.64, 7.66])
-    >>> adjusted_quantile(np.array([15.0, 30.0, 60.0]), 1, 1000).round(2)
-    array([1.27, 3.93, 6.71])
+        >>> adjusted_quantile(np.array([3.84, 60.0]), 1, 1).round(2)
+    array([1.64, 7.66])
+    >>> adjusted_quantile(np.array([10.0, 30.0, 60.0]), 1, 1000).round(2)
+    array([-0.81,  3.93,  6.71])
     """
-    log_p = chi2.logsf(np.maximum(g, 0.0), df)
+    log_p = _log_survival(np.maximum(g, 0.0), df)
     # log(1 - (1 - p)**n), which is n p for small p
     with np.errstate(divide="ignore"):
         exact = np.log(-np.expm1(n_tables * np.log1p(-np.exp(log_p))))
         small = np.log(n_tables) + log_p
-    return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, 0.0))))
+    # A p-value of 1 is rounded down, so that the quantile is finite.
+    return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, -ROUNDING))))
+
+
+def _log_survival(g: FloatArray, df: int) -> FloatArray:
+    """Return the logarithm of the chi-square p-value, also where the p-value is no float."""
+    far = np.maximum(g, FAR) / 2
+    tail = df / 2 * np.log(far) - far + np.log(hyperu(1, 1 + df / 2, far)) - gammaln(df / 2)
+    return np.where(g > FAR, tail, chi2.logsf(np.minimum(g, FAR), df))

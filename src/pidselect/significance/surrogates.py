@@ -21,6 +21,7 @@ conditional mutual information, AISTATS.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -257,6 +258,16 @@ def _observed_first(
         return np.asarray(sampler(stream_key, numbers))
     observed = np.arange(n_samples, dtype=np.int32)[np.newaxis]
     return np.concatenate([observed, sampler(stream_key, range(1, numbers.stop))])
+
+
+def count_block_orders(groups: IntArray) -> int:
+    """Return the number of permutations of whole groups, of at most 20 of a size.
+
+    >>> count_block_orders(np.array([0, 0, 1, 1, 2, 2, 3]))
+    6
+    """
+    groups_of_size = np.bincount(np.bincount(groups))
+    return math.prod(math.factorial(min(int(count), 20)) for count in groups_of_size[1:])
 
 
 def check_groups(groups: Any, n_samples: int) -> IntArray | None:

@@ -1,0 +1,477 @@
+"""The interaction scan equals plain contingency tables, whatever its order of work."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+import naive_interactions as naive
+from pidselect.data import Block, Column
+from pidselect.significance import interactions, permutations
+from pidselect.significance.interactions import (
+    InteractionScan,
+    adjusted_quantile,
+    count_levels,
+    count_operations,
+    few_levels,
+    target_classes,
+)
+
+#: n ln n is rounded, in each cell of a table.
+ROUNDING = 1e-5
+
+
+def column(values, feature_type="continuous", name="x"):
+    return Column(name, feature_type, np.ascontiguousarray(values, dtype=np.float64))
+
+
+def block(*columns):
+    return Block(tuple(columns))
+
+
+def values_of(kind, n, rng):
+    """Return a column of n samples, and its type."""
+    match kind:
+        case "normal":
+            return column(rng.normal(size=n))
+        case "few":
+            return column(rng.integers(0, rng.integers(2, 8), n), "ordinal")
+        case "labels":
+            return column(rng.integers(0, rng.integers(2, 8), n), "nominal")
+        case "ties":
+            return column(np.round(rng.exponential(size=n)))
+        case "ceiling":
+            return column(np.minimum(rng.normal(size=n), -0.7))
+        case "missing":
+            return column(np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)))
+        case "constant":
+            return column(np.zeros(n))
+    raise ValueError(kind)
+
+
+KINDS = ["normal", "few", "labels", "ties", "ceiling", "missing", "constant"]
+
+
+@st.composite
+def systems(draw, min_samples=2, kinds=KINDS):
+    """Return features of one or several columns, and a target."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(min_samples, 150))
+    features = [
+        block(*(values_of(kind, n, rng) for kind in some))
+        for some in draw(
+            st.lists(
+                st.lists(st.sampled_from(kinds), min_size=1, max_size=2), min_size=1, max_size=5
+            )
+        )
+    ]
+    n_classes = draw(st.integers(2, 7))
+    target = draw(st.sampled_from(["labels", "normal", "ties", "ceiling", "joint", "xor"]))
+    if target == "labels":
+        y = block(column(rng.integers(0, n_classes, n), "nominal"))
+    elif target == "joint":
+        y = block(values_of("normal", n, rng), values_of("labels", n, rng))
+    elif target == "xor":
+        levels = [few_levels(feature.columns[0], 2) for feature in features]
+        y = block(column(sum(levels) % 2, "ordinal"))
+    else:
+        y = block(values_of(target, n, rng))
+    return features, y
+
+
+def is_nominal(column):
+    return column.feature_type == "nominal"
+
+
+def twin(features, target, strata=None, with_triples=True):
+    """Return the families and the classes of the naive scan."""
+    owner = [place for place, feature in enumerate(features) for _ in feature.columns]
+    columns = [c for feature in features for c in feature.columns]
+    several, two = (
+        [naive.few_levels(c.values.tolist(), is_nominal(c), n) for c in columns] for n in (4, 2)
+    )
+    y = naive.target_classes([(c.values.tolist(), is_nominal(c)) for c in target.columns], strata)
+    return naive.families(several, two, owner, len(set(y)), with_triples), y
+
+
+def scanned(scan, rows):
+    """Return the statistic of every permutation."""
+    return scan.statistic(np.stack([scan.largest(b, rows)[0] for b in range(len(scan.blocks))]))
+
+
+def some_rows(n_samples, n_permutations=3):
+    """Return the data as observed, then permutations."""
+    shuffled = permutations((7,), range(1, n_permutations + 1), n_samples)
+    return np.concatenate([np.arange(n_samples, dtype=np.int32)[np.newaxis], shuffled])
+
+
+# --- the scan ------------------------------------------------------------------------------------
+
+
+@given(systems(), st.booleans())
+def test_scan_equals_the_twin(system, with_triples):
+    features, target = system
+    scan = InteractionScan.of(features, target, None, "all" if with_triples else "none")
+    tested, classes = twin(features, target, None, with_triples)
+    assert scan.classes.tolist() == classes
+    if len(set(classes)) < 2 or not tested:
+        assert scan.tables == ()
+        return
+    assert scan.n_tables == sum(family.n_tables for family in tested)
+    rows = some_rows(len(classes))
+    found = scanned(scan, rows)
+    for value, row in zip(found, rows, strict=True):
+        permuted = np.empty(len(row), dtype=np.int64)
+        permuted[row] = classes
+        assert value == pytest.approx(naive.statistic(tested, permuted.tolist())[0], abs=ROUNDING)
+
+
+@given(systems())
+def test_tuples_are_those_with_the_largest_interaction(system):
+    features, target = system
+    scan = InteractionScan.of(features, target, None, "all")
+    for number, (place, _) in enumerate(scan.blocks):
+        values, tuples = scan.largest(number, some_rows(len(scan.classes), 0))
+        several = [few_levels(c, 4) for f in features for c in f.columns]
+        two = [few_levels(c, 2) for f in features for c in f.columns]
+        owner = np.array([p for p, f in enumerate(features) for _ in f.columns])
+        order = scan.tables[place].order
+        for (own, df, _), value, found in zip(
+            scan.families, values[:, 0], tuples[:, 0], strict=True
+        ):
+            if own != place:
+                assert value == -inf
+                assert (found == -1).all()
+                continue
+            if value < 0 and (found == -1).all():  # all tuples of this family are of one feature
+                continue
+            names = [int(one) for one in found if one >= 0]
+            assert len(set(names)) == len(names) == order
+            columns = two if place or order == 3 else several
+            options = [np.flatnonzero(owner == name) for name in names]
+            tables = np.stack(np.meshgrid(*options), axis=-1).reshape(-1, order)
+            g = [
+                naive.interaction([columns[c].tolist() for c in table], scan.classes.tolist())
+                for table in tables
+                if np.prod([columns[c].max() for c in table]) == df
+            ]
+            assert value == pytest.approx(max(g), abs=ROUNDING)
+
+
+@given(systems())
+def test_grown_triples_are_those_of_the_best_partners(system):
+    features, target = system
+    scan = InteractionScan.of(features, target, None, "grown")
+    grown = [place for place, tables in enumerate(scan.tables) if tables.is_grown]
+    if not grown:
+        return
+    columns = [c for f in features for c in f.columns]
+    two = [few_levels(c, 2).tolist() for c in columns]
+    owner = [p for p, f in enumerate(features) for _ in f.columns]
+    usable = [(two[c], owner[c]) for c in range(len(columns)) if len(set(two[c])) > 1]
+    rows = some_rows(len(scan.classes))
+    (block_number,) = (b for b, (place, _) in enumerate(scan.blocks) if place in grown)
+    values, _ = scan.largest(block_number, rows)
+    family = next(f for f, (place, _, _) in enumerate(scan.families) if place in grown)
+    for row, value in zip(rows, values[family], strict=True):
+        y = np.empty(len(row), dtype=np.int64)
+        y[row] = scan.classes
+        expected = naive.grown_triple(usable, y.tolist())
+        if expected is None:
+            assert value < -1e6
+        else:
+            assert value == pytest.approx(expected, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("n_samples", [63, 64, 65, 128, 1000])
+@pytest.mark.parametrize("n_classes", range(2, 7))
+def test_samples_in_words_of_64(n_samples, n_classes):
+    rng = np.random.default_rng(n_samples + n_classes)
+    features = [
+        block(column(rng.integers(0, levels, n_samples), "nominal")) for levels in (2, 3, 4, 2)
+    ]
+    target = block(column(rng.integers(0, n_classes, n_samples), "nominal"))
+    scan = InteractionScan.of(features, target, None, "all")
+    tested, classes = twin(features, target)
+    expected, _ = naive.statistic(tested, classes)
+    assert scanned(scan, some_rows(n_samples, 0))[0] == pytest.approx(expected, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 3, 7, 20, 2**18])
+def test_any_split_of_the_work_gives_the_same_values(block_size, monkeypatch):
+    """To the bit: blocks of any size, and any batches of permutations."""
+    rng = np.random.default_rng(5)
+    kinds = [KINDS[place % len(KINDS)] for place in range(11)]
+    features = [block(*(values_of(kind, 90, rng) for kind in (kind, "few"))) for kind in kinds]
+    target = block(column(rng.integers(0, 3, 90), "nominal"))
+    rows = some_rows(90, 40)
+    expected = scanned(InteractionScan.of(features, target, None, "all"), rows)
+    monkeypatch.setattr(interactions, "BLOCK_SIZE", block_size)
+    scan = InteractionScan.of(features, target, None, "all")
+    n_blocks = len(scan.blocks)
+    assert n_blocks == 3 if block_size == 2**18 else n_blocks > 10
+    for tables in scan.tables:
+        covered = [place for columns in tables.blocks() for place in columns]
+        assert covered == list(range(tables.n_columns))
+    for bounds in ([0, 41], [0, 1, 2, 41], [0, 16, 32, 41], [0, 5, 30, 41]):
+        parts = [scanned(scan, rows[a:b]) for a, b in pairwise(bounds)]
+        np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+def test_statistics_of_permutations_are_those_of_permuted_samples():
+    """In permutation m, sample i has the columns of sample rows[m, i]."""
+    rng = np.random.default_rng(3)
+    features = [block(values_of(kind, 70, rng)) for kind in ("normal", "few", "labels", "few")]
+    target = block(column(rng.integers(0, 3, 70), "nominal"))
+    rows = some_rows(70, 6)
+    found = scanned(InteractionScan.of(features, target, None, "all"), rows)
+    for value, row in zip(found, rows, strict=True):
+        taken = [feature.take(row) for feature in features]
+        again = InteractionScan.of(taken, target, None, "all")
+        assert scanned(again, some_rows(70, 0))[0] == value
+
+
+@given(systems(kinds=["normal", "few", "ties", "missing", "ceiling"]), st.integers(0, 2**32))
+def test_monotone_maps_and_the_order_of_samples_change_nothing(system, seed):
+    features, target = system
+
+    def mapped(column):
+        return Column(column.name, column.feature_type, np.exp(column.values / 4) - 9)
+
+    rows = some_rows(target.n_samples, 0)
+    scan = InteractionScan.of(features, target, None, "all")
+    monotone = InteractionScan.of(
+        [block(*map(mapped, feature.columns)) for feature in features], target, None, True
+    )
+    order = np.random.default_rng(seed).permutation(target.n_samples)
+    other = InteractionScan.of([f.take(order) for f in features], target.take(order), None, "all")
+    assert len(other.tables) == len(monotone.tables) == len(scan.tables)
+    if scan.tables:
+        np.testing.assert_array_equal(scanned(monotone, rows), scanned(scan, rows))
+        np.testing.assert_array_equal(scanned(other, rows), scanned(scan, rows))
+
+
+@given(systems())
+def test_the_order_of_features_changes_nothing(system):
+    features, target = system
+    rows = some_rows(target.n_samples, 2)
+    scans = [InteractionScan.of(some, target, None, "all") for some in (features, features[::-1])]
+    if scans[0].tables:
+        np.testing.assert_array_equal(*(scanned(scan, rows) for scan in scans))
+
+
+def test_columns_of_a_feature_are_never_a_pair():
+    """x0 xor x1 is y: there is no pair of different features that has it."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (100, 3))
+    x0, x1, x2 = (column(x, "ordinal") for x in X.T)
+    y = block(column(X[:, 0] ^ X[:, 1], "ordinal"))
+    rows = some_rows(100, 0)
+    apart = InteractionScan.of([block(x0), block(x1), block(x2)], y, None, "none")
+    grouped = InteractionScan.of([block(x0, x1), block(x2)], y, None, "none")
+    assert apart.n_tables == grouped.n_tables == 3
+    assert scanned(apart, rows)[0] > 8
+    assert scanned(grouped, rows)[0] < 3
+    assert InteractionScan.of([block(x0, x1, x2)], y, None, "all").tables == ()
+    two = InteractionScan.of([block(x0, x1), block(x2)], y, None, "all")
+    assert [tables.order for tables in two.tables] == [2]
+
+
+@pytest.mark.parametrize("n_samples", [2, 3])
+def test_few_samples(n_samples):
+    X = np.array([[0, 1], [1, 0], [1, 1]])[:n_samples]
+    features = [block(column(x, "ordinal")) for x in X.T]
+    y = block(column(np.arange(n_samples) == 0, "ordinal"))
+    scan = InteractionScan.of(features, y, None, "all")
+    tested, classes = twin(features, y)
+    expected, _ = naive.statistic(tested, classes)
+    found = scanned(scan, some_rows(n_samples, 0))[0]
+    assert found == pytest.approx(expected, abs=ROUNDING)
+
+
+def test_nothing_to_scan():
+    rng = np.random.default_rng(0)
+    x = block(column(rng.normal(size=50)))
+    same = block(column(np.zeros(50)))
+    y = block(column(rng.integers(0, 2, 50), "nominal"))
+    for features, target in [([x], y), ([x, same], y), ([same, same], y), ([x, x], same), ([], y)]:
+        scan = InteractionScan.of(features, target, None, "all")
+        assert (scan.tables, scan.n_tables, scan.blocks, scan.families) == ((), 0, [], [])
+
+
+def test_strong_interactions_are_ordered():
+    """Far in the tail, where p-values are below the smallest float."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (4000, 3))
+    wrong = rng.random(4000)
+    features = [block(column(x, "ordinal")) for x in X.T]
+    found = []
+    for share in (0.3, 0.1, 0.0):
+        y = block(column(X[:, 0] ^ X[:, 1] ^ (wrong < share), "ordinal"))
+        scan = InteractionScan.of(features, y, None, "none")
+        found.append(scanned(scan, some_rows(4000, 0))[0])
+    assert np.isfinite(found).all()
+    assert sorted(found) == found
+    assert found[-1] > 60
+
+
+# --- levels --------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(KINDS), st.integers(1, 120), st.integers(2, 6), st.integers(0, 2**32))
+def test_few_levels_equal_the_twin(kind, n, n_levels, seed):
+    x = values_of(kind, n, np.random.default_rng(seed))
+    levels = few_levels(x, n_levels)
+    assert levels.tolist() == naive.few_levels(x.values.tolist(), is_nominal(x), n_levels)
+    n_found = len(set(levels.tolist()))
+    assert n_found == levels.max() + 1 <= n_levels
+    assert (n_found > 1) == (x.levels() > 1)
+
+
+@given(st.sampled_from(["normal", "few", "ties", "ceiling"]), st.integers(2, 6), st.integers(0, 99))
+def test_levels_of_numbers_are_ordered(kind, n_levels, seed):
+    x = values_of(kind, 80, np.random.default_rng(seed))
+    levels = few_levels(x, n_levels)
+    assert (np.diff(levels[np.argsort(x.values, kind="stable")]) >= 0).all()
+
+
+def test_quantiles_have_equal_shares():
+    x = column(np.random.default_rng(0).normal(size=120))
+    assert np.bincount(few_levels(x)).tolist() == [30] * 4
+    assert np.bincount(few_levels(x, 3)).tolist() == [40] * 3
+
+
+@given(st.sampled_from(["normal", "ties", "ceiling"]), st.integers(2, 80), st.integers(0, 99))
+def test_levels_are_the_same_from_both_ends(kind, n, seed):
+    """But for two halves, if a value in the middle is as near to one as to the other."""
+    x = values_of(kind, n, np.random.default_rng(seed))
+    up, down = few_levels(x, 3), few_levels(column(-x.values), 3)
+    np.testing.assert_array_equal(down, up.max() - up)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 4])
+def test_the_largest_value_of_most_samples_is_a_level(n_levels):
+    x = column(np.r_[np.arange(10.0), np.full(90, 10.0)])
+    assert few_levels(x, n_levels).tolist() == [0] * 10 + [1] * 90
+    assert few_levels(column(-x.values), n_levels).tolist() == [1] * 10 + [0] * 90
+
+
+def test_missing_values_are_a_level():
+    values = np.r_[np.arange(30.0), [np.nan] * 5]
+    assert few_levels(column(values)).tolist() == [0] * 10 + [1] * 10 + [2] * 10 + [3] * 5
+    assert few_levels(column(values), 2).tolist() == [0] * 30 + [1] * 5
+
+
+@given(st.integers(2, 9), st.permutations(range(9)), st.integers(0, 99))
+def test_labels_may_have_any_numbers(n_labels, order, seed):
+    """Those of different frequency have the same level whatever they are called."""
+    codes = np.repeat(np.arange(n_labels), 3 + np.arange(n_labels) ** 2)
+    codes = np.random.default_rng(seed).permutation(codes)
+    renamed = np.array(order, dtype=float)[codes]
+    levels = [few_levels(column(c, "nominal"), 3) for c in (codes, renamed)]
+    if n_labels > 3:
+        np.testing.assert_array_equal(*levels)
+    assert len(set(zip(*map(np.ndarray.tolist, levels), strict=True))) == min(n_labels, 3)
+
+
+# --- classes -------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.sampled_from(["normal", "few", "labels", "ties", "ceiling"]), min_size=1),
+    st.integers(1, 80),
+    st.integers(0, 5),
+    st.integers(0, 2**32),
+)
+def test_target_classes_equal_the_twin(kinds, n, n_strata, seed):
+    rng = np.random.default_rng(seed)
+    target = block(*(values_of(kind, n, rng) for kind in kinds[:3]))
+    strata = None
+    if n_strata:
+        strata = np.unique(rng.integers(0, n_strata, n), return_inverse=True)[1]
+    classes = target_classes(target, strata)
+    columns = [(c.values.tolist(), is_nominal(c)) for c in target.columns]
+    expected = naive.target_classes(columns, None if strata is None else strata.tolist())
+    assert classes.tolist() == expected
+    order = rng.permutation(n)
+    if np.bincount(target.codes()).max() == 1 or len(target.columns) == 1:
+        again = target_classes(target.take(order), None if strata is None else strata[order])
+        np.testing.assert_array_equal(again, classes[order])
+
+
+def test_ranks_within_strata_leave_out_what_differs_between_them():
+    rng = np.random.default_rng(0)
+    strata = np.repeat([0, 1, 2], 60)
+    noise = rng.normal(size=180)
+    shifted = block(column(noise * (1 + strata) + 100.0 * strata))
+    classes = target_classes(shifted, strata)
+    for stratum in range(3):
+        assert np.bincount(classes[strata == stratum]).tolist() == [20, 20, 20]
+    function = block(column(np.arange(9.0)[np.repeat(np.arange(9), 20)]))
+    assert not target_classes(function, np.repeat(np.arange(9), 20)).any()
+
+
+def test_the_rarest_classes_are_one():
+    sizes = [50, 2, 40, 30, 1, 20, 10, 3]
+    classes = target_classes(block(column(np.repeat(np.arange(8), sizes), "nominal")))
+    assert np.bincount(classes).tolist() == [50, 40, 30, 20, 10, 6]
+
+
+# --- quantiles -----------------------------------------------------------------------------------
+
+
+@given(
+    st.floats(0, 1000),
+    st.floats(0, 1000),
+    st.integers(1, 45),
+    st.integers(1, 10),
+    st.integers(1, 9),
+)
+def test_quantiles_are_monotone(one, other, df, log_n, factor):
+    """They grow with G, and fall with degrees of freedom and the number of tables."""
+    low, high = sorted([one, other])
+    n = 10**log_n
+    values = adjusted_quantile(np.array([low, high]), df, n)
+    assert values[0] <= values[1]
+    assert (adjusted_quantile(np.array([low, high]), df, n * factor) <= values + 1e-9).all()
+    assert (adjusted_quantile(np.array([low, high]), df + factor, n) <= values + 1e-9).all()
+
+
+@given(st.floats(0.01, 600), st.integers(1, 45), st.integers(1, 10**6))
+def test_quantiles_equal_the_twin(g, df, n_tables):
+    found = float(adjusted_quantile(np.array([g]), df, n_tables)[0])
+    assert found == pytest.approx(naive.quantile(g, df, n_tables), rel=1e-6, abs=1e-6)
+
+
+def test_limits_of_quantiles():
+    lowest = adjusted_quantile(np.array([0.0, -3.0, -inf]), 2, 5)
+    np.testing.assert_allclose(lowest, norm.isf(1 - 2**-52))
+    assert (adjusted_quantile(np.array([0.0, 0.1]), 1, 10**9) == lowest[0]).all()
+    far = adjusted_quantile(np.array([1e3, 1e4, 1e6]), 1, 10**9)
+    assert np.isfinite(far).all()
+    assert (np.diff(far) > 0).all()
+
+
+# --- counts --------------------------------------------------------------------------------------
+
+
+def test_operations_grow_with_all_that_is_counted():
+    least = count_operations([2] * 10, 100, 2, 2)
+    assert count_operations([2] * 11, 100, 2, 2) > least
+    assert count_operations([2] * 9 + [3], 100, 2, 2) > least
+    assert count_operations([2] * 10, 1000, 2, 2) > least
+    assert count_operations([2] * 10, 100, 3, 2) > least
+    assert count_operations([2] * 10, 100, 2, 3) > least
+    assert count_operations([2], 100, 2, 2) == count_operations([2, 2], 100, 2, 3) == 0
+
+
+@given(st.sampled_from(KINDS), st.integers(2, 60), st.integers(0, 99))
+def test_a_column_has_at_most_the_levels_that_are_counted(kind, n, seed):
+    x = values_of(kind, n, np.random.default_rng(seed))
+    assert few_levels(x).max() + 1 <= count_levels(x)
