@@ -25,6 +25,11 @@ ARGUMENTS = {
         *("const INDEX *", "int", "int", "const int *", "const double *", "const int *"),
         "const Candidate *",
     ),
+    "count_classes": ("const Columns *", "const Target *"),
+    "scan_pairs": (
+        *("const Columns *", "const Columns *", "const Target *"),
+        *("const int *", "const int *", "int64 *"),
+    ),
     "score_columns": ("const TargetSpaces *", "const Candidate *", "int", "uint64 *"),
 }
 
