@@ -56,7 +56,12 @@ class ScanJob(ScoringJob):
     scanner: Scanner  # of the device
     sampler: PermutationSampler
     stream_key: tuple[int, ...]
-    split_by: Literal["any", "candidate"]
+    is_cpu: bool
+
+    @property
+    def split_by(self) -> Literal["any", "candidate"]:
+        """A block is a task of the CPU; a GPU has several at a time."""
+        return "candidate" if self.is_cpu else "any"
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -167,13 +172,11 @@ def run_interaction_test(
     n_values = len(scan.blocks) * len(scan.families) * len(schemes)
     n_values *= 1 + (context.n_permutations or max_permutations(context.alpha))
     executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
-    scanner = executor.device.scanner(scan)
-    # On the CPU a block is a task; a GPU has to be kept busy by several.
-    split_by: Literal["any", "candidate"] = "candidate" if executor.device.is_cpu else "any"
+    scanner, is_cpu = executor.device.scanner(scan), executor.device.is_cpu
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
     for sampler in samplers:
-        job = ScanJob(scan, scanner, sampler, (context.seed, *stream_key), split_by)
+        job = ScanJob(scan, scanner, sampler, (context.seed, *stream_key), is_cpu)
         largest = executor.compute(job, range(FIRST_BATCH))[0]
         found = found or _strongest(scan, largest[..., 0], sampler)
         statistics.append(scan.statistic(largest))

@@ -1,7 +1,7 @@
 """Interaction scan on a GPU, with the same values as on the CPU.
 
-Pairs have kernels, triples are scanned on the CPU. Columns are grouped by their number of levels,
-for which a kernel is compiled.
+Columns are grouped by their number of levels, for which kernels are compiled. Only the largest
+values are found here; the tuple of the observed data is searched again on the CPU, in one block.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,19 +24,23 @@ SOURCES = (*TYPES, ("pidselect.significance", "interactions.cu"))
 #: Permutations are processed in multiples of this, and so many at a time.
 MULTIPLE, CHUNK = 16, 512
 
+#: Bytes of the counts of all pairs, for triples.
+PAIR_BYTES = 2**30
+
 #: Words are processed in multiples of this: STEP in the kernels.
 STEP = 3
 
 #: Counts that a thread has in registers at most, unless one permutation needs more.
-MAX_COUNTS = 48
+MAX_COUNTS = 24
 
 
 class Columns(NamedTuple):
     """Columns of as many planes on a device: the fields of `Columns` in the kernels."""
 
     n_planes: int
-    place: IntArray  # (n,): among all columns
-    arrays: tuple[Any, ...]
+    place: IntArray  # (n,): among all columns, ascending
+    arrays: tuple[Any, ...]  # that the fields point to
+    fields: Any = None
 
 
 class Target(NamedTuple):
@@ -43,7 +48,7 @@ class Target(NamedTuple):
 
     n_permutations: int
     fields: Any
-    kept: tuple[Any, ...]  # the arrays that fields point to
+    arrays: tuple[Any, ...]  # that the fields point to
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,59 +60,96 @@ class CudaScan:
 
     def largest_values(self, blocks: Sequence[int], rows: Any) -> FloatArray:
         """Return the largest G in several blocks, (n_blocks, n_families, n_permutations)."""
-        on_cpu = np.asarray(rows)
+        on_cpu, tables_of = np.asarray(rows), [self.scan.blocks[block][0] for block in blocks]
         values = np.full((len(blocks), len(self.scan.families), len(on_cpu)), -np.inf)
-        tables_of = [self.scan.blocks[block][0] for block in blocks]
-        for place, tables in enumerate(self.scan.tables):
+        for place in sorted(set(tables_of)):
             own = [row for row, of in enumerate(tables_of) if of == place]
-            some = [blocks[row] for row in own]
-            if own and tables.order == 2:
-                families = [f for f, (of, _, _) in enumerate(self.scan.families) if of == place]
-                with self.device.lock:
-                    values[np.ix_(own, families)] = self._largest_of_pairs(place, some, on_cpu)
-            elif own:
-                values[own] = self.scan.largest_values(some, on_cpu)
+            families = [f for f, (of, _, _) in enumerate(self.scan.families) if of == place]
+            ranges = [self.scan.blocks[blocks[row]][1] for row in own]
+            size = self._chunk(place, max(block.stop for block in ranges))
+            with self.device.lock:
+                found = [
+                    self._scan(place, ranges, on_cpu[start : start + size])
+                    for start in range(0, len(on_cpu), size)
+                ]
+            values[np.ix_(own, families)] = 2.0 / PRECISION * np.concatenate(found, axis=2)
         return values
 
-    def _largest_of_pairs(
-        self, place: int, blocks: Sequence[int], rows: NDArray[np.int32]
-    ) -> FloatArray:
-        """Return the largest G of each family of tables, in permutations chunk by chunk."""
-        ranges = [self.scan.blocks[block][1] for block in blocks]
-        families = list(self.scan.tables[place].families)
-        best = [
-            self._scan_pairs(place, ranges, families, rows[start : start + CHUNK])
-            for start in range(0, len(rows), CHUNK)
-        ]
-        return 2.0 / PRECISION * np.concatenate(best, axis=2)
+    def _chunk(self, place: int, n_columns: int) -> int:
+        """Return the number of permutations at a time; triples keep the counts of all pairs."""
+        if self.scan.tables[place].order == 2:
+            return CHUNK
+        needed = max(1, comb(n_columns, 2)) * (4 * len(self.scan.class_sizes) + 4)
+        return min(CHUNK, max(1, PAIR_BYTES // (needed * MULTIPLE)) * MULTIPLE)
+
+    def _scan(self, place: int, blocks: Sequence[range], rows: NDArray[np.int32]) -> IntArray:
+        """Return the largest interaction, (n_blocks, n_families, n_permutations)."""
+        target, families = self._permuted(rows), self.scan.tables[place].families
+        counted = [self._count_classes(columns, target) for columns in self._columns[place]]
+        lowest = np.full((len(blocks), target.n_permutations), LOWEST, dtype=np.int64)
+        best = {family: self.device.put(lowest) for family in families}
+        if self.scan.tables[place].order == 2:
+            for columns in counted:
+                for others in counted:
+                    self._scan_pairs(columns, others, target, blocks, best)
+        else:
+            self._scan_triples(counted[0], target, blocks, best[1])
+        found = [self.device.get(values)[:, : len(rows)] for values in best.values()]
+        return np.stack(found, axis=1)
 
     def _scan_pairs(
-        self, place: int, ranges: Sequence[range], families: list[int], rows: NDArray[np.int32]
-    ) -> IntArray:
-        """Return the largest interaction, (n_blocks, n_families, n_permutations)."""
-        device, target, groups = self.device, self._permuted(rows), self._columns[place]
-        shape = len(ranges), target.n_permutations
-        counted = [self._count_classes(columns, target) for columns in groups]
-        best = {f: device.put(np.full(shape, LOWEST, dtype=np.int64)) for f in families}
-        starts = np.array([block.start for block in ranges])
-        stops = np.array([block.stop for block in ranges])
-        for columns, (fields, _) in zip(groups, counted, strict=True):
-            inside = (starts <= columns.place[:, np.newaxis]) & (columns.place[:, np.newaxis] < stops)
-            which, row = np.nonzero(inside)
-            if not len(which):
-                continue
-            items = [device.put(array.astype(np.int32)) for array in (which, row)]
-            for others, (other_fields, _) in zip(groups, counted, strict=True):
-                n_before = int(np.searchsorted(others.place, columns.place[which[-1]]))
-                family = columns.n_planes * others.n_planes
-                if n_before and family in best:
-                    device.launch(
-                        self._kernel("scan_pairs", columns.n_planes, others.n_planes),
-                        (len(which), -(-n_before // device.threads)),
-                        *(fields, other_fields, target.fields, *items, best[family]),
-                    )
-        found = [device.get(best[family])[:, : len(rows)] for family in families]
-        return np.stack(found, axis=1)
+        self,
+        columns: Columns,
+        others: Columns,
+        target: Target,
+        blocks: Sequence[range],
+        best: dict[int, Any],
+    ) -> None:
+        """Update the largest interaction of pairs with so many levels."""
+        place, device = columns.place[:, np.newaxis], self.device
+        starts, stops = (np.array([getattr(b, end) for b in blocks]) for end in ("start", "stop"))
+        which, row = np.nonzero((starts <= place) & (place < stops))
+        n_before = int(np.searchsorted(others.place, columns.place[which].max(initial=0)))
+        if n_before:
+            device.launch(
+                self._kernel("scan_pairs", columns.n_planes, others.n_planes),
+                (len(which), -(-n_before // device.threads)),
+                *(columns.fields, others.fields, target.fields),
+                *(device.put(array.astype(np.int32)) for array in (which, row)),
+                best[columns.n_planes * others.n_planes],
+            )
+
+    def _scan_triples(
+        self, columns: Columns, target: Target, blocks: Sequence[range], best: Any
+    ) -> None:
+        """Update the largest interaction of triples, all of binary columns."""
+        device, n_columns = self.device, max(block.stop for block in blocks)
+        m, n_counted, n_pairs = target.n_permutations, self._n_counted, comb(n_columns, 2)
+        pairs = (
+            device.empty((n_pairs,), np.int32),
+            device.empty((m, n_counted, n_pairs), np.int32),
+            device.empty((m, n_pairs), np.int64),
+        )
+        fields = device.put(np.array([*map(device.address, pairs), n_pairs], dtype=np.int64))
+        grid = n_columns, -(-n_columns // device.threads)
+        device.launch(
+            self._kernel("count_pairs", 1, 1), grid, columns.fields, target.fields, fields
+        )
+        i = np.concatenate([np.arange(block.start, block.stop) for block in blocks])
+        n_middle = np.maximum(i - 1, 0)  # the columns before i that have another one before
+        row = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+        last, row, begin = (
+            np.repeat(array, n_middle) for array in (i, row, np.cumsum(n_middle) - n_middle)
+        )
+        middle = 1 + np.arange(len(last)) - begin
+        if len(last):
+            device.launch(
+                self._kernel("scan_triples", 1, 1),
+                (len(last), grid[1]),
+                *(columns.fields, fields, target.fields),
+                *(device.put(array.astype(np.int32)) for array in (last, middle, row)),
+                best,
+            )
 
     @cached_property
     def _columns(self) -> list[list[Columns]]:
@@ -116,14 +158,14 @@ class CudaScan:
 
     def _put_columns(self, tables: Tables) -> list[Columns]:
         """Put columns on the device, those of as many planes together."""
-        planes, n_planes = tables.planes, np.diff(tables.planes.first)
+        planes, owner, n_planes = tables.planes, tables.planes.owner, np.diff(tables.planes.first)
         groups = []
         for n in np.unique(n_planes).tolist():
             place = np.flatnonzero(n_planes == n)
             own = planes.first[place] + np.arange(n)[:, np.newaxis]
             arrays = (
                 _words(planes.bits[own]).transpose(0, 2, 1),
-                *(array.astype(np.int32) for array in (planes.size[own], place, planes.owner[place])),
+                *(array.astype(np.int32) for array in (planes.size[own], place, owner[place])),
             )
             there = tuple(self.device.put(np.ascontiguousarray(array)) for array in arrays)
             groups.append(Columns(n, place, there))
@@ -148,29 +190,32 @@ class CudaScan:
         there = self.device.put(np.array(fields, dtype=np.int64))
         return Target(n_permutations, there, (bits, self._weight))
 
-    def _count_classes(self, columns: Columns, target: Target) -> tuple[Any, tuple[Any, ...]]:
-        """Count the classes in every plane; return the columns for kernels, and what they need."""
+    def _count_classes(self, columns: Columns, target: Target) -> Columns:
+        """Return columns with the counts of the classes in every plane."""
         device, n, m = self.device, len(columns.place), target.n_permutations
-        n_counted = len(self.scan.class_sizes) - 1
-        counts = (
-            device.empty((m, n_counted, columns.n_planes, n), np.int32),
+        arrays = (
+            *columns.arrays,
+            device.empty((m, self._n_counted, columns.n_planes, n), np.int32),
             device.empty((m, n), np.int64),
         )
-        arrays = (*columns.arrays, *counts)
         fields = device.put(np.array([*map(device.address, arrays), n], dtype=np.int64))
         kernel = self._kernel("count_classes", columns.n_planes, columns.n_planes)
         device.launch(kernel, (-(-n // device.threads), m), fields, target.fields)
-        return fields, arrays
+        return columns._replace(arrays=arrays, fields=fields)
+
+    @property
+    def _n_counted(self) -> int:
+        """The number of classes that are counted: the first is what they leave."""
+        return len(self.scan.class_sizes) - 1
 
     def _kernel(self, name: str, first: int, second: int) -> Kernel:
         """Return a kernel for columns of so many planes."""
-        n_classes = len(self.scan.class_sizes)
         shared = self.scan.weight.nbytes if self.scan.weight.nbytes <= DEFAULT_SHARED_BYTES else 0
         definitions = {
             "FIRST": first,
             "SECOND": second,
-            "CLASSES": n_classes,
-            "PERMUTATIONS": permutations_at_a_time(first * second * (n_classes - 1)),
+            "CLASSES": self._n_counted + 1,
+            "PERMUTATIONS": permutations_at_a_time(first * second * self._n_counted),
             "IN_SHARED": int(shared > 0),
         }
         named = tuple((name, str(value)) for name, value in definitions.items())
@@ -183,7 +228,7 @@ def permutations_at_a_time(n_counts: int) -> int:
     Examples
     --------
     >>> [permutations_at_a_time(n) for n in (1, 4, 9, 45)]
-    [16, 8, 4, 1]
+    [16, 4, 2, 1]
     """
     n = MULTIPLE
     while n > 1 and n * n_counts > MAX_COUNTS:

@@ -159,20 +159,14 @@ extern "C" __global__ void count_classes(const Columns *columns, const Target *t
     columns->information[m * n + i] = total;
 }
 
-// The largest interaction of columns with FIRST planes, `which`, and all columns with SECOND planes
-// before them: a thread for each of these, a block of the grid for each of those. That of column
-// `which[t]` is kept in row `row[t]` of `best`, of shape (n_rows, n_permutations).
-extern "C" __global__ void scan_pairs(
-    const Columns *columns, const Columns *others, const Target *target, const int *which, const int *row,
-    int64 *best
+// Compute the interaction of columns i and j in every permutation: `visit` has its number, the
+// interaction, and the counts in the planes of both columns.
+template <typename Visit>
+__device__ __forceinline__ void visit_pair(
+    const Columns *columns, int64 i, const Columns *others, int64 j, const Target *target,
+    const int64 *weight, Visit visit
 ) {
-    const int64 *weight = read_weight(target);
-    const int64 i = which[blockIdx.x], n = columns->n, n_others = others->n, n_words = target->n_words;
-    const int64 wanted = (int64)blockIdx.y * blockDim.x + threadIdx.x;
-    const int64 j = wanted < n_others ? wanted : n_others - 1;
-    const bool is_pair = wanted < n_others && others->place[j] < columns->place[i] &&
-                         others->owner[j] != columns->owner[i];
-    if (!__any_sync(ALL_LANES, is_pair)) return;
+    const int64 n = columns->n, n_others = others->n, n_words = target->n_words;
     const uint32 *bits = columns->bits + i, *other_bits = others->bits + j;
     const auto first = [=](int a, int word) { return bits[(a * n_words + word) * n]; };
     const auto second = [=](int b, int word) { return other_bits[(b * n_words + word) * n_others]; };
@@ -228,8 +222,129 @@ extern "C" __global__ void scan_pairs(
 #pragma unroll
                     for (int b = 0; b <= SECOND; ++b) rest[a][b] -= cells[a][b];
             }
-            total += sum_weight(rest, weight);
-            keep_largest(is_pair ? total : LOWEST, best + row[blockIdx.x] * target->n_permutations + m);
+            visit(m, total + sum_weight(rest, weight), count[t]);
         }
     }
 }
+
+// The largest interaction of columns with FIRST planes, `which`, and all columns with SECOND planes
+// before them: a thread for each of these, a column of blocks for each of those. That of column
+// `which[t]` is kept in row `row[t]` of `best`, of shape (n_rows, n_permutations).
+extern "C" __global__ void scan_pairs(
+    const Columns *columns, const Columns *others, const Target *target, const int *which, const int *row,
+    int64 *best
+) {
+    const int64 i = which[blockIdx.x], begin = (int64)blockIdx.y * blockDim.x, wanted = begin + threadIdx.x;
+    if (others->place[begin] >= columns->place[i]) return;
+    const int64 *weight = read_weight(target);
+    const int64 j = wanted < others->n ? wanted : others->n - 1;
+    const bool is_pair = wanted < others->n && others->place[j] < columns->place[i] &&
+                         others->owner[j] != columns->owner[i];
+    if (!__any_sync(ALL_LANES, is_pair)) return;
+    int64 *mine = best + row[blockIdx.x] * target->n_permutations;
+    visit_pair(columns, i, others, j, target, weight, [=](int64 m, int64 total, const auto &count) {
+        keep_largest(is_pair ? total : LOWEST, mine + m);
+    });
+}
+
+#if FIRST == 1 && SECOND == 1
+
+struct Pairs {           // all pairs of binary columns: those of column i begin at i (i - 1) / 2
+    int *size;           // (n,): samples in the planes of both columns
+    int *common;         // (n_permutations, COUNTED, n): of each class
+    int64 *information;  // (n_permutations, n): n ln n over (pair, y) less n ln n over the pair
+    int64 n;
+};
+
+// Fill the counts of pairs, with a block for some of those of a column.
+extern "C" __global__ void count_pairs(const Columns *columns, const Target *target, const Pairs *pairs) {
+    const int64 i = blockIdx.x, j = (int64)blockIdx.y * blockDim.x + threadIdx.x, n = columns->n;
+    if (j >= i) return;
+    const int64 pair = i * (i - 1) / 2 + j;
+    int size = 0;
+    for (int64 word = 0; word < target->n_words; ++word)
+        size += __popc(columns->bits[word * n + i] & columns->bits[word * n + j]);
+    pairs->size[pair] = size;
+    const auto keep = [=](int64 m, int64 total, const auto &count) {
+        const int64 *information = columns->information + m * n;
+        pairs->information[m * pairs->n + pair] = total - target->constant + information[i] + information[j];
+#pragma unroll
+        for (int k = 0; k < COUNTED; ++k) pairs->common[(m * COUNTED + k) * pairs->n + pair] = count[k][0][0];
+    };
+    visit_pair(columns, i, columns, j, target, target->weight, keep);
+}
+
+// The cells of three binary columns, from the counts in the planes of all, of two, and of one.
+struct Cells {
+    int inside[2][2], outside[2][2];  // of the plane of column i
+
+    __device__ __forceinline__ Cells(int all, int ij, int ih, int jh, int i, int j, int h, int n)
+        : inside{{all, ij}, {ih, i}}, outside{{jh - all, j - ij}, {h - ih, n - i}} {
+        complete<1, 1>(inside);
+        complete<1, 1>(outside);
+    }
+
+    __device__ __forceinline__ void subtract(const Cells &other) {
+#pragma unroll
+        for (int t = 0; t < 4; ++t) {
+            inside[t / 2][t % 2] -= other.inside[t / 2][t % 2];
+            outside[t / 2][t % 2] -= other.outside[t / 2][t % 2];
+        }
+    }
+
+    __device__ __forceinline__ int64 weigh(const int64 *weight) const {
+        return sum_weight(inside, weight) + sum_weight(outside, weight);
+    }
+};
+
+// The largest interaction of triples: a column of blocks for two columns, `last[t]` and `middle[t]`,
+// and a thread for each column before them. It is kept in row `row[t]` of `best`.
+extern "C" __global__ void scan_triples(
+    const Columns *columns, const Pairs *pairs, const Target *target, const int *last, const int *middle,
+    const int *row, int64 *best
+) {
+    const int64 i = last[blockIdx.x], j = middle[blockIdx.x], n = columns->n, n_pairs = pairs->n;
+    const int64 begin = (int64)blockIdx.y * blockDim.x, wanted = begin + threadIdx.x;
+    if (begin >= j) return;
+    const int64 h = wanted < j ? wanted : 0, *weight = read_weight(target);
+    const int *owner = columns->owner, *size = columns->size;
+    const bool is_triple = wanted < j && owner[i] != owner[j] && owner[h] != owner[i] && owner[h] != owner[j];
+    if (!__any_sync(ALL_LANES, is_triple)) return;
+    const int64 ij = i * (i - 1) / 2 + j, ih = i * (i - 1) / 2 + h, jh = j * (j - 1) / 2 + h;
+    const uint32 *bits = columns->bits;
+    const auto both = [=](int, int word) { return bits[word * n + i] & bits[word * n + j]; };
+    const auto third = [=](int, int word) { return bits[word * n + h]; };
+    int all = 0;
+    for (int word = 0; word < target->n_words; ++word) all += __popc(both(0, word) & third(0, word));
+    const Cells sizes(
+        all, pairs->size[ij], pairs->size[ih], pairs->size[jh], size[i], size[j], size[h],
+        (int)target->n_samples
+    );
+    const int64 constant = -target->constant - sizes.weigh(weight);
+    int64 *mine = best + row[blockIdx.x] * target->n_permutations;
+    for (int64 start = 0; start < target->n_permutations; start += PERMUTATIONS) {
+        int count[PERMUTATIONS][COUNTED][1][1];
+        count_cells<1, 1>(both, third, target, (int)start, count);
+#pragma unroll
+        for (int t = 0; t < PERMUTATIONS; ++t) {
+            const int64 m = start + t;
+            const int64 *of_pair = pairs->information + m * n_pairs, *of_one = columns->information + m * n;
+            int64 total = constant - of_pair[ij] - of_pair[ih] - of_pair[jh] + of_one[i] + of_one[j] + of_one[h];
+            Cells rest = sizes;
+#pragma unroll
+            for (int k = 0; k < COUNTED; ++k) {
+                const int *common = columns->common + (m * COUNTED + k) * n;
+                const int *in_pair = pairs->common + (m * COUNTED + k) * n_pairs;
+                const Cells cells(
+                    count[t][k][0][0], in_pair[ij], in_pair[ih], in_pair[jh], common[i], common[j], common[h],
+                    (int)target->size[k + 1]
+                );
+                total += cells.weigh(weight);
+                rest.subtract(cells);
+            }
+            keep_largest(is_triple ? total + rest.weigh(weight) : LOWEST, mine + m);
+        }
+    }
+}
+
+#endif
