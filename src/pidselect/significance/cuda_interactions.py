@@ -33,6 +33,9 @@ STEP = 3
 #: Counts that a thread has in registers at most, unless one permutation needs more.
 MAX_COUNTS = 24
 
+#: Registers of a thread for a triple and a class: four permutations at a time are fastest.
+TRIPLE_COUNTS = 6
+
 
 class Columns(NamedTuple):
     """Columns of as many planes on a device: the fields of `Columns` in the kernels."""
@@ -144,7 +147,7 @@ class CudaScan:
         middle = 1 + np.arange(len(last)) - begin
         if len(last):
             device.launch(
-                self._kernel("scan_triples", 1, 1),
+                self._kernel("scan_triples", 1, 1, TRIPLE_COUNTS),
                 (len(last), grid[1]),
                 *(columns.fields, fields, target.fields),
                 *(device.put(array.astype(np.int32)) for array in (last, middle, row)),
@@ -208,14 +211,14 @@ class CudaScan:
         """The number of classes that are counted: the first is what they leave."""
         return len(self.scan.class_sizes) - 1
 
-    def _kernel(self, name: str, first: int, second: int) -> Kernel:
-        """Return a kernel for columns of so many planes."""
+    def _kernel(self, name: str, first: int, second: int, n_counts: int | None = None) -> Kernel:
+        """Return a kernel for columns of so many planes, by default with a count for each pair."""
         shared = self.scan.weight.nbytes if self.scan.weight.nbytes <= DEFAULT_SHARED_BYTES else 0
         definitions = {
             "FIRST": first,
             "SECOND": second,
             "CLASSES": self._n_counted + 1,
-            "PERMUTATIONS": permutations_at_a_time(first * second * self._n_counted),
+            "PERMUTATIONS": permutations_at_a_time((n_counts or first * second) * self._n_counted),
             "IN_SHARED": int(shared > 0),
         }
         named = tuple((name, str(value)) for name, value in definitions.items())
