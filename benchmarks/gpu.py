@@ -1,4 +1,4 @@
-"""How fast on a GPU: the same values as on the CPU, the time of an estimate, and Appendix C."""
+"""How fast on a GPU: values as on the CPU, times of an estimate and of all pairs, Appendix C."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from json import dumps
+from math import comb
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,10 @@ from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
 from pidselect.significance import permutations
 from pidselect.significance.cuda import CudaPermutations
+from pidselect.significance.cuda_interactions import CudaScan
+from pidselect.significance.interactions import InteractionScan
 
-PARTS = ("draws", "correct", "estimates", "step", "appendix")
+PARTS = ("draws", "correct", "estimates", "step", "interactions", "appendix")
 SIZES, N_GIVEN = (10_000, 50_000), (0, 1, 2, 3, 6, 10)
 N_DRAWS, N_DRAWS_CPU, N_CANDIDATES = 201, 32, 5
 FloatArray = NDArray[np.float64]
@@ -198,6 +201,46 @@ def step(n_samples: int, n_jobs: int) -> list[dict[str, Any]]:
     return results
 
 
+def interactions() -> list[dict[str, Any]]:
+    """Time the scan of all pairs, and of all triples, beside one block on the CPU."""
+    results = []
+    cases = (("genotypes", 2000, 10_000, False), ("continuous", 1000, 2048, False))
+    for kind, n, n_columns, with_triples in (*cases, ("binary", 1000, 500, True)):
+        rng = np.random.default_rng(0)
+        if kind == "continuous":
+            X = rng.standard_normal((n, n_columns))
+        else:
+            X = rng.binomial(2 if kind == "genotypes" else 1, 0.4, (n, n_columns)).astype(float)
+        feature_type = "continuous" if kind == "continuous" else "nominal"
+        features = [
+            Block((Column(f"x{i}", feature_type, column.copy()),)) for i, column in enumerate(X.T)
+        ]
+        target = Block((Column("y", "nominal", rng.integers(0, 2, n).astype(float)),))
+        found = scan_times(InteractionScan.of(features, target, None, with_triples))
+        results.append({"columns": f"{n_columns} {kind}", "n": n, "triples": with_triples, **found})
+        print("interactions", results[-1], flush=True)
+    return results
+
+
+def scan_times(scan: InteractionScan) -> dict[str, Any]:
+    """Time a whole scan on the GPU, and the tables of its last block on one core of the CPU."""
+    there, blocks, last = CudaScan(cuda(), scan), range(len(scan.blocks)), [len(scan.blocks) - 1]
+    rows = CudaPermutations(cuda(), len(scan.classes))((0,), range(N_DRAWS))
+    values = there.largest_values(blocks, rows)  # compiles
+    seconds = best_of(lambda: there.largest_values(blocks, rows))
+    expected = scan.largest_values(last, rows.on_cpu)  # compiles
+    cpu_seconds = best_of(lambda: scan.largest_values(last, rows.on_cpu[:N_DRAWS_CPU]))
+    place, columns = scan.blocks[-1]
+    n_tables = sum(comb(i, scan.tables[place].order - 1) for i in columns)
+    return {
+        "tables": scan.n_tables,
+        "equal": bool((values[last] == expected).all()),
+        "gpu s": seconds,
+        "gpu ns": 1e9 * seconds / scan.n_tables / N_DRAWS,
+        "cpu ns, last block": 1e9 * cpu_seconds / n_tables / N_DRAWS_CPU,
+    }
+
+
 def appendix(n_samples: int, **settings: Any) -> dict[str, Any]:
     """Select 10 of 50 features of a linear regression, as in the paper's Appendix C."""
     X, y, weights = make_regression(
@@ -276,6 +319,7 @@ def main() -> None:
         "correct": correct,
         "estimates": estimates,
         "step": partial(step, n, chosen.jobs),
+        "interactions": interactions,
         "appendix": partial(appendix, n, device="cuda", n_permutations=int(chosen.n_permutations)),
     }
     for part in chosen.parts:

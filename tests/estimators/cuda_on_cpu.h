@@ -121,6 +121,13 @@ static T atomicAdd(T *where, T value) {
     return before;
 }
 
+template <typename T>
+static T atomicMax(T *where, T value) {
+    const T before = *where;
+    if (value > before) *where = value;
+    return before;
+}
+
 static void run_thread() {
     const int me = threadIdx.x;
     (*body)();

@@ -25,6 +25,16 @@ ARGUMENTS = {
         *("const INDEX *", "int", "int", "const int *", "const double *", "const int *"),
         "const Candidate *",
     ),
+    "count_classes": ("const Columns *", "const Target *"),
+    "scan_pairs": (
+        *("const Columns *", "const Columns *", "const Target *"),
+        *("const int *", "const int *", "int64 *"),
+    ),
+    "count_pairs": ("const Columns *", "const Target *", "const Pairs *"),
+    "scan_triples": (
+        *("const Columns *", "const Pairs *", "const Target *"),
+        *("const int *", "const int *", "const int *", "int64 *"),
+    ),
     "score_columns": ("const TargetSpaces *", "const Candidate *", "int", "uint64 *"),
 }
 
@@ -88,7 +98,7 @@ class CpuDevice:
         getattr(self.library(kernel), f"run_{kernel.name}")(sizes, pointers)
 
     def library(self, kernel: Kernel) -> Any:
-        key = kernel.sources, kernel.definitions
+        key = kernel.name, kernel.sources, kernel.definitions
         if key not in self.libraries:
             number = len(self.libraries)
             code, library = (self.folder / f"kernels_{number}{end}" for end in (".cpp", ".so"))
@@ -96,13 +106,9 @@ class CpuDevice:
             kernels = read_sources(kernel.sources).replace(
                 "extern __shared__ double memory[];", "double *memory = dynamic_shared;"
             )
-            scoring = any(name == "NEIGHBOURS" for name, _ in kernel.definitions)
-            names = [
-                name
-                for name in ARGUMENTS
-                if f" {name}(" in kernels and (scoring or name != "score_columns")
-            ]
-            code.write_text("\n".join([shim, kernels, *map(entry, names)]), encoding="utf-8")
+            # A kernel may be compiled for some definitions only.
+            text = "\n".join([shim, kernels, entry(kernel.name)])
+            code.write_text(text, encoding="utf-8")
             options = [f"-D{name}={value}" for name, value in kernel.definitions]
             flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w", "-DMIN_SCAN=16"]
             assert COMPILER is not None

@@ -21,8 +21,10 @@ from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
 from pidselect.selection import executor
 from pidselect.selection import validation as checks
-from pidselect.significance import permutations
+from pidselect.significance import cuda_interactions, interactions, permutations
 from pidselect.significance.cuda import CudaPermutations
+from pidselect.significance.cuda_interactions import CudaScan
+from pidselect.significance.interactions import InteractionScan
 
 MEMORY = 2**28
 
@@ -236,6 +238,72 @@ def test_same_selection(device, monkeypatch, how):
     assert sorted(there.selected_) == [0, 1]
 
 
+# ------------------------------------------------------------------ interactions
+
+
+def interaction_scan(n_samples, n_levels, n_classes, *, with_triples=True, seed=0):
+    """Return a scan of columns of so many levels, the first two of them one feature."""
+    rng = np.random.default_rng(seed)
+    columns = [block(rng.integers(0, n, n_samples), "nominal") for n in n_levels]
+    target = block(rng.integers(0, n_classes, n_samples), "nominal")
+    return InteractionScan.of([columns[0] + columns[1], *columns[2:]], target, None, with_triples)
+
+
+def check_same_interactions(device, scan, blocks=None, n_rows=19):
+    n_samples = len(scan.classes)
+    rows = CudaPermutations(device, n_samples)((3,), range(n_rows))
+    blocks = range(len(scan.blocks)) if blocks is None else blocks
+    expected = scan.largest_values(blocks, rows.on_cpu)
+    np.testing.assert_array_equal(CudaScan(device, scan).largest_values(blocks, rows), expected)
+
+
+@pytest.mark.parametrize("block_size", [20, 2**18])
+@pytest.mark.parametrize(
+    ("n_samples", "n_levels", "n_classes"),
+    [
+        (70, (2, 3, 4, 2, 3, 4, 2, 3), 2),
+        (70, (3,) * 70, 2),  # more columns than threads of a block
+        (150, (4, 2, 4, 2), 3),
+        (64, (2, 2, 3, 3), 6),
+        (33, (2, 2), 2),  # one feature
+    ],
+)
+def test_same_interactions_as_on_the_cpu(
+    device, n_samples, n_levels, n_classes, block_size, monkeypatch
+):
+    monkeypatch.setattr(interactions, "BLOCK_SIZE", block_size)
+    with_triples = len(n_levels) < 20
+    scan = interaction_scan(n_samples, n_levels, n_classes, with_triples=with_triples)
+    check_same_interactions(device, scan)
+    assert {"count_classes", "scan_pairs"} <= set(device.launched)
+    assert ("scan_triples" in device.launched) == (with_triples and len(n_levels) > 2)
+
+
+def test_interactions_in_chunks(device, monkeypatch):
+    """Permutations a few at a time, n ln n in global memory, and blocks in any order."""
+    monkeypatch.setattr(interactions, "BLOCK_SIZE", 5)
+    monkeypatch.setattr(cuda_interactions, "CHUNK", 16)
+    monkeypatch.setattr(cuda_interactions, "PAIR_BYTES", 1)
+    monkeypatch.setattr(cuda_interactions, "DEFAULT_SHARED_BYTES", 0)
+    scan = interaction_scan(70, (2, 3, 2, 3, 2, 3), 2)
+    check_same_interactions(device, scan, blocks=[len(scan.blocks) - 1, 3, 0], n_rows=33)
+    assert device.launched.count("scan_triples") == 3
+
+
+@pytest.mark.parametrize("lookahead", [2, 3])
+def test_same_selection_with_lookahead(device, monkeypatch, lookahead):
+    for module in (executor, checks):
+        monkeypatch.setattr(module, "cuda", lambda: device)
+    X = np.random.default_rng(3).integers(0, 2, (90, 4))
+    y = X[:, :lookahead].sum(axis=1) % 2
+    how = {"lookahead": lookahead, "random_state": 0}
+    on_cpu = PIDSelector(**how).fit(X, y)
+    there = PIDSelector(device="cuda", **how).fit(X, y)
+    assert "scan_pairs" in device.launched
+    assert there.selection_.to_dict() == on_cpu.selection_.to_dict()
+    assert there.selected_.tolist() == list(range(lookahead))
+
+
 # ------------------------------------------------------------------ no GPU
 
 
@@ -287,3 +355,9 @@ def test_on_a_gpu(gpu, estimator, n_given):
 def test_permutations_on_a_gpu(gpu, n_samples):
     rows = CudaPermutations(gpu, n_samples)((4, 2), range(1, 41))
     np.testing.assert_array_equal(rows.on_cpu, permutations((4, 2), range(1, 41), n_samples))
+
+
+@pytest.mark.parametrize("n_samples", [300, 5000])  # n ln n in shared memory, and in global
+def test_interactions_on_a_gpu(gpu, n_samples):
+    for n_classes in (2, 3, 6):
+        check_same_interactions(gpu, interaction_scan(n_samples, (2, 3, 4) * 20, n_classes))

@@ -33,6 +33,8 @@ from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
+from pidselect.significance.cuda_interactions import CudaScan
+from pidselect.significance.interactions import InteractionScan, Scanner
 from pidselect.significance.regression import RecentRegressions, Regression
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
@@ -147,6 +149,10 @@ class CPU:
         """Bind a surrogate scheme to a conditioning set."""
         return bind_scheme(scheme, given, n_samples, groups)
 
+    def scanner(self, scan: InteractionScan) -> Scanner:
+        """Return what scans pairs and triples."""
+        return scan
+
 
 class CUDA(CPU):
     """The GPU; an estimator or a scheme without a kernel is bound on the CPU."""
@@ -166,6 +172,10 @@ class CUDA(CPU):
         if scheme == "global" and groups is None:
             return CudaPermutations(cuda(), n_samples)
         return super().sampler(scheme, given, n_samples, groups)
+
+    def scanner(self, scan: InteractionScan) -> Scanner:
+        """Return what scans pairs and triples."""
+        return CudaScan(cuda(), scan)
 
 
 #: Devices by name.

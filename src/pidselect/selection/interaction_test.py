@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from pidselect.significance import (
     is_significant,
     p_values,
 )
-from pidselect.significance.interactions import InteractionScan, Triples
+from pidselect.significance.interactions import InteractionScan, Scanner, Triples
 from pidselect.significance.permutation_test import fixed_decision
 from pidselect.significance.sequential import (
     Decision,
@@ -53,9 +53,15 @@ class ScanJob(ScoringJob):
     """The scan of all tuples in permutations of one surrogate scheme, block by block."""
 
     scan: InteractionScan
+    scanner: Scanner  # of the device
     sampler: PermutationSampler
     stream_key: tuple[int, ...]
-    split_by: ClassVar[Literal["candidate"]] = "candidate"
+    is_cpu: bool
+
+    @property
+    def split_by(self) -> Literal["any", "candidate"]:
+        """A block is a task of the CPU; a GPU has several at a time."""
+        return "candidate" if self.is_cpu else "any"
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -70,7 +76,7 @@ class ScanJob(ScoringJob):
     def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
         """Return the largest interaction of each family in some blocks."""
         rows = self.sampler(self.stream_key, permutations)
-        return np.stack([self.scan.largest(place, rows)[0] for place in places])[np.newaxis]
+        return self.scanner.largest_values(places, rows)[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +178,11 @@ def run_interaction_test(
     n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
     n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
     executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
+    scanner, is_cpu = executor.device.scanner(scan), executor.device.is_cpu
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
     for sampler in samplers:
-        job = ScanJob(scan, sampler, (context.seed, *stream_key))
+        job = ScanJob(scan, scanner, sampler, (context.seed, *stream_key), is_cpu)
         largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
         found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import comb
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -359,16 +359,26 @@ class InteractionScan:
         owner = tables.planes.owner
         return values, np.where(tuples < 0, -1, owner[np.maximum(tuples, 0)])
 
+    def largest_values(self, blocks: Sequence[int], rows: NDArray[np.int32]) -> FloatArray:
+        """Return the largest G in several blocks, (n_blocks, n_families, n_permutations)."""
+        return np.stack([self.largest(block, rows)[0] for block in blocks])
+
+    def permuted_planes(self, rows: NDArray[np.int32], multiple: int) -> NDArray[np.uint64]:
+        """Return permutations of the target as bits, (n_permutations, n_classes - 1, n_words).
+
+        The first class is left out; the last permutation is repeated up to a multiple of a number.
+        """
+        permuted = np.empty((len(rows), len(self.classes)), dtype=np.int64)
+        for target, row in zip(permuted, rows, strict=True):
+            target[row] = self.classes
+        bits = [pack(permuted == k) for k in range(1, len(self.class_sizes))]
+        return np.pad(np.stack(bits, axis=1), ((0, -len(rows) % multiple), (0, 0), (0, 0)), "edge")
+
     def _permuted(self, planes: Planes, rows: NDArray[np.int32]) -> TargetPlanes:
         """Return permutations of the target, the last one repeated up to LANES."""
-        n_classes, n_samples = len(self.class_sizes), len(self.classes)
-        permuted = np.empty((LANES, n_samples), dtype=np.int64)
-        for lane, row in enumerate(rows):
-            permuted[lane, row] = self.classes
-        permuted[len(rows) :] = permuted[len(rows) - 1]
-        bits = [pack(permuted == k).T for k in range(1, n_classes)]
+        n_classes = len(self.class_sizes)
         target = TargetPlanes(
-            np.ascontiguousarray(np.stack(bits)),
+            np.ascontiguousarray(self.permuted_planes(rows, LANES).transpose(1, 2, 0)),
             self.class_sizes,
             np.empty((len(planes.size), n_classes, LANES), dtype=np.int64),
             np.empty((len(planes.owner), LANES), dtype=np.int64),
@@ -386,6 +396,13 @@ class InteractionScan:
     def statistic(self, largest: FloatArray) -> FloatArray:
         """Return the statistic of permutations, from (n_blocks, n_families, n_permutations)."""
         return np.asarray(self.quantiles(largest.max(axis=0).T).max(axis=-1))
+
+
+class Scanner(Protocol):
+    """Computes the largest interactions on some device."""
+
+    def largest_values(self, blocks: Sequence[int], rows: Any) -> FloatArray:
+        """Return the largest G in several blocks, (n_blocks, n_families, n_permutations)."""
 
 
 def _usable(columns: Sequence[tuple[int, IntArray]]) -> tuple[list[IntArray], list[int]]:
