@@ -39,10 +39,15 @@ PAPER: dict[str, Any] = {
     "surrogates": "global",
     "shared_permutations": False,
     "backward": "minimum",
+    "lookahead": 1,
 }
 
-#: The defaults when the runs were made: without regressions on the conditioning set.
-EARLIER: dict[str, Any] = {"surrogates": ("global", "local"), "backward": "minimum"}
+#: The defaults when the runs were made: without look-ahead or regressions on the conditioning set.
+EARLIER: dict[str, Any] = {
+    "surrogates": ("global", "local"),
+    "backward": "minimum",
+    "lookahead": 1,
+}
 
 #: Settings of `PIDSelector` by the names that runs use.
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -372,7 +372,7 @@ def test_numbers_are_ranked_within_levels_of_a_discrete_s():
         rng = np.random.default_rng(seed)
         s = rng.integers(0, 4, 240)
         X = rng.integers(0, 2, (240, 5)) | (rng.random((240, 5)) < s[:, np.newaxis] / 6)
-        y = 5 * s + (1 + s) * (rng.normal(size=240) + strength * (X[:, 0] ^ X[:, 1]))
+        y = 30 * s + (1 + s) * (rng.normal(size=240) + strength * (X[:, 0] ^ X[:, 1]))
         schemes = ("global", "residual")
         context = context_for(
             y, BY_DISTANCES, feature_type="continuous", surrogates=schemes, **SETTINGS
