@@ -216,7 +216,9 @@ def interactions() -> list[dict[str, Any]]:
             Block((Column(f"x{i}", feature_type, column.copy()),)) for i, column in enumerate(X.T)
         ]
         target = Block((Column("y", "nominal", rng.integers(0, 2, n).astype(float)),))
-        found = scan_times(InteractionScan.of(features, target, None, with_triples))
+        found = scan_times(
+            InteractionScan.of(features, target, None, "all" if with_triples else "none")
+        )
         results.append({"columns": f"{n_columns} {kind}", "n": n, "triples": with_triples, **found})
         print("interactions", results[-1], flush=True)
     return results

@@ -52,7 +52,7 @@ def make_scan(sort: Sort, n_columns: int, seed: int) -> InteractionScan:
         for place, column in enumerate(values)
     ]
     classes = Column("y", "nominal", rng.permutation(np.arange(sort.n_samples) % 2).astype(float))
-    return InteractionScan.of(blocks, Block((classes,)), None, True)
+    return InteractionScan.of(blocks, Block((classes,)), None, "all")
 
 
 def time_tables(sort: Sort, order: int, options: Any) -> Row:

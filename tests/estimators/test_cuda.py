@@ -241,12 +241,12 @@ def test_same_selection(device, monkeypatch, how):
 # ------------------------------------------------------------------ interactions
 
 
-def interaction_scan(n_samples, n_levels, n_classes, *, with_triples=True, seed=0):
+def interaction_scan(n_samples, n_levels, n_classes, *, triples="all", seed=0):
     """Return a scan of columns of so many levels, the first two of them one feature."""
     rng = np.random.default_rng(seed)
     columns = [block(rng.integers(0, n, n_samples), "nominal") for n in n_levels]
     target = block(rng.integers(0, n_classes, n_samples), "nominal")
-    return InteractionScan.of([columns[0] + columns[1], *columns[2:]], target, None, with_triples)
+    return InteractionScan.of([columns[0] + columns[1], *columns[2:]], target, None, triples)
 
 
 def check_same_interactions(device, scan, blocks=None, n_rows=19):
@@ -265,18 +265,24 @@ def check_same_interactions(device, scan, blocks=None, n_rows=19):
         (70, (3,) * 70, 2),  # more columns than threads of a block
         (150, (4, 2, 4, 2), 3),
         (64, (2, 2, 3, 3), 6),
-        (33, (2, 2), 2),  # one feature
+        (33, (2, 2, 2), 2),  # two features
     ],
 )
 def test_same_interactions_as_on_the_cpu(
     device, n_samples, n_levels, n_classes, block_size, monkeypatch
 ):
     monkeypatch.setattr(interactions, "BLOCK_SIZE", block_size)
-    with_triples = len(n_levels) < 20
-    scan = interaction_scan(n_samples, n_levels, n_classes, with_triples=with_triples)
+    triples = "all" if len(n_levels) < 20 else "none"
+    scan = interaction_scan(n_samples, n_levels, n_classes, triples=triples)
     check_same_interactions(device, scan)
     assert {"count_classes", "scan_pairs"} <= set(device.launched)
-    assert ("scan_triples" in device.launched) == (with_triples and len(n_levels) > 2)
+    assert ("scan_triples" in device.launched) == (triples == "all" and len(n_levels) > 3)
+
+
+def test_grown_triples_are_searched_on_the_cpu(device):
+    scan = interaction_scan(100, (2, 3, 4, 2, 2), 2, triples="grown")
+    check_same_interactions(device, scan)
+    assert "scan_triples" not in device.launched
 
 
 def test_interactions_in_chunks(device, monkeypatch):

@@ -34,7 +34,7 @@ def scan_step(context, X, given=(), feature_type="ordinal", order=2):
     """Return the step of the scan of all columns of X given features."""
     candidates = features_of(X, feature_type)
     key = (LOOKAHEAD, len(given))
-    result = run_interaction_test(context, given, candidates, key, order == 3)
+    result = run_interaction_test(context, given, candidates, key, "all" if order == 3 else "none")
     names = " & ".join(candidates[place].name for place in result.found)
     return result.to_step(context, names, tuple(feature.name for feature in given))
 
@@ -117,7 +117,7 @@ def test_batches_do_not_show(monkeypatch, n_permutations):
     for seed in range(12):
         X, y = wrong_parity(2, seed, share=0.3)
         context = context_for(y, alpha=0.05, n_permutations=n_permutations)
-        arguments = (context, (), features_of(X), (LOOKAHEAD, 0), False)
+        arguments = (context, (), features_of(X), (LOOKAHEAD, 0), "none")
         early = run_interaction_test(*arguments)
         with monkeypatch.context() as patched:
             patched.setattr(interaction_test, "FIRST_BATCH", 100)
@@ -140,7 +140,7 @@ def test_a_sequential_test_ends_once_it_is_decided():
     for seed in range(8):
         X, y = wrong_parity(2, seed, share=0.3)
         context = context_for(y, alpha=0.05, n_permutations=None)
-        result = run_interaction_test(context, (), features_of(X), (LOOKAHEAD, 0), False)
+        result = run_interaction_test(context, (), features_of(X), (LOOKAHEAD, 0), "none")
         (null,) = result.null
         assert decision(result.observed, null, 0.05) != "open"
         assert len(null) <= 1000
@@ -158,7 +158,7 @@ def test_a_scheme_that_does_not_reject_ends_the_test():
     y = rng.normal(size=100)
     schemes = ("global", "local")
     context = context_for(y, BY_RANKS, feature_type="continuous", surrogates=schemes, **SETTINGS)
-    arguments = (features_of(X, "continuous"), (LOOKAHEAD, 1), False)
+    arguments = (features_of(X, "continuous"), (LOOKAHEAD, 1), "none")
     assert len(run_interaction_test(context, s, *arguments).null) == 1
     sign = np.sign(X[:, 0] * X[:, 1])
     strong = context_for(sign, BY_DISTANCES, surrogates=schemes, **SETTINGS)
@@ -202,7 +202,7 @@ def test_the_seed_decides():
 def test_a_result_is_restored():
     X, y = wrong_parity(2, 3)
     context = context_for(y, **SETTINGS)
-    result = run_interaction_test(context, (), features_of(X), (LOOKAHEAD, 0), False)
+    result = run_interaction_test(context, (), features_of(X), (LOOKAHEAD, 0), "none")
     saved = json.loads(json.dumps(result.to_saved()))
     restored = InteractionTestResult.from_saved(5, ("global",), saved)
     names = context, "pair", ("x9",)
