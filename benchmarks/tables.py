@@ -163,26 +163,16 @@ def shares(records: Records, experiment: str, comparison: str, digits: int = 1) 
 
 def calibration(records: Records) -> str:
     """How often anything is selected where nothing is relevant."""
-    rows = []
-    pairs = zip(
-        records.of("calibration")["tables"],
-        records.of("calibration-lookahead2")["tables"],
-        strict=True,
-    )
-    for alone, ahead in pairs:
-        row = [alone["table"].replace("_", " "), f"{alone['runs']:,}"]
-        for one in (alone, ahead):
-            row += [str(one["alarms"]), f"{one['low']:.1f} to {one['high']:.1f} %"]
-        rows.append(row)
-    header = [
-        "columns",
-        "runs",
-        "false positives",
-        "95 % interval",
-        "with `lookahead=2`",
-        "95 % interval",
+    rows = [
+        [
+            one["table"].replace("_", " "),
+            f"{one['runs']:,}",
+            str(one["alarms"]),
+            f"{one['low']:.1f} to {one['high']:.1f} %",
+        ]
+        for one in records.of("calibration")["tables"]
     ]
-    return markdown(header, rows)
+    return markdown(["columns", "runs", "false positives", "95 % interval"], rows)
 
 
 def conditional_nulls(records: Records) -> str:

@@ -46,9 +46,9 @@ Pairs = list[tuple[Feature, tuple[Feature, ...]]]
 #: The part of alpha of single candidates, if there are other tests at a step; those share the rest.
 SINGLE_SHARE = 0.8
 
-#: Operations on words up to which `lookahead="auto"` searches pairs, and triples: about 15 and 3
-#: seconds of a processor if a pair is found, and a tenth of that if there is none.
-MAX_OPERATIONS, MAX_TRIPLE_OPERATIONS = 3e11, 5e10
+#: Operations on words up to which `lookahead="auto"` searches pairs, and triples: about 20 and 5
+#: seconds of a processor if a tuple is found, and a tenth of that if there is none.
+MAX_OPERATIONS, MAX_TRIPLE_OPERATIONS = 3e11, 8e10
 
 #: Operations up to which `lookahead=3` searches all triples, about ten minutes of a processor.
 MAX_REQUESTED_OPERATIONS = 1e13

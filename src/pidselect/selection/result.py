@@ -126,7 +126,8 @@ class Step:
         named in `estimators`; at most the entropy of a discrete target.
     scores : tuple of float
         The test statistic of each candidate: bits or, for a portfolio of estimators, standard
-        deviations above the mean of the candidate's own surrogates.
+        deviations above the mean of the candidate's own surrogates. Of look-ahead, the interaction
+        of the strongest tuple as a standard normal quantile.
     unit : {"bit", "sd"}
         Of the scores and of the critical value.
     estimators : tuple of str

@@ -38,7 +38,7 @@ DIAMOND: dict[str, Any] = {"marker": "D", "mew": 1.3, "linestyle": "none", "colo
 
 UNITS = {
     "bit": "conditional mutual information, bit",
-    "sd": "conditional mutual information,\nstandard deviations above the null mean",
+    "sd": "score,\nstandard deviations above the null mean",
 }
 
 
