@@ -6,7 +6,7 @@ order of the sum, nor on the device.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,11 @@ from pidselect.estimators.knn.simd import (
     popcount,
     subtract_row,
 )
+from pidselect.estimators.knn.spaces import INNER, JIT
 from pidselect.jit import njit
 
 #: Levels of a column at most.
 MAX_LEVELS = 4
-
-#: Options of the compiler.
-KERNEL: dict[str, Any] = {"cache": True, "nogil": True}
 
 
 #: Sets of samples, 64 to a word.
@@ -54,10 +52,10 @@ class TargetPlanes(NamedTuple):
     information: IntArray  # (n_columns, LANES): n ln n over (x, y) less n ln n over x
 
 
-@njit(**KERNEL)
+@njit(**JIT)
 def count_classes(planes: Planes, target: TargetPlanes, weight: IntArray) -> None:
     """Fill ``target.common`` and ``target.information``."""
-    n_classes, n_samples = target.size.size, target.size.sum()
+    n_classes, n_samples = target.size.size, weight.size - 1
     rest = np.empty((n_classes, LANES), dtype=np.int64)
     for column in range(planes.first.size - 1):
         begin, end = planes.first[column], planes.first[column + 1]
@@ -79,7 +77,7 @@ def count_classes(planes: Planes, target: TargetPlanes, weight: IntArray) -> Non
         subtract_row(target.information, column, rest, 0)
 
 
-@njit(**KERNEL)
+@njit(**JIT)
 def scan_pairs(
     planes: Planes,
     target: TargetPlanes,
@@ -94,7 +92,7 @@ def scan_pairs(
     ``best[f]`` is that of the pairs of n and m levels with (n - 1)(m - 1) = f, and ``which[f]`` are
     their columns, both in every lane.
     """
-    n_classes, n_samples = target.size.size, target.size.sum()
+    n_classes, n_samples = target.size.size, weight.size - 1
     constant = _negative_entropy(target, weight)
     cells = np.empty((MAX_LEVELS**2 * n_classes, LANES), dtype=np.int64)
     total = np.empty((1, LANES), dtype=np.int64)
@@ -157,7 +155,7 @@ class PairCounts(NamedTuple):
     information: IntArray  # (n_pairs, LANES): n ln n over (pair, y) less n ln n over the pair
 
 
-@njit(**KERNEL)
+@njit(**JIT)
 def count_pairs(
     planes: Planes, target: TargetPlanes, weight: IntArray, n_columns: int, pairs: PairCounts
 ) -> None:
@@ -173,7 +171,7 @@ def count_pairs(
             )
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def _count_pair(
     planes: Planes,
     target: TargetPlanes,
@@ -186,7 +184,7 @@ def _count_pair(
     information: IntArray,
 ) -> int:
     """Fill the counts of a pair of binary columns and its information; return its size."""
-    n_classes, n_samples = target.size.size, target.size.sum()
+    n_classes, n_samples = target.size.size, weight.size - 1
     n = intersect(planes.bits[i], planes.bits[j], mask)
     count_cell(common, 0, n, mask, target)
     for k in range(n_classes):
@@ -201,7 +199,7 @@ def _count_pair(
     return n
 
 
-@njit(**KERNEL)
+@njit(**JIT)
 def scan_triples(
     planes: Planes,
     target: TargetPlanes,
@@ -216,11 +214,12 @@ def scan_triples(
 
     It is ``best[1]``, as all have one degree of freedom for two classes.
     """
-    n_classes, n_samples = target.size.size, target.size.sum()
+    n_classes, n_samples = target.size.size, weight.size - 1
     constant = _negative_entropy(target, weight)
     cells = np.empty((8 * n_classes, LANES), dtype=np.int64)
     total = np.empty((1, LANES), dtype=np.int64)
-    both, mask = np.empty((2, planes.bits.shape[1]), dtype=np.uint64)
+    both = np.empty(planes.bits.shape[1], dtype=np.uint64)
+    mask = np.empty(planes.bits.shape[1], dtype=np.uint64)
     for i in range(begin, end):
         for j in range(i):
             if planes.owner[i] == planes.owner[j]:
@@ -262,7 +261,7 @@ def scan_triples(
                     _keep_largest(total[0], best[1], which[1], i, j, m)
 
 
-@njit(**KERNEL)
+@njit(**JIT)
 def find_partners(
     planes: Planes, target: TargetPlanes, weight: IntArray, best: IntArray, partner: IntArray
 ) -> None:
@@ -287,7 +286,7 @@ def find_partners(
                             partner[column, lane] = other
 
 
-@njit(**KERNEL)
+@njit(**JIT)
 def grow_pairs(
     planes: Planes,
     target: TargetPlanes,
@@ -301,10 +300,10 @@ def grow_pairs(
 
     `by_lane` are the target's planes, (LANES, n_classes - 1, n_words).
     """
-    n_columns, n_classes, n_samples = planes.owner.size, target.size.size, target.size.sum()
+    n_columns, n_classes, n_samples = planes.owner.size, target.size.size, weight.size - 1
     both = np.empty(planes.bits.shape[1], dtype=np.uint64)
     every = np.full(both.size, np.uint64(2**64 - 1), dtype=np.uint64)
-    sizes, counts = np.empty((2, 8), dtype=np.int64)
+    sizes, counts = np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64)
     for lane in range(LANES):
         for i in range(n_columns):
             j = partner[i, lane]
@@ -331,7 +330,7 @@ def grow_pairs(
                     which[1, lane, 0], which[1, lane, 1], which[1, lane, 2] = i, j, m
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def _count_triple(
     planes: Bits, i: int, j: int, m: int, both: Bits, within: Bits, counts: IntArray
 ) -> None:
@@ -349,7 +348,7 @@ def _count_triple(
         counts[4] += popcount(planes[j, word] & third)
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def _interaction(counts: IntArray, weight: IntArray) -> int:
     """Return n ln n over the cells of a triple less its pairs, plus its columns, less all.
 
@@ -367,16 +366,16 @@ def _interaction(counts: IntArray, weight: IntArray) -> int:
     return total - weight[n]
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def _negative_entropy(target: TargetPlanes, weight: IntArray) -> int:
     """Return the sum of n ln n over the classes less N ln N."""
-    total = -weight[target.size.sum()]
-    for size in target.size:
-        total += weight[size]
+    total = -weight[weight.size - 1]
+    for k in range(target.size.size):
+        total += weight[target.size[k]]
     return total
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def intersect(one: Bits, other: Bits, mask: Bits) -> int:
     """Fill `mask` with the samples of both planes; return their number."""
     n = 0
@@ -386,7 +385,7 @@ def intersect(one: Bits, other: Bits, mask: Bits) -> int:
     return n
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def count_cell(cells: IntArray, row: int, size: int, mask: Bits, target: TargetPlanes) -> None:
     """Count the samples of a cell by class, from some row on."""
     fill_row(cells, row, size)
@@ -395,7 +394,7 @@ def count_cell(cells: IntArray, row: int, size: int, mask: Bits, target: TargetP
         subtract_row(cells, row, cells, row + k)
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def complete_table(cells: IntArray, row: int) -> None:
     """Turn counts in both planes, in each of them and in all into those of the four cells."""
     subtract_row(cells, row + 3, cells, row + 1)
@@ -404,7 +403,7 @@ def complete_table(cells: IntArray, row: int) -> None:
     subtract_row(cells, row + 3, cells, row + 2)
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def table_weight(both: int, one: int, other: int, size: int, weight: IntArray) -> int:
     """Return the sum of n ln n over the four cells of two planes."""
     return (
@@ -412,7 +411,7 @@ def table_weight(both: int, one: int, other: int, size: int, weight: IntArray) -
     )
 
 
-@njit(**KERNEL)
+@njit(**INNER)
 def _keep_largest(total: IntArray, best: IntArray, which: IntArray, i: int, j: int, m: int) -> None:
     """Replace the largest value, and the tuple, in the lanes where it is exceeded."""
     for lane in range(LANES):
