@@ -37,9 +37,15 @@ def few_levels(values: Sequence, is_nominal: bool, n_levels: int = MAX_LEVELS) -
         ranked = sorted(count, key=lambda code: (-count[code], code))
         return [min(ranked.index(code), n_levels - 1) for code in codes]
     present = sorted(value for value in values if not isnan(value))
-    n_parts = n_levels - (len(present) < len(values))
+    n_parts = max(n_levels - (len(present) < len(values)), 2)
     cuts = {nearest_cut(present, Fraction(part, n_parts)) for part in range(1, n_parts)}
-    return numbered([v if isnan(v) else sum(cut < v for cut in cuts) for v in values])
+    levels = [v if isnan(v) else sum(cut < v for cut in cuts) for v in values]
+    if n_parts < n_levels:
+        return numbered(levels)
+    rarest = min((0, 1), key=levels.count)  # of missing values, if there are two levels only
+    return numbered(
+        [rarest if isnan(level) else level for level in levels] if n_parts == 2 else levels
+    )
 
 
 def nearest_cut(values: Sequence, share: Fraction) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from math import inf, sqrt
 
 import numpy as np
@@ -260,7 +261,7 @@ def test_with_too_few_permutations_nothing_is_searched_by_default():
     (step,) = record.steps
     assert (step.phase, step.alpha) == ("forward", 0.05)
     assert step.note == "no look-ahead: too few permutations for its level"
-    assert "lookahead=2" in said
+    assert "lookahead=2" not in said  # it would be refused
     assert chosen(wary(n_permutations=99).fit(X, y)) == ["x0", "x1"]
     starts, _ = fit_to_nothing(X, X.sum(axis=1) % 2, n_permutations=99, n_random_starts=1)
     assert [step.alpha for step in starts.steps] == pytest.approx([0.04, 0.01])
@@ -327,7 +328,34 @@ def test_a_pair_exceeds_max_features():
 @pytest.mark.parametrize(("max_features", "has_triples"), [(2, False), (3, True), (None, True)])
 def test_triples_need_three_columns(max_features, has_triples):
     record, _ = fit_to_nothing(*parity(5), lookahead=3, max_features=max_features)
-    assert record.steps[1].note == "all 15 pairs" + " and 20 triples" * has_triples + " searched"
+    note = "all 15 pairs" + " and 20 triples" * has_triples + " searched"
+    assert record.steps[1].note.startswith(note)
+    assert ("no triples: max_features" in record.steps[1].note) != has_triples
+
+
+def test_triples_of_columns_with_missing_values():
+    X, y = parity(3, n=600)
+    X = X.astype(float)
+    X[[1, 2, 3], [0, 1, 2]] = np.nan
+    selector = quick(n_permutations=99, missing="category").fit(X, y)
+    assert sorted(chosen(selector)) == ["x0", "x1", "x2"]
+
+
+def test_what_remains_alone_of_a_tuple_is_not_included():
+    """The estimator does not see the pair; neither feature is informative alone."""
+    n_found = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 5))
+        y = np.sign(X[:, 0] * X[:, 1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            selector = quick(estimator="gaussian", n_permutations=99, random_state=seed).fit(X, y)
+        phase = [step for step in selector.selection_.steps if step.phase == "joint_backward"]
+        n_found += bool(phase)
+        alone = [step for step in phase if len(step.candidates) == 1]
+        assert all(step.alpha == pytest.approx(0.05 / 5) for step in alone)
+    assert n_found > 8
 
 
 def test_feature_groups_in_tuples():

@@ -455,7 +455,7 @@ def test_without_permutations_the_strongest_are_included_untested():
 def test_an_empty_selection_warns_with_the_best_candidate_and_remedies():
     X, y = noise(seed=4)
     with pytest.warns(UserWarning, match="No feature was selected") as caught:
-        selection = quick().fit(X, y).selection_
+        selection = quick(lookahead=1, n_permutations=99).fit(X, y).selection_
     assert len(caught) == 1
     assert caught[0].filename == __file__
     text, best = str(caught[0].message), selection.steps[0]

@@ -144,6 +144,13 @@ def _tests(selection: Selection) -> list[str]:
                 f"Each step is a {level} with {n_permutations:,} permutations; the smallest "
                 f"possible p-value is {1 / (1 + n_permutations):.3f}."
             )
+        if joint := [step for step in tested if step.phase == "lookahead"]:
+            single = {step.alpha for step in tested if step.phase == "forward"}
+            levels = ", ".join(f"{alpha:g}" for alpha in sorted(single))
+            lines.append(
+                f"Single candidates are tested at level {levels}, pairs and triples at level "
+                f"{joint[0].alpha:g}; such a test ends early once it cannot be significant."
+            )
         lines.append(
             f"False-positive rate of a step without informative candidates: {100 * step_alpha:g} %."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
@@ -23,20 +25,26 @@ def backward(
     statistic: Statistic,
     phase: Phase = "backward",
     n_steps: int = 0,
+    n_candidates: int = 1,
 ) -> tuple[list[Feature], list[Step], PermutationTestResult | None]:
     r"""Remove features one by one.
 
     The feature with the smallest :math:`I(f; y | S \setminus f)` is tested, and removed if
     p > alpha; the first that is significant ends the elimination. As one feature is removed at a
     time, one of two redundant features remains. `n_steps` is the number of steps before, if there
-    was an earlier elimination. Returns the remaining features, the steps, and the
-    test result of the remaining features, if there are any.
+    was an earlier elimination. Of features that were included jointly, the last one that remains
+    has a part of alpha: any of `n_candidates` could be it, and none was significant before.
+    Returns the remaining features, the steps, and the test result of the remaining features, if
+    there are any.
     """
     remaining = list(selected)
     steps: list[Step] = []
     while remaining:
         stream_key = (BACKWARD,) if phase == "backward" else (MEMBERS, len(fixed))
-        scores = cmi_given_others(context, fixed, remaining, (*stream_key, n_steps + len(steps)))
+        tested = context
+        if len(remaining) == 1:
+            tested = replace(context, alpha=context.alpha / n_candidates)
+        scores = cmi_given_others(tested, fixed, remaining, (*stream_key, n_steps + len(steps)))
         is_fixed = context.n_permutations is not None
         result = run_test(scores, phase, first_smallest, statistic, step_down=is_fixed)
         given = tuple(feature.name for feature in (*fixed, *remaining))

@@ -70,6 +70,11 @@ def forward(
         step = step.with_note(search.note) if search.note else step
         steps.append(report(step))
         found, more = search.run()
+        if search.order > 1 and not more:
+            steps[-1] = steps[-1].with_note(
+                "no look-ahead: given the selected features, the target or all but one of the "
+                "candidates are constant"
+            )
         steps += more
         if not found:
             break

@@ -32,9 +32,8 @@ from pidselect.significance import (
     p_values,
 )
 from pidselect.significance.interactions import InteractionScan, Scanner, Triples
-from pidselect.significance.permutation_test import fixed_decision
+from pidselect.significance.permutation_test import Decision, fixed_decision
 from pidselect.significance.sequential import (
-    Decision,
     betting_critical_value,
     betting_p_values,
     decision,
@@ -238,7 +237,9 @@ def bind_scan(
     if bound.regression is not None:
         scan = InteractionScan.of(blocks, bound.regression.target, None, triples)
     else:
-        strata = find_strata(block, context.groups)
+        # Whole groups are permuted beyond the levels of S, and rows within their group.
+        groups = None if "blocks" in schemes else context.groups
+        strata = find_strata(block, groups)
         scan = InteractionScan.of(blocks, context.target, strata, triples)
     return scan, bound.samplers
 

@@ -22,7 +22,7 @@ from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.interaction_test import run_interaction_test
 from pidselect.selection.pool import Feature, Features, count_columns, joint_name
-from pidselect.selection.result import Step
+from pidselect.selection.result import SINGLE_SHARE, Step
 from pidselect.selection.scoring import Binding, ConditionalMI
 from pidselect.selection.step_test import run_test
 from pidselect.significance import (
@@ -37,14 +37,12 @@ from pidselect.significance.interactions import (
     Triples,
     count_levels,
     count_operations,
+    pair_bytes,
     target_classes,
 )
 
 #: Candidates, each with a random subset of the others.
-Pairs = list[tuple[Feature, tuple[Feature, ...]]]
-
-#: The part of alpha of single candidates, if there are other tests at a step; those share the rest.
-SINGLE_SHARE = 0.8
+Starts = list[tuple[Feature, tuple[Feature, ...]]]
 
 #: Operations on words up to which `lookahead="auto"` searches pairs, and triples: about 20 and 5
 #: seconds of a processor if a tuple is found, and a tenth of that if there is none.
@@ -52,6 +50,9 @@ MAX_OPERATIONS, MAX_TRIPLE_OPERATIONS = 3e11, 8e10
 
 #: Operations up to which `lookahead=3` searches all triples, about ten minutes of a processor.
 MAX_REQUESTED_OPERATIONS = 1e13
+
+#: Bytes of the counts of all pairs, which each thread has for triples, at most.
+MAX_PAIR_BYTES = 2**28
 
 #: How many of them a processor does in a second.
 OPERATIONS_PER_SECOND = 1.5e10
@@ -115,12 +116,14 @@ class JointSearch:
             has_triples = self._operations(3) <= MAX_TRIPLE_OPERATIONS
         return 3 if has_triples else 2
 
-    @property
+    @cached_property
     def triples(self) -> Triples:
         """Which triples are searched: if there are too many, those of the best pairs."""
         if self.order < 3:
             return "none"
-        return "all" if self._operations(3) <= MAX_REQUESTED_OPERATIONS else "grown"
+        n_bytes = pair_bytes(len(self._n_levels), self._n_classes)
+        is_small = self._operations(3) <= MAX_REQUESTED_OPERATIONS and n_bytes <= MAX_PAIR_BYTES
+        return "all" if is_small else "grown"
 
     @property
     def alpha_of_singles(self) -> float:
@@ -138,6 +141,8 @@ class JointSearch:
             return ""
         if self.lookahead.order == "auto" and len(self.candidates) < 2:
             return ""  # there is no tuple
+        if self.lookahead.order == 1:
+            return "no random starts: max_features is too small for one"
         if len(self.candidates) < 2:
             return "no look-ahead: too few candidates"
         if len(self._narrow(2)) < 2:
@@ -150,6 +155,8 @@ class JointSearch:
     @property
     def seconds(self) -> float:
         """The seconds that the scan takes on one processor at most, roughly."""
+        if self.order == 1:
+            return 0.0
         n_schemes = len(self.context.schemes(self.given))
         operations = sum(self._operations(size) for size in range(2, self.order + 1))
         operations = min(operations, self._operations(2) + MAX_REQUESTED_OPERATIONS)
@@ -165,11 +172,19 @@ class JointSearch:
 
     def _operations(self, order: int) -> float:
         """Return the operations that all permutations take at most."""
-        context, features = self.context, self._narrow(order)
-        n_levels = [count_levels(column) for f in features for column in f.block.columns]
-        n_classes = len(np.unique(target_classes(context.target)))
-        n = context.n_permutations or SEQUENTIAL_PERMUTATIONS
-        return (1 + n) * count_operations(n_levels, context.target.n_samples, n_classes, order)
+        n = self.context.n_permutations or SEQUENTIAL_PERMUTATIONS
+        n_samples = self.context.target.n_samples
+        return (1 + n) * count_operations(self._n_levels, n_samples, self._n_classes, order)
+
+    @cached_property
+    def _n_levels(self) -> list[int]:
+        """The number of levels of every column that is searched."""
+        return [count_levels(column) for f in self._narrow(2) for column in f.block.columns]
+
+    @cached_property
+    def _n_classes(self) -> int:
+        """The number of classes of the target."""
+        return len(np.unique(target_classes(self.context.target)))
 
     def _narrow(self, order: int) -> list[Feature]:
         """Return the candidates of which any tuple has at most `max_columns` columns."""
@@ -189,7 +204,12 @@ class JointSearch:
             steps.append(context.executor.callbacks.on_step(step))
             if step.accepted:
                 remaining, more, _ = backward(
-                    context, self.given, found, maximum_statistic, "joint_backward"
+                    context,
+                    self.given,
+                    found,
+                    maximum_statistic,
+                    "joint_backward",
+                    n_candidates=len(self.candidates),
                 )
                 return remaining, steps + more
         return [], steps
@@ -209,6 +229,8 @@ class JointSearch:
         searched += [counted(comb(len(candidates), 3), "triple")] * (self.triples == "all")
         note = "all " * (len(candidates) > 2) + f"{' and '.join(searched)} searched"
         note += ", and triples of the best pair of each column" * (self.triples == "grown")
+        if self.lookahead.order == 3 and self.order == 2:
+            note += ", no triples: max_features is too small for those of feature groups"
         if len(candidates) < len(self.candidates):
             note += ", others exceed max_features"
         given = tuple(feature.name for feature in self.given)
@@ -237,7 +259,7 @@ class JointSearch:
         note = f"{len(starts)} different random starts of {len(start)} features searched"
         return self._included(step, (candidate, *start), note)
 
-    def _random_starts(self) -> tuple[list[tuple[Feature, ...]], Pairs]:
+    def _random_starts(self) -> tuple[list[tuple[Feature, ...]], Starts]:
         """Return random subsets, and all pairs of a candidate and a subset within `max_columns`."""
         size = min(self.lookahead.start_size, len(self.candidates) - 1)
         if size < 1 or not self.lookahead.n_random_starts:

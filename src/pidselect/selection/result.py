@@ -41,6 +41,10 @@ FRAME_COLUMNS = {
 }
 
 
+#: The part of alpha of single candidates, if there are other tests at a step; those share the rest.
+SINGLE_SHARE = 0.8
+
+
 def share_alpha(alpha: float, select: str) -> float:
     """Return the level of the steps, and of the marginal tests if all relevant are selected."""
     return alpha / 2 if select == "relevant" else alpha
@@ -380,10 +384,12 @@ class Selection:
         last = self.steps[-1]
         joint = "feature_groups"
         if self.settings.criterion == "cmi":
-            searched = self.settings.lookahead
+            searched, n = self.settings.lookahead, self.settings.n_permutations
             if searched == "auto":  # it leaves out what takes long
                 searched = 3 if any(step.phase == "lookahead" for step in self.steps) else 1
-            joint += f" or lookahead={searched + 1}" * (searched < 3)
+            level = (1 - SINGLE_SHARE) * self.settings.step_alpha
+            is_possible = n == "auto" or is_significant(1 / (1 + n), level)
+            joint += f" or lookahead={searched + 1}" * (searched < 3 and is_possible)
         found = f"The strongest candidate, {last.chosen!r}, has"
         if last.outcome == "removed":
             found = f"All included features were removed again, {last.chosen!r} last, with"

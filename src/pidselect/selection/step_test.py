@@ -28,9 +28,8 @@ from pidselect.significance import (
     maximum_statistic,
     p_values,
 )
-from pidselect.significance.permutation_test import TIE, step_down_p_values
+from pidselect.significance.permutation_test import TIE, Decision, step_down_p_values
 from pidselect.significance.sequential import (
-    Decision,
     betting_critical_value,
     betting_p_values,
     decision,

@@ -2,8 +2,8 @@ r"""Interaction scan: every pair and triple of columns, for what they share with
 
 Columns and the target are reduced to a few levels, each the set of samples that has it, 64 samples
 to a machine word; so a cell of a contingency table is a bitwise AND and a count of bits. The
-statistic of a pair is the likelihood ratio beyond both marginal terms, that of a triple beyond its
-pairs as well,
+statistic is 2N times the interaction information: what a pair has beyond both marginal terms, and a
+triple beyond its pairs,
 
 .. math:: G_{ij} = 2N [I(x_i, x_j; y) - I(x_i; y) - I(x_j; y)],
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import comb
 from typing import Any, Literal, Protocol
 
@@ -69,6 +69,9 @@ PRECISION = 2**24
 #: Tables in one block of the work, about a tenth of a second for 16 permutations.
 BLOCK_SIZE = 2**18
 
+#: Triples in one block for every pair of columns at least.
+TRIPLES_PER_PAIR = 8
+
 #: Time of looking up n ln n, in operations on a word: AND, count of bits and addition.
 LOOKUP = 10
 
@@ -88,8 +91,8 @@ LOWEST = -(2**62)
 def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
     """Return a column as at most `n_levels` levels 0, 1, ...
 
-    Labels keep the most frequent levels, the others are one; numbers are cut at quantiles, and
-    missing ones are a level of their own.
+    Labels keep the most frequent levels, the others are one; numbers are cut at quantiles. Missing
+    ones are a level of their own if there are more than two.
 
     Examples
     --------
@@ -107,9 +110,11 @@ def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
         rank[order] = np.arange(len(order))
         return np.minimum(rank[codes], n_levels - 1)
     missing = np.isnan(column.values)
-    n_parts = max(n_levels - bool(missing.any()), 1)
+    n_parts = max(n_levels - bool(missing.any()), 2)
     levels = np.searchsorted(_cuts(codes[~missing], n_parts), codes, side="left")
-    return renumbered(np.where(missing, n_parts, levels).astype(np.int64))
+    # Two levels leave none for missing values: these belong to the rarer one.
+    of_missing = n_parts if n_parts < n_levels else np.argmin(np.bincount(levels[~missing]))
+    return renumbered(np.where(missing, of_missing, levels).astype(np.int64))
 
 
 def _cuts(codes: IntArray, n_parts: int) -> IntArray:
@@ -137,8 +142,8 @@ def target_classes(target: Block, strata: IntArray | None = None) -> IntArray:
         if is_numeric and strata is not None:
             column = _ranks_within(column, strata)
         codes = few_levels(column, NUMERIC_CLASSES if is_numeric else MAX_CLASSES)
-        classes = classes * MAX_CLASSES + codes
-    joint = Column("y", "nominal", renumbered(classes).astype(np.float64))
+        classes = renumbered(classes * MAX_CLASSES + codes)
+    joint = Column("y", "nominal", classes.astype(np.float64))
     return few_levels(joint, MAX_CLASSES)
 
 
@@ -164,16 +169,23 @@ def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=-1, bitorder="little").view(np.uint64)
 
 
-def make_planes(levels: Sequence[IntArray], owner: Sequence[int]) -> Planes:
-    """Return columns of few levels as bits."""
-    sets = [codes == level for codes in levels for level in range(codes.max(initial=0))]
-    first = [0, *accumulate(int(codes.max(initial=0)) for codes in levels)]
-    n_samples = len(levels[0]) if levels else 0
-    bits = [pack(one) for one in sets]
+def make_planes(features: Sequence[Block], n_levels: int = MAX_LEVELS) -> Planes:
+    """Return the columns of features, reduced to a few levels, as bits; without constant ones."""
+    bits, size, n_planes, owner = [], [], [0], []
+    for place, block in enumerate(features):
+        for column in block.columns:
+            levels = few_levels(column, n_levels)
+            sets = [levels == level for level in range(levels.max(initial=0))]
+            if sets:
+                bits.append(pack(np.array(sets)))
+                size += [int(one.sum()) for one in sets]
+                n_planes.append(len(sets))
+                owner.append(place)
+    n_samples = features[0].n_samples if features else 0
     return Planes(
-        np.array(bits, dtype=np.uint64).reshape(len(sets), -(-n_samples // 64)),
-        np.array(first, dtype=np.int64),
-        np.array([one.sum() for one in sets], dtype=np.int64),
+        np.concatenate(bits) if bits else np.empty((0, -(-n_samples // 64)), dtype=np.uint64),
+        np.cumsum(n_planes, dtype=np.int64),
+        np.array(size, dtype=np.int64),
         np.array(owner, dtype=np.int64),
     )
 
@@ -201,6 +213,11 @@ def count_operations(n_levels: Sequence[int], n_samples: int, n_classes: int, or
         n_counted, n_cells = ((v.sum() ** 2 - (v**2).sum()) / 2 for v in (levels - 1, levels))
         operations += (n_classes - 1) * n_words * n_counted + lookups * n_cells
     return operations
+
+
+def pair_bytes(n_columns: int, n_classes: int) -> int:
+    """Return the bytes of the counts of all pairs that a scan of triples needs."""
+    return comb(n_columns, 2) * (n_classes + 1) * 8 * LANES
 
 
 # --- tables -------------------------------------------------------------------------------------
@@ -249,7 +266,10 @@ class Tables:
         """Return ranges of columns, each with about BLOCK_SIZE tables of it and those before."""
         if self.is_grown:  # partners are of all columns
             return [range(self.n_columns)]
-        ends = np.array([comb(i + 1, self.order) for i in range(self.n_columns)]) // BLOCK_SIZE
+        size = BLOCK_SIZE
+        if self.order == 3:  # each block counts the pairs of all columns before
+            size = max(size, TRIPLES_PER_PAIR * comb(self.n_columns, 2))
+        ends = np.array([comb(i + 1, self.order) for i in range(self.n_columns)]) // size
         starts = [0, *(np.flatnonzero(np.diff(ends)) + 1).tolist(), self.n_columns]
         return [range(*bounds) for bounds in pairwise(starts)]
 
@@ -299,10 +319,7 @@ class InteractionScan:
         with two; triples with two. There are no tables if fewer features vary, or the target does
         not.
         """
-        columns = [(place, c) for place, block in enumerate(features) for c in block.columns]
-        several = [(place, few_levels(column)) for place, column in columns]
-        two = [(place, few_levels(column, 2)) for place, column in columns]
-        fine, binary = (make_planes(*_usable(some)) for some in (several, two))
+        fine, binary = (make_planes(features, n_levels) for n_levels in (MAX_LEVELS, 2))
         tables = [Tables(fine, 2)]
         if len(fine.size) > len(binary.size):
             tables.append(Tables(binary, 2))
@@ -405,18 +422,12 @@ class Scanner(Protocol):
         """Return the largest G in several blocks, (n_blocks, n_families, n_permutations)."""
 
 
-def _usable(columns: Sequence[tuple[int, IntArray]]) -> tuple[list[IntArray], list[int]]:
-    """Return the levels and the features of columns that are not constant."""
-    usable = [(codes, place) for place, codes in columns if codes.max(initial=0) > 0]
-    return [codes for codes, _ in usable], [place for _, place in usable]
-
-
 def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
     """Return the normal quantile of the p-value of the largest of several chi-square values.
 
     Examples
     --------
-        >>> adjusted_quantile(np.array([3.84, 60.0]), 1, 1).round(2)
+    >>> adjusted_quantile(np.array([3.84, 60.0]), 1, 1).round(2)
     array([1.64, 7.66])
     >>> adjusted_quantile(np.array([10.0, 30.0, 60.0]), 1, 1000).round(2)
     array([-0.81,  3.93,  6.71])

@@ -17,6 +17,9 @@ import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 
+#: Of a test that may not have all of its permutations yet.
+Decision = Literal["significant", "not significant", "open"]
+
 #: Difference up to which values are tied: it is rounding error.
 TIE = 1e-10
 
@@ -117,7 +120,7 @@ def is_significant(p_value: float, alpha: float) -> bool:
 
 def fixed_decision(
     observed: float, null: FloatArray, alpha: float, n_permutations: int
-) -> Literal["significant", "not significant", "open"]:
+) -> Decision:
     """Return the decision of a test of so many permutations after the first of them.
 
     It is known early if too many have reached the observed value.

@@ -19,14 +19,13 @@ Society B (2025). J. Besag, P. Clifford, Sequential Monte Carlo p-values. Biomet
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
 from pidselect.data import FloatArray
-from pidselect.significance.permutation_test import ROUNDING, TIE
+from pidselect.significance.permutation_test import ROUNDING, TIE, Decision
 
 #: Maximum number of permutations, unless a small alpha needs more.
 MAX_PERMUTATIONS = 1000
@@ -37,8 +36,6 @@ BET_SHARE = 0.8
 
 #: Wealth below which a test stops as not significant.
 MIN_WEALTH = 0.05
-
-Decision = Literal["significant", "not significant", "open"]
 
 
 def max_permutations(alpha: float) -> int:
