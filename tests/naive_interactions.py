@@ -143,22 +143,30 @@ def families(
     owner: Sequence[int],
     n_classes: int,
     with_triples: bool,
+    given: Sequence[Levels] = (),
 ) -> list[Family]:
     """Return the families of pairs of columns of several levels and of two, and of triples of two.
 
-    Those of two are the same where no column has more. Tuples within a feature count as tables.
+    Those of two are the same where no column has more. Tuples within a feature count as tables. One
+    of a triple may be given, all of which have two levels.
     """
+    n_given, two = len(given), [*given, *two]
+    several, owner = [*given, *several], [*(-1 - place for place in range(n_given)), *owner]
     searched = [(several, 2)]
-    if any(len(set(column)) > 2 for column in several):
+    if any(len(set(column)) > 2 for column in several[n_given:]):
         searched.append((two, 2))
     if with_triples:
         searched.append((two, 3))
     found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
     for number, (columns, order) in enumerate(searched):
         usable = [place for place, column in enumerate(columns) if len(set(column)) > 1]
+        if order == 2:
+            usable = [place for place in usable if owner[place] >= 0]
         if len({owner[place] for place in usable}) < order:
             continue
         for places in combinations(usable, order):
+            if sum(owner[place] < 0 for place in places) > 1:
+                continue
             df = prod(len(set(columns[place])) - 1 for place in places)
             found.setdefault((number, df), []).append(places)
     return [
@@ -166,7 +174,10 @@ def families(
             df * (n_classes - 1),
             len(tuples),
             [
-                (tuple(sorted(owner[p] for p in places)), [searched[number][0][p] for p in places])
+                (
+                    tuple(sorted(owner[p] for p in places if owner[p] >= 0)),
+                    [searched[number][0][p] for p in places],
+                )
                 for places in tuples
                 if len({owner[p] for p in places}) == len(places)
             ],

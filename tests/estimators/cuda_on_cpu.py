@@ -33,7 +33,7 @@ ARGUMENTS = {
     "count_pairs": ("const Columns *", "const Target *", "const Pairs *"),
     "scan_triples": (
         *("const Columns *", "const Pairs *", "const Target *"),
-        *("const int *", "const int *", "const int *", "int64 *"),
+        *("const int *", "const int *", "const int *", "int", "int64 *"),
     ),
     "score_columns": ("const TargetSpaces *", "const Candidate *", "int", "uint64 *"),
 }

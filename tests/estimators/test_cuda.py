@@ -241,12 +241,13 @@ def test_same_selection(device, monkeypatch, how):
 # ------------------------------------------------------------------ interactions
 
 
-def interaction_scan(n_samples, n_levels, n_classes, *, triples="all", seed=0):
+def interaction_scan(n_samples, n_levels, n_classes, *, triples="all", n_given=0, seed=0):
     """Return a scan of columns of so many levels, the first two of them one feature."""
     rng = np.random.default_rng(seed)
     columns = [block(rng.integers(0, n, n_samples), "nominal") for n in n_levels]
     target = block(rng.integers(0, n_classes, n_samples), "nominal")
-    return InteractionScan.of([columns[0] + columns[1], *columns[2:]], target, None, triples)
+    given, free = Block(tuple(c for b in columns[:n_given] for c in b.columns)), columns[n_given:]
+    return InteractionScan.of([free[0] + free[1], *free[2:]], target, None, triples, given)
 
 
 def check_same_interactions(device, scan, blocks=None, n_rows=19):
@@ -277,6 +278,13 @@ def test_same_interactions_as_on_the_cpu(
     check_same_interactions(device, scan)
     assert {"count_classes", "scan_pairs"} <= set(device.launched)
     assert ("scan_triples" in device.launched) == (triples == "all" and len(n_levels) > 3)
+
+
+@pytest.mark.parametrize("triples", ["given", "all"])
+def test_triples_with_given_columns(device, triples):
+    scan = interaction_scan(90, (2, 3, 4, 2, 2), 2, triples=triples, n_given=2)
+    check_same_interactions(device, scan)
+    assert "scan_triples" in device.launched
 
 
 def test_grown_triples_are_searched_on_the_cpu(device):

@@ -51,8 +51,9 @@ def wrong_parity(order, seed, share=0.25, n=120, n_columns=5):
 def twin(X, y, scheme, given, n_permutations, order):
     """Return the statistics of the data and of every permutation, and the tuples of the data."""
     columns = [column.tolist() for column in X.T]
-    tested = naive_interactions.families(columns, columns, range(X.shape[1]), 2, order == 3)
-    n_given = 0 if given is None else given.shape[1]
+    known = [] if given is None else given.T.tolist()
+    tested = naive_interactions.families(columns, columns, range(X.shape[1]), 2, order == 3, known)
+    n_given = len(known)
     rows = naive_selection.orders(scheme, given, (0, LOOKAHEAD, n_given), len(y), n_permutations)
     statistics, tuples = [], []
     for row in rows:

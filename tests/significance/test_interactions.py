@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import inf
 
 import numpy as np
@@ -162,6 +162,36 @@ def test_tuples_are_those_with_the_largest_interaction(system):
                 if np.prod([columns[c].max() for c in table]) == df
             ]
             assert value == pytest.approx(max(g), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("triples", ["given", "all"])
+@given(systems())
+def test_triples_with_a_given_column(triples, system):
+    """Two candidates and one given column, or three candidates; never two given columns."""
+    (first, *features), target = system
+    scan = InteractionScan.of(features, target, None, triples, first)
+    places = [place for place, tables in enumerate(scan.tables) if tables.order == 3]
+    owner = [-1 - place for place in range(len(first))]
+    owner += [place for place, f in enumerate(features) for _ in f.columns]
+    columns = [few_levels(c, 2).tolist() for f in (first, *features) for c in f.columns]
+    usable = [c for c, levels in enumerate(columns) if len(set(levels)) > 1]
+    tuples = [
+        some
+        for some in combinations(usable, 3)
+        if len({owner[c] for c in some}) == 3
+        and sum(owner[c] < 0 for c in some) in ((1,) if triples == "given" else (0, 1))
+    ]
+    if not tuples or not scan.classes.any():
+        assert all(tables.order == 2 for tables in scan.tables) or not tuples
+        return
+    (family,) = (f for f, (place, _, _) in enumerate(scan.families) if place in places)
+    for row in some_rows(len(scan.classes), 2):
+        y = np.empty(len(row), dtype=np.int64)
+        y[row] = scan.classes
+        expected = max(naive.interaction([columns[c] for c in some], y.tolist()) for some in tuples)
+        blocks = [b for b, (place, _) in enumerate(scan.blocks) if place in places]
+        values = [scan.largest(b, row[np.newaxis])[0][family, 0] for b in blocks]
+        assert max(values) == pytest.approx(expected, abs=ROUNDING)
 
 
 @given(systems())

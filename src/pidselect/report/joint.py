@@ -72,6 +72,8 @@ def _described(
         few = any(0 < count < MIN_ROWS for row in table["counts"] for count in row)
         span = f"{table['quantity']} ranges from {low} to {high} over {which}"
         span += f" of at least {MIN_ROWS} rows" * few
+        if len(names) > 2:
+            span += "; the joint effect may need all of them"
         sentence = f"{alone}; the {span}." if alone else f"The {span}."
         return {**table, "sentence": f"{start} {sentence}"}
     sentence = f"{start} {alone}{'. ' * bool(alone)}No heat map: {obstacle}."

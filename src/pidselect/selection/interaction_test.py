@@ -235,12 +235,12 @@ def bind_scan(
     )
     blocks = [bound.block(feature.block) for feature in candidates]
     if bound.regression is not None:
-        scan = InteractionScan.of(blocks, bound.regression.target, None, triples)
+        scan = InteractionScan.of(blocks, bound.regression.target, None, triples, block)
     else:
         # Whole groups are permuted beyond the levels of S, and rows within their group.
         groups = None if "blocks" in schemes else context.groups
         strata = find_strata(block, groups)
-        scan = InteractionScan.of(blocks, context.target, strata, triples)
+        scan = InteractionScan.of(blocks, context.target, strata, triples, block)
     return scan, bound.samplers
 
 

@@ -21,7 +21,13 @@ from pidselect.data.messages import counted
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.interaction_test import run_interaction_test
-from pidselect.selection.pool import Feature, Features, count_columns, joint_name
+from pidselect.selection.pool import (
+    Feature,
+    Features,
+    count_columns,
+    joint_block,
+    joint_name,
+)
 from pidselect.selection.result import SINGLE_SHARE, Step
 from pidselect.selection.scoring import Binding, ConditionalMI
 from pidselect.selection.step_test import run_test
@@ -40,6 +46,7 @@ from pidselect.significance.interactions import (
     pair_bytes,
     target_classes,
 )
+from pidselect.significance.permutation_test import fewest_permutations
 
 #: Candidates, each with a random subset of the others.
 Starts = list[tuple[Feature, tuple[Feature, ...]]]
@@ -119,11 +126,12 @@ class JointSearch:
     @cached_property
     def triples(self) -> Triples:
         """Which triples are searched: if there are too many, those of the best pairs."""
-        if self.order < 3:
-            return "none"
-        n_bytes = pair_bytes(len(self._n_levels), self._n_classes)
-        is_small = self._operations(3) <= MAX_REQUESTED_OPERATIONS and n_bytes <= MAX_PAIR_BYTES
-        return "all" if is_small else "grown"
+        n_given = len(joint_block(self.given))
+        n_bytes = pair_bytes(len(self._n_levels) + n_given, self._n_classes)
+        if self.order == 3:
+            is_small = self._operations(3) <= MAX_REQUESTED_OPERATIONS
+            return "all" if is_small and n_bytes <= MAX_PAIR_BYTES else "grown"
+        return "given" if self.order == 2 and n_given and n_bytes <= MAX_PAIR_BYTES else "none"
 
     @property
     def alpha_of_singles(self) -> float:
@@ -149,7 +157,9 @@ class JointSearch:
             return "no look-ahead: max_features is too small for a tuple"
         n_pairs = comb(len(self._narrow(2)), 2)
         if not self._can_be_significant():
-            return "no look-ahead: too few permutations for its level"
+            level = self.lookahead.alpha_of_joint(self.context.alpha, 2)
+            needed = fewest_permutations(level)
+            return f"no look-ahead: too few permutations, {needed} are needed for its level"
         return f"no look-ahead: {n_pairs:,} pairs are searched with lookahead=2 only"
 
     @property
@@ -229,6 +239,8 @@ class JointSearch:
         searched += [counted(comb(len(candidates), 3), "triple")] * (self.triples == "all")
         note = "all " * (len(candidates) > 2) + f"{' and '.join(searched)} searched"
         note += ", and triples of the best pair of each column" * (self.triples == "grown")
+        if self.given and self.triples in ("given", "all"):
+            note += ", pairs also with each selected feature"
         if self.lookahead.order == 3 and self.order == 2:
             note += ", no triples: max_features is too small for those of feature groups"
         if len(candidates) < len(self.candidates):

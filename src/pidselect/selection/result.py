@@ -329,7 +329,7 @@ class Selection:
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the table of features: joint inclusions, close calls, early stopping, rows."""
-        notes = [*self._joint_inclusions()]
+        notes = [*self._joint_inclusions(), *self.not_confirmed(), *self._not_searched()]
         if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
             notes.append(f"Close call, as {WITHIN_ERROR}: {' and '.join(close)}.")
         alpha = self.settings.alpha
@@ -368,6 +368,23 @@ class Selection:
                 notes.append(f"{listed} were included jointly: values are those of {whose}.")
         return notes
 
+    def not_confirmed(self) -> list[str]:
+        """Return sentences on significant tuples none of whose members is selected."""
+        return [
+            f"{' and '.join(map(shown, step.jointly_included))} are significant jointly (p = "
+            f"{step.p_value:.4f}), but not each given the others: they are not selected."
+            for step in self.steps
+            if step.phase == "lookahead"
+            and step.accepted
+            and not set(step.jointly_included) & set(self.features)
+        ]
+
+    def _not_searched(self) -> list[str]:
+        """Return what the last test of single candidates has noted, such as omitted look-ahead."""
+        forward = [step for step in self.steps if step.phase == "forward"]
+        note = forward[-1].note if forward and not forward[-1].accepted else ""
+        return [f"{note[0].upper()}{note[1:]}."] if note else []
+
     def empty_verdict(self) -> str:
         """Return that nothing was selected, and unless there was no candidate, what it may mean."""
         beside = " in addition to fixed ones" * bool(self.fixed_features)
@@ -394,11 +411,12 @@ class Selection:
         if last.outcome == "removed":
             found = f"All included features were removed again, {last.chosen!r} last, with"
         comment = f" {last.comment[0].upper()}{last.comment[1:]}." if last.comment else ""
+        jointly = "".join(f" {sentence}" for sentence in self.not_confirmed())
         return (
-            f"{found} {last.value:.4f} bit ({last.describe_test()}).{comment} If features are "
-            "expected for reasons other than these data, use more samples, state feature_types, or "
-            f"use {joint} for synergistic features. Settings changed until something is selected "
-            "void its p-value."
+            f"{found} {last.value:.4f} bit ({last.describe_test()}).{comment}{jointly} If features "
+            "are expected for reasons other than these data, use more samples, state "
+            f"feature_types, or use {joint} for synergistic features. Settings changed until "
+            "something is selected void its p-value."
         )
 
     def to_dict(self) -> dict[str, Any]:

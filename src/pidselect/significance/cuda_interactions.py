@@ -99,7 +99,8 @@ class CudaScan:
                 for others in counted:
                     self._scan_pairs(columns, others, target, blocks, best)
         else:
-            self._scan_triples(counted[0], target, blocks, best[1])
+            n_third = self.scan.tables[place].n_third
+            self._scan_triples(counted[0], target, blocks, n_third, best[1])
         found = [self.device.get(values)[:, : len(rows)] for values in best.values()]
         return np.stack(found, axis=1)
 
@@ -126,7 +127,7 @@ class CudaScan:
             )
 
     def _scan_triples(
-        self, columns: Columns, target: Target, blocks: Sequence[range], best: Any
+        self, columns: Columns, target: Target, blocks: Sequence[range], n_third: int, best: Any
     ) -> None:
         """Update the largest interaction of triples, all of binary columns."""
         device, n_columns = self.device, max(block.stop for block in blocks)
@@ -154,7 +155,7 @@ class CudaScan:
                 (len(last), grid[1]),
                 *(columns.fields, fields, target.fields),
                 *(device.put(array.astype(np.int32)) for array in (last, middle, row)),
-                best,
+                *(np.int32(n_third), best),
             )
 
     @cached_property

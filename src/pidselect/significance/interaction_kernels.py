@@ -40,7 +40,7 @@ class Planes(NamedTuple):
     bits: Bits  # (n_planes, n_words), without the last level of each column
     first: IntArray  # (n_columns + 1,): the first plane of each column
     size: IntArray  # (n_planes,): the number of samples
-    owner: IntArray  # (n_columns,): the feature of each column
+    owner: IntArray  # (n_columns,): the feature of each column; negative for those given, the first
 
 
 class TargetPlanes(NamedTuple):
@@ -205,6 +205,7 @@ def scan_triples(
     target: TargetPlanes,
     pairs: PairCounts,
     weight: IntArray,
+    n_third: int,
     begin: int,
     end: int,
     best: IntArray,
@@ -212,7 +213,8 @@ def scan_triples(
 ) -> None:
     """Update the largest interaction of three binary columns, the last from `begin` to `end`.
 
-    It is ``best[1]``, as all have one degree of freedom for two classes.
+    It is ``best[1]``, as all have one degree of freedom for two classes. The third column is one of
+    the first `n_third`; it may be given, the others not.
     """
     n_classes, n_samples = target.size.size, weight.size - 1
     constant = _negative_entropy(target, weight)
@@ -222,11 +224,11 @@ def scan_triples(
     mask = np.empty(planes.bits.shape[1], dtype=np.uint64)
     for i in range(begin, end):
         for j in range(i):
-            if planes.owner[i] == planes.owner[j]:
+            if planes.owner[i] == planes.owner[j] or planes.owner[j] < 0:
                 continue
             i_j = i * (i - 1) // 2 + j
             intersect(planes.bits[i], planes.bits[j], both)
-            for m in range(j):
+            for m in range(min(j, n_third)):
                 if planes.owner[m] == planes.owner[j] or planes.owner[m] == planes.owner[i]:
                     continue
                 i_m, j_m = i * (i - 1) // 2 + m, j * (j - 1) // 2 + m

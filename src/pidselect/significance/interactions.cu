@@ -298,17 +298,20 @@ struct Cells {
 };
 
 // The largest interaction of triples: a column of blocks for two columns, `last[t]` and `middle[t]`,
-// and a thread for each column before them. It is kept in row `row[t]` of `best`.
+// and a thread for each column before them, of the first `n_third`. It is kept in row `row[t]` of `best`.
 extern "C" __global__ void scan_triples(
     const Columns *columns, const Pairs *pairs, const Target *target, const int *last, const int *middle,
-    const int *row, int64 *best
+    const int *row, int n_third, int64 *best
 ) {
     const int64 i = last[blockIdx.x], j = middle[blockIdx.x], n = columns->n, n_pairs = pairs->n;
     const int64 begin = (int64)blockIdx.y * blockDim.x, wanted = begin + threadIdx.x;
-    if (begin >= j) return;
-    const int64 h = wanted < j ? wanted : 0, *weight = read_weight(target);
+    const int64 stop = j < n_third ? j : n_third;
+    if (begin >= stop) return;
+    const int64 h = wanted < stop ? wanted : 0, *weight = read_weight(target);
     const int *owner = columns->owner, *size = columns->size;
-    const bool is_triple = wanted < j && owner[i] != owner[j] && owner[h] != owner[i] && owner[h] != owner[j];
+    // Two of the columns are not given, the last ones: given columns have negative owners.
+    const bool is_triple = wanted < stop && owner[j] >= 0 && owner[i] != owner[j] && owner[h] != owner[i]
+        && owner[h] != owner[j];
     if (!__any_sync(ALL_LANES, is_triple)) return;
     const int64 ij = i * (i - 1) / 2 + j, ih = i * (i - 1) / 2 + h, jh = j * (j - 1) / 2 + h;
     const uint32 *bits = columns->bits;

@@ -53,8 +53,9 @@ from pidselect.significance.interaction_kernels import (
     scan_triples,
 )
 
-#: Which triples are searched: none, all, or those of a pair that is the best of one of its columns.
-Triples = Literal["none", "all", "grown"]
+#: Which triples are searched: none, those of two features and a given column, all, which includes
+#: these, or those of a pair that is the best of one of its columns.
+Triples = Literal["none", "given", "all", "grown"]
 
 #: Classes of a target at most: the rarest are one class.
 MAX_CLASSES = 6
@@ -169,10 +170,17 @@ def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=-1, bitorder="little").view(np.uint64)
 
 
-def make_planes(features: Sequence[Block], n_levels: int = MAX_LEVELS) -> Planes:
-    """Return the columns of features, reduced to a few levels, as bits; without constant ones."""
+def make_planes(
+    features: Sequence[Block], n_levels: int = MAX_LEVELS, given: Block | None = None
+) -> Planes:
+    """Return the columns of features, reduced to a few levels, as bits; without constant ones.
+
+    Given columns come first.
+    """
     bits, size, n_planes, owner = [], [], [0], []
-    for place, block in enumerate(features):
+    first = () if given is None else given.columns
+    blocks = [*((-1 - place, Block((column,))) for place, column in enumerate(first))]
+    for place, block in (*blocks, *enumerate(features)):
         for column in block.columns:
             levels = few_levels(column, n_levels)
             sets = [levels == level for level in range(levels.max(initial=0))]
@@ -230,11 +238,18 @@ class Tables:
     planes: Planes
     order: int  # 2 or 3; triples are of binary columns
     is_grown: bool = False  # only triples of a column, its best partner and any other
+    n_given: int = 0  # of the columns, which may be one of a triple
+    only_given: bool = False  # only triples with one of these
 
     @property
     def n_columns(self) -> int:
         """The number of columns."""
         return len(self.planes.owner)
+
+    @property
+    def n_third(self) -> int:
+        """The number of columns that may be the third of a triple, the first ones."""
+        return self.n_given if self.only_given else self.n_columns
 
     @cached_property
     def families(self) -> dict[int, int]:
@@ -242,7 +257,7 @@ class Tables:
         if self.is_grown:
             return {1: self.n_columns * (self.n_columns - 2)}
         if self.order == 3:
-            return {1: comb(self.n_columns, 3)}
+            return {1: self._count_up_to(self.n_columns)}
         of_columns = np.bincount(np.diff(self.planes.first), minlength=MAX_LEVELS)
         families: dict[int, int] = {}
         for a in range(1, MAX_LEVELS):
@@ -252,6 +267,13 @@ class Tables:
                     families[a * b] = families.get(a * b, 0) + n
         return families
 
+    def _count_up_to(self, n_columns: int) -> int:
+        """Return the number of pairs, or of triples, of the first columns."""
+        if self.order == 2:
+            return comb(n_columns, 2)
+        n_free = max(n_columns - self.n_given, 0)
+        return self.n_given * comb(n_free, 2) + (0 if self.only_given else comb(n_free, 3))
+
     @cached_property
     def n_tables(self) -> int:
         """The number of tables."""
@@ -260,7 +282,11 @@ class Tables:
     @property
     def has_tuples(self) -> bool:
         """Whether there are columns of as many different features."""
-        return len(np.unique(self.planes.owner)) >= self.order
+        owner = self.planes.owner
+        n_features, n_given = len(np.unique(owner[owner >= 0])), int((owner < 0).sum())
+        if self.order == 2 or not n_given:
+            return n_features >= self.order and not self.only_given
+        return n_features >= 2
 
     def blocks(self) -> list[range]:
         """Return ranges of columns, each with about BLOCK_SIZE tables of it and those before."""
@@ -269,7 +295,7 @@ class Tables:
         size = BLOCK_SIZE
         if self.order == 3:  # each block counts the pairs of all columns before
             size = max(size, TRIPLES_PER_PAIR * comb(self.n_columns, 2))
-        ends = np.array([comb(i + 1, self.order) for i in range(self.n_columns)]) // size
+        ends = np.array([self._count_up_to(i + 1) for i in range(self.n_columns)]) // size
         starts = [0, *(np.flatnonzero(np.diff(ends)) + 1).tolist(), self.n_columns]
         return [range(*bounds) for bounds in pairwise(starts)]
 
@@ -297,7 +323,7 @@ class Tables:
             )
             count_pairs(self.planes, target, weight, columns.stop, pairs)
             bounds = columns.start, columns.stop
-            scan_triples(self.planes, target, pairs, weight, *bounds, best, which)
+            scan_triples(self.planes, target, pairs, weight, self.n_third, *bounds, best, which)
         families = list(self.families)
         return best[families], which[families]
 
@@ -311,20 +337,30 @@ class InteractionScan:
 
     @classmethod
     def of(
-        cls, features: Sequence[Block], target: Block, strata: IntArray | None, triples: Triples
+        cls,
+        features: Sequence[Block],
+        target: Block,
+        strata: IntArray | None,
+        triples: Triples,
+        given: Block | None = None,
     ) -> InteractionScan:
         """Reduce columns and target to a few levels.
 
         Pairs are searched with columns of up to four levels and, as an effect may need no more,
-        with two; triples with two. There are no tables if fewer features vary, or the target does
-        not.
+        with two; triples with two. A pair may act differently at the levels of a given column, so
+        that triples with one of these are searched, too. There are no tables if fewer features
+        vary, or the target does not.
         """
         fine, binary = (make_planes(features, n_levels) for n_levels in (MAX_LEVELS, 2))
         tables = [Tables(fine, 2)]
         if len(fine.size) > len(binary.size):
             tables.append(Tables(binary, 2))
-        if triples != "none":
-            tables.append(Tables(binary, 3, is_grown=triples == "grown"))
+        if triples == "grown":
+            tables.append(Tables(binary, 3, is_grown=True))
+        elif triples != "none":
+            planes = binary if given is None else make_planes(features, 2, given)
+            n_given = int((planes.owner < 0).sum())
+            tables.append(Tables(planes, 3, n_given=n_given, only_given=triples == "given"))
         classes = target_classes(target, strata)
         return cls(tuple(one for one in tables if one.has_tuples and classes.any()), classes)
 

@@ -20,6 +20,7 @@ from pidselect.report.displays.base import Display
 from pidselect.report.joint import joint_table, joint_tables
 from pidselect.report.style import INK
 from pidselect.selection.explain import read_like_fit
+from pidselect.selection.validation import check_columns
 
 #: Blue below and vermilion above the value of all rows, light enough for dark text.
 COLOURS = LinearSegmentedColormap.from_list("joint", ["#73B1D6", "#FAFAFA", "#E99E66"])
@@ -77,24 +78,28 @@ class JointDisplay(Display):
         X: Any,
         y: Any,
         *,
-        features: Sequence[str] | None = None,
+        features: Sequence[str | int] | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the data of a fitted selector over two columns, given by name as `features`.
+        """Draw the data of a fitted selector over two columns, named or numbered by `features`.
 
         By default they are the first two that were included jointly and are single columns.
         """
         check_is_fitted(selector)
+        check_columns(selector, X)
         selection = selector.selection_
         types = selection.settings.target_types
         dataset = read_like_fit(X, y, selector.feature_types_, types, selector.missing)
         if features is None:
             found = [one for one in joint_tables(selection, dataset) if one["counts"]]
             record = found[0] if found else {"features": (), "levels": ()}
-        elif isinstance(features, str) or len(features) != 2 or len(dataset.target) > 1:
-            raise ValueError(f"features={features!r}: must be two columns, with one target column.")
+        elif isinstance(features, str) or len(set(features)) != 2 or len(dataset.target) > 1:
+            raise ValueError(
+                f"features={features!r}: must be two different columns, with one target column."
+            )
         else:
-            record = joint_table(dataset, features)
+            table = dataset.table
+            record = joint_table(dataset, [table.names[table.index(name)] for name in features])
         return cls.from_dict(record).plot(ax)
 
     @classmethod
@@ -123,7 +128,7 @@ class JointDisplay(Display):
 
     def _summary(self) -> str:
         if not self.features:
-            return "no features were included jointly"
+            return "no two single columns were included jointly"
         return listed(self.features, letters=base.SHORT_NAME)
 
     def _layout(self) -> base.FigureLayout:
@@ -136,7 +141,7 @@ class JointDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         if not self.features:
-            base.show_message(ax, "No features were included jointly.")
+            base.show_message(ax, "No two single columns were included jointly.")
             return
         low, high = min(self.range[0], self.overall), max(self.range[1], self.overall)
         most = max(self.overall - low, high - self.overall) or 1.0
