@@ -268,7 +268,7 @@ def test_nothing_selected_is_no_failure(tmp_path, monkeypatch):
     result = select("t.csv", "--target", "y", "--output", "small.csv")
     assert result.exit_code == 0, result.output
     assert "No feature was selected: there may be nothing to find." in result.stdout
-    assert all(remedy in result.stdout for remedy in ("feature_groups", "lookahead=2"))
+    assert "feature_groups" in result.stdout
     assert Path("small.csv").read_text().startswith("y\n")
     assert "lookahead" not in result.stderr
 

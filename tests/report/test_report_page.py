@@ -315,7 +315,7 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path, no_picture):
 def test_a_report_shows_the_target_over_a_jointly_included_pair(tmp_path, no_picture):
     X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
     y = pd.Series(X[:, 0] ^ X[:, 1], name="lamp")
-    selector = PIDSelector(lookahead=2, n_permutations=50, random_state=0).fit(X, y)
+    selector = PIDSelector(lookahead=2, n_permutations=99, random_state=0).fit(X, y)
     text = HTMLReader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
     assert "Jointly included: x0 and x1. Neither is significant alone" in text
     assert "share of lamp = 1 ranges from 0.00 to 1.00" in text
