@@ -130,8 +130,9 @@ def context_for(y, *estimators, feature_type="ordinal", **settings):
 
 
 #: The values of a permutation of a scan, by system: one pair of two bits, and of two numbers, once
-#: in four levels and once in two, a block and a family each.
-N_SCANNED = {gates: 1, numbers: 2 * 2}
+#: in four levels and once in two; and the pair with each selected feature. Each of these has a
+#: block and a family, and every block has a value of all families.
+N_SCANNED = {gates: 2 * 2, numbers: 3 * 3}
 
 
 def n_computed(selection, n_scanned=0):

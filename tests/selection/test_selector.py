@@ -401,7 +401,7 @@ def test_groups_must_suffice_for_the_smallest_level_of_lookahead():
     with pytest.raises(ValueError, match=r"blocks.*24"):
         quick(**settings, lookahead=2).fit(X, X[:, 0] ^ X[:, 1], who)
     (step,) = quick(**settings).fit(X, X[:, 0] ^ X[:, 1], who).selection_.steps
-    assert (step.alpha, step.note) == (0.05, "no look-ahead: too few permutations for its level")
+    assert (step.alpha, step.note) == (0.05, "no look-ahead: too few groups for its level")
 
 
 def test_without_tests_the_target_may_be_constant_in_groups():

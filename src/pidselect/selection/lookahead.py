@@ -157,8 +157,10 @@ class JointSearch:
             return "no look-ahead: max_features is too small for a tuple"
         n_pairs = comb(len(self._narrow(2)), 2)
         if not self._can_be_significant():
-            level = self.lookahead.alpha_of_joint(self.context.alpha, 2)
-            needed = fewest_permutations(level)
+            needed = fewest_permutations(self.lookahead.alpha_of_joint(self.context.alpha, 2))
+            n = self.context.n_permutations
+            if n is None or n >= needed:
+                return "no look-ahead: too few groups for its level"
             return f"no look-ahead: too few permutations, {needed} are needed for its level"
         return f"no look-ahead: {n_pairs:,} pairs are searched with lookahead=2 only"
 
