@@ -67,8 +67,7 @@ def forward(
             steps.append(report(step))
             selected.append(strongest)
             continue
-        step = step.with_note(search.note) if search.note else step
-        steps.append(report(step))
+        steps.append(report(step.with_note(search.note)))
         found, more = search.run()
         if search.order > 1 and not more:
             steps[-1] = steps[-1].with_note(

@@ -7,11 +7,9 @@ can make it significant.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +21,7 @@ from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import cmi_given
-from pidselect.selection.step_test import BIT, is_close_call
+from pidselect.selection.step_test import BIT, digest_of, is_close_call
 from pidselect.significance import (
     PermutationSampler,
     critical_value,
@@ -164,8 +162,7 @@ def run_interaction_test(
     than two features, or not the target, vary given S.
     """
     schemes, executor = context.schemes(given), context.executor
-    content = json.dumps([[f.name for f in candidates], schemes, context.alpha, triples])
-    test_id = blake2b(content.encode(), digest_size=16).hexdigest()
+    test_id = digest_of([f.name for f in candidates], schemes, context.alpha, triples)
     parse = partial(InteractionTestResult.from_saved, len(candidates), schemes)
     if (saved := executor.saved_result(test_id, parse)) is not None:
         return saved

@@ -58,11 +58,11 @@ MAX_OPERATIONS, MAX_TRIPLE_OPERATIONS = 3e11, 8e10
 #: Operations up to which `lookahead=3` searches all triples, about ten minutes of a processor.
 MAX_REQUESTED_OPERATIONS = 1e13
 
+#: How many operations a processor does in a second.
+OPERATIONS_PER_SECOND = 1.5e10
+
 #: Bytes of the counts of all pairs, which each thread has for triples, at most.
 MAX_PAIR_BYTES = 2**28
-
-#: How many of them a processor does in a second.
-OPERATIONS_PER_SECOND = 1.5e10
 
 #: Usual permutations of a sequential test that finds a tuple.
 SEQUENTIAL_PERMUTATIONS = 200

@@ -368,8 +368,12 @@ def _first_batch(scores: CandidateScores) -> range:
 def _test_id(scores: CandidateScores) -> str:
     """Return a digest of the candidates and the test."""
     names = [feature.name for feature in scores.candidates]
-    content = json.dumps([names, scores.schemes, scores.context.alpha])
-    return blake2b(content.encode(), digest_size=16).hexdigest()
+    return digest_of(names, scores.schemes, scores.context.alpha)
+
+
+def digest_of(*content: Any) -> str:
+    """Return a digest of what a test is about, by which the checkpoint recognises it."""
+    return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
 
 
 def _to_saved(result: PermutationTestResult) -> dict[str, Any]:

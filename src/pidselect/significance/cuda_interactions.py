@@ -37,7 +37,7 @@ MAX_COUNTS = 24
 TRIPLE_COUNTS = 6
 
 
-class Columns(NamedTuple):
+class DeviceColumns(NamedTuple):
     """Columns of as many planes on a device: the fields of `Columns` in the kernels."""
 
     n_planes: int
@@ -106,8 +106,8 @@ class CudaScan:
 
     def _scan_pairs(
         self,
-        columns: Columns,
-        others: Columns,
+        columns: DeviceColumns,
+        others: DeviceColumns,
         target: Target,
         blocks: Sequence[range],
         best: dict[int, Any],
@@ -127,7 +127,12 @@ class CudaScan:
             )
 
     def _scan_triples(
-        self, columns: Columns, target: Target, blocks: Sequence[range], n_third: int, best: Any
+        self,
+        columns: DeviceColumns,
+        target: Target,
+        blocks: Sequence[range],
+        n_third: int,
+        best: Any,
     ) -> None:
         """Update the largest interaction of triples, all of binary columns."""
         device, n_columns = self.device, max(block.stop for block in blocks)
@@ -159,11 +164,11 @@ class CudaScan:
             )
 
     @cached_property
-    def _columns(self) -> list[list[Columns]]:
+    def _columns(self) -> list[list[DeviceColumns]]:
         """The columns of all tables, by their number of planes."""
         return [self._put_columns(tables) for tables in self.scan.tables]
 
-    def _put_columns(self, tables: Tables) -> list[Columns]:
+    def _put_columns(self, tables: Tables) -> list[DeviceColumns]:
         """Put columns on the device, those of as many planes together."""
         planes, owner, n_planes = tables.planes, tables.planes.owner, np.diff(tables.planes.first)
         groups = []
@@ -175,7 +180,7 @@ class CudaScan:
                 *(array.astype(np.int32) for array in (planes.size[own], place, owner[place])),
             )
             there = tuple(self.device.put(np.ascontiguousarray(array)) for array in arrays)
-            groups.append(Columns(n, place, there))
+            groups.append(DeviceColumns(n, place, there))
         return groups
 
     @cached_property
@@ -197,7 +202,7 @@ class CudaScan:
         there = self.device.put(np.array(fields, dtype=np.int64))
         return Target(n_permutations, there, (bits, self._weight))
 
-    def _count_classes(self, columns: Columns, target: Target) -> Columns:
+    def _count_classes(self, columns: DeviceColumns, target: Target) -> DeviceColumns:
         """Return columns with the counts of the classes in every plane."""
         device, n, m = self.device, len(columns.place), target.n_permutations
         arrays = (

@@ -199,7 +199,7 @@ def make_planes(
 
 
 def count_levels(column: Column, n_levels: int = MAX_LEVELS) -> int:
-    """Return the number of levels of a column at most, from its type where that tells."""
+    """Return the number of levels of a column at most, from its type where that suffices."""
     return min(column.levels(), n_levels) if column.is_discrete else n_levels
 
 
