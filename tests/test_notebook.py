@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from pidselect import PIDSelector, decompose, decompose_distribution
 from pidselect.decomposition import Decomposition, Explanation, FeatureExplanation
-from pidselect.decomposition.result import Pairs
+from pidselect.decomposition.explanation import Pairs
 from pidselect.notebook import (
     ATOMS,
     MAX_ROWS,

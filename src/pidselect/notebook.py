@@ -147,6 +147,12 @@ def explanation_html(explanation: Any) -> Markup:
     return card(*parts)
 
 
+def feature_html(feature: Any) -> Markup:
+    """Return the PID bar and the sentence of one feature."""
+    atoms: Parts = [(atom, getattr(feature, atom)) for atom in ATOMS]
+    return card(paragraph(feature.sentence), bar(atoms, longest([atoms])), legend(ATOMS))
+
+
 def decomposition_html(decomposition: Any) -> Markup:
     """Return the atoms with a bar each, and remarks."""
     header, *rows = decomposition.cells()

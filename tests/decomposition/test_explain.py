@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pidselect import datasets, mutual_information
 from pidselect.data import Block, Column
 from pidselect.decomposition.explain import AssessedFeature, explain, sentence
-from pidselect.decomposition.result import FeatureExplanation
+from pidselect.decomposition.explanation import FeatureExplanation
 from pidselect.decomposition.source_pair import (
     EstimatorMMI,
     NotEstimable,

@@ -9,7 +9,7 @@ import numpy as np
 
 from pidselect.data import Block, Column, Dataset, Table
 from pidselect.data.diagnostics import Finding
-from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs
+from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
 from pidselect.report.joint import joint_table
 from pidselect.report.summary import ReportMetadata, summarise
 from pidselect.selection.result import Selection, Settings, Step

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pidselect.data.messages import align, counted, number, shorten, shown, wrap
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.decomposition.result import Explanation, FeatureExplanation
+    from pidselect.decomposition.explanation import Explanation, FeatureExplanation
     from pidselect.selection.result import Selection
 
 #: Columns left out, and features not selected, that are listed.
@@ -77,7 +77,7 @@ def relevant_sentences(explanation: Explanation) -> str:
 
 def _bars(features: Sequence[FeatureExplanation]) -> str:
     """Return a line for each feature: its role, its atoms in bits, and a bar of them."""
-    from pidselect.decomposition.result import ATOMS
+    from pidselect.decomposition.explanation import ATOMS
 
     marks = _marks()
     atoms = [[max(0.0, getattr(feature, atom) or 0.0) for atom in ATOMS] for feature in features]

@@ -27,7 +27,7 @@ from pidselect.cli.warmup import compiling_explanations
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.cli.resume import RunCheckpoint
     from pidselect.data import Dataset
-    from pidselect.decomposition.result import Explanation
+    from pidselect.decomposition.explanation import Explanation
     from pidselect.selection import PIDSelector
     from pidselect.selection.progress import ProgressDisplay
     from pidselect.selection.result import Selection

@@ -24,7 +24,7 @@ from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
 from pidselect.decomposition.measures import MEASURES
-from pidselect.decomposition.result import Explanation, Role
+from pidselect.decomposition.explanation import Explanation, Role
 from pidselect.decomposition.source_pair import PIDStrategy
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
@@ -89,8 +89,19 @@ def explain_fit(
     features = _features(record, dataset.table, grouped)
     roles, note = _roles(context, features, record, in_sample)
     selected = (*record.fixed_features, *record.features)
+    marginal = _marginal_p_values(record)
+    final = _final_p_values(record)
+    types = selector.feature_types_
     assignments = [
-        AssessedFeature(name, roles[name], name in selected, feature.block)
+        AssessedFeature(
+            name,
+            roles[name],
+            name in selected,
+            feature.block,
+            feature_type=types.get(name, "group"),
+            p_value=final.get(name),
+            marginal_p_value=marginal.get(name),
+        )
         for name, feature in features.items()
     ]
     assignments += _excluded(record, dataset.table, grouped, features)
@@ -114,7 +125,10 @@ def explain_fit(
     forward = _forward_steps(record)
     if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
         notes.append(AT_MAX_FEATURES)
-    explanation = explain(assignments, dataset.target, strategy, notes)
+    is_sequential = settings.n_permutations == "auto"
+    explanation = explain(
+        assignments, dataset.target, strategy, notes, settings.alpha, is_sequential
+    )
     callbacks.on_progress(len(features))
     return replace(explanation, in_sample=in_sample).in_library(frame_library(X))
 
@@ -328,6 +342,25 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
         roles.setdefault(candidate.name, "untested")
     roles |= dict.fromkeys(record.duplicates, "duplicate")
     return roles | dict.fromkeys(record.skipped, "skipped")
+
+
+def _marginal_p_values(record: Selection) -> dict[str, float]:
+    """Return the p-values of I(f; y) = 0: of the first step, or of the marginal tests."""
+    tests = [step for step in record.tests if step.phase in ("forward", "marginal")]
+    for step in reversed(tests):
+        if not step.conditioning_set and step.p_values:
+            return dict(zip(step.candidates, step.p_values, strict=True))
+    return {}
+
+
+def _final_p_values(record: Selection) -> dict[str, float]:
+    """Return the p-values of I(f; y | S) = 0: final ones, and those of the last forward step."""
+    selected = {*record.fixed_features, *record.features}
+    found: dict[str, float] = {}
+    for step in _forward_steps(record)[-1:]:
+        if not step.accepted and {*step.conditioning_set} == selected:
+            found |= dict(zip(step.candidates, step.p_values, strict=False))
+    return found | dict(record.p_values)
 
 
 def _forward_steps(record: Selection) -> list[Step]:

@@ -38,7 +38,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.decomposition.result import Role
+from pidselect.decomposition.explanation import Role
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.backward import cmi_given_others
 from pidselect.selection.callbacks import StageName

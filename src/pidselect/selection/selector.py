@@ -32,7 +32,7 @@ from pidselect.data import (
     to_matrix,
     warn_caller,
 )
-from pidselect.decomposition.result import Explanation
+from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
 from pidselect.notebook import selection_html

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from pidselect.data.messages import counted, number, to_float
-from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Explanation
+from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
 from pidselect.notebook import ATOMS, atom_type
 from pidselect.report.displays import base
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay

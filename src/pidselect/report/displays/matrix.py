@@ -15,7 +15,7 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from pidselect.data.messages import counted, number, to_float
-from pidselect.decomposition.result import Explanation
+from pidselect.decomposition.explanation import Explanation
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
 from pidselect.report.style import AMBER, GREEN, INK
