@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-
-from pidselect.data import FloatArray, make_frame
-from pidselect.data.messages import align, did_you_mean, number, shorten, shown, to_plain, wrap
+from pidselect.data import make_frame
+from pidselect.data.messages import align, number, shown, to_plain
 from pidselect.estimators.base import Unit
 from pidselect.notebook import decomposition_html
 
@@ -205,6 +204,7 @@ class Decomposition:
 
 
 def to_frame(rows: Sequence[Sequence[Any]], types: Mapping[str, type], library: str | None) -> Any:
+    """Return rows as a frame of a library; None for any that is installed."""
     columns = {name: [row[i] for row in rows] for i, name in enumerate(types)}
     return make_frame(columns, library, types)
 
