@@ -10,13 +10,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.stats import chi2
-from scipy.stats import t as student
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.feature_types import TARGET
+from pidselect.decomposition.atoms import LEVEL, Atoms, decompose_feature
 from pidselect.decomposition.explanation import (
     DIGITS,
-    VALUES,
     Explanation,
     FeatureExplanation,
     Pairs,
@@ -33,13 +32,6 @@ MOST_NAMES = 3
 
 #: The name of a target without a name of its own, or of several columns.
 UNNAMED_TARGET = "the target"
-
-#: Level of the intervals.
-LEVEL = 0.95
-
-#: The bias of a value is about this multiple of what half of the samples lack, if it decreases with
-#: the square root of their number; nearest neighbours in many dimensions are slower.
-BIAS_OF_HALF = 1 / (math.sqrt(2.0) - 1)
 
 #: Roles in the order of an explanation.
 ROLES: tuple[Role, ...] = (
@@ -71,43 +63,11 @@ class AssessedFeature:
     information: float | None = None
     added: float | None = None
     halves: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    information_of_others: float = math.inf  # I(S; y)
     p_value: float | None = None
     marginal_p_value: float | None = None
     added_in_fit: float | None = None
     reason: str = ""  # why it was skipped, or which feature it duplicates
-
-
-@dataclass(frozen=True, eq=False)
-class Atoms:
-    """The information of a feature in bits and its atoms, as multiples of 0.001 bit."""
-
-    information: float
-    added: float
-    unique: float
-    shared: float
-    synergy: float
-
-
-def atoms_of(
-    information: float, added: float, fraction: float, is_non_negative: bool = True
-) -> Atoms:
-    """Return the atoms for the information of a feature and the fraction of it that is shared.
-
-    Unique information is at most I(f; y | S). All values are rounded here, once, so that their sums
-    hold to the last digit that is shown.
-
-    Examples
-    --------
-    >>> atoms_of(0.3306, 0.6, 0.182)
-    Atoms(information=0.331, added=0.6, unique=0.27, shared=0.061, synergy=0.33)
-    """
-    information, added = round(information, DIGITS), round(added, DIGITS)
-    unique = (1.0 - fraction) * information
-    if is_non_negative:
-        unique = min(max(unique, 0.0), information, added)
-    unique = round(unique, DIGITS)
-    shared, synergy = round(information - unique, DIGITS), round(added - unique, DIGITS)
-    return Atoms(information, added, unique, shared + 0.0, synergy + 0.0)
 
 
 def explain(
@@ -200,52 +160,31 @@ def _explain_feature(
     )
     if one.information is None or one.added is None:
         return explained
-    feature, rest = states[one.name], others[one.name]
-    share = 0.0 if rest.max() == 0 else fraction.of(feature, rest)
-    if math.isnan(share):
+    rest = others[one.name]
+    atoms = decompose_feature(
+        fraction,
+        states[one.name],
+        rest,
+        one.information,
+        one.added,
+        halves,
+        one.halves,
+        one.information_of_others,
+    )
+    if atoms is None:
         information, added = round(one.information, DIGITS), round(one.added, DIGITS)
         reason = "too many joint states to count"
         return replace(
             explained, information=information, added=added, method="not estimable", reason=reason
         )
-    atoms = atoms_of(one.information, one.added, share, fraction.is_non_negative)
-    intervals, is_lower_bound = {}, False
-    if len(one.halves):
-        resampled = []
-        for rows, (information, added) in zip(halves, one.halves, strict=True):
-            codes = (feature[rows], rest[rows], fraction.target_states[rows])
-            part = 0.0 if rest.max() == 0 else fraction.of_rows(*codes, corrected=False)
-            half = atoms_of(information, added, part, fraction.is_non_negative)
-            resampled.append([getattr(half, value) for value in VALUES])
-        intervals, is_lower_bound = _intervals(atoms, np.array(resampled))
     redundant, overlapping = overlaps.names(one.name, atoms)
     return replace(
         explained,
         **vars(atoms),
-        intervals=intervals,
-        is_lower_bound=is_lower_bound,
         redundant_with=redundant,
         overlaps_with=overlapping,
         method=fraction.name,
     )
-
-
-def _intervals(atoms: Atoms, resampled: FloatArray) -> tuple[dict[str, tuple[float, float]], bool]:
-    """Return intervals by half of the rows each, and whether `added` is only a lower bound.
-
-    Halves drawn without replacement vary around the value of all rows as that varies around its
-    mean. Rows are never repeated: nearest neighbours at distance 0 would appear as dependence.
-    """
-    n_halves = len(resampled)
-    width = student.ppf(0.5 + LEVEL / 2, n_halves - 1) * resampled.std(axis=0, ddof=1)
-    intervals = {}
-    for name, half in zip(VALUES, width.tolist(), strict=True):
-        value = getattr(atoms, name)
-        lower = value - half if value < 0 else max(0.0, value - half)
-        intervals[name] = (round(lower, DIGITS), round(value + half, DIGITS))
-    place = VALUES.index("added")
-    bias = BIAS_OF_HALF * (atoms.added - float(resampled[:, place].mean()))
-    return intervals, bool(bias > width[place])
 
 
 @dataclass(frozen=True, eq=False)

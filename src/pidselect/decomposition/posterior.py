@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.data.column import renumbered
@@ -44,6 +44,9 @@ N_TREES, N_STATES = 100, 8
 
 #: Smallest share of the samples in a state, and fewest samples in a leaf of the trees.
 STATE_SHARE, LEAF = 1 / 40, 5
+
+#: Added to posteriors before their logarithms are compared.
+SMOOTHING = 0.02
 
 #: Permutations for the bias correction. Five times as many changed the root mean square errors of
 #: corrected atoms by no more than 0.001 bit on six known systems.
@@ -122,12 +125,12 @@ class SharedFraction:
             random_state=seed,
         ).fit(_design(block), y)
         posteriors = forest.oob_decision_function_
-        tree = DecisionTreeClassifier(
-            criterion="log_loss",
+        # States are grouped without the target: if it chose them, noise would be informative.
+        tree = DecisionTreeRegressor(
             max_leaf_nodes=N_STATES,
             min_samples_leaf=max(LEAF, int(STATE_SHARE * n_samples)),
             random_state=seed,
-        ).fit(posteriors, y)
+        ).fit(posteriors, np.log(posteriors + SMOOTHING))
         return renumbered(tree.apply(posteriors).astype(np.int64))
 
     def of(self, feature: IntArray, others: IntArray, corrected: bool = True) -> float:

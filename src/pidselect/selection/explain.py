@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -35,11 +36,12 @@ from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
 from pidselect.selection.half_samples import half_sample_information
+from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.rows import sample_rows
-from pidselect.selection.scoring import added_bits, information_given
+from pidselect.selection.scoring import added_bits, information_given, information_of_set
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant, permutations
 from pidselect.significance.rng import DECOMPOSITION
@@ -100,7 +102,9 @@ def explain_fit(
     can_test = groups is not None or settings.n_groups is None
     roles, note = _roles(context if can_test else None, features, record, in_sample)
     callbacks.on_stage("atoms", len(features), len(features))
-    assessed = _assessed(selector, context, features, roles, in_sample)
+    selected = [features[name] for name in (*record.fixed_features, *record.features)]
+    bits_added = added_bits(context, selected)
+    assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
     halves = _halves(seed, len(part))
     strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
@@ -114,7 +118,6 @@ def explain_fit(
         replace(one, block=one.block.take(part), halves=resampled.get(one.name, one.halves))
         for one in assessed
     ]
-    selected = [features[name] for name in (*record.fixed_features, *record.features)]
     target = dataset.target.take(part)
     fraction = SharedFraction(target, measure, bins, seed)
     assessed += _excluded(record, dataset.table, grouped, features)
@@ -130,7 +133,7 @@ def explain_fit(
         assessed,
         target,
         fraction,
-        bits_added=added_bits(context, selected),
+        bits_added=bits_added,
         pairwise=_pairwise(context, selected),
         halves=halves,
         alpha=settings.alpha,
@@ -140,6 +143,9 @@ def explain_fit(
     )
     if any(one.is_lower_bound for one in explanation):
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
+    if path:
+        detailed = with_path_atoms(record, context, features, fraction, part, halves)
+        explanation = replace(explanation, path=detailed)
     callbacks.on_progress(len(features))
     explanation = replace(explanation, in_sample=in_sample, n_samples=len(part))
     return explanation.in_library(frame_library(X))
@@ -150,6 +156,7 @@ def _assessed(
     context: SelectionContext,
     features: Mapping[str, Feature],
     roles: Mapping[str, Relevance],
+    bits_added: Mapping[str, float],
     in_sample: bool,
 ) -> list[AssessedFeature]:
     """Return all features of the fit with their roles and their information."""
@@ -164,6 +171,13 @@ def _assessed(
     information |= dict(zip(names, values, strict=True))
     values = information_given(context, varying, [sets[name] for name in names]).tolist()
     added |= dict(zip(names, values, strict=True))
+    joint = math.fsum(bits_added.values())
+    of_others = {
+        name: information_of_set(
+            information, added[name] if name in selected else 0.0, joint, [f.name for f in given]
+        )
+        for name, given in sets.items()
+    }
     types = selector.feature_types_
     in_fit = dict(zip(types, selector.scores_.tolist(), strict=True))
     return [
@@ -175,6 +189,7 @@ def _assessed(
             types.get(name, "group"),
             information[name],
             added[name],
+            information_of_others=of_others[name],
             p_value=roles[name].p_value,
             marginal_p_value=roles[name].marginal_p_value,
             added_in_fit=None if in_sample else in_fit.get(name),

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pidselect.data import FeatureType, make_frame
 from pidselect.data.messages import align, listed, shown, to_plain
-from pidselect.notebook import selection_html
+from pidselect.decomposition.atoms import Atoms
+from pidselect.notebook import ATOMS, selection_html
 from pidselect.significance import is_significant
 
 Phase = Literal[
@@ -38,6 +39,7 @@ FRAME_COLUMNS = {
     "n_permutations": int,
     "chosen": bool,
     "accepted": bool,
+    **dict.fromkeys(("unique", "shared", "synergy"), float),
 }
 
 
@@ -165,6 +167,9 @@ class Step:
     close_call : bool
         Whether the p-value lies within two standard errors of alpha, of which the error is that of
         a limited number of permutations.
+    atoms : mapping of str to Atoms
+        Unique, shared and synergistic information of candidates beside the conditioning set, with
+        intervals for the chosen one, in the record of ``explain(..., path=True)``.
     """
 
     phase: Phase
@@ -186,6 +191,7 @@ class Step:
     replaced: str = ""
     note: str = ""
     close_call: bool = False
+    atoms: Mapping[str, Atoms] = field(default_factory=dict)
 
     @property
     def value(self) -> float:
@@ -447,6 +453,7 @@ class Selection:
                 step.n_permutations,
                 candidate == step.chosen,
                 step.accepted and candidate in (step.chosen, *step.jointly_included),
+                *(getattr(step.atoms.get(candidate), atom, None) for atom in ATOMS),
             )
             for number, step in enumerate(self.tests, start=1)
             for place, candidate in enumerate(step.candidates)

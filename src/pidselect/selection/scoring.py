@@ -6,7 +6,7 @@ observed data. `CandidateScores` is that interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, cast
@@ -337,6 +337,18 @@ def added_bits(
     added = dict.fromkeys((feature.name for feature in features), 0.0)
     names = (feature.name for feature in varying)
     return added | dict(zip(names, np.diff(totals, prepend=0.0).tolist(), strict=True))
+
+
+def information_of_set(
+    information: Mapping[str, float], added: float, joint: float, others: Sequence[str]
+) -> float:
+    """Return I(R; y) of a set R in bits, for I(f; y | R), I(f, R; y) and I(g; y) of its members.
+
+    Estimates do not obey the chain rule exactly, but no set is less informative than a member.
+    """
+    if len(others) == 1:
+        return information[others[0]]
+    return max([joint - added, *(information[name] for name in others)], default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
