@@ -66,9 +66,12 @@ def level_names(column: Column) -> list[str]:
     return [column.labels[int(level)] for level in levels]
 
 
-def value_text(values: FloatArray) -> Callable[[float], str]:
-    """Return the function that prints values of a column: numbers, or seconds that are dates."""
-    return (lambda value: _date(floor(value / DAY))) if are_dates(values) else number_text
+def value_texts(values: FloatArray, column: Column) -> list[str]:
+    """Return some values of a column as text: dates, or numbers of two digits that differ."""
+    if are_dates(column.values):
+        return [_date(floor(value / DAY)) for value in values]
+    places = decimals(float(np.ptp(values)))
+    return [number_text(round(float(value), places)) for value in values]
 
 
 def are_dates(values: FloatArray) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pidselect.data import Column, Dataset
 from pidselect.report.joint import class_names, class_text
-from pidselect.report.levels import column_levels, decimals, is_binned, value_text
+from pidselect.report.levels import column_levels, decimals, is_binned, value_texts
 from pidselect.report.sentences import target_name
 
 #: Features and classes that are shown; rarer classes are lumped.
@@ -39,8 +39,8 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
         `feature`; `levels`, `counts` of rows; `values`, for each level the mean, or the shares of
         the `classes` (of two the second alone); `errors`, two standard errors of a mean or of a
         single share; `quantity` in words; `overall`, of all rows; `digits` of the values.
-        `positions` are the means of a binned feature in each bin, else None, and `ends` its
-        smallest and largest value as text.
+        `positions` are the means of a binned feature in each bin, else None, and `ends` the
+        first and the last of them as text.
 
     Examples
     --------
@@ -66,12 +66,10 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
     errors = 2.0 * np.sqrt(variance / counts)
     positions, ends = None, None
     if is_line:
-        x, text = column.values, value_text(column.values)
-        places = np.bincount(codes, np.nan_to_num(x)) / counts
-        positions = [
-            None if one == "missing" else float(p) for one, p in zip(levels, places, strict=True)
-        ]
-        ends = [text(float(end(x))) for end in (np.nanmin, np.nanmax)]
+        places = np.bincount(codes, np.nan_to_num(column.values)) / counts
+        known = places[: len(levels) - column.has_missing]
+        positions = [*known.tolist(), *[None] * column.has_missing]
+        ends = value_texts(known[[0, -1]], column)
     spread = float(np.ptp(means)) if len(levels) > 1 else 0.0
     return {
         "feature": name,
