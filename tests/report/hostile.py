@@ -13,6 +13,7 @@ from pidselect.data.diagnostics import Finding
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
 from pidselect.decomposition.sentences import sentence
 from pidselect.report.joint import joint_table
+from pidselect.report.profiles import target_profiles
 from pidselect.report.summary import ReportMetadata, summarise
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.stability import Stability
@@ -185,17 +186,27 @@ def metadata(names: Sequence[str] = NAMES, **more: Any) -> ReportMetadata:
     return ReportMetadata(**{**facts, **more})
 
 
-def joint(names: Sequence[str] = NAMES) -> list[dict[str, Any]]:
-    """Return a heat map with hostile levels and an empty cell, and a pair without one."""
+def dataset(names: Sequence[str] = NAMES) -> Dataset:
+    """Return labels, numbers and whole numbers with a target of three hostile classes."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, size=400).astype(float)
-    first = Column(names[0], "nominal", codes, tuple(NAMES[:3]))
-    second = Column(names[1], "continuous", np.where(codes == 2, -1e6, rng.normal(size=400)))
+    numbers = np.where(codes == 2, -1e6, rng.normal(size=400))
+    columns = [
+        Column(names[0], "nominal", codes, tuple(NAMES[:3])),
+        Column(names[1], "continuous", numbers),
+        *(Column(name, "ordinal", rng.integers(0, 9, 400).astype(float)) for name in names[2:]),
+    ]
     classes = Column(TARGET, "nominal", rng.integers(0, 3, size=400).astype(float), NAMES[3:6])
-    dataset = Dataset(Table((first, second)), Block((classes,)), np.arange(400))
+    return Dataset(Table(tuple(columns)), Block((classes,)), np.arange(400))
+
+
+def joint(names: Sequence[str] = NAMES) -> list[dict[str, Any]]:
+    """Return a heat map with hostile levels and an empty cell, one within a level, and none."""
     sentence = f"Jointly included: {names[0]} and {names[1]}."
-    without = {"features": list(names[:2]), "counts": [], "sentence": sentence}
-    return [{**joint_table(dataset, names[:2]), "sentence": sentence}, without]
+    table = {**joint_table(dataset(names), names[:2]), "sentence": sentence}
+    within = {**table, "sentence": "", "within": [names[0], NAMES[0]]}
+    without = {"features": list(names[:2]), "counts": [], "within": None, "sentence": "None."}
+    return [table, within, without]
 
 
 def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]:
@@ -206,5 +217,6 @@ def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]
         stability=stability(names, n_selected),
         findings=[Finding(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
         joint=joint(names) if n_selected > 1 else (),
+        profiles=target_profiles(names[:n_selected], dataset(names)),
         metadata=metadata(names),
     )

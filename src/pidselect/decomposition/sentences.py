@@ -109,7 +109,7 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
 
 def _state(feature: FeatureExplanation, explanation: Explanation) -> str:
     """Return role and test of a feature whose information is not estimable."""
-    role = feature.role
+    role: str = feature.role
     if role == "adds to the selected set":
         role = "significant given the selected features, but not selected"
     return role if feature.p_value is None else f"{role} ({explanation.p_text(feature.p_value)})"

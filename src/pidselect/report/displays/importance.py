@@ -123,7 +123,7 @@ class ImportanceDisplay(RowsDisplay):
         if self.n_selected < n_rows:
             handles.append(Patch(fc=PARTS["unique"][0], alpha=PALE, label="not selected"))
         if any(bar.interval for bar in drawn):
-            look = {"color": INK, "lw": 1.0, "marker": "|", "ms": 5.0}
+            look: dict[str, Any] = {"color": INK, "lw": 1.0, "marker": "|", "ms": 5.0}
             handles.append(Line2D([], [], label=f"{100 * self.level:g} % interval", **look))
         return handles
 

@@ -161,7 +161,12 @@ class SynergyMatrixDisplay(Display):
             for row, column in zip(*np.nonzero(cells), strict=True):
                 if row != column:
                     corner = (column - 0.5, row - 0.5)
-                    look = {"fill": False, "hatch": hatch, "ec": "#8C8C8C", "lw": 0.0}
+                    look: dict[str, Any] = {
+                        "fill": False,
+                        "hatch": hatch,
+                        "ec": "#8C8C8C",
+                        "lw": 0.0,
+                    }
                     ax.add_patch(Rectangle(corner, 1, 1, zorder=2, **look))
         if n <= 60:
             between = np.arange(n + 1) - 0.5
