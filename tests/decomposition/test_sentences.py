@@ -134,7 +134,7 @@ def test_features_without_values():
             {"added": 0.0, "redundant_with": (), "overlaps_with": ("X1",)},
             "0.060 overlap with what X1 predicts.",
         ),
-        ({"added": 0.0, "shared": 0.0}, "Not informative in these samples."),
+        ({"added": 0.0, "shared": 0.0}, ""),
         (
             {"is_lower_bound": True},
             "0.270 unique, at least 0.330 synergistic; 0.060 redundant with X1.",
@@ -145,6 +145,16 @@ def test_a_short_sentence_leaves_out_what_the_table_shows(change, expected):
     feature = replace(X4, **change)
     assert short_sentence(feature, explain(feature)) == expected
     assert short_sentence(feature, explain(feature, others=())) == "The only selected feature."
+
+
+def test_of_features_that_are_out_a_short_sentence_says_with_what_they_are_redundant():
+    assert short_sentence(X7, explain(X7)) == "0.535 redundant with A and B."
+    alone = replace(X7, redundant_with=())
+    assert short_sentence(alone, explain(alone)) == ""
+    significant = replace(alone, role="adds to the selected set")
+    assert short_sentence(significant, explain(significant)) == (
+        "0.010 unique, 0.005 synergistic; 0.535 shared with the selected features."
+    )
 
 
 def test_many_and_long_names_are_cut():

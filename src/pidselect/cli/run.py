@@ -240,7 +240,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         explanation=result.explanation,
         stability=result.stability,
         findings=fit_findings(dataset, selection, result.data.n_rows),
-        joint=joint_tables(selection, dataset),
+        joint=joint_tables(selection, dataset, result.explanation),
         profiles=target_profiles((*selection.fixed_features, *selection.selected), dataset),
         metadata=metadata,
     )

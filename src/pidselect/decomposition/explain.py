@@ -117,9 +117,7 @@ def explain(
     is_named = len(target) == 1 and target.names != (TARGET,)
     explanation = Explanation(
         features=tuple(
-            sorted(
-                features, key=lambda f: (not f.selected, ROLES.index(f.role), -(f.added or 0.0))
-            )
+            sorted(features, key=lambda f: (not f.selected, ROLES.index(f.role), -(f.added or 0.0)))
         ),
         bits_added=bits_added,
         pairs=Pairs(

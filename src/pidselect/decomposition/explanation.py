@@ -378,4 +378,3 @@ class Explanation:
             p.removeprefix("= "),
             *(number(getattr(feature, value)) for value in values),
         )
-

@@ -39,10 +39,14 @@ def short_sentence(feature: FeatureExplanation, explanation: Explanation) -> str
         return f"Not estimable: {feature.reason}." if feature.reason else "Not estimable."
     if _is_alone(feature, explanation):
         return "The only selected feature." if feature.selected else ""
-    added = _parts(feature, explanation) if feature.added else ""
-    shared = f"{number(feature.shared)} {_relation(feature)[1]}" if feature.shared else ""
+    is_out = not feature.selected and feature.role in ("weakly relevant", "irrelevant")
+    added = _parts(feature, explanation) if feature.added and not is_out else ""
+    is_named = bool(feature.redundant_with or feature.overlaps_with)
+    shared = ""
+    if feature.shared and (is_named or not is_out):
+        shared = f"{number(feature.shared)} {_relation(feature)[1]}"
     text = "; ".join(filter(None, (added, shared)))
-    return f"{text}." if text else "Not informative in these samples."
+    return f"{text}." if text else ""
 
 
 def synergistic_with(feature: FeatureExplanation, explanation: Explanation) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def write_report(
         explanation=explanation,
         stability=stability,
         findings=fit_findings(dataset, selection, n_rows(X)),
-        joint=joint_tables(selection, dataset),
+        joint=joint_tables(selection, dataset, explanation),
         profiles=target_profiles((*selection.fixed_features, *selection.selected), dataset),
         metadata=metadata,
     )

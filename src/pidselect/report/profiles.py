@@ -9,7 +9,7 @@ import numpy as np
 
 from pidselect.data import Column, Dataset
 from pidselect.report.joint import class_names, class_text
-from pidselect.report.levels import column_levels, decimals, is_binned, value_texts
+from pidselect.report.levels import column_levels, is_binned, value_texts
 from pidselect.report.sentences import target_name
 
 #: Features and classes that are shown; rarer classes are lumped.
@@ -38,7 +38,7 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
     dict
         `feature`; `levels`, `counts` of rows; `values`, for each level the mean, or the shares of
         the `classes` (of two the second alone); `errors`, two standard errors of a mean or of a
-        single share; `quantity` in words; `overall`, of all rows; `digits` of the values.
+        single share; `quantity` in words; `overall`, of all rows.
         `positions` are the means of a binned feature in each bin, else None, and `ends` the
         first and the last of them as text.
 
@@ -70,7 +70,6 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
         known = places[: len(levels) - column.has_missing]
         positions = [*known.tolist(), *[None] * column.has_missing]
         ends = value_texts(known[[0, -1]], column)
-    spread = float(np.ptp(means)) if len(levels) > 1 else 0.0
     return {
         "feature": name,
         "levels": levels,
@@ -80,7 +79,6 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
         "classes": classes,
         "quantity": quantity,
         "overall": [float(one.mean()) for one in outcomes],
-        "digits": 2 if is_nominal else max(0, decimals(spread)),
         "positions": positions,
         "ends": ends,
     }

@@ -15,6 +15,7 @@ from typing import Any
 from pidselect.data.messages import counted, cut, listed, p_relation, shown, to_float
 from pidselect.notebook import ATOMS
 from pidselect.report.importance import explained_features, importance_bars
+from pidselect.report.levels import decimals
 from pidselect.report.typography import breakable, number, percent, unbroken
 
 Record = Mapping[str, Any]
@@ -139,7 +140,7 @@ def _bits(title: str, key: str, rows: Sequence[Record]) -> TableColumn:
     for row in rows:
         bound = "≥ " * (row["is_lower_bound"] and key in ("added", "synergy"))
         interval = row["intervals"].get(key)
-        aside = "" if interval is None else " to ".join(map(number, interval))
+        aside = "" if interval is None else "–".join(map(number, interval))
         text = f"{bound}{number(row[key])}"
         cells.append({"text": text, "value": plain(row[key]), "aside": aside})
     return TableColumn(title, "number", cells)
@@ -190,11 +191,9 @@ def _roles_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
     order = [{"text": str(row["order"]), "value": str(row["order"])} for row in rows]
     parts = [[max(0.0, _finite(row[atom])) for atom in ATOMS] for row in rows]
     longest = max(map(sum, parts), default=0.0) or 1.0
-    # A sentence stands once on a page: below a plot, or in the table of selected features.
-    said = {*plots, *(row["name"] for row in rows if row["selected"] and not row["short"])}
     how = [
         {
-            "text": "" if row["name"] in said else row["sentence"],
+            "text": _remark(row, summary, plots),
             "bar": [
                 (atom, f"{100 * part / longest:.1f}")
                 for atom, part in zip(ATOMS, amounts, strict=True)
@@ -217,9 +216,18 @@ def _roles_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
             _bits("Information", "information", rows),
             _p_values([row["p_value"] for row in rows], summary),
             _numbers("Frequency", [row["frequency"] for row in rows], percent),
-            TableColumn("Parts and interpretation", "how", how),
+            TableColumn("Parts and remark", "how", how),
         ]
     )
+
+
+def _remark(row: Record, summary: Record, plots: Mapping[str, str]) -> str:
+    """Return what is not said elsewhere: in the table of selected features, or below a plot."""
+    if not summary["explanation"]:
+        return "" if row["selected"] else row["sentence"]
+    if row["selected"] and row["is_minimal"]:
+        return "" if row["name"] in plots else row["sentence"]
+    return row["short"]
 
 
 def _steps_table(summary: Record) -> dict[str, Any]:
@@ -235,7 +243,7 @@ def _steps_table(summary: Record) -> dict[str, Any]:
             _names(names, {}, [step["note"] for step in steps], "Tested"),
             TableColumn("Scores of candidates", "strip", _strips(steps)),
             TableColumn("Result", "outcome", results, is_number=False),
-            _numbers("Bits", [step["bits"] for step in steps]),
+            _numbers("Bits", [step["bits"] for step in steps], _amount),
             *(_scores(steps, "critical_value") if in_deviations else ()),
             TableColumn("p", "number", p_values),
             _numbers("Permutations", [step["n_permutations"] for step in steps], "{:,}".format),
@@ -264,7 +272,7 @@ def _candidates_table(step: Record, summary: Record) -> dict[str, Any]:
     return make_table(
         [
             _names(names, {}, ["tested" * row["is_chosen"] for row in rows], "Candidate"),
-            _numbers("Bits", [row["bits"] for row in rows]),
+            _numbers("Bits", [row["bits"] for row in rows], _amount),
             *(_scores(rows) if step["unit"] != "bit" else ()),
             _p_values([row["p_value"] for row in rows], summary, step["alpha"]),
         ]
@@ -327,13 +335,14 @@ def _profile(profile: Record, profiles: Sequence[Record]) -> dict[str, Any]:
 
     Means have one scale in all of them; shares go from 0 to 1.
     """
-    classes, digits = profile["classes"], profile["digits"]
+    classes, digits = profile["classes"], 2
     low, high = 0.0, 1.0
     if not classes:
         errors = [
             (v[0], e) for one in profiles for v, e in zip(one["values"], one["errors"], strict=True)
         ]
         low, high = min(v - e for v, e in errors), max(v + e for v, e in errors)
+        digits = max(0, decimals(high - low))
 
     def place(value: float) -> float:
         return _percent(min(max(value, low), high), low, high)
@@ -449,6 +458,11 @@ def _pairs(pairs: Record) -> dict[str, Any]:
 def _percent(value: float, low: float, high: float, margin: float = 0.0) -> float:
     share = (value - low) / (high - low) if high > low else 0.5
     return round(margin + (100.0 - 2.0 * margin) * share, 2)
+
+
+def _amount(value: float | str | None) -> str:
+    """Return bits of a step; estimates below 0 are shown as 0."""
+    return number(value if math.isnan(to_float(value)) else max(0.0, to_float(value)))
 
 
 def _finite(value: float | str | None) -> float:
