@@ -10,8 +10,8 @@ from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 #: A pair is named if it has at least this part of the synergy of a feature, and this many bits.
 NAMED_PART, NAMED_BITS = 0.5, 0.01
 
-#: Features named in one place of a sentence, and letters of a name.
-MAX_NAMES, MAX_LETTERS = 3, 40
+#: Features named in one place of a sentence, synergistic ones, and letters of a name.
+MAX_NAMES, MAX_PARTNERS, MAX_LETTERS = 3, 2, 40
 
 
 def sentence(feature: FeatureExplanation, explanation: Explanation) -> str:
@@ -57,7 +57,8 @@ def synergistic_with(feature: FeatureExplanation, explanation: Explanation) -> t
     values = pairs.synergy[pairs.names.index(feature.name)]
     least = max(NAMED_PART * feature.synergy, NAMED_BITS)
     found = sorted((-value, name) for value, name in zip(values, pairs.names, strict=True))
-    return tuple(name for value, name in found if -value >= least and name != feature.name)
+    partners = [name for value, name in found if -value >= least and name != feature.name]
+    return tuple(partners[:MAX_PARTNERS])
 
 
 def bits(value: float | None) -> str:

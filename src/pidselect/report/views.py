@@ -78,6 +78,7 @@ def view(summary: Record) -> dict[str, Any]:
         "unbroken": unbroken,
         "full": lambda name: breakable(shown(name)),
         "brief": lambda name: breakable(cut(shown(name))),
+        "label": lambda level: cut(shown(level), 24),
     }
 
 
