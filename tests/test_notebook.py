@@ -314,56 +314,88 @@ def test_stability_without_a_feature_and_of_many():
 # --- explanations ---------------------------------------------------------------------------------
 
 
-def feature(name, *atoms, selected=True, **more):
+def feature(name, unique=None, shared=None, synergy=None, selected=True, **more):
     role = "strongly relevant" if selected else "weakly relevant"
-    said = {"total": 1.0, "method": "broja", "sentence": f"{name} is {role}."}
-    return FeatureExplanation(name, role, selected, *atoms, **{**said, **more})
+    atoms = {"unique": unique, "shared": shared, "synergy": synergy}
+    sums = {}
+    if unique is not None:
+        sums = {"information": unique + shared, "added": unique + synergy, "share": 0.25}
+    said = {"p_value": 0.005, "sentence": f"{name} is {role}."}
+    return FeatureExplanation(name, role, selected, **{**atoms, **sums, **said, **more})
 
 
 def explanation(*features, **more):
     names = tuple(one.name for one in features if one.selected)
-    zeros = np.zeros((len(names), len(names)))
-    pairs = Pairs(names, zeros + 0.125, zeros, np.eye(len(names)) == 0, "broja")
-    return Explanation(features, 1.0, pairs, 200, **more)
+    shape = (len(names), len(names))
+    values, is_all = np.zeros(shape), np.ones(shape, dtype=bool)
+    pairs = Pairs(names, values + 0.125, values, np.eye(len(names)) > 0, is_all, "broja")
+    return Explanation(features, dict.fromkeys(names, 0.5), pairs, 200, **more)
 
 
-def test_roles_bars_numbers_and_sentences():
+def test_added_information_comes_first_as_bars_and_numbers():
     found = explanation(
-        feature("a", 0.5, 0.25, 0.25), feature("b", 0.25, -0.25, 0.25), notes=("a note",)
+        feature("a", 0.5, 0.25, 0.25, intervals={"added": (0.5, 0.875)}),
+        feature("b", 0.25, 0.0, 0.125, is_lower_bound=True),
+        notes=("a note",),
+        entropy=2.0,
     )
     html = body(found._repr_html_())
-    assert "= 1.000 bit, 200 samples" in html
+    assert "I(2 selected features; y) = 1.000 bits (share of H(y) 50 %), 200 samples." in html
     first, second = rows(html)[1:3]
-    assert first[:2] == ["a", "strongly relevant"]
-    assert first[3:] == ["0.500", "0.250", "0.250", "a is strongly relevant."]
-    assert second[3:6] == ["0.250", "-0.250", "0.250"]
-    assert widths(first[2]) == [50.0, 25.0, 25.0]
-    assert widths(second[2]) == [25.0, 25.0]
-    assert all(f"</span>{word}" in html for word in ATOMS)
+    assert first[0] == "a"
+    assert widths(first[1]) == [66.7, 33.3]
+    assert first[2:] == [
+        *("0.750", "0.500 to 0.875", "25 %", "0.005", "strongly relevant"),
+        "a is strongly relevant.",
+    ]
+    assert widths(second[1]) == [33.3, 16.7]
+    assert second[2:4] == ["≥ 0.375", ""]
     assert "<li>a note</li>" in html
-    assert ["a", "b", "0.125", "0.000"] in rows(html)
+    early = body(replace(found, is_sequential=True)._repr_html_())
+    assert rows(early)[1][5] == "&lt; 0.05"
 
 
-def test_unknown_and_infinite_atoms():
-    unknown = feature("a", total=None, method="not estimable")
-    html = body(replace(explanation(unknown), information=None)._repr_html_())
+def test_pairs_of_more_than_two_features():
+    three = [feature(name, 0.5, 0.25, 0.25) for name in "abc"]
+    assert ["a", "b", "0.125", "overlap in what they predict", "0.000"] in rows(
+        body(explanation(*three)._repr_html_())
+    )
+    assert "Pairwise" not in explanation(*three[:2])._repr_html_()
+
+
+def test_unknown_and_infinite_values():
+    unknown = replace(explanation(feature("a", p_value=None)), bits_added={"a": None})
+    html = body(unknown._repr_html_())
     assert "= not estimable" in html
-    assert rows(html)[1][3:6] == ["-", "-", "-"]
+    assert rows(html)[1][2:6] == ["", "", "", ""]
     html = body(explanation(feature("a", float("inf"), 0.0, 0.5))._repr_html_())
-    assert rows(html)[1][3:6] == ["inf", "0.000", "0.500"]
+    assert rows(html)[1][2] == "inf"
     assert widths(html) == [100.0, 100.0]
 
 
-def test_one_feature_has_no_pair_and_none_no_table():
-    assert "Pairwise" not in body(explanation(feature("a", 1.0, 0.0, 0.0))._repr_html_())
-    assert rows(body(explanation()._repr_html_())) == []
+def test_without_a_feature_there_is_no_table():
+    html = body(explanation()._repr_html_())
+    assert rows(html) == []
+    assert "No selected feature, 200 samples." in html
+
+
+def test_one_feature_shows_its_marginal_and_its_added_information():
+    one = feature("a", 0.25, 0.25, 0.5, intervals={"added": (0.5, 1.0)})
+    html = body(one._repr_html_())
+    assert "<p>a is strongly relevant.</p>" in html
+    marginal, added = rows(html)[1:]
+    assert widths(marginal[1]) == [33.3, 33.3]
+    assert widths(added[1]) == [33.3, 66.7]
+    assert marginal[2:] == ["0.500", "", "0.250", "0.250", ""]
+    assert added[2:] == ["0.750", "0.500 to 1.000", "0.250", "", "0.500"]
+    assert rows(body(feature("a")._repr_html_())) == []
 
 
 def test_names_of_an_explanation_stay_text():
     found = explanation(feature(ATTACK, 0.5, 0.0, 0.0), feature("b", 0.5, 0.0, 0.0), target=ATTACK)
-    html = found._repr_html_()
-    assert "<img" not in html
-    assert html.count("&lt;img src=x") >= 4
+    for html in (found._repr_html_(), found[ATTACK]._repr_html_()):
+        assert "<img" not in html
+        assert "&lt;img src=x" in html
 
 
 def test_an_explanation_of_many_features_stays_short():

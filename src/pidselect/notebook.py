@@ -26,6 +26,7 @@ ALIGNMENTS = {"l": "left", "n": "name", "w": "wide"}
 
 #: PID atoms of a bar, each with a colour and a pattern.
 ATOMS = ("unique", "shared", "synergy")
+ADDED_PARTS = ("unique", "synergy")
 
 #: The colours are those of Okabe and Ito, distinguishable with any colour vision.
 STYLE = files("pidselect").joinpath("notebook.css").read_text("utf-8")
@@ -115,42 +116,93 @@ def stability_html(stability: Any) -> Markup:
 
 
 def explanation_html(explanation: Any) -> Markup:
-    """Return role, PID bar, numbers and sentence of each feature, and the pairwise PID."""
+    """Return added information, test and sentence of each feature, and the pairwise PID."""
     features = explanation.features
-    bars: list[Parts] = [[(atom, getattr(one, atom)) for atom in ATOMS] for one in features]
+    bars = [_added(feature) for feature in features]
     full = longest(bars[:MAX_ROWS])
+    header = ["feature", "added", "bits", f"{100 * explanation.level:g} % interval"]
+    header += [explanation.share_name, "p", "role", ""]
     rows = [
-        [name(one.name), one.role, bar(atoms, full), *(number(x) for _, x in atoms), one.sentence]
-        for one, atoms in zip(features, bars, strict=True)
+        [name(one.name), bar(parts, full), *_tests(one, explanation), one.role, one.sentence]
+        for one, parts in zip(features, bars, strict=True)
     ]
-    headline = "No selected feature"
-    if n_selected := sum(feature.selected for feature in features):
-        information = number(explanation.information, unknown="not estimable")
-        unit = " bit" * (explanation.information is not None)
-        selected = counted(n_selected, "selected feature")
-        headline = f"I({selected}; {shown(explanation.target)}) = {information}{unit}"
-    samples = counted(explanation.n_samples, "sample")
-    parts = [paragraph(f"{headline}, {samples}.", tag="strong")]
+    parts = [paragraph(_headline(explanation), tag="strong")]
     if rows:
-        header = ["feature", "role", "PID", *ATOMS, ""]
-        parts += [legend(ATOMS), table(header, rows, "nllrrrw"), listing(explanation.methods())]
+        parts += [legend(ADDED_PARTS), table(header, rows, "nlrrrrlw")]
     pairs = explanation.pairs
-    if len(pairs.names) > 1:
+    if len(pairs.names) > 2:  # of two, the sentences have the same values
         cells = [
-            [name(first), name(second), number(redundancy), number(synergy)]
-            for first, second, redundancy, synergy in pairs.rows()
+            [
+                name(first),
+                name(second),
+                number(redundancy),
+                "redundant" if dependent else "overlap in what they predict",
+                number(synergy),
+            ]
+            for first, second, redundancy, synergy, dependent in pairs.rows()
         ]
-        pairwise = table(["feature", "and", "redundancy", "synergy"], cells, "nnrr")
+        pairwise = table(["feature", "and", "shared", "", "synergy"], cells, "nnrlr")
         parts.append(details("Pairwise PID", paragraph(f"In bits, {pairs.method}."), pairwise))
     if explanation.notes:
         parts.append(details("Notes", listing(explanation.notes)))
     return card(*parts)
 
 
+def _headline(explanation: Any) -> str:
+    samples = counted(explanation.n_samples, "sample")
+    n_selected = len(explanation.bits_added)
+    if not n_selected:
+        return f"No selected feature, {samples}."
+    start = f"I({counted(n_selected, 'selected feature')}; {shown(explanation.target)})"
+    information = explanation.information
+    if information is None:
+        return f"{start} = not estimable, {samples}."
+    share = explanation.share(information)
+    beside = "" if share is None else f" ({explanation.share_name} {_percent(share)})"
+    return f"{start} = {number(information)} bits{beside}, {samples}."
+
+
+def _tests(feature: Any, explanation: Any) -> list[str]:
+    """Return added bits, their interval and share, and the p-value of a feature as text."""
+    ends = feature.intervals.get("added")
+    p = "" if feature.p_value is None else explanation.p_text(feature.p_value).removeprefix("p ")
+    return [
+        "≥ " * feature.is_lower_bound + number(feature.added, unknown=""),
+        "" if ends is None else " to ".join(map(number, ends)),
+        "" if feature.share is None else _percent(feature.share),
+        p.removeprefix("= "),
+    ]
+
+
+def _added(feature: Any) -> Parts:
+    return [(part, getattr(feature, part)) for part in ADDED_PARTS]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
 def feature_html(feature: Any) -> Markup:
-    """Return the PID bar and the sentence of one feature."""
-    atoms: Parts = [(atom, getattr(feature, atom)) for atom in ATOMS]
-    return card(paragraph(feature.sentence), bar(atoms, longest([atoms])), legend(ATOMS))
+    """Return a sentence on one feature, and bars of its marginal and its added information."""
+    parts = [paragraph(feature.sentence)]
+    if feature.added is not None:
+        shown_parts = {"information": ("unique", "shared"), "added": ADDED_PARTS}
+        bars = {
+            key: [(p, getattr(feature, p)) for p in names] for key, names in shown_parts.items()
+        }
+        full = longest(bars.values())
+        rows = [
+            [
+                {"information": "marginal information"}.get(key, "added information"),
+                bar(known, full),
+                number(getattr(feature, key)),
+                " to ".join(map(number, feature.intervals.get(key, ()))),
+                *(number(dict(known).get(atom), unknown="") for atom in ATOMS),
+            ]
+            for key, known in bars.items()
+        ]
+        parts += [legend(ATOMS), table(["", "", "bits", "interval", *ATOMS], rows, "llrrrrr")]
+    return card(*parts)
 
 
 def decomposition_html(decomposition: Any) -> Markup:

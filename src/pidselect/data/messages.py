@@ -140,6 +140,20 @@ def p_text(value: float | str | None) -> str:
     return "< 0.001" if to_float(value) < 0.0005 else number(value)
 
 
+def p_relation(value: float | str | None, alpha: float, is_sequential: bool = False) -> str:
+    """Return a p-value with its relation; of a test that stops early, that to its level alone.
+
+    >>> p_relation(0.0049, 0.05), p_relation(0.0049, 0.05, is_sequential=True)
+    ('p = 0.005', 'p < 0.05')
+    """
+    if value is None:
+        return "not tested"
+    if is_sequential:
+        return f"p {'<' if to_float(value) <= alpha else '>'} {alpha:g}"
+    text = p_text(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration in a readable unit.
 

@@ -158,9 +158,9 @@ class AtomBarsDisplay(RowsDisplay):
 
     def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
         drawn = self.bars[:n_rows]
-        edge = _edge(drawn)
+        edge = infinite_length(drawn)
         for place, bar in enumerate(drawn):
-            _draw_bar(ax, place, bar, edge)
+            draw_bar(ax, place, bar, edge)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
@@ -186,7 +186,7 @@ def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> Ato
     )
 
 
-def _edge(bars: Sequence[AtomBar]) -> float:
+def infinite_length(bars: Sequence[AtomBar]) -> float:
     """Return the length that infinite parts are drawn with: longer than all others."""
     ends = [
         abs(sum(value for value in bar.parts.values() if np.isfinite(value) and value * sign > 0))
@@ -196,7 +196,8 @@ def _edge(bars: Sequence[AtomBar]) -> float:
     return 1.15 * max(ends, default=0.0) or 1.0
 
 
-def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
+def draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float, alpha: float = 1.0) -> None:
+    """Draw a bar with its interval; `edge` is the length of infinite parts."""
     beside: dict[str, Any] = {"textcoords": "offset points", "va": "center_baseline"}
     if not bar.is_known:
         ax.plot([0.0], [place], linestyle="none")  # includes the row in the data limits
@@ -207,6 +208,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
         length = float(np.clip(value, -edge, edge))
         side, (colour, hatch) = -1 if length < 0 else 1, PARTS[name]
         style: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": base.BACKGROUND}
+        style["alpha"] = alpha
         ax.barh(place, length, 0.72, ends[side], linewidth=0.3, zorder=2, **style)
         ends[side] += length
         if np.isinf(value):
