@@ -27,7 +27,7 @@ from pidselect.data.feature_types import to_column, to_target
 from pidselect.data.input import library_of, read_vectors
 from pidselect.data.messages import did_you_mean
 from pidselect.data.raw_column import RawColumn
-from pidselect.decomposition.binning import BINNINGS, Binning
+from pidselect.decomposition.binning import BINNINGS, Binning, count_bins, is_binned
 from pidselect.decomposition.inference import InferenceSettings, infer_atoms, n_decompositions
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition
@@ -57,7 +57,7 @@ def decompose(
     target: Any,
     *,
     measure: str = "broja",
-    bins: int = 5,
+    bins: int | None = 5,
     binning: Binning = "count",
     unit: Unit = "bit",
     feature_types: FeatureTypes | None = None,
@@ -79,9 +79,11 @@ def decompose(
         Measures of discrete states, see `decompose_distribution`: "broja", "ccs" (exactly two
         sources), "imin", "mmi", "sx" (two to five). Measures of continuous columns (two to five
         sources): "gaussian" and "sx-ksg".
-    bins : int
-        The number of bins of a continuous column, for measures of discrete states. Integers with
-        few levels, bools and labels are states as they are.
+    bins : int or None
+        The number of bins of a column of numbers with many values (continuous, or more than 20
+        integers), for measures of discrete states. Up to 20 integers, bools and labels are states
+        as they are; `binned` of the result has the columns that are not. None for no bins: every
+        value is a state. The type "nominal" exempts a single column.
     binning : {"count", "width"}
         Bins of equal count, or of equal width.
     unit : {"bit", "nat"}
@@ -125,7 +127,8 @@ def decompose(
     check_choice(measure, (*MEASURES, *CONTINUOUS), "measure")
     check_choice(binning, BINNINGS, "binning")
     check_choice(unit, tuple(NATS_PER_UNIT), "unit")
-    check_count(bins, "bins", at_least=2)
+    if bins is not None:
+        check_count(bins, "bins", at_least=2)
     _check_inference(n_permutations, n_bootstrap, confidence)
     check_jobs(n_jobs)
     listed = _list(sources)
@@ -134,7 +137,11 @@ def decompose(
     settings = InferenceSettings(
         n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs
     )
+    binned: dict[str, int] = {}
     if isinstance(sample, DiscreteSample):
+        if bins is not None:
+            for block in blocks:
+                binned |= count_bins(block, bins, binning, CLASS_LEVELS)
         if sample.samples_per_state < FEWEST_PER_STATE:
             warn_caller(_few_samples_message(sample, bins, blocks))
         if n_decompositions(sample, settings):
@@ -154,19 +161,24 @@ def decompose(
         p_values=None if p_values is None else labelled(p_values),
         intervals=None if intervals is None else labelled(intervals, scale),
         confidence=None if intervals is None else confidence,
+        binned=binned or None,
         variables=tuple(", ".join(block.names) for block in blocks) if is_named else None,
         frame_library=library_of(*listed, target),
     )
 
 
-def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Block]) -> str:
-    columns = [column for block in blocks for column in block.columns]
+def _few_samples_message(sample: DiscreteSample, bins: int | None, blocks: Sequence[Block]) -> str:
+    numbers = [
+        column
+        for block in blocks
+        for column in block.columns
+        if is_binned(column, most_levels=CLASS_LEVELS)
+    ]
     remedies = ["more samples"]
-    counted = [c for c in columns if c.feature_type == "ordinal" and c.labels is None]
-    most = max(counted, key=Column.levels, default=None)
-    if most is not None and (levels := most.levels()) > CLASS_LEVELS:
-        remedies.append(f"feature_types={{{most.name!r}: 'continuous'}} to bin its {levels} levels")
-    if any(column.feature_type == "continuous" for column in columns):
+    if numbers and bins is None:
+        most = max(numbers, key=Column.levels)
+        remedies.append(f"bins=5 to bin columns such as {most.name!r}, of {most.levels()} values")
+    elif numbers:
         remedies.append(f"fewer bins (now {bins})")
     remedies += ["fewer columns per source", 'measure="gaussian" or "sx-ksg", which need no states']
     return (

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, make_frame
-from pidselect.data.messages import align, did_you_mean, number, shorten, shown, to_plain, wrap
+from pidselect.data.messages import (
+    align,
+    counted,
+    did_you_mean,
+    number,
+    shorten,
+    shown,
+    to_plain,
+    wrap,
+)
 from pidselect.estimators.base import Unit
 from pidselect.notebook import decomposition_html, explanation_html
 
@@ -93,6 +102,8 @@ class Decomposition:
         Bootstrap confidence intervals; they may extend below 0.
     confidence : float, optional
         The confidence level of the intervals.
+    binned : mapping of str to int, optional
+        The number of bins of each column whose values were binned.
     variables : tuple of str, optional
         The names of the sources and, last, of the target.
 
@@ -130,6 +141,7 @@ class Decomposition:
     p_values: Mapping[str, float] | None = None
     intervals: Mapping[str, tuple[float, float]] | None = None
     confidence: float | None = None
+    binned: Mapping[str, int] | None = None
     variables: tuple[str, ...] | None = None
     frame_library: str | None = field(default=None, compare=False)
 
@@ -227,6 +239,12 @@ class Decomposition:
             *sources, target = map(shown, self.variables)
             numbered = [f"source {i}: {name}" for i, name in enumerate(sources, start=1)]
             lines.append(f"{', '.join(numbered)}; target: {target}")
+        if self.binned is not None:
+            names: dict[int, list[str]] = {}
+            for name, bins in self.binned.items():
+                names.setdefault(bins, []).append(shown(name))
+            parts = (f"{counted(bins, 'bin')}: {', '.join(some)}" for bins, some in names.items())
+            lines.append("; ".join(parts))
         if self.p_values is not None:
             lines.append(P_VALUE_NOTE)
         return lines

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import CLASS_LEVELS, Block, FloatArray, IntArray
 from pidselect.decomposition.binning import Binning, check_size, join_codes, to_codes
 from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import Lattice, lattice
@@ -160,7 +160,11 @@ Sample = DiscreteSample | ContinuousSample
 
 
 def to_sample(
-    sources: Sequence[Block], target: Block, measure: str, bins: int, binning: Binning = "count"
+    sources: Sequence[Block],
+    target: Block,
+    measure: str,
+    bins: int | None,
+    binning: Binning = "count",
 ) -> Sample:
     """Return the sample a measure is applied to: states, or continuous columns as they are."""
     blocks = (*sources, target)
@@ -168,7 +172,7 @@ def to_sample(
         MEASURES["sx"].check(len(sources), measure)  # the same limits: those of the lattice
         return ContinuousSample(blocks, CONTINUOUS[measure])
     MEASURES[measure].check(len(sources), measure)
-    codes = tuple(to_codes(block, bins, binning) for block in blocks)
+    codes = tuple(to_codes(block, bins, binning, CLASS_LEVELS) for block in blocks)
     sample = DiscreteSample(codes, MEASURES[measure].decompose)
     check_size(sample.shape)
     return sample
