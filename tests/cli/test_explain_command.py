@@ -89,7 +89,8 @@ def test_p_values_intervals_and_units(lamp):
     assert first.exit_code == 0, first.output
     assert first.stdout == second.stdout
     found = json.loads(first.stdout)
-    assert (found["unit"], found["p_values"]["{1,2}"]) == ("nat", 0.05)
+    tests = [(test["source"], test["conditional_p_value"]) for test in found["source_tests"]]
+    assert (found["unit"], tests) == ("nat", [("up", 0.05), ("down", 0.05)])
 
 
 def test_bins_or_none(lamp):

@@ -44,7 +44,7 @@ def test_a_complete_sample_is_its_distribution(measure):
     assert found.information == close(expected.information)
     assert found.n_samples == 100
     assert found.measure == measure
-    assert (found.corrected, found.p_values, found.intervals) == (None, None, None)
+    assert (found.corrected, found.source_tests, found.intervals) == (None, None, None)
 
 
 @every_measure
@@ -70,7 +70,10 @@ def test_units():
     for name in ("atoms", "corrected"):
         scaled = {label: np.log(2) * bit for label, bit in getattr(bits, name).items()}
         assert getattr(nats, name) == close(scaled)
-    assert nats.p_values == bits.p_values
+    for nat, bit in zip(nats.source_tests, bits.source_tests, strict=True):
+        assert (nat.p_value, nat.conditional_p_value) == (bit.p_value, bit.conditional_p_value)
+        assert nat.information == close(np.log(2) * bit.information)
+        assert nat.conditional_information == close(np.log(2) * bit.conditional_information)
 
 
 def test_five_sources():
@@ -164,7 +167,7 @@ def test_constants_have_no_information(measure):
     one = np.ones(100)
     for found in (
         decompose([one, one], OR, measure=measure),
-        decompose([FIRST, SECOND], one, measure=measure, n_permutations=3, n_bootstrap=40),
+        decompose([FIRST, SECOND], one, measure=measure, n_permutations=19, n_bootstrap=40),
         decompose([FIRST, np.full(100, "a")], np.full(100, "b"), measure=measure),
     ):
         assert list(found.atoms.values()) == close([0, 0, 0, 0])
@@ -178,9 +181,9 @@ def test_a_constant_beside_a_source():
 
 def test_a_single_sample():
     with pytest.warns(UserWarning, match="1 samples"):
-        found = decompose([[0], [1]], [1], n_permutations=2, n_bootstrap=40, random_state=0)
+        found = decompose([[0], [1]], [1], n_permutations=19, n_bootstrap=40, random_state=0)
     assert set(found.atoms.values()) == {0.0}
-    assert set(found.p_values.values()) == {1.0}
+    assert {test.p_value for test in found.source_tests} == {1.0}
     assert set(found.intervals.values()) == {(0.0, 0.0)}
 
 
@@ -257,7 +260,7 @@ def test_gaussian():
     alone = [mutual_information(z, x + y + noise, estimator="gaussian") for z in (x, y)]
     assert found.shared == close(min(alone))
     assert [found.shared + part for part in found.unique] == close(alone)
-    assert found.p_values["{1,2}"] == 0.05
+    assert {test.conditional_p_value for test in found.source_tests} == {0.05}
     assert abs(found.corrected["{1,2}"] - found.synergy) < 0.02
     low, high = found.intervals["{1,2}"]
     assert 0 < low < found.synergy < high
@@ -281,7 +284,7 @@ def test_nearest_neighbours():
     )
     assert found == again
     assert found.corrected is None
-    assert found.p_values["{1,2}"] == 0.05
+    assert {test.conditional_p_value for test in found.source_tests} == {0.05}
     low, high = found.intervals["{1,2}"]
     assert 0 < low < found.synergy < high < 3
 
@@ -383,6 +386,7 @@ def test_invalid_variables(sources, target, words):
         ({"n_bootstrap": "many"}, "n_bootstrap='many'"),
         ({"n_bootstrap": 39}, "n_bootstrap=39 .*confidence=0.95.*n_bootstrap=40"),
         ({"n_bootstrap": 100, "confidence": 0.99}, "n_bootstrap=200"),
+        ({"n_bootstrap": 40, "n_permutations": 18}, "n_permutations=18 .*n_permutations=19"),
         ({"confidence": 95}, "confidence=95"),
         ({"confidence": True}, "confidence=True"),
         ({"n_jobs": 0}, "n_jobs=0"),

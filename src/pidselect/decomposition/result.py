@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import FloatArray, make_frame
+from pidselect.data import FloatArray, check_choice, make_frame
 from pidselect.data.messages import (
     align,
     counted,
@@ -37,7 +37,7 @@ SHOWN_GAP = 1e-5
 SHOWN_FEATURES = 20
 
 P_VALUE_NOTE = (
-    "p-value: null hypothesis that a source is independent of the rest, not that the atom is 0."
+    "p-value: permutation test of zero information; x: the source, y: the target, rest: the others."
 )
 
 Role = Literal[
@@ -68,9 +68,34 @@ FRAME_COLUMNS = {
 ATOM_COLUMNS = {
     **{"atom": str, "name": str, "value": float, "unit": str},
     **dict.fromkeys(("informative", "misinformative", "corrected"), float),
-    **dict.fromkeys(("lower", "upper", "p_value"), float),
+    **dict.fromkeys(("lower", "upper"), float),
+}
+SOURCE_COLUMNS = {
+    "source": str,
+    **dict.fromkeys(("information", "p_value"), float),
+    **dict.fromkeys(("conditional_information", "conditional_p_value"), float),
 }
 PAIR_COLUMNS = {"feature": str, "and": str, "redundancy": float, "synergy": float}
+
+
+@dataclass(frozen=True)
+class SourceTest:
+    """The permutation tests of one source x, with the target y and the rest, all other sources.
+
+    Parameters
+    ----------
+    source : str
+    information, p_value : float
+        I(x;y), and the p-value of the null hypothesis I(x;y) = 0.
+    conditional_information, conditional_p_value : float
+        I(x;y|rest), and the p-value of the null hypothesis I(x;y|rest) = 0.
+    """
+
+    source: str
+    information: float
+    p_value: float
+    conditional_information: float
+    conditional_p_value: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,13 +120,12 @@ class Decomposition:
         The number of samples it was estimated from.
     corrected : mapping of str to float, optional
         The bias-corrected atoms.
-    p_values : mapping of str to float, optional
-        Of each atom, the largest p-value of the sources it names; the null hypothesis is that a
-        source is independent of all other variables. It is no test of the atom being positive.
     intervals : mapping of str to (float, float), optional
-        Bootstrap confidence intervals; they may extend below 0.
+        Bootstrap confidence intervals of the atoms; they may extend below 0.
     confidence : float, optional
         The confidence level of the intervals.
+    source_tests : tuple of SourceTest, optional
+        For each source the tests of its (conditional) mutual information with the target.
     binned : mapping of str to int, optional
         The number of bins of each column whose values were binned.
     variables : tuple of str, optional
@@ -138,9 +162,9 @@ class Decomposition:
     misinformative: Mapping[str, float] | None = None
     n_samples: int | None = None
     corrected: Mapping[str, float] | None = None
-    p_values: Mapping[str, float] | None = None
     intervals: Mapping[str, tuple[float, float]] | None = None
     confidence: float | None = None
+    source_tests: tuple[SourceTest, ...] | None = None
     binned: Mapping[str, int] | None = None
     variables: tuple[str, ...] | None = None
     frame_library: str | None = field(default=None, compare=False)
@@ -180,18 +204,23 @@ class Decomposition:
         """
         known = {key: value for key, value in vars(self).items() if value is not None}
         known.pop("frame_library", None)
+        if self.source_tests is not None:
+            known["source_tests"] = [asdict(test) for test in self.source_tests]
         return to_plain(known)
 
-    def to_frame(self) -> Any:
-        """Return a frame with one row for each atom, in the caller's library."""
+    def to_frame(self, of: Literal["atoms", "sources"] = "atoms") -> Any:
+        """Return a frame in the caller's library, with one row for each atom or tested source."""
+        check_choice(of, ("atoms", "sources"), "of")
+        if of == "sources":
+            tests = [tuple(vars(test).values()) for test in self.source_tests or ()]
+            return _to_frame(tests, SOURCE_COLUMNS, self.frame_library)
         rows = []
         for label, value in self.atoms.items():
             kinds = (self.informative, self.misinformative, self.corrected)
             parts = [None if kind is None else kind[label] for kind in kinds]
             low, high = (None, None) if self.intervals is None else self.intervals[label]
-            p_value = None if self.p_values is None else self.p_values[label]
             name = self._names.get(label, label)
-            rows.append((label, name, value, self.unit, *parts, low, high, p_value))
+            rows.append((label, name, value, self.unit, *parts, low, high))
         return _to_frame(rows, ATOM_COLUMNS, self.frame_library)
 
     def __repr__(self) -> str:
@@ -209,7 +238,8 @@ class Decomposition:
 
     def __str__(self) -> str:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        return "\n".join([*align(self.cells(), n_left=2 if self._names else 1), *self.remarks()])
+        atoms = align(self.cells(), n_left=2 if self._names else 1)
+        return "\n".join([*atoms, *align(self.source_cells(), n_left=1), *self.remarks()])
 
     def cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
@@ -220,13 +250,22 @@ class Decomposition:
             "misinformative": self.misinformative,
             "corrected": self.corrected,
             f"{percent}interval": self.intervals,
-            "p-value": self.p_values,
         }
         columns = {title: values for title, values in optional.items() if values is not None}
         rows = [["atom", *[""] * bool(self._names), *columns]]
         for label in self._largest():
             name = [self._names[label]] if self._names else []
             rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
+        return rows
+
+    def source_cells(self) -> list[list[str]]:
+        """Return the cells of the table of tested sources, the header first; empty without any."""
+        if self.source_tests is None:
+            return []
+        rows = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
+        for test in self.source_tests:
+            name, *values = vars(test).values()
+            rows.append([shorten(name), *map(_cell, values)])
         return rows
 
     def remarks(self) -> list[str]:
@@ -245,7 +284,7 @@ class Decomposition:
                 names.setdefault(bins, []).append(shown(name))
             parts = (f"{counted(bins, 'bin')}: {', '.join(some)}" for bins, some in names.items())
             lines.append("; ".join(parts))
-        if self.p_values is not None:
+        if self.source_tests is not None:
             lines.append(P_VALUE_NOTE)
         return lines
 
