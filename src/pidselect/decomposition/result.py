@@ -145,12 +145,15 @@ class Decomposition:
     ...     random_state=0,
     ... )
     0.7602 bit decomposed by 'broja' from 200 samples
-    atom                 bit  corrected      95 % interval  p-value
-    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.4205   0.0050
-    {1}     unique 1  0.0049     0.0038  -0.1157 to 0.0805   0.0050
-    {2}     unique 2  0.0000    -0.0023  -0.0920 to 0.0503   1.0000
-    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5462   0.0050
-    p-value: null hypothesis that a source is independent of the rest, not that the atom is 0.
+    atom                 bit  corrected      95 % interval
+    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.4205
+    {1}     unique 1  0.0049     0.0038  -0.1157 to 0.0805
+    {2}     unique 2  0.0000    -0.0023  -0.0920 to 0.0503
+    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5462
+    source    I(x;y)  p-value  I(x;y|rest)  p-value
+    source 1  0.3152   0.0050       0.4498   0.0050
+    source 2  0.3103   0.0050       0.4450   0.0050
+    p-value: permutation test of zero information; x: the source, y: the target, rest: the others.
     """
 
     atoms: Mapping[str, float]
@@ -274,6 +277,8 @@ class Decomposition:
         if more := len(self.atoms) - len(labels):
             rest = sum(value for label, value in self.atoms.items() if label not in labels)
             lines.append(f"... and {more} smaller atoms, {number(rest, 4)} {self.unit} in total")
+        if self.source_tests is not None:
+            lines.append(P_VALUE_NOTE)
         if self.variables is not None:
             *sources, target = map(shown, self.variables)
             numbered = [f"source {i}: {name}" for i, name in enumerate(sources, start=1)]
@@ -284,8 +289,6 @@ class Decomposition:
                 names.setdefault(bins, []).append(shown(name))
             parts = (f"{counted(bins, 'bin')}: {', '.join(some)}" for bins, some in names.items())
             lines.append("; ".join(parts))
-        if self.source_tests is not None:
-            lines.append(P_VALUE_NOTE)
         return lines
 
     def _largest(self) -> list[str]:
