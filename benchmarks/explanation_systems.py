@@ -311,7 +311,8 @@ def shared_fraction(joint: Array, posterior: Array) -> float:
 
 def merged(values: Array, n_bins: int, axis: int) -> Array:
     """Return sums of neighbouring bins."""
-    return np.add.reduceat(values, np.arange(0, values.shape[axis], values.shape[axis] // n_bins), axis)
+    starts = np.arange(0, values.shape[axis], values.shape[axis] // n_bins)
+    return np.add.reduceat(values, starts, axis)
 
 
 def entropy(p: Array) -> Array:
@@ -386,6 +387,9 @@ def two_bits(X: Array) -> Array:
     return np.column_stack([*no, (1 - first) * second, first * second])
 
 
+LABEL_AND_NUMBERS = [four_labels, normal, normal]
+
+#: Systems by their names, with the features that are measured.
 SYSTEMS: dict[str, tuple[System, tuple[int, ...]]] = {
     "sum of 2": (Normal([1] * 2), (0,)),
     "sum of 4": (Normal([1] * 4), (0,)),
@@ -397,7 +401,7 @@ SYSTEMS: dict[str, tuple[System, tuple[int, ...]]] = {
     "signal with disturbance": (Normal([2, -2], DISTURBED), (0, 1)),
     "Friedman I": (Channel(friedman, [uniform] * 5, noise=1.0), (0, 2, 3)),
     "x0 x1 + x2": (Channel(product, [normal] * 3, noise=0.5), (0, 2)),
-    "slopes by label x0": (Channel(slopes, [four_labels, normal, normal], 0.5, labels=(0,)), (0, 1)),
+    "slopes by label x0": (Channel(slopes, LABEL_AND_NUMBERS, 0.5, labels=(0,)), (0, 1)),
     "two classes, 3 features": (Channel(two_classes, [normal] * 3), (0,)),
     "two classes, 10 features": (Channel(two_classes, [normal] * 10), (0,)),
     "three classes, correlated 0.4": (Channel(three_classes, [normal] * 5, correlation=0.4), (0,)),

@@ -226,8 +226,8 @@ def show_rows(cell: Cell, rows: Sequence[Row]) -> None:
         for value, true in row["true"].items():
             found = [row.get(method) for method in METHODS]
             cells = [one and one[kind][value] for one in found for kind in ("bias", "rmse")]
-            covered = [row[kind][value] for kind in ("covered", "width")] if "covered" in row else []
-            table.append([f"{row['feature']} {value}", true, *cells, *(covered or (None, None))])
+            covered = [row[kind][value] if kind in row else None for kind in ("covered", "width")]
+            table.append([f"{row['feature']} {value}", true, *cells, *covered])
     about = f"{cell.name}, N={cell.n_samples:,}, {rows[0]['runs']} data sets"
     if "seconds" in rows[0]:
         flagged = "/".join(str(row["flagged"]) for row in rows)
