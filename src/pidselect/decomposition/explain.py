@@ -272,7 +272,7 @@ def _pairs(
     return Pairs(
         names,
         np.round(shared, DIGITS),
-        np.round(synergy, DIGITS) * estimable,
+        np.where(estimable, np.round(synergy, DIGITS), 0.0),
         dependent.reshape(n, n).astype(bool),
         estimable & estimable.T,
         fraction.name,

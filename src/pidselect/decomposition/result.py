@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from pidselect.data import check_choice, make_frame
-from pidselect.data.messages import align, counted, number, shown, to_plain
+from pidselect.data.messages import align, counted, number, shorten, shown, to_plain
 from pidselect.estimators.base import Unit
 from pidselect.notebook import decomposition_html
 
