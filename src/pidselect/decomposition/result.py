@@ -168,7 +168,7 @@ class Decomposition:
             known["source_tests"] = [asdict(test) for test in self.source_tests]
         return to_plain(known)
 
-    def to_frame(self, of: Literal[atoms, sources] = "atoms") -> Any:
+    def to_frame(self, of: Literal["atoms", "sources"] = "atoms") -> Any:
         """Return a frame in the caller's library, with one row for each atom or tested source."""
         check_choice(of, ("atoms", "sources"), "of")
         if of == "sources":
