@@ -9,11 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pidselect import datasets, mutual_information
-from pidselect.data import Block, Column
-from pidselect.decomposition.explain import AssessedFeature, explain, sentence
-from pidselect.decomposition.explanation import FeatureExplanation
 from pidselect.decomposition.source_pair import (
     EstimatorMMI,
     NotEstimable,
@@ -24,6 +19,11 @@ from pidselect.decomposition.source_pair import (
     bounded_atoms,
     to_states,
 )
+
+from pidselect import datasets, mutual_information
+from pidselect.data import Block, Column
+from pidselect.decomposition.explain import AssessedFeature, explain, sentence
+from pidselect.decomposition.explanation import FeatureExplanation
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
 
 BIT = np.log(2)
