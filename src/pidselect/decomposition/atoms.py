@@ -79,7 +79,7 @@ def decompose_feature(
     """
     is_alone, non_negative = others.max() == 0, fraction.is_non_negative
     share = 0.0 if is_alone else fraction.of(feature, others)
-    if math.isnan(share):
+    if not math.isfinite(share + information + added):
         return None
     if non_negative and information > 0:
         share = min(share, most_shared / information)

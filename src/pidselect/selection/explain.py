@@ -41,7 +41,7 @@ from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.rows import sample_rows
-from pidselect.selection.scoring import added_bits, information_given, information_of_set
+from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant, permutations
 from pidselect.significance.rng import DECOMPOSITION
@@ -103,7 +103,7 @@ def explain_fit(
     roles, note = _roles(context if can_test else None, features, record, in_sample)
     callbacks.on_stage("atoms", len(features), len(features))
     selected = [features[name] for name in (*record.fixed_features, *record.features)]
-    bits_added = added_bits(context, selected)
+    bits_added = bits_shown(context, selected)
     assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
     halves = _halves(seed, len(part))

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
+from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
@@ -333,10 +334,25 @@ def added_bits(
     varying = [feature for feature in features if len(feature.block)]
     before = [(*given, *varying[:place]) for place in range(len(varying))]
     bits = information_given(context, varying, before)
-    totals = np.minimum(bits.cumsum(), context.max_bits)
+    if np.isfinite(context.max_bits):
+        bits = np.diff(np.minimum(bits.cumsum(), context.max_bits), prepend=0.0)
     added = dict.fromkeys((feature.name for feature in features), 0.0)
     names = (feature.name for feature in varying)
-    return added | dict(zip(names, np.diff(totals, prepend=0.0).tolist(), strict=True))
+    return added | dict(zip(names, bits.tolist(), strict=True))
+
+
+def bits_shown(context: SelectionContext, features: Features) -> dict[str, float]:
+    """Return the information that each feature adds to those before it, as multiples of 0.001 bit.
+
+    Each value is rounded, so that the sum of those shown is the joint information shown; it is at
+    most the entropy of the target as shown.
+    """
+    most, total, shown = round(context.max_bits, DIGITS), 0.0, dict[str, float]()
+    for name, bits in added_bits(context, features).items():
+        value = round(bits, DIGITS)
+        shown[name] = value if total + value <= most else round(most - total, DIGITS)
+        total = round(total + shown[name], DIGITS)
+    return shown
 
 
 def information_of_set(
