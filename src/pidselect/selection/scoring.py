@@ -52,6 +52,9 @@ class CandidateScores(Protocol):
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of the tests one by one, or itself if they are computed together."""
 
+    def shown_apart(self) -> FloatArray | None:
+        """Return the bits that are shown of each candidate, if they are not those observed."""
+
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown of each candidate, given the observed ones."""
 
@@ -87,6 +90,10 @@ class StepScores:
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return itself."""
         return (cast(CandidateScores, self),)
+
+    def shown_apart(self) -> FloatArray | None:
+        """Return None: the bits observed are shown."""
+        return None
 
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown of each candidate: at most the entropy of the target."""
@@ -177,13 +184,17 @@ class ConditionalMI(StepScores, ScoringJob):
             taken=(schemes, places, estimator),
         )
 
-    def information(self, observed: FloatArray) -> FloatArray:
-        """Return the bits that are shown: those observed, or as `information_given` has them."""
+    def shown_apart(self) -> FloatArray | None:
+        """Return bits as `information_given` has them, where residuals are shown or tested."""
         binding = self.binding
         if not binding.is_regression and not any(map(self.context.shows_residuals, binding.given)):
-            return np.clip(observed, 0.0, self.context.max_bits)
+            return None
         given = [binding.given[place] for place in self.set_of]
         return information_given(self.context, self.candidates, given)
+
+    def information(self, observed: FloatArray) -> FloatArray:
+        """Return the bits that are shown: those observed, from 0 to the entropy of the target."""
+        return np.clip(observed, 0.0, self.context.max_bits)
 
     def r_squared(self, place: int) -> float:
         """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
@@ -384,7 +395,7 @@ class SubsetIntersection(StepScores):
         """Return the scores of one scheme given one conditioning set each."""
         return tuple(test for scores in self.scores for test in scores.one_by_one())
 
-    def information(self, observed: FloatArray) -> FloatArray:
+    def shown_apart(self) -> FloatArray:
         """Return the smallest information over the conditioning sets, in bits."""
         each = (
             information_given(self.context, self.candidates, scores.binding.given * self.shape[1])
