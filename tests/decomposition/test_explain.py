@@ -77,7 +77,9 @@ def explain_blocks(target, selected, others=None, aside=(), intervals=False, **s
     return explain(
         [*assessed, *aside],
         target,
-        SharedFraction(target, **{k: settings.pop(k) for k in ("measure", "bins") if k in settings}),
+        SharedFraction(
+            target, **{k: settings.pop(k) for k in ("measure", "bins") if k in settings}
+        ),
         bits_added=added,
         pairwise=np.array(pairwise).reshape(len(names), len(names)),
         halves=halves,

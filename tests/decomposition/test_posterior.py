@@ -182,7 +182,8 @@ def test_monotone_maps_change_nothing(warp):
     X[::9, 1] = np.nan
     shared = SharedFraction(Block((measured(X[:, 0] + X[:, 2], "y"),)))
     plain, warped = (
-        Block(tuple(measured(v, f"x{j}") for j, v in enumerate(values.T))) for values in (X, warp(X))
+        Block(tuple(measured(v, f"x{j}") for j, v in enumerate(values.T)))
+        for values in (X, warp(X))
     )
     np.testing.assert_array_equal(shared.states_of_set(plain), shared.states_of_set(warped))
 

@@ -443,6 +443,24 @@ def test_many_fixed_features_and_few_samples():
     assert explanation.information >= explanation["a"].information
 
 
+def test_intervals_need_enough_rows():
+    X, y = numbers(60)
+    fitted = quick(estimator=KSG(k=12)).fit(X, y)
+    assert fitted.explain(X, y)["x0"].intervals
+    few = fitted.explain(X[:27], y[:27])["x0"]  # 13 rows have no 12 nearest neighbours
+    assert few.unique is not None
+    assert few.intervals == {}
+
+
+def test_a_target_that_a_selected_feature_determines():
+    """No residuals of the target are left, in halves of the rows as well."""
+    X, _ = numbers(100)
+    y = 3 * X[:, 0]
+    explanation = quick(fixed_features=["x0"]).fit(X, y).explain(X, y)
+    assert explanation["x1"].added == 0
+    assert explanation["x1"].intervals["added"] == (0.0, 0.0)
+
+
 # --- settings -----------------------------------------------------------------------------------
 
 

@@ -172,9 +172,7 @@ def test_json(fitted):
     assert sum(added) == thousandths(found["information"])
     assert found["information"] == fitted.explanation.information
     diagonal = np.diag(found["pairs"]["redundancy"]).tolist()
-    assert diagonal == [
-        fitted.explanation[name].information for name in found["pairs"]["names"]
-    ]
+    assert diagonal == [fitted.explanation[name].information for name in found["pairs"]["names"]]
 
 
 def numbers_in(line):

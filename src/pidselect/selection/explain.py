@@ -71,6 +71,9 @@ UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selec
 #: Halves of the rows by which intervals are computed, and features that are not selected with one.
 N_HALVES, MOST_INTERVALS = 25, 30
 
+#: Rows that half of the samples must have.
+LEAST_ROWS = 10
+
 #: Rows that states of posteriors are estimated from, at most.
 MOST_ROWS = 20_000
 
@@ -106,7 +109,7 @@ def explain_fit(
     bits_added = bits_shown(context, selected)
     assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
-    halves = _halves(seed, len(part))
+    halves = _halves(context, len(part))
     strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
     with_interval = {one.name for one in (*strongest[:MOST_INTERVALS], *assessed) if one.selected}
     with_interval |= {one.name for one in strongest[:MOST_INTERVALS]}
@@ -231,9 +234,11 @@ def _rows_of_states(context: SelectionContext) -> IntArray:
     return np.arange(n_samples) if rows is None else rows
 
 
-def _halves(seed: int, n_rows: int) -> IntArray:
-    """Return random halves of the rows, shape (N_HALVES, n_rows // 2)."""
-    orders = permutations((seed, DECOMPOSITION, 3), range(1, N_HALVES + 1), n_rows)
+def _halves(context: SelectionContext, n_rows: int) -> IntArray:
+    """Return random halves of the rows, shape (N_HALVES, n_rows // 2); none of too few rows."""
+    n_neighbours = getattr(context.estimators[0].estimator, "k", 0)
+    n_halves = N_HALVES if n_rows // 2 >= max(LEAST_ROWS, n_neighbours + 2) else 0
+    orders = permutations((context.seed, DECOMPOSITION, 3), range(1, n_halves + 1), n_rows)
     return np.sort(orders[:, : n_rows // 2].astype(np.int64), axis=1)
 
 
@@ -401,7 +406,7 @@ def recorded_roles(record: Selection) -> dict[str, Role]:
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
         if is_significant(p, step.alpha)
     }
-    significant |= {
+    significant |= {*record.also_relevant} | {
         name
         for step in record.steps
         if step.accepted and step.phase in ("lookahead", "random_starts")

@@ -67,7 +67,9 @@ def _half(
     estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
 ) -> list[float]:
     """Return the information of each block in some of the rows, in bits."""
-    scorer = estimator.bind(_varying(target, rows), _varying(given, rows))
+    if not len(target_in_half := _varying(target, rows)):
+        return [0.0] * len(blocks)
+    scorer = estimator.bind(target_in_half, _varying(given, rows))
     values = []
     for block in blocks:
         taken = _varying(block, rows)
