@@ -334,8 +334,8 @@ def explanation(*features, **more):
 
 def test_added_information_comes_first_as_bars_and_numbers():
     found = explanation(
-        feature("a", 0.5, 0.25, 0.25, intervals={"added": (0.5, 0.875)}),
-        feature("b", 0.25, 0.0, 0.125, is_lower_bound=True),
+        feature("a", 0.5, 0.25, 0.25, intervals={"added": (0.5, 0.875)}, redundant_with=("b",)),
+        feature("b", 0.25, 0.0, 0.125, is_lower_bound=True, overlaps_with=("a", ATTACK)),
         notes=("a note",),
         entropy=2.0,
     )
@@ -346,8 +346,10 @@ def test_added_information_comes_first_as_bars_and_numbers():
     assert widths(first[1]) == [66.7, 33.3]
     assert first[2:] == [
         *("0.750", "0.500 to 0.875", "25 %", "0.005", "strongly relevant"),
-        "a is strongly relevant.",
+        "redundant with b",
     ]
+    assert "<li>a is strongly relevant.</li>" in html
+    assert second[-1] == "overlap with a, &lt;img src=x onerror=alert(1)&gt;"
     assert widths(second[1]) == [33.3, 16.7]
     assert second[2:4] == ["≥ 0.375", ""]
     assert "<li>a note</li>" in html

@@ -116,19 +116,21 @@ def stability_html(stability: Any) -> Markup:
 
 
 def explanation_html(explanation: Any) -> Markup:
-    """Return added information, test and sentence of each feature, and the pairwise PID."""
+    """Return what each feature adds with its test, sentences, and the pairwise PID."""
     features = explanation.features
     bars = [_added(feature) for feature in features]
     full = longest(bars[:MAX_ROWS])
     header = ["feature", "added", "bits", f"{100 * explanation.level:g} % interval"]
     header += [explanation.share_name, "p", "role", ""]
     rows = [
-        [name(one.name), bar(parts, full), *_tests(one, explanation), one.role, one.sentence]
+        [name(one.name), bar(parts, full), *_tests(one, explanation), one.role, _relation(one)]
         for one, parts in zip(features, bars, strict=True)
     ]
+    sentences = [one.sentence for one in features[:MAX_ROWS]]
     parts = [paragraph(_headline(explanation), tag="strong")]
     if rows:
         parts += [legend(ADDED_PARTS), table(header, rows, "nlrrrrlw")]
+        parts.append(details("In words", listing(sentences)))
     pairs = explanation.pairs
     if len(pairs.names) > 2:  # of two, the sentences have the same values
         cells = [
@@ -172,6 +174,15 @@ def _tests(feature: Any, explanation: Any) -> list[str]:
         "" if feature.share is None else _percent(feature.share),
         p.removeprefix("= "),
     ]
+
+
+def _relation(feature: Any) -> Markup:
+    """Return with which features information is shared, or the reason for a missing value."""
+    if feature.redundant_with:
+        return joined(["redundant with ", joined(map(name, feature.redundant_with), ", ")])
+    if feature.overlaps_with:
+        return joined(["overlap with ", joined(map(name, feature.overlaps_with), ", ")])
+    return text(feature.reason)
 
 
 def _added(feature: Any) -> Parts:

@@ -284,7 +284,7 @@ def test_heat_maps_have_a_number_and_a_colour_in_each_cell():
     assert page.words.count("no row") == 1
     assert {"href": "#joint"} in page.all("a")
     within = {**HEAT, "within": ["c", "high"], "sentence": ""}
-    assert "c = high: a (rows) and b (columns)" in text_of(plain(joint=[HEAT, within]))
+    assert "c = high : a (rows) and b (columns)" in text_of(plain(joint=[HEAT, within]))
 
 
 def test_lines_and_rows_of_the_target_against_features():
