@@ -16,18 +16,10 @@ from html_reader import HTMLReader
 
 from pidselect import PIDSelector, datasets, write_report
 from pidselect.data.messages import shown
-from pidselect.report.importance import importance_bars
-from pidselect.report.page import render_report, save
+from pidselect.report.page import MAX_NAMES, render_report, save
+from pidselect.report.pictures import heat_map, importance_bars, pair_matrix, strips, target_plot
 from pidselect.report.summary import FORMAT, MAX_CANDIDATES, MAX_PAIRED, summarise
-from pidselect.report.views import (
-    MAX_NAMES,
-    TableColumn,
-    _heat_map,
-    _pairs,
-    _profile,
-    _strips,
-    make_table,
-)
+from pidselect.report.tables import TableColumn, make_table
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +229,7 @@ def test_pairs_have_redundancy_below_and_synergy_above_the_diagonal():
         "dependent": [[True, True, True], [True, True, False], [True, False, True]],
         "estimable": [[True, True, False], [True, True, True], [False, True, True]],
     }
-    rows = _pairs(pairs)["rows"]
+    rows = pair_matrix(pairs)["rows"]
     assert [[cell["text"] for cell in row] for row in rows] == [
         ["0.400", "0.300", "–"],
         ["0.100", "0.200", "0.000"],
@@ -274,7 +266,7 @@ HEAT = {
 
 
 def test_heat_maps_have_a_number_and_a_colour_in_each_cell():
-    cells = [cell for _, row in _heat_map(HEAT)["rows"] for cell in row]
+    cells = [cell for _, row in heat_map(HEAT)["rows"] for cell in row]
     assert [cell.get("side") for cell in cells] == ["below", "above", "above", None]
     # relative to the largest difference of the range; beyond it the colour is the strongest
     assert [cell.get("level") for cell in cells] == [45, 45, 22, None]
@@ -295,7 +287,7 @@ def test_lines_and_rows_of_the_target_against_features():
         **{"positions": [0.5, 2.5, None], "ends": ["0.5", "2.5"]},
     }
     rows = {**line, "feature": "column 1", "positions": None, "ends": None}
-    drawn, other = (_profile(one, [line, rows]) for one in (line, rows))
+    drawn, other = (target_plot(one, [line, rows]) for one in (line, rows))
     assert drawn["line"]["dots"] == [(0.0, 100.0), (100.0, 33.33)]
     assert drawn["line"]["band"] == "0.0,100.00 100.0,0.00 100.0,66.67 0.0,100.00"
     assert [row["label"] for row in drawn["line"]["others"]] == ["missing"]
@@ -314,10 +306,10 @@ def test_bars_of_class_shares():
         **{"errors": None, "classes": ["a", "b", "c"], "quantity": "shares of the classes of y"},
         **{"overall": [0.2, 0.4, 0.4], "positions": None, "ends": None},
     }
-    (row,) = _profile(shares, [shares])["rows"]
+    (row,) = target_plot(shares, [shares])["rows"]
     assert row["parts"] == [(0, 0.0, 25.0), (1, 25.0, 50.0), (2, 75.0, 25.0)]
     two = {**shares, "classes": ["b"], "values": [[0.75]], "errors": [0.5], "overall": [0.5]}
-    (row,) = _profile(two, [two])["rows"]
+    (row,) = target_plot(two, [two])["rows"]
     assert (row["parts"], row["text"]) == ([(0, 0.0, 75.0)], "75 %")
     assert row["whisker"] == (25.0, 100.0)  # shares end at 1
     render_report(plain(profiles=[shares]))
@@ -326,21 +318,21 @@ def test_bars_of_class_shares():
 
 def test_scores_of_the_steps_have_one_scale():
     summary = plain(5, 2)
-    strips = _strips(summary["steps"])
+    found = strips(summary["steps"])
     scores = [row["score"] for step in summary["steps"] for row in step["candidates"]]
     assert max(scores) == summary["steps"][1]["score"]
-    assert strips[1]["chosen"] == 98.0
-    assert min(x for strip in strips for x in strip["dots"]) == 2.0
-    assert len({strip["critical"] for strip in strips}) == 1
-    assert [len(strip["dots"]) for strip in strips] == [4, 3, 2, 1]
+    assert found[1]["chosen"] == 98.0
+    assert min(x for strip in found for x in strip["dots"]) == 2.0
+    assert len({strip["critical"] for strip in found}) == 1
+    assert [len(strip["dots"]) for strip in found] == [4, 3, 2, 1]
     summary["steps"][1]["unit"] = "bit"  # then bits are compared, without a critical value
-    assert [strip["critical"] for strip in _strips(summary["steps"])] == [None] * 4
+    assert [strip["critical"] for strip in strips(summary["steps"])] == [None] * 4
     summary["steps"][0] |= {"score": "inf"}
     summary["steps"][0]["candidates"][0]["score"] = "inf"
     render_report(summary)
 
 
-def test_without_jointly_included_features_there_is_no_heat_map():
+def test_without_jointly_included_features_there_is_noheat_map():
     assert "act jointly" not in text_of(plain(joint=[]))
 
 

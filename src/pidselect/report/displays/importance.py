@@ -17,7 +17,7 @@ from pidselect.notebook import ADDED_PARTS
 from pidselect.report.displays import base
 from pidselect.report.displays.atoms import PARTS, AtomBar, draw_bar, infinite_length
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
-from pidselect.report.importance import explained_features
+from pidselect.report.pictures import explained_features
 from pidselect.report.style import INK
 
 #: Opacity of the bars of features that are not selected.
