@@ -35,12 +35,10 @@ def importance_bars(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     selected = [one for one in explained if one["selected"]][:MAX_SELECTED]
     others = [one for one in explained if not one["selected"] and one["added"] is not None]
     drawn = selected + others[: max(MAX_BARS - len(selected), MAX_BARS // 2)]
-    ends = [
-        end for one in drawn for end in (to_float(one["added"]), _upper(one)) if math.isfinite(end)
-    ]
-    longest = max(ends, default=0.0) or 1.0
+    ends = [(one["added"], *one["intervals"].get("added", ())) for one in drawn]
+    longest = max((finite(end) for row in ends for end in row), default=0.0) or 1.0
 
-    def percent(value: Any) -> float:
+    def length(value: Any) -> float:
         known = to_float(value)
         return round(min(100.0, 100.0 * known / longest), 2) if known > 0 else 0.0
 
@@ -48,17 +46,13 @@ def importance_bars(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     for one in drawn:
         parts, start = [], 0.0
         for name in ADDED_PARTS:
-            width = min(percent(one[name]), 100.0 - start)
+            width = min(length(one[name]), 100.0 - start)
             parts.append((name, start, width))
             start = round(start + width, 2)
         interval = one["intervals"].get("added")
-        whisker = None if interval is None else tuple(map(percent, interval))
+        whisker = None if interval is None else tuple(map(length, interval))
         rows.append({**one, "parts": parts, "whisker": whisker})
     return rows
-
-
-def _upper(feature: Mapping[str, Any]) -> float:
-    return to_float(feature["intervals"].get("added", (None, None))[1])
 
 
 def importance(bar: Record, summary: Record) -> dict[str, Any]:
