@@ -182,12 +182,21 @@ def test_lower_bounds_and_values_of_the_fit_are_marked():
     for feature in summary["features"]:
         feature["is_lower_bound"] = True
     assert f"≥ {summary['features'][0]['synergy']:.3f}" in text_of(summary)
+    assert "≥: at least" in text_of(summary)
     assert "In the fit" not in text_of(summary)
     for feature in summary["features"]:
         feature["added_in_fit"] = 0.987
     text = text_of(summary)
     assert "Adds on these rows" in text
     assert "adds in the fit 0.987" in text  # equal in all rows, said once
+
+
+def test_the_joint_information_by_order():
+    assert "by order" not in text_of(plain())
+    summary = plain()
+    summary["explanation"]["orders"] = {"single": 0.5, "pairs": 0.25, "higher": 0.0}
+    expected = "by order, in bits: single 0.500, pairs 0.250, higher 0.000."
+    assert expected in text_of(summary)
 
 
 def test_equal_columns_are_said_once():
