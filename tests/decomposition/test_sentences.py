@@ -105,7 +105,9 @@ def test_features_that_are_not_selected():
         "0.005 synergistic; p < 0.001)."
     )
     assert say(replace(X7, role="untested", p_value=None)).startswith("X7 was not tested; it would")
-    assert say(replace(X7, redundant_with=())).count("shared with the selected features") == 1
+    assert "0.535 are shared with the selected features, but is not significant beyond them" in (
+        say(replace(X7, redundant_with=()))
+    )
     none = say(out, others=())
     assert none == "X7 is not significant: its marginal information is 0.003 bits (p = 0.657)."
 

@@ -102,9 +102,11 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
             f"({marginal}), and it would {add} to the selected features ({test})"
         )
     if feature.role == "weakly relevant":
+        is_named = feature.redundant_with or feature.overlaps_with or not feature.shared
+        beyond = "the selected features" if is_named else "them"
         return (
-            f"has a marginal information of {_own(feature)}, but is not significant beyond the "
-            f"selected features (would {add}, {test})"
+            f"has a marginal information of {_own(feature)}, but is not significant beyond "
+            f"{beyond} (would {add}, {test})"
         )
     parts = _parts(feature, explanation)
     if feature.role == "untested":
