@@ -410,9 +410,11 @@ def test_an_explanation_of_many_features_stays_short():
 # --- decompositions -------------------------------------------------------------------------------
 
 
+SWITCHES = np.random.default_rng(0).integers(0, 2, size=(2, 200))
+
+
 def test_atoms_of_two_sources():
-    rng = np.random.default_rng(0)
-    rain, sprinkler = rng.integers(0, 2, size=(2, 200))
+    rain, sprinkler = SWITCHES
     found = decompose([rain, sprinkler], rain | sprinkler, n_bootstrap=40, random_state=0)
     html = body(found._repr_html_())
     _, *lines = rows(html)
@@ -420,6 +422,19 @@ def test_atoms_of_two_sources():
     assert [line[2] for line in lines] == ["shared", "unique 1", "unique 2", "synergy"]
     assert [line[3] for line in lines] == [f"{value:.4f}" for value in found.atoms.values()]
     assert widths(lines[3][1]) == [100.0]
+
+
+def test_tests_of_sources_have_a_table_of_their_own():
+    rain, sprinkler = (
+        pd.Series(x, name=n) for n, x in zip(("rain", ATTACK), SWITCHES, strict=True)
+    )
+    found = decompose([rain, sprinkler], rain | sprinkler, n_permutations=19, random_state=0)
+    html = body(found._repr_html_())
+    assert html.count("<table") == 2
+    header, first, second = rows(html)[-3:]
+    assert header == ["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]
+    assert (first[0], first[2]) == ("rain", "0.0500")
+    assert "<img" not in second[0]
 
 
 @pytest.mark.parametrize("n_sources", [3, 4])

@@ -217,7 +217,7 @@ def feature_html(feature: Any) -> Markup:
 
 
 def decomposition_html(decomposition: Any) -> Markup:
-    """Return the atoms with a bar each, and remarks."""
+    """Return the atoms with a bar each, the tests of the sources, and remarks."""
     header, *rows = decomposition.cells()
     labels = [row[0] for row in rows]
     bars: list[Parts] = [[(atom_type(label), decomposition.atoms[label])] for label in labels]
@@ -227,10 +227,12 @@ def decomposition_html(decomposition: Any) -> Markup:
     has_names = header[1] == ""
     aligned = "ll" + "l" * has_names + "r" * (len(header) - 1 - has_names)
     found = {atom_type(label) for label in labels}
+    tests = decomposition.source_cells()
     return card(
         paragraph(f"{decomposition.title()}.", tag="strong"),
         legend(one for one in (*ATOMS, "mixed") if one in found),
         table(titles, cells, aligned),
+        *([table(tests[0], tests[1:])] if tests else []),
         *map(paragraph, decomposition.remarks()),
     )
 

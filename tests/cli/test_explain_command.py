@@ -89,7 +89,19 @@ def test_p_values_intervals_and_units(lamp):
     assert first.exit_code == 0, first.output
     assert first.stdout == second.stdout
     found = json.loads(first.stdout)
-    assert (found["unit"], found["p_values"]["{1,2}"]) == ("nat", 0.05)
+    tests = [(test["source"], test["conditional_p_value"]) for test in found["source_tests"]]
+    assert (found["unit"], tests) == ("nat", [("up", 0.05), ("down", 0.05)])
+
+
+def test_bins_or_none(lamp):
+    write(Path("lamp.csv"), {**lamp, "volts": [i % 50 for i in range(200)]})
+    arguments = ("lamp.csv", "--target", "lamp", "--source", "up", "--source", "volts", "--quiet")
+    binned, whole = (call("decompose", *arguments, "--bins", bins) for bins in ("4", "none"))
+    assert "4 bins: volts" in binned.stdout
+    assert whole.exit_code == 0, whole.output
+    assert "bins" not in whole.stdout
+    refused = call("decompose", *arguments, "--bins", "few")
+    assert (refused.exit_code, "'few'" in refused.stderr) == (2, True)
 
 
 def test_several_columns_as_one_source(table):

@@ -1,32 +1,37 @@
-"""`explain`: the information of each feature beside the (other) selected ones, and its atoms."""
+"""`explain`: from estimated information to atoms, intervals, roles and sentences."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.stats import chi2
 
-from pidselect.data import Block
+from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.feature_types import TARGET
+from pidselect.decomposition.atoms import LEVEL, Atoms, decompose_feature
 from pidselect.decomposition.explanation import (
-    ATOMS,
     DIGITS,
     Explanation,
     FeatureExplanation,
     Pairs,
     Role,
 )
+from pidselect.decomposition.posterior import SharedFraction
 from pidselect.decomposition.sentences import sentence
-from pidselect.decomposition.source_pair import NotEstimable, PairAtoms, PIDStrategy, SourcePair
-from pidselect.estimators.base import NATS_PER_UNIT
 from pidselect.estimators.discrete import target_entropy
+
+#: A feature is reported as redundant with the selected feature that shares most with it and with
+#: those that share at least this fraction of that, up to a number of names.
+LEAST_OVERLAP = 0.5
+MOST_NAMES = 3
 
 #: The name of a target without a name of its own, or of several columns.
 UNNAMED_TARGET = "the target"
-
-BIT = NATS_PER_UNIT["bit"]
 
 #: Roles in the order of an explanation.
 ROLES: tuple[Role, ...] = (
@@ -43,100 +48,232 @@ ROLES: tuple[Role, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class AssessedFeature:
-    """A feature with its role in a selection; not decomposed if skipped or a duplicate."""
+    """A feature with its role in a selection, and its information in bits.
+
+    `information` is I(f; y), `added` I(f; y | S) for the set S of the (other) selected features;
+    None if the feature is skipped or a duplicate. `halves` are both values for half of the rows,
+    shape (n_halves, 2); empty if there is no interval.
+    """
 
     name: str
     role: Role
     selected: bool  # or fixed
     block: Block  # its columns that are not constant in the samples
-    reason: str = ""  # why it was skipped, or which feature it duplicates
     feature_type: str = ""
+    information: float | None = None
+    added: float | None = None
+    halves: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    information_of_others: float = math.inf  # I(S; y)
     p_value: float | None = None
     marginal_p_value: float | None = None
     added_in_fit: float | None = None
+    reason: str = ""  # why it was skipped, or which feature it duplicates
 
 
 def explain(
     assessed: Sequence[AssessedFeature],
     target: Block,
-    strategy: PIDStrategy,
-    notes: Sequence[str] = (),
+    fraction: SharedFraction,
+    *,
+    bits_added: Mapping[str, float],
+    pairwise: FloatArray,
+    halves: IntArray,
     alpha: float = 0.05,
     is_sequential: bool = False,
+    notes: Sequence[str] = (),
+    n_jobs: int | None = None,
 ) -> Explanation:
-    """Decompose the information of every feature and the set S of the (other) selected features."""
-    selected = [f for f in assessed if f.selected]
-    everything = sum((f.block for f in selected), Block())
-    features = []
-    for one in assessed:
-        explained = FeatureExplanation(
-            one.name,
-            one.role,
-            one.selected,
-            one.feature_type,
-            p_value=one.p_value,
-            marginal_p_value=one.marginal_p_value,
-            added_in_fit=one.added_in_fit,
-            reason=one.reason,
-        )
-        if one.role not in ("duplicate", "skipped"):
-            rest = sum((g.block for g in selected if g is not one), Block())
-            pair = SourcePair(one.block, rest)
-            method = strategy.choose(target, [pair])
-            (found,) = method.decompose([pair])
-            if isinstance(found, NotEstimable):
-                explained = replace(explained, method="not estimable", reason=found.reason)
-            else:
-                own = round(max(0.0, (found.unique + found.shared) / BIT), DIGITS)
-                added = round(max(0.0, (found.unique + found.synergy) / BIT), DIGITS)
-                unique = round(min(max(0.0, found.unique / BIT), own, added), DIGITS)
-                values = {
-                    "information": own,
-                    "added": added,
-                    "unique": unique,
-                    "shared": round(own - unique, DIGITS),
-                    "synergy": round(added - unique, DIGITS),
-                }
-                intervals = {
-                    name: (round(0.8 * value, DIGITS), round(1.2 * value, DIGITS))
-                    for name, value in values.items()
-                }
-                explained = replace(
-                    explained, **values, intervals=intervals, method=method.name([pair])
-                )
-        features.append(explained)
-    bits_added, before = {}, Block()
-    for one in selected:
-        pair = SourcePair(one.block, before)
-        (found,) = strategy.choose(target, [pair]).decompose([pair])
-        bits = (found.unique + found.synergy) / BIT
-        bits_added[one.name] = round(max(0.0, bits), DIGITS)
-        before = before + one.block
-    n = len(selected)
-    redundancy = np.diag([features[i].information or 0.0 for i in range(n)])
+    r"""Decompose the information of every feature and the set S of the (other) selected features.
+
+    S is the rest of the selected set for a selected feature, and all of it for any other. With the
+    fraction :math:`\rho` of I(f; y) that is shared with S,
+
+    .. math:: \mathrm{shared} = \rho I(f; y), \quad
+              \mathrm{unique} = I(f; y) - \mathrm{shared}, \quad
+              \mathrm{synergy} = I(f; y | S) - \mathrm{unique} .
+
+    `pairwise` are I(f; y | g) of the selected features in bits, shape (n, n); `halves` are the rows
+    of half of the samples each, shape (n_halves, n_samples // 2). `bits_added` is the information
+    that the selected features add one after the other. Roles are taken as they are.
+    """
+    selected = [one for one in assessed if one.selected]
+    estimated = [one for one in assessed if one.information is not None]
+    states = {one.name: fraction.states_of_feature(one.block) for one in estimated}
+    run = Parallel(n_jobs=n_jobs, prefer="threads")
+    everything = sum((one.block for one in selected), Block())
+    rests = [sum((g.block for g in selected if g is not f), Block()) for f in selected]
+    *of_rests, of_all = run(delayed(fraction.states_of_set)(rest) for rest in (*rests, everything))
+    others = {one.name: of_all for one in estimated}
+    others |= {one.name: rest for one, rest in zip(selected, of_rests, strict=True)}
+    overlaps = _Overlaps.of(estimated, selected, states, fraction, alpha)
+    explained = run(
+        delayed(_explain_feature)(one, states, others, fraction, halves, overlaps)
+        for one in assessed
+    )
     is_named = len(target) == 1 and target.names != (TARGET,)
+    is_nominal = all(kind == "nominal" for kind in target.feature_types)
     explanation = Explanation(
-        features=tuple(
-            sorted(features, key=lambda f: (not f.selected, ROLES.index(f.role), -(f.added or 0.0)))
-        ),
-        bits_added=bits_added,
-        pairs=Pairs(
-            tuple(f.name for f in selected),
-            redundancy,
-            np.zeros((n, n)),
-            np.zeros((n, n), bool),
-            np.ones((n, n), bool),
-            "",
-        ),
+        features=tuple(sorted(explained, key=_order)),
+        bits_added={name: round(bits, DIGITS) for name, bits in bits_added.items()},
+        pairs=_pairs(selected, pairwise, overlaps, fraction),
         n_samples=target.n_samples,
         target=target.names[0] if is_named else UNNAMED_TARGET,
-        entropy=target_entropy(target),
+        entropy=target_entropy(target) if is_nominal else None,
         alpha=alpha,
+        level=LEVEL,
         is_sequential=is_sequential,
         notes=tuple(notes),
     )
-    described = [
-        replace(f, share=explanation.share(f.added), sentence=sentence(f, explanation))
-        for f in explanation.features
-    ]
-    return replace(explanation, features=tuple(described))
+    return _described(explanation)
+
+
+def _described(explanation: Explanation) -> Explanation:
+    """Add shares and sentences."""
+    shares = [replace(one, share=explanation.share(one.added)) for one in explanation]
+    explanation = replace(explanation, features=tuple(shares))
+    features = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
+    return replace(explanation, features=tuple(features))
+
+
+def _order(feature: FeatureExplanation) -> tuple[bool, int, float]:
+    return not feature.selected, ROLES.index(feature.role), -(feature.added or 0.0)
+
+
+def _explain_feature(
+    one: AssessedFeature,
+    states: Mapping[str, IntArray],
+    others: Mapping[str, IntArray],
+    fraction: SharedFraction,
+    halves: IntArray,
+    overlaps: _Overlaps,
+) -> FeatureExplanation:
+    """Return the explanation of a feature without its sentence."""
+    explained = FeatureExplanation(
+        one.name,
+        one.role,
+        one.selected,
+        one.feature_type,
+        p_value=one.p_value,
+        marginal_p_value=one.marginal_p_value,
+        added_in_fit=None if one.added_in_fit is None else round(one.added_in_fit, DIGITS),
+        reason=one.reason,
+    )
+    if one.information is None or one.added is None:
+        return explained
+    rest = others[one.name]
+    atoms = decompose_feature(
+        fraction,
+        states[one.name],
+        rest,
+        one.information,
+        one.added,
+        halves,
+        one.halves,
+        one.information_of_others,
+    )
+    if atoms is None:
+        information, added = round(one.information, DIGITS), round(one.added, DIGITS)
+        reason = "too many joint states to count"
+        return replace(
+            explained, information=information, added=added, method="not estimable", reason=reason
+        )
+    redundant, overlapping = overlaps.names(one.name, atoms)
+    return replace(
+        explained,
+        **vars(atoms),
+        redundant_with=redundant,
+        overlaps_with=overlapping,
+        method=fraction.name,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Overlaps:
+    """The fraction of each feature's information that each selected feature shares, and tests.
+
+    `dependent` is whether the two depend on each other.
+    """
+
+    fractions: Mapping[str, Mapping[str, float]]
+    dependent: Mapping[str, Mapping[str, bool]]
+
+    @classmethod
+    def of(
+        cls,
+        features: Sequence[AssessedFeature],
+        selected: Sequence[AssessedFeature],
+        states: Mapping[str, IntArray],
+        fraction: SharedFraction,
+        alpha: float,
+    ) -> _Overlaps:
+        """Compare selected and relevant features with all (other) selected ones."""
+        compared = [one for one in features if one.selected or one.role != "irrelevant"]
+        pairs = [(one.name, g.name) for one in compared for g in selected if g is not one]
+        level = alpha / max(1, len(pairs))
+        fractions: dict[str, dict[str, float]] = {one.name: {} for one in features}
+        dependent: dict[str, dict[str, bool]] = {one.name: {} for one in features}
+        for name, other in pairs:
+            known = fractions[other].get(name) if other in fractions else None
+            codes = states[name], states[other]
+            fractions[name][other] = fraction.of(*codes, corrected=False)
+            if known is not None and name in dependent[other]:
+                dependent[name][other] = dependent[other][name]
+            else:
+                dependent[name][other] = independence_p_value(*codes) <= level
+        return cls(fractions, dependent)
+
+    def names(self, name: str, atoms: Atoms) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the selected features that share most with a feature: dependent ones, others."""
+        found = {g: share for g, share in self.fractions[name].items() if not math.isnan(share)}
+        if atoms.shared <= 0 or not found:
+            return (), ()
+        least = LEAST_OVERLAP * max(found.values())
+        most = [g for g in sorted(found, key=lambda g: -found[g]) if found[g] >= least > 0]
+        redundant = tuple(g for g in most if self.dependent[name][g])
+        overlapping = tuple(g for g in most if not self.dependent[name][g])
+        return redundant[:MOST_NAMES], overlapping[:MOST_NAMES]
+
+
+def independence_p_value(first: IntArray, second: IntArray) -> float:
+    """Return the p-value of the likelihood ratio test of independence of two variables.
+
+    Examples
+    --------
+    >>> x = np.arange(100) % 2
+    >>> independence_p_value(x, x) < 1e-9, independence_p_value(x, np.arange(100) // 50) > 0.9
+    (True, True)
+    """
+    shape = int(first.max()) + 1, int(second.max()) + 1
+    counts = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    known = counts > 0
+    statistic = 2.0 * float((counts[known] * np.log(counts[known] / expected[known])).sum())
+    return float(chi2.sf(statistic, max(1, (shape[0] - 1) * (shape[1] - 1))))
+
+
+def _pairs(
+    selected: Sequence[AssessedFeature],
+    pairwise: FloatArray,
+    overlaps: _Overlaps,
+    fraction: SharedFraction,
+) -> Pairs:
+    """Decompose every pair of selected features; estimates in both orders are averaged."""
+    n, names = len(selected), tuple(one.name for one in selected)
+    own = np.array([one.information or 0.0 for one in selected])
+    shares = np.array([[overlaps.fractions[f].get(g, 0.0) for g in names] for f in names])
+    shares = shares.reshape(n, n)
+    estimable: NDArray[np.bool_] = ~np.isnan(shares)
+    shared = np.where(estimable, shares, 0.0) * own[:, np.newaxis]
+    shared = np.minimum((shared + shared.T) / 2, np.minimum.outer(own, own))
+    synergy = np.maximum(pairwise - own[:, np.newaxis] + shared, 0.0)
+    synergy = np.where(np.eye(n, dtype=bool), 0.0, (synergy + synergy.T) / 2)
+    np.fill_diagonal(shared, own)
+    dependent = np.array([[overlaps.dependent[f].get(g, f == g) for g in names] for f in names])
+    return Pairs(
+        names,
+        np.round(shared, DIGITS),
+        np.where(estimable, np.round(synergy, DIGITS), 0.0),
+        dependent.reshape(n, n).astype(bool),
+        estimable & estimable.T,
+        fraction.name,
+    )

@@ -61,13 +61,13 @@ PAIR_COLUMNS = {
 
 @dataclass(frozen=True)
 class FeatureExplanation:
-    """The information of one feature f about the target y, in bits, and its PID.
+    r"""The information of one feature f about the target y, in bits, and its PID.
 
     S is the rest of the selected set for a selected feature, and all of it for any other. Values
     are None where they are not estimable or not computed, else multiples of 0.001 bit with
 
-    .. math:: I(f; y) = \\mathrm{unique} + \\mathrm{shared}, \\qquad
-              I(f; y | S) = \\mathrm{unique} + \\mathrm{synergy} .
+    .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
+              I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
 
     Parameters
     ----------

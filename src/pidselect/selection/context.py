@@ -11,10 +11,11 @@ import numpy as np
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import Estimator
+from pidselect.estimators.conditional import ConditionalNeighbours, is_shown_by_residuals
 from pidselect.estimators.discrete import target_entropy
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.callbacks import CallbackList
-from pidselect.selection.executor import BoundScorers, Executor
+from pidselect.selection.executor import DEVICES, BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.significance import GIVEN_ONLY, find_strata
 from pidselect.significance.sequential import max_permutations
@@ -128,6 +129,20 @@ class SelectionContext:
             executor=replace(self.executor, callbacks=CallbackList()),
         )
 
+    def shows_residuals(self, given: Features) -> bool:
+        """Return whether the information given S that is shown is that of residuals on S."""
+        general = self.estimators[0].estimator
+        return self.is_portfolio and is_shown_by_residuals(general, joint_block(given))
+
+    @property
+    def shown_by_residuals(self) -> SelectionContext:
+        """The context of the information that is shown where residuals on S are used."""
+        estimator = ConditionalNeighbours.for_target(self.target)
+        named = replace(self.estimators[0], estimator=estimator)
+        observed = self.observed
+        executor = replace(observed.executor, device=DEVICES["cpu"])
+        return replace(observed, estimators=(named,), executor=executor)
+
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to a conditioning set.
 
@@ -155,7 +170,7 @@ class SelectionContext:
     ) -> tuple[BoundScorers, ...]:
         """Bind to the target and to each conditioning set; `n_concurrent` share the memory.
 
-        `columns` are those of the candidates of each set, which "residual" regresses on it.
+        If there are `columns`, of the candidates of each set, they are regressed on it.
         """
         return self.executor.bind(
             [(named.estimator, named.subsample) for named in self.estimators],
@@ -164,5 +179,5 @@ class SelectionContext:
             schemes,
             self.groups,
             n_concurrent,
-            columns if "residual" in schemes else None,
+            columns,
         )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pidselect.data import (
     Block,
     Dataset,
     FeatureType,
+    FloatArray,
     IntArray,
     Missing,
     Table,
@@ -23,19 +27,24 @@ from pidselect.data import (
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
-from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.explanation import Explanation, Role
-from pidselect.decomposition.source_pair import PIDStrategy
+from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
+from pidselect.selection.half_samples import half_sample_information
+from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, read_groups
-from pidselect.selection.relevance import assess
+from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
+from pidselect.selection.rows import sample_rows
+from pidselect.selection.scoring import added_bits, information_given, information_of_set
 from pidselect.selection.validation import check_columns, check_parameters
-from pidselect.significance import check_groups, is_significant
+from pidselect.significance import check_groups, is_significant, permutations
+from pidselect.significance.rng import DECOMPOSITION
 from pidselect.significance.validation import check_count
 
 if TYPE_CHECKING:
@@ -51,13 +60,23 @@ AT_MAX_FEATURES = (
     "the selection ended at max_features: features that are not selected may add to the selected "
     "ones."
 )
-
-
 MINIMAL_SET = 'with select="relevant", the selected features are here those of the minimal set.'
+LOWER_BOUND = (
+    'a value with "at least" still grows with the number of samples by more than the width of its '
+    "interval: nearest neighbours in so many dimensions underestimate it."
+)
+
+UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selected."
+
+#: Halves of the rows by which intervals are computed, and features that are not selected with one.
+N_HALVES, MOST_INTERVALS = 25, 30
+
+#: Rows that states of posteriors are estimated from, at most.
+MOST_ROWS = 20_000
 
 
 def explain_fit(
-    selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int
+    selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int, path: bool
 ) -> Explanation:
     """Explain the selection of a fitted selector; see `PIDSelector.explain`."""
     check_choice(measure, ("auto", *MEASURES), "measure")
@@ -73,64 +92,149 @@ def explain_fit(
     seed, callbacks = settings.seed, active_callbacks(record)
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
     used = rows_in_use(parameters, dataset, estimators, codes, seed)
-    # All on the rows of nearest neighbours, so that the parts of a sum are of the same rows.
-    n_all = dataset.target.n_samples
-    dataset = take_rows(dataset, used.rows if used.of_neighbours is None else used.of_neighbours)
-    context = None
-    if groups is not None or settings.n_groups is None:
-        standardised = is_portfolio(selector.estimator)
-        context = make_context(parameters, dataset, estimators, standardised, codes, seed)
-        context = replace(context, executor=replace(context.executor, callbacks=callbacks))
-        if not in_sample:
-            # So that selected features are tested, too.
-            record = replace(record, p_values={}, also_relevant=(), marginal=None)
+    dataset = take_rows(dataset, used.rows)
+    standardised = is_portfolio(selector.estimator)
+    context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
+    context = replace(context, executor=replace(context.executor, callbacks=callbacks))
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
     features = _features(record, dataset.table, grouped)
-    roles, note = _roles(context, features, record, in_sample)
-    selected = (*record.fixed_features, *record.features)
-    marginal = _marginal_p_values(record)
-    final = _final_p_values(record)
-    types = selector.feature_types_
-    assignments = [
-        AssessedFeature(
-            name,
-            roles[name],
-            name in selected,
-            feature.block,
-            feature_type=types.get(name, "group"),
-            p_value=final.get(name),
-            marginal_p_value=marginal.get(name),
-        )
-        for name, feature in features.items()
-    ]
-    assignments += _excluded(record, dataset.table, grouped, features)
-    fitted = selector.estimator_
-    strategy = PIDStrategy(
-        fitted[0] if isinstance(fitted, tuple) else fitted,
-        measure,
-        bins,
-        seed,
-        parameters.n_jobs,
-        parameters.max_memory,
-    )
+    can_test = groups is not None or settings.n_groups is None
+    roles, note = _roles(context if can_test else None, features, record, in_sample)
     callbacks.on_stage("atoms", len(features), len(features))
+    selected = [features[name] for name in (*record.fixed_features, *record.features)]
+    bits_added = added_bits(context, selected)
+    assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
+    part = _rows_of_states(context)
+    halves = _halves(seed, len(part))
+    strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
+    with_interval = {one.name for one in (*strongest[:MOST_INTERVALS], *assessed) if one.selected}
+    with_interval |= {one.name for one in strongest[:MOST_INTERVALS]}
+    sets = _conditioning_sets(features, record)
+    resampled = half_sample_information(
+        context, {name: features[name] for name in with_interval}, sets, part[halves]
+    )
+    assessed = [
+        replace(one, block=one.block.take(part), halves=resampled.get(one.name, one.halves))
+        for one in assessed
+    ]
+    target = dataset.target.take(part)
+    fraction = SharedFraction(target, measure, bins, seed)
+    assessed += _excluded(record, dataset.table, grouped, features)
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
     if settings.select == "relevant":
         notes.append(MINIMAL_SET)
-    if used.of_neighbours is not None:
-        notes.append(
-            f"values and tests are of a random {dataset.target.n_samples:,} of {n_all:,} rows."
-        )
+    if len(part) < context.target.n_samples:
+        notes.append(f"values are of a random {len(part):,} of {context.target.n_samples:,} rows.")
     forward = _forward_steps(record)
     if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
         notes.append(AT_MAX_FEATURES)
-    is_sequential = settings.n_permutations == "auto"
     explanation = explain(
-        assignments, dataset.target, strategy, notes, settings.alpha, is_sequential
+        assessed,
+        target,
+        fraction,
+        bits_added=bits_added,
+        pairwise=_pairwise(context, selected),
+        halves=halves,
+        alpha=settings.alpha,
+        is_sequential=settings.n_permutations == "auto",
+        notes=notes,
+        n_jobs=parameters.n_jobs,
     )
+    if any(one.is_lower_bound for one in explanation):
+        explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
+    if path:
+        detailed = with_path_atoms(record, context, features, fraction, part, halves)
+        explanation = replace(explanation, path=detailed)
     callbacks.on_progress(len(features))
-    return replace(explanation, in_sample=in_sample).in_library(frame_library(X))
+    explanation = replace(explanation, in_sample=in_sample, n_samples=len(part))
+    return explanation.in_library(frame_library(X))
+
+
+def _assessed(
+    selector: PIDSelector,
+    context: SelectionContext,
+    features: Mapping[str, Feature],
+    roles: Mapping[str, Relevance],
+    bits_added: Mapping[str, float],
+    in_sample: bool,
+) -> list[AssessedFeature]:
+    """Return all features of the fit with their roles and their information."""
+    record = selector.selection_
+    selected = (*record.fixed_features, *record.features)
+    varying = [feature for feature in features.values() if len(feature.block)]
+    sets = _conditioning_sets(features, record)
+    names = [feature.name for feature in varying]
+    information = dict.fromkeys(features, 0.0)
+    added = dict.fromkeys(features, 0.0)
+    values = information_given(context, varying, [()] * len(varying)).tolist()
+    information |= dict(zip(names, values, strict=True))
+    values = information_given(context, varying, [sets[name] for name in names]).tolist()
+    added |= dict(zip(names, values, strict=True))
+    joint = math.fsum(bits_added.values())
+    of_others = {
+        name: information_of_set(
+            information, added[name] if name in selected else 0.0, joint, [f.name for f in given]
+        )
+        for name, given in sets.items()
+    }
+    types = selector.feature_types_
+    in_fit = dict(zip(types, selector.scores_.tolist(), strict=True))
+    return [
+        AssessedFeature(
+            name,
+            roles[name].role,
+            name in selected,
+            feature.block,
+            types.get(name, "group"),
+            information[name],
+            added[name],
+            information_of_others=of_others[name],
+            p_value=roles[name].p_value,
+            marginal_p_value=roles[name].marginal_p_value,
+            added_in_fit=None if in_sample else in_fit.get(name),
+        )
+        for name, feature in features.items()
+    ]
+
+
+def _conditioning_sets(
+    features: Mapping[str, Feature], record: Selection
+) -> dict[str, tuple[Feature, ...]]:
+    """Return the (other) selected features of every feature, those that vary."""
+    selected = [features[name] for name in (*record.fixed_features, *record.features)]
+    varying = [feature for feature in selected if len(feature.block)]
+    return {
+        name: tuple(one for one in varying if one is not feature)
+        for name, feature in features.items()
+    }
+
+
+def _pairwise(context: SelectionContext, selected: Sequence[Feature]) -> FloatArray:
+    """Return I(f; y | g) of all pairs of selected features in bits, shape (n, n)."""
+    values = np.zeros((len(selected), len(selected)))
+    varying = [place for place, feature in enumerate(selected) if len(feature.block)]
+    pairs = [(i, j) for i in varying for j in varying if i != j]
+    features = [selected[i] for i, _ in pairs]
+    found = information_given(context, features, [(selected[j],) for _, j in pairs])
+    for (i, j), value in zip(pairs, found, strict=True):
+        values[i, j] = value
+    return values
+
+
+def _rows_of_states(context: SelectionContext) -> IntArray:
+    """Return the rows of the atoms: those of nearest neighbours, and not too many."""
+    part, n_samples = context.estimators[0].subsample, context.target.n_samples
+    if part is not None:
+        return part.rows
+    rows = sample_rows(MOST_ROWS, context.target, context.seed)
+    return np.arange(n_samples) if rows is None else rows
+
+
+def _halves(seed: int, n_rows: int) -> IntArray:
+    """Return random halves of the rows, shape (N_HALVES, n_rows // 2)."""
+    orders = permutations((seed, DECOMPOSITION, 3), range(1, N_HALVES + 1), n_rows)
+    return np.sort(orders[:, : n_rows // 2].astype(np.int64), axis=1)
 
 
 def read_like_fit(
@@ -232,7 +336,7 @@ def _excluded(
         if name not in in_groups or name in grouped:
             reasons.setdefault(name, ("skipped", "not tested, as max_features was reached"))
     return [
-        AssessedFeature(name, role, False, Block(), reason)
+        AssessedFeature(name, role, False, Block(), reason=reason)
         for name, (role, reason) in reasons.items()
         if name not in features
     ]
@@ -243,61 +347,41 @@ def _roles(
     features: Mapping[str, Feature],
     record: Selection,
     in_sample: bool,
-) -> tuple[dict[str, Role], str]:
-    """Return the role of every feature by tests, without a context by the record, and a note."""
-    if context is None:
-        if record.settings.n_permutations == 0:
-            note = "n_permutations=0, nothing was tested: roles only show what was selected."
-        else:
-            note = (
-                "roles are results of the tests of the selection: a feature is weakly relevant if "
-                "it was significant at any step, else irrelevant; no other subsets were tested."
-            )
-        return recorded_roles(record), note
-    if context.n_permutations == 0:  # roles need a test even if the selection had none
+) -> tuple[dict[str, Relevance], str]:
+    """Return roles and p-values: those of the fit for its rows, else by new tests; and a note.
+
+    Without a context, there are no groups of rows to permute within: roles are those of the fit.
+    """
+    is_tested = record.settings.n_permutations != 0
+    if context is None or (in_sample and is_tested):
+        roles = recorded_roles(record)
+        final = marginal = dict[str, float]()
+        if in_sample:
+            final, marginal = _final_p_values(record), _marginal_p_values(record)
+        found = {
+            name: Relevance(roles[name], final.get(name), marginal.get(name)) for name in features
+        }
+        return found, _recorded_note(record) if is_tested else UNTESTED
+    if not is_tested:  # roles need a test even if the selection had none
         context = replace(context, n_permutations=None)
     fixed = [features[name] for name in record.fixed_features]
     selected = [features[name] for name in record.features]
     others = [f for f in features.values() if f not in fixed and f not in selected]
-    may_add = not (in_sample and _is_exhausted(record, [f.name for f in others]))
-    found = assess(context, fixed, selected, others, record.p_values, may_add)
-    n_subsets = max((found[feature.name].n_subsets for feature in others), default=0)
-    note = _test_note(n_subsets, len(selected), context.alpha)
-    roles = {name: found[name].role for name in features}
-    for name in record.also_relevant:
-        if roles.get(name) == "irrelevant":  # in this family of tests, unlike in that of the fit
-            roles[name] = "weakly relevant"
-    return roles, note
-
-
-def _is_exhausted(record: Selection, others: Sequence[str]) -> bool:
-    """Return whether the fit found none of the others significant given all selected features."""
-    selected = {*record.fixed_features, *record.features}
-    return record.settings.criterion == "cmi" and any(
-        not step.accepted
-        and {*step.conditioning_set} == selected
-        and {*others} <= {*step.candidates}
-        for step in _forward_steps(record)[-1:]
+    note = (
+        f"roles are results of tests of these rows at level {context.alpha:g}: a selected feature "
+        "is strongly relevant if it is significant given all the others, else weakly relevant; any "
+        "other feature adds to the selected set if it is significant given all selected ones, and "
+        "is weakly relevant if its marginal information is significant."
     )
+    return assess(context, fixed, selected, others), note
 
 
-def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
-    """Return a note on the tests of the roles."""
-    level = f"roles are results of tests at level {alpha:g}: "
-    if not n_selected:
-        return f"{level}a feature is weakly relevant if it is significant."
-    selected = (
-        "a selected feature is strongly relevant if it is significant given all the others, else "
-        "weakly relevant"
-    )
-    if not n_subsets:
-        return f"{level}{selected}."
-    n_all = 2**n_selected
-    tested = f"{n_subsets} of {n_all} subsets" if n_subsets < n_all else f"all {n_all} subsets"
+def _recorded_note(record: Selection) -> str:
+    """Return a note on the roles of the fit."""
     return (
-        f"{level}{selected}; any other feature adds to the selected set if it is significant given "
-        "all selected ones, and is weakly relevant if it is given a subset of them "
-        f"({tested} tested, adjusted for all features and subsets)."
+        f"roles are results of the tests of the fit at level {record.settings.alpha:g}: a selected "
+        "feature is strongly relevant if it is significant given all the others, else weakly "
+        "relevant; any other feature is weakly relevant if it was significant at any step."
     )
 
 

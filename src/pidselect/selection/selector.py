@@ -57,6 +57,7 @@ from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
+from pidselect.selection.scoring import added_bits
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -344,6 +345,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             names, marginal, others = dataset.table.names, None, list[Feature]()
             if parameters.select == "relevant":
                 marginal, others = also_relevant(context, pool, plan, features, steps, names)
+            bits_added = added_bits(context, (*pool.fixed, *features))
             columns = score_columns(
                 context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
             )
@@ -370,6 +372,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             features=tuple(feature.name for feature in features),
             steps=tuple(steps),
             p_values=final,
+            bits_added=bits_added,
             also_relevant=tuple(feature.name for feature in others),
             marginal=marginal,
             warnings=tuple(map(str, found)),
@@ -418,7 +421,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         return select_columns(X, columns)
 
     def explain(
-        self, X: Any, y: Any, groups: Any = None, *, measure: str = "auto", bins: int = 5
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        *,
+        measure: str = "auto",
+        bins: int = 5,
+        path: bool = False,
     ) -> Explanation:
         """Decompose the information of each feature, and classify its relevance.
 
@@ -451,7 +461,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             In bits.
         """
         check_is_fitted(self)
-        return explain_fit(self, collect(X), y, groups, measure, bins)
+        return explain_fit(self, collect(X), y, groups, measure, bins, path)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):

@@ -1,0 +1,82 @@
+"""The information of features in random halves of the rows, for confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from pidselect.data import Block, FloatArray, IntArray
+from pidselect.estimators import NATS_PER_UNIT, Batch, Estimator
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.pool import Feature, Features, joint_block
+
+BIT = NATS_PER_UNIT["bit"]
+
+
+def half_sample_information(
+    context: SelectionContext,
+    features: Mapping[str, Feature],
+    sets: Mapping[str, Features],
+    halves: IntArray,
+) -> dict[str, FloatArray]:
+    """Return I(f; y) and I(f; y | S) in bits for each half of the rows, shape (n_halves, 2).
+
+    What regressions on S leave of f and y is that of all rows: intervals do not include the error
+    of the regressions.
+    """
+    varying = {name: feature for name, feature in features.items() if len(feature.block)}
+    marginal = _values(context, list(varying.values()), (), halves)
+    found = {name: np.zeros((len(halves), 2)) for name in features}
+    for name, values in marginal.items():
+        found[name][:, 0] = values
+    by_set: dict[Features, list[Feature]] = {}
+    for name, feature in varying.items():
+        by_set.setdefault(tuple(sets[name]), []).append(feature)
+    for given, some in by_set.items():
+        conditional = _values(context, some, given, halves) if given else marginal
+        for feature in some:
+            found[feature.name][:, 1] = conditional[feature.name]
+    return {name: np.clip(values, 0.0, context.max_bits) for name, values in found.items()}
+
+
+def _values(
+    context: SelectionContext, features: list[Feature], given: Features, halves: IntArray
+) -> dict[str, FloatArray]:
+    """Return the information of features given one set in bits, for each half."""
+    target, block = context.target, joint_block(given)
+    blocks = {feature.name: feature.block for feature in features}
+    estimator = context.estimators[0].estimator
+    if context.shows_residuals(given):
+        shown = context.shown_by_residuals
+        columns = {c.name: c for feature in features for c in feature.block.columns}
+        (bound,) = shown.bind([given], ("global",), columns=[list(columns.values())])
+        assert bound.regression is not None
+        target, estimator = bound.regression.target, shown.estimators[0].estimator
+        blocks = {name: bound.block(one) for name, one in blocks.items()}
+    run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
+    values = run(
+        delayed(_half)(estimator, target, block, list(blocks.values()), rows) for rows in halves
+    )
+    columns_of_values = np.array(values).reshape(len(halves), len(blocks)).T
+    return dict(zip(blocks, columns_of_values, strict=True))
+
+
+def _half(
+    estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
+) -> list[float]:
+    """Return the information of each block in some of the rows, in bits."""
+    scorer = estimator.bind(_varying(target, rows), _varying(given, rows))
+    values = []
+    for block in blocks:
+        taken = _varying(block, rows)
+        score = scorer.score(Batch.observed(taken))[0] if len(taken) else 0.0
+        values.append(float(score) / BIT)
+    return values
+
+
+def _varying(block: Block, rows: IntArray) -> Block:
+    """Return some rows of the columns that vary in them."""
+    taken = block.take(rows)
+    return Block(tuple(c for c in taken.columns if (c.values != c.values[0]).any()))
