@@ -161,6 +161,11 @@ def test_the_chart_has_a_bar_and_a_whisker_for_each_feature():
     assert [bar["selected"] for bar in bars] == [True, True, *[False] * (len(bars) - 2)]
     text = text_of(summary)
     assert f"{first['added']:.3f} ({100 * first['share']:.0f} %) p = 0.005" in text
+    assert "Not selected: what these would add is not significant" in text
+    assert "p = 0.400; redundant with column 0" in text
+    summary["features"][-1] |= {"role": "adds to the selected set", "p_value": 0.001, "added": 0.5}
+    text = text_of(summary)
+    assert "Not selected: what these would add column" in text
     assert "not significant, p = 0.400; redundant with column 0" in text
 
 
@@ -225,7 +230,7 @@ def test_p_values_of_sequential_tests():
     summary["settings"]["n_permutations"] = "auto"
     text = text_of(summary)
     assert "In all rows: p < 0.05" in text
-    assert "not significant, p > 0.05" in text
+    assert "p > 0.05; redundant with column 0" in text
 
 
 def test_pairs_have_redundancy_below_and_synergy_above_the_diagonal():
@@ -384,6 +389,13 @@ def test_values_that_are_not_estimable_have_no_columns():
     page = HTMLReader(render_report({**summary, "features": features}))
     titles = [th for th in page.all("th") if "data-sort" in th]
     assert len(titles) == 12 - 5
+
+
+def test_findings_that_differ_in_their_columns_alone_are_one():
+    finding = {"topic": "ties", "sentence": "Many values are equal.", "columns": ["a"]}
+    findings = [finding, {**finding, "columns": ["b"]}, {**finding, "topic": "leakage"}]
+    text = text_of(plain(findings=findings))
+    assert "ties Many values are equal. a b leakage Many values are equal. a" in text
 
 
 def test_settings_versions_and_the_command_are_there():

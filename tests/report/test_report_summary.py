@@ -172,13 +172,10 @@ def test_close_calls():
 def test_rows_of_tests_and_of_the_explanation():
     assert "400 of 9,000 rows" in significance(metadata=metadata(n_rows=9000))
     explanation = hostile.explanation(NAMES, 2)
-    lengths = []
-    for changed in ({}, {"n_samples": 90}, {"in_sample": True}):
+    for changed in ({}, {"n_samples": 90}):
         other = replace(explanation, **changed)
         found = summarise(hostile.selection(NAMES, 2), explanation=other, metadata=METADATA)
-        lengths.append(len(found["significance"]))
-        assert ("90 rows" in " ".join(found["significance"])) == ("n_samples" in changed)
-    assert lengths[1] == lengths[2] == lengths[0] + 1
+        assert ("90 rows" in " ".join(found["significance"])) == bool(changed)
 
 
 def test_stability():

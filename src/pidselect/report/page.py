@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -205,6 +205,7 @@ def _view(summary: Record) -> dict[str, Any]:
         "profiles": profiles,
         "sentences": {feature["name"]: feature["sentence"] for feature in features},
         "joint": list(map(heat_map, summary["joint"])),
+        "findings": _findings(summary["findings"]),
         "pairs": summary["pairs"] and pair_matrix(summary["pairs"]),
         "setting_rows": [(key, _setting(value)) for key, value in summary["settings"].items()],
         "max_names": MAX_NAMES,
@@ -218,6 +219,18 @@ def _view(summary: Record) -> dict[str, Any]:
         "brief": lambda name: breakable(cut(shown(name))),
         "label": lambda level: cut(shown(level), 24),
     }
+
+
+def _findings(findings: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return findings that differ in their columns alone as one."""
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for one in findings:
+        found = groups.setdefault((one["topic"], one["sentence"]), [])
+        found += [one["columns"]] if one["columns"] else []
+    return [
+        {"topic": topic, "sentence": sentence, "groups": columns}
+        for (topic, sentence), columns in groups.items()
+    ]
 
 
 def _setting(value: Any) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pidselect.data.messages import cut, listed, p_relation, shown, to_float
+from pidselect.data.messages import cut, p_relation, shown, to_float
 from pidselect.notebook import ADDED_PARTS
 from pidselect.report.levels import decimals
 from pidselect.report.typography import number, percent
@@ -56,19 +56,19 @@ def importance_bars(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def importance(bar: Record, summary: Record) -> dict[str, Any]:
-    """Return a bar of the chart of importance, with its amount and test as texts."""
+    """Return a bar of the chart of importance, with its amount, test and redundancy as texts."""
     settings = summary["settings"]
     test = p_relation(bar["p_value"], settings["alpha"], settings["n_permutations"] == "auto")
-    is_out = to_float(bar["p_value"]) > settings["alpha"]
     share = f" ({percent(bar['share'])})" if bar["share"] is not None else ""
     bound = "≥ " * bar["is_lower_bound"]
     why = ""
     if not bar["selected"] and bar["redundant_with"]:
-        why = f"; redundant with {listed(bar['redundant_with'], 2, 24)}"
+        why = f"; redundant with {cut(shown(bar['redundant_with'][0]), 24)}"
     return {
         **bar,
+        "is_out": not bar["selected"] and to_float(bar["p_value"]) > settings["alpha"],
         "amount": f"{bound}{number(bar['added'])}{share}",
-        "test": f"{'not significant, ' * is_out}{test}{why}",
+        "test": f"{test}{why}",
     }
 
 

@@ -113,11 +113,6 @@ def significance(
         lines.append(limited)
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
-    if explanation is not None and explanation.in_sample and selection.features:
-        lines.append(
-            "Information was estimated on the rows used for the selection, so that values of "
-            "selected features are biased upwards."
-        )
     if stability is not None:
         similarity = ""
         if stability.stability is not None:
