@@ -78,9 +78,9 @@ def test_sequential_tests_say_only_whether_p_is_below_the_level():
     assert "p > 0.05)" in say(X7, is_sequential=True)
 
 
-def test_a_synergistic_feature_is_named_if_the_pair_has_most_of_the_synergy():
-    assert "0.330 synergistic with X2;" in say(X4, synergy=0.3)
-    assert "0.330 synergistic;" in say(X4, synergy=0.1)
+def test_a_synergistic_feature_is_named_if_the_pair_has_much_of_the_synergy():
+    assert "0.330 synergistic, strongest with X2;" in say(X4, synergy=0.1)
+    assert "0.330 synergistic;" in say(X4, synergy=0.08)
 
 
 def test_the_only_selected_feature():
