@@ -285,7 +285,7 @@ def test_heat_maps_have_a_number_and_a_colour_in_each_cell():
     # relative to the largest difference of the range; beyond it the colour is the strongest
     assert [cell.get("level") for cell in cells] == [45, 45, 22, None]
     page = HTMLReader(render_report(plain(joint=[HEAT])))
-    for words in ("Jointly included: a and b.", "−0.25 40 rows", "1,200 rows", "yes", "Mean of y"):
+    for words in ("Jointly included: a and b.", "−0.25 40 rows", "1,200 rows", "yes", "−0.25 0.50"):
         assert words in page.text
     assert page.words.count("no row") == 1
     assert {"href": "#joint"} in page.all("a")

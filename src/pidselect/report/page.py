@@ -217,7 +217,7 @@ def _view(summary: Record) -> dict[str, Any]:
         "unbroken": unbroken,
         "full": lambda name: breakable(shown(name)),
         "brief": lambda name: breakable(cut(shown(name))),
-        "label": lambda level: cut(shown(level), 24),
+        "label": lambda level: unbroken(cut(shown(level), 24)),
     }
 
 
