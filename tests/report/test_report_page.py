@@ -225,6 +225,12 @@ def test_equal_columns_are_said_once():
     assert "permutations 200" in text
 
 
+def test_jointly_included_features_name_each_other():
+    summary = plain()
+    summary["selected"][0]["jointly_included"] = ["column 1"]
+    assert "column 0 included jointly with column 1" in text_of(summary)
+
+
 def test_p_values_of_sequential_tests():
     summary = plain()
     summary["settings"]["n_permutations"] = "auto"

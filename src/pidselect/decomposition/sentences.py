@@ -8,7 +8,7 @@ from pidselect.data.messages import cut, listed, number, shown
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 
 #: A pair is named if it has at least this part of the synergy of a feature, and this many bits.
-NAMED_PART, NAMED_BITS = 0.25, 0.01
+NAMED_PART, NAMED_BITS = 0.25, 0.02
 
 #: Features named in one place of a sentence, and letters of a name.
 MAX_NAMES, MAX_LETTERS = 3, 40

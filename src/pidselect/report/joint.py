@@ -23,6 +23,9 @@ JOINT_PHASES = ("lookahead", "random_starts")
 #: Pairs shown of the features of one step, if there are more than three.
 MAX_PAIRS = 3
 
+#: Pairs of less synergy, in bits, are not shown.
+MIN_SYNERGY = 0.05
+
 #: Combinations of fewer rows do not count for the range: their means scatter widely.
 MIN_ROWS = 10
 
@@ -71,6 +74,7 @@ def _synergistic(
         for name, other in partners.items()
         if other is not None
     }
+    values = {pair: bits for pair, bits in values.items() if bits >= MIN_SYNERGY}
     found = []
     for pair in sorted(values, key=lambda pair: -values[pair]):
         if len(dataset.target) > 1 or pair - {*names} or any(pair <= one for one in shown_pairs):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pidselect.data.messages import cut, p_relation, shown, to_float
+from pidselect.data.messages import cut, listed, p_relation, shown, to_float
 from pidselect.notebook import ATOMS
 from pidselect.report.pictures import finite, strips
 from pidselect.report.typography import number, percent
@@ -103,17 +103,11 @@ def selected_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
     """Return the table of selected features; `plots` are the ids of their plots by name."""
     rows = [row for row in summary["features"] if row["selected"]]
     links = {row["name"]: plots.get(row["name"], f"feature-{row['order']}") for row in rows}
-    joint = {row["name"] for row in summary["selected"] if row["jointly_included"]}
+    joint = {row["name"]: row["jointly_included"] for row in summary["selected"]}
     asides = [
-        ", ".join(
-            filter(
-                None,
-                (
-                    "jointly included" * (row["name"] in joint),
-                    "not in the minimal set" * (not row["is_minimal"]),
-                ),
-            )
-        )
+        f"included jointly with {listed(joint[row['name']], 3, 24)}"
+        if joint[row["name"]]
+        else "not in the minimal set" * (not row["is_minimal"])
         for row in rows
     ]
     share = (summary["explanation"] or {}).get("share_name", "")
