@@ -65,8 +65,10 @@ class ConditionalNeighbours(BaseEstimator):
         return _RankScorer(self.k, *blocks, max_memory)
 
     def estimate(self, x: Block, target: Block, given: Block) -> float:
-        """Return I(x; y | S) in nats."""
-        return float(self.bind(target, given).score(Batch.observed(x))[0])
+        """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, but faster."""
+        x, target, given = unit_ranks(x), unit_ranks(target), unit_ranks(given, self.given_scale)
+        estimator = KSG if _is_continuous(x + target + given) else Mixed
+        return estimator(self.k, scale=None).estimate(x, target, given)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,13 +35,13 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
-from pidselect.selection.half_samples import half_sample_information
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.rows import sample_rows
 from pidselect.selection.scoring import added_bits, information_given, information_of_set
+from pidselect.selection.subsamples import subsample_information
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant, permutations
 from pidselect.significance.rng import DECOMPOSITION
@@ -68,8 +68,9 @@ LOWER_BOUND = (
 
 UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selected."
 
-#: Halves of the rows by which intervals are computed, and features that are not selected with one.
-N_HALVES, MOST_INTERVALS = 25, 30
+#: Subsamples by which intervals are computed, each of half of the rows or so many, and features
+#: that are not selected with an interval.
+N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
 
 #: Rows that states of posteriors are estimated from, at most.
 MOST_ROWS = 20_000
@@ -106,16 +107,16 @@ def explain_fit(
     bits_added = added_bits(context, selected)
     assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
-    halves = _halves(seed, len(part))
+    subsamples = _subsamples(seed, len(part))
     strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
     with_interval = {one.name for one in (*strongest[:MOST_INTERVALS], *assessed) if one.selected}
     with_interval |= {one.name for one in strongest[:MOST_INTERVALS]}
     sets = _conditioning_sets(features, record)
-    resampled = half_sample_information(
-        context, {name: features[name] for name in with_interval}, sets, part[halves]
+    resampled = subsample_information(
+        context, {name: features[name] for name in with_interval}, sets, part[subsamples]
     )
     assessed = [
-        replace(one, block=one.block.take(part), halves=resampled.get(one.name, one.halves))
+        replace(one, block=one.block.take(part), resampled=resampled.get(one.name, one.resampled))
         for one in assessed
     ]
     target = dataset.target.take(part)
@@ -135,7 +136,7 @@ def explain_fit(
         fraction,
         bits_added=bits_added,
         pairwise=_pairwise(context, selected),
-        halves=halves,
+        subsamples=subsamples,
         alpha=settings.alpha,
         is_sequential=settings.n_permutations == "auto",
         notes=notes,
@@ -144,7 +145,7 @@ def explain_fit(
     if any(one.is_lower_bound for one in explanation):
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
     if path:
-        detailed = with_path_atoms(record, context, features, fraction, part, halves)
+        detailed = with_path_atoms(record, context, features, fraction, part, subsamples)
         explanation = replace(explanation, path=detailed)
     callbacks.on_progress(len(features))
     explanation = replace(explanation, in_sample=in_sample, n_samples=len(part))
@@ -231,10 +232,11 @@ def _rows_of_states(context: SelectionContext) -> IntArray:
     return np.arange(n_samples) if rows is None else rows
 
 
-def _halves(seed: int, n_rows: int) -> IntArray:
-    """Return random halves of the rows, shape (N_HALVES, n_rows // 2)."""
-    orders = permutations((seed, DECOMPOSITION, 3), range(1, N_HALVES + 1), n_rows)
-    return np.sort(orders[:, : n_rows // 2].astype(np.int64), axis=1)
+def _subsamples(seed: int, n_rows: int) -> IntArray:
+    """Return the rows of random subsamples in ascending order, shape (N_SUBSAMPLES, m)."""
+    orders = permutations((seed, DECOMPOSITION, 3), range(1, N_SUBSAMPLES + 1), n_rows)
+    size = min(n_rows // 2, SUBSAMPLE_ROWS)
+    return np.sort(orders[:, :size].astype(np.int64), axis=1)
 
 
 def read_like_fit(
