@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from pidselect.data.messages import counted, number, shown
+from pidselect.data.messages import counted, number, p_relation, shown
 
 Parts = Sequence[tuple[str, float | None]]
 
@@ -45,17 +45,19 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
         parts.append(paragraph(selection.empty_verdict(), tag="strong"))
         parts.append(paragraph(selection.empty_reason()))
     if fixed or features:
-        rows = [[name(feature), "fixed", "", "", ""] for feature in fixed]
+        bits = {one: number(value, unknown="") for one, value in selection.bits_added.items()}
+        rows = [[name(feature), "fixed", bits.get(feature, ""), "", ""] for feature in fixed]
         for feature in features:
             step = selection.inclusion_step(feature)
-            values = (step.value, step.p_value, selection.p_values.get(feature))
-            numbers = [number(value, 4, unknown="") for value in values]
-            rows.append([name(feature), str(selection.step_number(step)), *numbers])
+            p_values = (step.p_value, selection.p_values.get(feature))
+            tests = [_p_value(value, selection.settings) for value in p_values]
+            number_of_step = str(selection.step_number(step))
+            rows.append([name(feature), number_of_step, bits.get(feature, ""), *tests])
         parts += [
-            table(["feature", "step", "bits", "p", "final p"], rows),
+            table(["feature", "step", "bits added", "p", "final p"], rows),
             paragraph(
-                "bits: conditional mutual information at the step of inclusion. p: of the "
-                "permutation test of that step. final p: given all other selected features, "
+                "bits added: conditional mutual information given the features before. p: of the "
+                "permutation test of the step. final p: given all other selected features, "
                 "adjusted for their number."
             ),
         ]
@@ -85,6 +87,13 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
     if estimator:
         parts.append(details("Parameters", Markup(f"<pre>{text(estimator)}</pre>")))
     return card(*parts)
+
+
+def _p_value(value: float | None, settings: Any) -> str:
+    """Return a p-value; of a test that stops early, on which side of the level it is."""
+    if value is None or settings.n_permutations != "auto":
+        return number(value, 4, unknown="")
+    return p_relation(value, settings.alpha, is_sequential=True).removeprefix("p ")
 
 
 def _selected(selection: Any) -> Markup:
