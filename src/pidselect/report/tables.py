@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pidselect.data.messages import cut, listed, p_relation, shown, to_float
@@ -63,7 +63,7 @@ def _p_values(values: Iterable[Any], summary: Record, alpha: float | None = None
             return "–"
         return p_relation(value, level, is_sequential).removeprefix("p ").removeprefix("= ")
 
-    return _numbers("p", values, text)
+    return replace(_numbers("p", values, text), kind="number p")
 
 
 def _names(
@@ -187,7 +187,7 @@ def steps_table(summary: Record) -> dict[str, Any]:
             TableColumn("Result", "outcome", results, is_number=False),
             _numbers("Bits", [step["bits"] for step in steps], _amount),
             *(_scores(steps, "critical_value") if in_deviations else ()),
-            TableColumn("p", "number", p_values),
+            TableColumn("p", "number p", p_values),
             _numbers("Permutations", [step["n_permutations"] for step in steps], "{:,}".format),
         ]
     )
