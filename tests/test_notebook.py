@@ -215,13 +215,19 @@ def test_names_of_a_selection_stay_text():
 def test_the_table_of_selected_features():
     selection = quick(fixed_features=[3]).fit(*gates()).selection_
     found = rows(body(selection._repr_html_()))
-    assert found[0] == ["feature", "step", "bits", "p", "final p"]
-    assert found[1] == ["x3", "fixed", "", "", ""]
+    assert found[0] == ["feature", "step", "bits added", "p", "final p"]
+    assert found[1] == ["x3", "fixed", f"{selection.bits_added['x3']:.3f}", "", ""]
     for line, feature in zip(found[2:], selection.features, strict=False):
         step = selection.inclusion_step(feature)
         number = str(selection.steps.index(step) + 1)
-        values = (step.value, step.p_value, selection.p_values[feature])
-        assert line == [feature, number, *(f"{value:.4f}" for value in values)]
+        p_values = (step.p_value, selection.p_values[feature])
+        bits = f"{selection.bits_added[feature]:.3f}"
+        assert line == [feature, number, bits, *(f"{value:.4f}" for value in p_values)]
+
+
+def test_p_values_of_sequential_tests():
+    selection = quick(n_permutations="auto").fit(*gates()).selection_
+    assert rows(body(selection._repr_html_()))[1][3:] == ["&lt; 0.05", "&lt; 0.05"]
 
 
 def test_no_selected_feature():
@@ -229,9 +235,9 @@ def test_no_selected_feature():
         selection = quick().fit(*noise()).selection_
     html = body(selection._repr_html_())
     assert text(selection.empty_reason()) in html
-    assert ["feature", "step", "bits", "p", "final p"] not in rows(html)
+    assert ["feature", "step", "bits added", "p", "final p"] not in rows(html)
     fixed = quick(fixed_features=[0]).fit(*noise()).selection_
-    assert ["x0", "fixed", "", "", ""] in rows(body(fixed._repr_html_()))
+    assert rows(body(fixed._repr_html_()))[1][:2] == ["x0", "fixed"]
 
 
 @pytest.mark.parametrize("n_steps", [0, 1])
@@ -334,8 +340,8 @@ def explanation(*features, **more):
 
 def test_added_information_comes_first_as_bars_and_numbers():
     found = explanation(
-        feature("a", 0.5, 0.25, 0.25, intervals={"added": (0.5, 0.875)}),
-        feature("b", 0.25, 0.0, 0.125, is_lower_bound=True),
+        feature("a", 0.5, 0.25, 0.25, intervals={"added": (0.5, 0.875)}, redundant_with=("b",)),
+        feature("b", 0.25, 0.0, 0.125, is_lower_bound=True, overlaps_with=("a", ATTACK)),
         notes=("a note",),
         entropy=2.0,
     )
@@ -346,8 +352,10 @@ def test_added_information_comes_first_as_bars_and_numbers():
     assert widths(first[1]) == [66.7, 33.3]
     assert first[2:] == [
         *("0.750", "0.500 to 0.875", "25 %", "0.005", "strongly relevant"),
-        "a is strongly relevant.",
+        "redundant with b",
     ]
+    assert "<li>a is strongly relevant.</li>" in html
+    assert second[-1] == "overlap with a, &lt;img src=x onerror=alert(1)&gt;"
     assert widths(second[1]) == [33.3, 16.7]
     assert second[2:4] == ["≥ 0.375", ""]
     assert "<li>a note</li>" in html

@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from pidselect.data.messages import counted, number, shown
+from pidselect.data.messages import counted, number, p_relation, shown
 
 Parts = Sequence[tuple[str, float | None]]
 
@@ -45,17 +45,19 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
         parts.append(paragraph(selection.empty_verdict(), tag="strong"))
         parts.append(paragraph(selection.empty_reason()))
     if fixed or features:
-        rows = [[name(feature), "fixed", "", "", ""] for feature in fixed]
+        bits = {one: number(value, unknown="") for one, value in selection.bits_added.items()}
+        rows = [[name(feature), "fixed", bits.get(feature, ""), "", ""] for feature in fixed]
         for feature in features:
             step = selection.inclusion_step(feature)
-            values = (step.value, step.p_value, selection.p_values.get(feature))
-            numbers = [number(value, 4, unknown="") for value in values]
-            rows.append([name(feature), str(selection.step_number(step)), *numbers])
+            p_values = (step.p_value, selection.p_values.get(feature))
+            tests = [_p_value(value, selection.settings) for value in p_values]
+            number_of_step = str(selection.step_number(step))
+            rows.append([name(feature), number_of_step, bits.get(feature, ""), *tests])
         parts += [
-            table(["feature", "step", "bits", "p", "final p"], rows),
+            table(["feature", "step", "bits added", "p", "final p"], rows),
             paragraph(
-                "bits: conditional mutual information at the step of inclusion. p: of the "
-                "permutation test of that step. final p: given all other selected features, "
+                "bits added: conditional mutual information given the features before. p: of the "
+                "permutation test of the step. final p: given all other selected features, "
                 "adjusted for their number."
             ),
         ]
@@ -87,6 +89,13 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
     return card(*parts)
 
 
+def _p_value(value: float | None, settings: Any) -> str:
+    """Return a p-value; of a test that stops early, on which side of the level it is."""
+    if value is None or settings.n_permutations != "auto":
+        return number(value, 4, unknown="")
+    return p_relation(value, settings.alpha, is_sequential=True).removeprefix("p ")
+
+
 def _selected(selection: Any) -> Markup:
     n_candidates = len(selection.steps[0].candidates)
     names = [name(feature) for feature in selection.selected[:MAX_NAMES]]
@@ -116,19 +125,21 @@ def stability_html(stability: Any) -> Markup:
 
 
 def explanation_html(explanation: Any) -> Markup:
-    """Return added information, test and sentence of each feature, and the pairwise PID."""
+    """Return what each feature adds with its test, sentences, and the pairwise PID."""
     features = explanation.features
     bars = [_added(feature) for feature in features]
     full = longest(bars[:MAX_ROWS])
     header = ["feature", "added", "bits", f"{100 * explanation.level:g} % interval"]
     header += [explanation.share_name, "p", "role", ""]
     rows = [
-        [name(one.name), bar(parts, full), *_tests(one, explanation), one.role, one.sentence]
+        [name(one.name), bar(parts, full), *_tests(one, explanation), one.role, _relation(one)]
         for one, parts in zip(features, bars, strict=True)
     ]
+    sentences = [one.sentence for one in features[:MAX_ROWS]]
     parts = [paragraph(_headline(explanation), tag="strong")]
     if rows:
         parts += [legend(ADDED_PARTS), table(header, rows, "nlrrrrlw")]
+        parts.append(details("In words", listing(sentences)))
     pairs = explanation.pairs
     if len(pairs.names) > 2:  # of two, the sentences have the same values
         cells = [
@@ -172,6 +183,15 @@ def _tests(feature: Any, explanation: Any) -> list[str]:
         "" if feature.share is None else _percent(feature.share),
         p.removeprefix("= "),
     ]
+
+
+def _relation(feature: Any) -> Markup:
+    """Return with which features information is shared, or the reason for a missing value."""
+    if feature.redundant_with:
+        return joined(["redundant with ", joined(map(name, feature.redundant_with), ", ")])
+    if feature.overlaps_with:
+        return joined(["overlap with ", joined(map(name, feature.overlaps_with), ", ")])
+    return text(feature.reason)
 
 
 def _added(feature: Any) -> Parts:

@@ -99,6 +99,7 @@ def selection(names: Sequence[str] = NAMES, n_selected: int = 3, **more: Any) ->
         "fixed_features": (),
         "steps": tuple(steps),
         "p_values": dict.fromkeys(names[:n_selected], 0.005),
+        "bits_added": {name: 0.5 / (place + 1) for place, name in enumerate(names[:n_selected])},
         "settings": SETTINGS,
     }
     return Selection(**{**record, **more})

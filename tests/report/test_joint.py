@@ -189,7 +189,7 @@ def test_of_more_than_three_some_pairs():
 def test_synergistic_pairs_are_shown_once():
     explained = hostile.explanation(NAMES, 4)
     synergy = np.zeros((4, 4))
-    for first, second, bits in ((0, 1, 0.4), (2, 3, 0.2)):
+    for first, second, bits in ((0, 1, 0.4), (2, 3, 0.2), (1, 2, 0.01)):
         synergy[first, second] = synergy[second, first] = bits
     features = tuple(replace(one, synergy=0.2) for one in explained)
     known = replace(explained, features=features, pairs=replace(explained.pairs, synergy=synergy))

@@ -16,18 +16,10 @@ from html_reader import HTMLReader
 
 from pidselect import PIDSelector, datasets, write_report
 from pidselect.data.messages import shown
-from pidselect.report.importance import importance_bars
-from pidselect.report.page import render_report, save
+from pidselect.report.page import MAX_NAMES, render_report, save
+from pidselect.report.pictures import heat_map, importance_bars, pair_matrix, strips, target_plot
 from pidselect.report.summary import FORMAT, MAX_CANDIDATES, MAX_PAIRED, summarise
-from pidselect.report.views import (
-    MAX_NAMES,
-    TableColumn,
-    _heat_map,
-    _pairs,
-    _profile,
-    _strips,
-    make_table,
-)
+from pidselect.report.tables import TableColumn, make_table
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +161,11 @@ def test_the_chart_has_a_bar_and_a_whisker_for_each_feature():
     assert [bar["selected"] for bar in bars] == [True, True, *[False] * (len(bars) - 2)]
     text = text_of(summary)
     assert f"{first['added']:.3f} ({100 * first['share']:.0f} %) p = 0.005" in text
+    assert "Not selected: what these would add is not significant" in text
+    assert "p = 0.400; redundant with column 0" in text
+    summary["features"][-1] |= {"role": "adds to the selected set", "p_value": 0.001, "added": 0.5}
+    text = text_of(summary)
+    assert "Not selected: what these would add column" in text
     assert "not significant, p = 0.400; redundant with column 0" in text
 
 
@@ -190,12 +187,21 @@ def test_lower_bounds_and_values_of_the_fit_are_marked():
     for feature in summary["features"]:
         feature["is_lower_bound"] = True
     assert f"≥ {summary['features'][0]['synergy']:.3f}" in text_of(summary)
+    assert "≥: at least" in text_of(summary)
     assert "In the fit" not in text_of(summary)
     for feature in summary["features"]:
         feature["added_in_fit"] = 0.987
     text = text_of(summary)
     assert "Adds on these rows" in text
     assert "adds in the fit 0.987" in text  # equal in all rows, said once
+
+
+def test_the_joint_information_by_order():
+    assert "by order" not in text_of(plain())
+    summary = plain()
+    summary["explanation"]["orders"] = {"single": 0.5, "pairs": 0.25, "higher": 0.0}
+    expected = "by order, in bits: single 0.500, pairs 0.250, higher 0.000."
+    assert expected in text_of(summary)
 
 
 def test_equal_columns_are_said_once():
@@ -219,12 +225,18 @@ def test_equal_columns_are_said_once():
     assert "permutations 200" in text
 
 
+def test_jointly_included_features_name_each_other():
+    summary = plain()
+    summary["selected"][0]["jointly_included"] = ["column 1"]
+    assert "column 0 included jointly with column 1" in text_of(summary)
+
+
 def test_p_values_of_sequential_tests():
     summary = plain()
     summary["settings"]["n_permutations"] = "auto"
     text = text_of(summary)
     assert "In all rows: p < 0.05" in text
-    assert "not significant, p > 0.05" in text
+    assert "p > 0.05; redundant with column 0" in text
 
 
 def test_pairs_have_redundancy_below_and_synergy_above_the_diagonal():
@@ -237,7 +249,7 @@ def test_pairs_have_redundancy_below_and_synergy_above_the_diagonal():
         "dependent": [[True, True, True], [True, True, False], [True, False, True]],
         "estimable": [[True, True, False], [True, True, True], [False, True, True]],
     }
-    rows = _pairs(pairs)["rows"]
+    rows = pair_matrix(pairs)["rows"]
     assert [[cell["text"] for cell in row] for row in rows] == [
         ["0.400", "0.300", "–"],
         ["0.100", "0.200", "0.000"],
@@ -274,17 +286,17 @@ HEAT = {
 
 
 def test_heat_maps_have_a_number_and_a_colour_in_each_cell():
-    cells = [cell for _, row in _heat_map(HEAT)["rows"] for cell in row]
+    cells = [cell for _, row in heat_map(HEAT)["rows"] for cell in row]
     assert [cell.get("side") for cell in cells] == ["below", "above", "above", None]
     # relative to the largest difference of the range; beyond it the colour is the strongest
     assert [cell.get("level") for cell in cells] == [45, 45, 22, None]
     page = HTMLReader(render_report(plain(joint=[HEAT])))
-    for words in ("Jointly included: a and b.", "−0.25 40 rows", "1,200 rows", "yes", "Mean of y"):
+    for words in ("Jointly included: a and b.", "−0.25 40 rows", "1,200 rows", "yes", "−0.25 0.50"):
         assert words in page.text
     assert page.words.count("no row") == 1
     assert {"href": "#joint"} in page.all("a")
     within = {**HEAT, "within": ["c", "high"], "sentence": ""}
-    assert "c = high: a (rows) and b (columns)" in text_of(plain(joint=[HEAT, within]))
+    assert "c = high : a (rows) and b (columns)" in text_of(plain(joint=[HEAT, within]))
 
 
 def test_lines_and_rows_of_the_target_against_features():
@@ -295,7 +307,7 @@ def test_lines_and_rows_of_the_target_against_features():
         **{"positions": [0.5, 2.5, None], "ends": ["0.5", "2.5"]},
     }
     rows = {**line, "feature": "column 1", "positions": None, "ends": None}
-    drawn, other = (_profile(one, [line, rows]) for one in (line, rows))
+    drawn, other = (target_plot(one, [line, rows]) for one in (line, rows))
     assert drawn["line"]["dots"] == [(0.0, 100.0), (100.0, 33.33)]
     assert drawn["line"]["band"] == "0.0,100.00 100.0,0.00 100.0,66.67 0.0,100.00"
     assert [row["label"] for row in drawn["line"]["others"]] == ["missing"]
@@ -314,10 +326,10 @@ def test_bars_of_class_shares():
         **{"errors": None, "classes": ["a", "b", "c"], "quantity": "shares of the classes of y"},
         **{"overall": [0.2, 0.4, 0.4], "positions": None, "ends": None},
     }
-    (row,) = _profile(shares, [shares])["rows"]
+    (row,) = target_plot(shares, [shares])["rows"]
     assert row["parts"] == [(0, 0.0, 25.0), (1, 25.0, 50.0), (2, 75.0, 25.0)]
     two = {**shares, "classes": ["b"], "values": [[0.75]], "errors": [0.5], "overall": [0.5]}
-    (row,) = _profile(two, [two])["rows"]
+    (row,) = target_plot(two, [two])["rows"]
     assert (row["parts"], row["text"]) == ([(0, 0.0, 75.0)], "75 %")
     assert row["whisker"] == (25.0, 100.0)  # shares end at 1
     render_report(plain(profiles=[shares]))
@@ -326,21 +338,21 @@ def test_bars_of_class_shares():
 
 def test_scores_of_the_steps_have_one_scale():
     summary = plain(5, 2)
-    strips = _strips(summary["steps"])
+    found = strips(summary["steps"])
     scores = [row["score"] for step in summary["steps"] for row in step["candidates"]]
     assert max(scores) == summary["steps"][1]["score"]
-    assert strips[1]["chosen"] == 98.0
-    assert min(x for strip in strips for x in strip["dots"]) == 2.0
-    assert len({strip["critical"] for strip in strips}) == 1
-    assert [len(strip["dots"]) for strip in strips] == [4, 3, 2, 1]
+    assert found[1]["chosen"] == 98.0
+    assert min(x for strip in found for x in strip["dots"]) == 2.0
+    assert len({strip["critical"] for strip in found}) == 1
+    assert [len(strip["dots"]) for strip in found] == [4, 3, 2, 1]
     summary["steps"][1]["unit"] = "bit"  # then bits are compared, without a critical value
-    assert [strip["critical"] for strip in _strips(summary["steps"])] == [None] * 4
+    assert [strip["critical"] for strip in strips(summary["steps"])] == [None] * 4
     summary["steps"][0] |= {"score": "inf"}
     summary["steps"][0]["candidates"][0]["score"] = "inf"
     render_report(summary)
 
 
-def test_without_jointly_included_features_there_is_no_heat_map():
+def test_without_jointly_included_features_there_is_noheat_map():
     assert "act jointly" not in text_of(plain(joint=[]))
 
 
@@ -383,6 +395,13 @@ def test_values_that_are_not_estimable_have_no_columns():
     page = HTMLReader(render_report({**summary, "features": features}))
     titles = [th for th in page.all("th") if "data-sort" in th]
     assert len(titles) == 12 - 5
+
+
+def test_findings_that_differ_in_their_columns_alone_are_one():
+    finding = {"topic": "ties", "sentence": "Many values are equal.", "columns": ["a"]}
+    findings = [finding, {**finding, "columns": ["b"]}, {**finding, "topic": "leakage"}]
+    text = text_of(plain(findings=findings))
+    assert "ties Many values are equal. a b leakage Many values are equal. a" in text
 
 
 def test_settings_versions_and_the_command_are_there():

@@ -86,7 +86,9 @@ def _table(features: Sequence[FeatureExplanation], explanation: Explanation) -> 
             shorten(one.name),
             one.role,
             ">= " * one.is_lower_bound + number(one.added),
-            explanation.p_text(one.p_value).removeprefix("p ").removeprefix("= "),
+            "-"
+            if one.p_value is None
+            else explanation.p_text(one.p_value).removeprefix("p ").removeprefix("= "),
         )
         for one in features
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -219,7 +220,14 @@ def align(rows: Sequence[Sequence[str]], n_left: int) -> list[str]:
 
 
 def wrap(lines: Iterable[str], width: int = 100) -> str:
-    """Return the lines broken at a width, continued ones indented."""
-    return "\n".join(
-        textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines
-    )
+    """Return the lines broken at a width, continued ones indented; p-values stay whole.
+
+    >>> print(wrap(["It adds 0.600 bits, p = 0.005."], 22))
+    It adds 0.600 bits,
+      p = 0.005.
+    """
+    look: dict[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False}
+    fixed = "p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}"
+    whole = (re.sub(r"\bp ([=<>]) (?=\d)", fixed, line) for line in lines)
+    text = "\n".join(textwrap.fill(line, width, **look) for line in whole)
+    return text.replace("\N{NO-BREAK SPACE}", " ")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import isinf
 
-from pidselect.data.messages import listed, number, shown
+from pidselect.data.messages import cut, listed, number, shown
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
 
 #: A pair is named if it has at least this part of the synergy of a feature, and this many bits.
-NAMED_PART, NAMED_BITS = 0.5, 0.01
+NAMED_PART, NAMED_BITS = 0.25, 0.02
 
-#: Features named in one place of a sentence, synergistic ones, and letters of a name.
-MAX_NAMES, MAX_PARTNERS, MAX_LETTERS = 3, 2, 40
+#: Features named in one place of a sentence, and letters of a name.
+MAX_NAMES, MAX_LETTERS = 3, 40
 
 
 def sentence(feature: FeatureExplanation, explanation: Explanation) -> str:
@@ -49,16 +49,18 @@ def short_sentence(feature: FeatureExplanation, explanation: Explanation) -> str
     return f"{text}." if text else ""
 
 
-def synergistic_with(feature: FeatureExplanation, explanation: Explanation) -> tuple[str, ...]:
-    """Return the selected features with which a selected one has most of its synergy, in pairs."""
+def synergistic_partner(feature: FeatureExplanation, explanation: Explanation) -> str | None:
+    """Return the selected feature with which a selected one has the largest pairwise synergy.
+
+    None if that is only a small part of the synergy with all of them.
+    """
     pairs = explanation.pairs
     if feature.name not in pairs.names or not feature.synergy:
-        return ()
+        return None
     values = pairs.synergy[pairs.names.index(feature.name)]
-    least = max(NAMED_PART * feature.synergy, NAMED_BITS)
-    found = sorted((-value, name) for value, name in zip(values, pairs.names, strict=True))
-    partners = [name for value, name in found if -value >= least and name != feature.name]
-    return tuple(partners[:MAX_PARTNERS])
+    place = int(values.argmax())
+    is_large = values[place] >= max(NAMED_PART * feature.synergy, NAMED_BITS)
+    return pairs.names[place] if is_large else None
 
 
 def bits(value: float | None) -> str:
@@ -102,9 +104,11 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
             f"({marginal}), and it would {add} to the selected features ({test})"
         )
     if feature.role == "weakly relevant":
+        is_named = feature.redundant_with or feature.overlaps_with or not feature.shared
+        beyond = "the selected features" if is_named else "them"
         return (
-            f"has a marginal information of {_own(feature)}, but is not significant beyond the "
-            f"selected features (would {add}, {test})"
+            f"has a marginal information of {_own(feature)}, but is not significant beyond "
+            f"{beyond} (would {add}, {test})"
         )
     parts = _parts(feature, explanation)
     if feature.role == "untested":
@@ -126,9 +130,9 @@ def _is_alone(feature: FeatureExplanation, explanation: Explanation) -> bool:
 
 
 def _parts(feature: FeatureExplanation, explanation: Explanation) -> str:
-    """Return unique and synergistic information, and with which features it is synergistic."""
-    partners = synergistic_with(feature, explanation)
-    beside = f" with {listed(partners, MAX_NAMES, MAX_LETTERS)}" if partners else ""
+    """Return unique and synergistic information, and with which feature it is most synergistic."""
+    partner = synergistic_partner(feature, explanation)
+    beside = "" if partner is None else f", strongest with {cut(shown(partner), MAX_LETTERS)}"
     synergy = f"{_bound(feature)}{number(feature.synergy)} synergistic{beside}"
     return f"{number(feature.unique)} unique, {synergy}"
 

@@ -12,7 +12,7 @@ from pidselect.data import Column, Dataset, FloatArray, IntArray
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import cut, listed, number, shown
 from pidselect.decomposition import Explanation
-from pidselect.decomposition.sentences import synergistic_with
+from pidselect.decomposition.sentences import synergistic_partner
 from pidselect.report.levels import column_levels, decimals, level_names
 from pidselect.report.sentences import target_name
 from pidselect.selection.result import Selection, Step
@@ -23,6 +23,9 @@ JOINT_PHASES = ("lookahead", "random_starts")
 #: Pairs shown of the features of one step, if there are more than three.
 MAX_PAIRS = 3
 
+#: Pairs of less synergy, in bits, are not shown.
+MIN_SYNERGY = 0.05
+
 #: Combinations of fewer rows do not count for the range: their means scatter widely.
 MIN_ROWS = 10
 
@@ -32,7 +35,7 @@ def joint_tables(
 ) -> list[dict[str, Any]]:
     """Return the target over features that were included jointly or are synergistic, two at a time.
 
-    See `joint_table`. Synergistic are pairs that have most of the synergy of a feature. Of a
+    See `joint_table`. Synergistic are the strongest pairs of each feature. Of a
     triple, there is a table of two of them for each level of the third, which `within` names.
     `sentence` is of the first table of a step. What cannot be shown has the sentence only.
     """
@@ -63,13 +66,15 @@ def _synergistic(
 ) -> list[dict[str, Any]]:
     """Return the tables of the most synergistic pairs of columns that are not shown yet."""
     pairs, names = explanation.pairs, dataset.table.names
+    partners = {one.name: synergistic_partner(one, explanation) for one in explanation}
     values = {
-        frozenset((feature.name, other)): float(
-            pairs.synergy[pairs.names.index(feature.name), pairs.names.index(other)]
+        frozenset((name, other)): float(
+            pairs.synergy[pairs.names.index(name), pairs.names.index(other)]
         )
-        for feature in explanation
-        for other in synergistic_with(feature, explanation)
+        for name, other in partners.items()
+        if other is not None
     }
+    values = {pair: bits for pair, bits in values.items() if bits >= MIN_SYNERGY}
     found = []
     for pair in sorted(values, key=lambda pair: -values[pair]):
         if len(dataset.target) > 1 or pair - {*names} or any(pair <= one for one in shown_pairs):

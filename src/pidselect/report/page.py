@@ -9,8 +9,10 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pidselect.data import n_rows
 from pidselect.data.io import atomic_write
+from pidselect.data.messages import counted, cut, shown
 from pidselect.decomposition import Explanation
 from pidselect.report.joint import joint_tables
 from pidselect.report.profiles import target_profiles
@@ -33,12 +36,28 @@ try:
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("a report needs jinja2: pip install 'pidselect[cli]'") from missing
 
-from pidselect.report.typography import number as number  # for other pages
-from pidselect.report.views import view
+from pidselect.report.pictures import (
+    MAX_SHADE,
+    explained_features,
+    heat_map,
+    importance,
+    importance_bars,
+    pair_matrix,
+    target_plot,
+)
+from pidselect.report.tables import candidates_table, roles_table, selected_table, steps_table
+from pidselect.report.typography import breakable, percent, unbroken
+from pidselect.report.typography import number as number  # for other pages, too
 
 Record = Mapping[str, Any]
 
 SUFFIXES = (".html", ".htm")
+
+#: Columns of a finding that are shown at once.
+MAX_NAMES = 20
+
+#: The table of steps is open if it has at most so many.
+FEW_STEPS = 12
 
 #: Control characters, bidirectional overrides, and surrogates, which no encoding accepts.
 _UNSAFE = re.compile(
@@ -67,7 +86,7 @@ def render_report(summary: Record) -> str:
     # The content security policy permits no other script.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.get_template("selection.html").render(
-        view(summary), script=Markup(script), script_hash=digest
+        _view(summary), script=Markup(script), script_hash=digest
     )
     return _UNSAFE.sub("\ufffd", page)
 
@@ -161,3 +180,73 @@ def _code(selector: Any) -> str:
         f"selector = {again.__repr__(N_CHAR_MAX=10_000)}\n"
         f"selector.fit({arguments})"
     )
+
+
+def _view(summary: Record) -> dict[str, Any]:
+    """Return the values and functions that the templates use."""
+    features, explained = summary["features"], summary["explanation"]
+    order = {feature["name"]: feature["order"] for feature in features}
+    profiles = sorted(summary["profiles"], key=lambda one: order.get(one["feature"], 0))
+    profiles = [target_plot(one, profiles) for one in profiles]
+    plots = {one["feature"]: f"plot-{place}" for place, one in enumerate(profiles, start=1)}
+    bars = importance_bars(features)
+    return {
+        **summary,
+        "created": datetime.fromisoformat(summary["created"]),
+        "bars": [importance(bar, summary) for bar in bars] if explained else [],
+        "n_more": len(explained_features(features)) - len(bars),
+        "selected_table": selected_table(summary, plots),
+        "roles": list(Counter(feature["role"] for feature in features).items()),
+        "roles_table": roles_table(summary, plots),
+        "row_roles": [feature["role"] for feature in features],
+        "phases": {step["phase"] for step in summary["steps"]},
+        "steps_table": steps_table(summary),
+        "candidates": [candidates_table(step, summary) for step in summary["steps"]],
+        "profiles": profiles,
+        "sentences": {feature["name"]: feature["sentence"] for feature in features},
+        "joint": list(map(heat_map, summary["joint"])),
+        "findings": _findings(summary["findings"]),
+        "pairs": summary["pairs"] and pair_matrix(summary["pairs"]),
+        "setting_rows": [(key, _setting(value)) for key, value in summary["settings"].items()],
+        "max_names": MAX_NAMES,
+        "max_shade": MAX_SHADE,
+        "few_steps": FEW_STEPS,
+        "bits": number,
+        "percent": percent,
+        "count": counted,
+        "unbroken": unbroken,
+        "full": lambda name: breakable(shown(name)),
+        "brief": lambda name: breakable(cut(shown(name))),
+        "label": lambda level: unbroken(cut(shown(level), 24)),
+    }
+
+
+def _findings(findings: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return findings that differ in their columns alone as one."""
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for one in findings:
+        found = groups.setdefault((one["topic"], one["sentence"]), [])
+        found += [one["columns"]] if one["columns"] else []
+    return [
+        {"topic": topic, "sentence": sentence, "groups": columns}
+        for (topic, sentence), columns in groups.items()
+    ]
+
+
+def _setting(value: Any) -> str:
+    """Return the value of a setting in one line.
+
+    Examples
+    --------
+    >>> _setting(["global", "local"]), _setting(None), _setting({"copula": "Copula()"})
+    ('global, local', 'none', 'copula: Copula()')
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_setting(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_setting, value))
+    return str(value)

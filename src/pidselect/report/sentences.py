@@ -113,11 +113,6 @@ def significance(
         lines.append(limited)
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
-    if explanation is not None and explanation.in_sample and selection.features:
-        lines.append(
-            "Information was estimated on the rows used for the selection, so that values of "
-            "selected features are biased upwards."
-        )
     if stability is not None:
         similarity = ""
         if stability.stability is not None:
@@ -184,17 +179,18 @@ def record_sentence(name: str, selection: Selection) -> str:
     if name in selection.fixed_features:
         return f"{subject} is a fixed feature, not tested."
     if name in selection.also_relevant:
-        bits = selection.inclusion_step(name).value
-        return f"{subject}: {number(bits)} bits; relevant, but not in the minimal set."
+        return f"{subject} is relevant, but not in the minimal set."
     if name not in selection.features:
         if any(name in step.removed for step in selection.steps):
             return f"{subject} was included and later removed as redundant."
         return f"{subject} was not selected."
     step = selection.inclusion_step(name)
     others = [other for other in step.jointly_included if other != name]
-    who = f"{subject}, jointly with {listed(others)}" if others else subject
-    given = ", given the features selected before" if step.conditioning_set else ""
-    return f"{who}: {number(step.value)} bits{given}."
+    who = f"{subject}, jointly with {listed(others)}," if others else subject
+    bits = selection.bits_added.get(name)
+    if bits is None:  # of a fit that was interrupted
+        return f"{who} was included at step {selection.step_number(step)}."
+    return f"{who} adds {number(bits)} bits to the features selected before."
 
 
 def target_name(target: str) -> str:

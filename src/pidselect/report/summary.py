@@ -132,7 +132,7 @@ def _selected(order: int, name: str, selection: Selection) -> dict[str, Any]:
         "is_fixed": step is None,
         "is_minimal": name not in selection.also_relevant,
         "step": step and selection.step_number(step),
-        "bits": step and step.value,
+        "bits_added": selection.bits_added.get(name),
         "estimator": step and step.estimator,
         "p_value": step and step.p_value,
         "final_p": selection.p_values.get(name),

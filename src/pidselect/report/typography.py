@@ -10,7 +10,9 @@ from markupsafe import Markup, escape
 from pidselect.data.messages import to_float
 
 _WORD_BOUNDARY = re.compile(r"(?<=[_./:-])(?=\w)")
-_SPACES = re.compile(r"(?<=\d) (?=%|bits?\b)|(?<=\bp) (?=[=<>] \d)|(?<=p [=<>]) (?=\d)")
+_SPACES = re.compile(
+    r"(?<=\d) (?=%|bits?\b)|(?<=\bp) (?=[=<>] \d)|(?<=p [=<>]) (?=\d)|(?<=^[<≤≥]) (?=\S)"
+)
 
 
 def number(value: float | str | None, digits: int = 3) -> str:

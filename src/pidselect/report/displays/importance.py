@@ -17,8 +17,10 @@ from pidselect.notebook import ADDED_PARTS
 from pidselect.report.displays import base
 from pidselect.report.displays.atoms import PARTS, AtomBar, draw_bar, infinite_length
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
-from pidselect.report.importance import explained_features
 from pidselect.report.style import INK
+
+#: Roles of columns that could not be selected.
+NO_CANDIDATES = ("duplicate", "skipped")
 
 #: Opacity of the bars of features that are not selected.
 PALE = 0.4
@@ -79,7 +81,7 @@ class ImportanceDisplay(RowsDisplay):
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
         """Return the display of `Explanation.to_dict`, without drawing it."""
-        features = explained_features(record["features"])
+        features = [one for one in record["features"] if one["role"] not in NO_CANDIDATES]
         test = record.get("alpha", 0.05), record.get("is_sequential", False)
         return cls(
             bars=tuple(_bar(feature, *test) for feature in features),
