@@ -42,7 +42,6 @@ CMI_RATES, MI_RATES = (99.6, 97.0, 3.0, 0.4), (54.7, 92.5, 7.5, 45.3)
 #: elimination.
 SELECTIONS: dict[str, tuple[str, Sequence[float | None]]] = {
     "cmi": ("CMI", CMI_RATES),
-    "cmi-toolbox": ("CMI, as the toolbox", CMI_RATES),
     "mi": ("MI", MI_RATES),
     "mi-toolbox": ("MI, as the toolbox", MI_RATES),
     "mi-unpruned": ("MI, no backward", MI_RATES),
