@@ -146,10 +146,10 @@ class SelectionContext:
         """
         observed, named = self.observed, self.estimators[0]
         if self.shows_residuals(given):
-            estimator = ConditionalNeighbours.for_target(self.target)
+            residual = ConditionalNeighbours.for_target(self.target)
             executor = replace(observed.executor, device=DEVICES["cpu"])
             observed = replace(observed, executor=executor)
-            named = replace(named, estimator=estimator)
+            named = replace(named, estimator=residual)
         elif self.is_portfolio:
             estimator = less_biased(named.estimator)
             named = named if estimator is named.estimator else replace(named, estimator=estimator)
