@@ -60,12 +60,13 @@ def test_explanations_and_pairs(library):
     table = LIBRARIES[library]({**columns, "one": [1] * len(y)})
     selector = quick().fit(table, y)
     explanation = selector.explain(table, y)
-    types = {"name": str, "role": str, "selected": bool}
-    types |= dict.fromkeys(["unique", "shared", "synergy", "total"], float)
-    types |= dict.fromkeys(["method", "redundant_with", "reason", "sentence"], str)
-    types |= dict.fromkeys(["relevance", "information"], float)
-    shares = ["unique", "shared", "synergy", "relevance", "information"]
-    types |= dict.fromkeys([f"{value}_share" for value in shares], float)
+    values = ("information", "added", "unique", "shared", "synergy")
+    types = dict.fromkeys(["name", "feature_type", "role"], str) | {"selected": bool}
+    types |= dict.fromkeys([*values, "p_value", "marginal_p_value", "share", "added_in_fit"], float)
+    types |= dict.fromkeys([f"{v}_{end}" for v in values for end in ("lower", "upper")], float)
+    types |= {"is_lower_bound": bool}
+    types |= dict.fromkeys(["redundant_with", "overlaps_with", "method"], str)
+    types |= dict.fromkeys(["reason", "sentence"], str)
     read = check(explanation.to_frame(), library, types)
     assert read["name"].to_list() == [feature.name for feature in explanation]
     assert unknown(read["unique"]) == sum(feature.unique is None for feature in explanation)
@@ -73,7 +74,7 @@ def test_explanations_and_pairs(library):
     pairs = check(
         explanation.pairs.to_frame(),
         library,
-        {"feature": str, "and": str, "redundancy": float, "synergy": float},
+        {"feature": str, "and": str, "redundancy": float, "synergy": float, "dependent": bool},
     )
     n_selected = len(selector.selection_.features)
     assert len(pairs) == n_selected * (n_selected - 1) // 2 > 0

@@ -16,6 +16,10 @@ from pidselect.decomposition.posterior import SharedFraction
 #: Level of the intervals.
 LEVEL = 0.95
 
+#: The bias of nearest neighbours decreases with the number of samples to the power of about this:
+#: with their distance, in two dimensions of x and y and two of S.
+BIAS_EXPONENT = 1 / 4
+
 
 @dataclass(frozen=True)
 class Atoms:
@@ -74,7 +78,7 @@ def decompose_feature(
     """
     is_alone, non_negative = others.max() == 0, fraction.is_non_negative
     share = 0.0 if is_alone else fraction.of(feature, others)
-    if math.isnan(share):
+    if not math.isfinite(share + information + added):
         return None
     if non_negative and information > 0:
         share = min(share, most_shared / information)
@@ -94,8 +98,7 @@ def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float) -> Atoms:
     """Add intervals by values in subsamples of a share of the rows.
 
     The variance of a mean in a subsample around that of all rows is (1 / share - 1) times that of
-    all rows around its expectation. A bias that decreases with the square root of the number of
-    rows differs by a factor 1 / sqrt(share); nearest neighbours in many dimensions are slower.
+    all rows around its expectation; the difference of the means shows the bias.
     """
     quantile = student.ppf(0.5 + LEVEL / 2, len(resampled) - 1)
     width = quantile * resampled.std(axis=0, ddof=1) / math.sqrt(1 / share - 1)
@@ -105,5 +108,5 @@ def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float) -> Atoms:
         lower = value - half if value < 0 else max(0.0, value - half)
         intervals[name] = (round(lower, DIGITS), round(value + half, DIGITS))
     place = VALUES.index("added")
-    bias = (atoms.added - float(resampled[:, place].mean())) / (1 / math.sqrt(share) - 1)
+    bias = (atoms.added - float(resampled[:, place].mean())) / (share**-BIAS_EXPONENT - 1)
     return replace(atoms, intervals=intervals, is_lower_bound=bool(bias > width[place]))

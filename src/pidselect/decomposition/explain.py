@@ -114,7 +114,7 @@ def explain(
     is_nominal = all(kind == "nominal" for kind in target.feature_types)
     explanation = Explanation(
         features=tuple(sorted(explained, key=_order)),
-        bits_added={name: round(bits, DIGITS) for name, bits in bits_added.items()},
+        bits_added=dict(bits_added),
         pairs=_pairs(selected, pairwise, overlaps, fraction),
         n_samples=target.n_samples,
         target=target.names[0] if is_named else UNNAMED_TARGET,
@@ -173,7 +173,8 @@ def _explain_feature(
     )
     if atoms is None:
         information, added = round(one.information, DIGITS), round(one.added, DIGITS)
-        reason = "too many joint states to count"
+        is_finite = math.isfinite(information + added)
+        reason = "too many joint states to count" if is_finite else "the estimate is infinite"
         return replace(
             explained, information=information, added=added, method="not estimable", reason=reason
         )
@@ -259,10 +260,10 @@ def _pairs(
 ) -> Pairs:
     """Decompose every pair of selected features; estimates in both orders are averaged."""
     n, names = len(selected), tuple(one.name for one in selected)
-    own = np.array([one.information or 0.0 for one in selected])
+    own = np.array([round(one.information or 0.0, DIGITS) for one in selected])
     shares = np.array([[overlaps.fractions[f].get(g, 0.0) for g in names] for f in names])
     shares = shares.reshape(n, n)
-    estimable: NDArray[np.bool_] = ~np.isnan(shares)
+    estimable: NDArray[np.bool_] = ~np.isnan(shares + shares.T)
     shared = np.where(estimable, shares, 0.0) * own[:, np.newaxis]
     shared = np.minimum((shared + shared.T) / 2, np.minimum.outer(own, own))
     synergy = np.maximum(pairwise - own[:, np.newaxis] + shared, 0.0)
@@ -274,6 +275,6 @@ def _pairs(
         np.round(shared, DIGITS),
         np.where(estimable, np.round(synergy, DIGITS), 0.0),
         dependent.reshape(n, n).astype(bool),
-        estimable & estimable.T,
+        estimable,
         fraction.name,
     )

@@ -24,6 +24,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeRegressor
 
@@ -176,14 +177,15 @@ def most_frequent(codes: IntArray, most: int = CLASS_LEVELS) -> IntArray:
 
 
 def _design(block: Block) -> FloatArray:
-    """Return columns for trees: numbers, and an indicator for each frequent label."""
+    """Return columns for trees: ranks of numbers, and an indicator for each frequent label.
+
+    Thresholds are random, so that those of a heavy-tailed column would separate outliers alone.
+    """
     return np.column_stack([part for column in block.columns for part in _parts(column)])
 
 
 def _parts(column: Column) -> list[FloatArray]:
     if column.feature_type != "nominal":
-        known = column.values[~np.isnan(column.values)]
-        below = float(known.min()) - 1.0 if len(known) else 0.0
-        return [np.nan_to_num(column.values, nan=below)]
+        return [np.nan_to_num(rankdata(column.values, nan_policy="omit"), nan=0.0)]
     codes = most_frequent(column.codes())
     return [(codes == code).astype(np.float64) for code in range(int(codes.max()) + 1)]

@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray
 from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer
+from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
 from pidselect.estimators.regression import Regression
@@ -116,6 +117,11 @@ def estimate_given(x: Block, target: Block, given: Block, k: int = 4) -> float:
     regression = Regression.of(target, list(x.columns), given)
     estimator = ConditionalNeighbours.for_target(target, k)
     return estimator.estimate(regression.residual(x), regression.target, given)
+
+
+def less_biased(general: Estimator) -> Estimator:
+    """Return the general estimator as it is shown: counts are corrected for their bias."""
+    return Discrete("miller-madow") if isinstance(general, Discrete) else general
 
 
 def is_shown_by_residuals(general: Estimator, given: Block) -> bool:

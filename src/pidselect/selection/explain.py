@@ -40,7 +40,7 @@ from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.rows import sample_rows
-from pidselect.selection.scoring import added_bits, information_given, information_of_set
+from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.subsamples import subsample_information
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant, permutations
@@ -71,6 +71,9 @@ UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selec
 #: Subsamples by which intervals are computed, each of half of the rows or so many, and features
 #: that are not selected with an interval.
 N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
+
+#: Rows that half of the samples must have.
+LEAST_ROWS = 10
 
 #: Rows that states of posteriors are estimated from, at most.
 MOST_ROWS = 20_000
@@ -104,10 +107,10 @@ def explain_fit(
     roles, note = _roles(context if can_test else None, features, record, in_sample)
     callbacks.on_stage("atoms", len(features), len(features))
     selected = [features[name] for name in (*record.fixed_features, *record.features)]
-    bits_added = added_bits(context, selected)
+    bits_added = bits_shown(context, selected)
     assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
-    subsamples = _subsamples(seed, len(part))
+    subsamples = _subsamples(context, len(part))
     strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
     with_interval = {one.name for one in (*strongest[:MOST_INTERVALS], *assessed) if one.selected}
     with_interval |= {one.name for one in strongest[:MOST_INTERVALS]}
@@ -232,10 +235,12 @@ def _rows_of_states(context: SelectionContext) -> IntArray:
     return np.arange(n_samples) if rows is None else rows
 
 
-def _subsamples(seed: int, n_rows: int) -> IntArray:
-    """Return the rows of random subsamples in ascending order, shape (N_SUBSAMPLES, m)."""
-    orders = permutations((seed, DECOMPOSITION, 3), range(1, N_SUBSAMPLES + 1), n_rows)
+def _subsamples(context: SelectionContext, n_rows: int) -> IntArray:
+    """Return the rows of random subsamples, shape (N_SUBSAMPLES, m); none of too few rows."""
     size = min(n_rows // 2, SUBSAMPLE_ROWS)
+    n_neighbours = getattr(context.estimators[0].estimator, "k", 0)
+    n_subsamples = N_SUBSAMPLES if size >= max(LEAST_ROWS, n_neighbours + 2) else 0
+    orders = permutations((context.seed, DECOMPOSITION, 3), range(1, n_subsamples + 1), n_rows)
     return np.sort(orders[:, :size].astype(np.int64), axis=1)
 
 
@@ -403,7 +408,7 @@ def recorded_roles(record: Selection) -> dict[str, Role]:
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
         if is_significant(p, step.alpha)
     }
-    significant |= {
+    significant |= {*record.also_relevant} | {
         name
         for step in record.steps
         if step.accepted and step.phase in ("lookahead", "random_starts")

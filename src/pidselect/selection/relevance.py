@@ -57,9 +57,9 @@ SELECTED_STREAM, OTHERS_STREAM = 0, 1
 class Relevance:
     """The role of a feature, and the tests that decided it.
 
-    P-values are of I(f; y | S) = 0 and I(f; y) = 0, adjusted for all features; None if not tested.
-    If nothing in a family can be significant, they are of the first permutations, by the first
-    surrogate scheme.
+    P-values are of I(f; y | S) = 0 and I(f; y) = 0, adjusted for all features and both families, to
+    be compared with alpha; None if not tested. If nothing in a family can be significant, they are
+    of the first permutations, by the first surrogate scheme.
     """
 
     role: Role
@@ -207,18 +207,18 @@ def _assess_others(
     others: Sequence[Feature],
 ) -> dict[str, Relevance]:
     """Test features that are not selected, given the fixed ones and given all selected ones."""
-    level = context.alpha / 2 if selected else context.alpha
-    context = _for_families(context, level)
-    marginal = run_family(context, others, fixed).p_values
-    given_all = marginal
+    n_families, alpha = (2 if selected else 1), context.alpha
+    context = _for_families(context, alpha / n_families)
+    marginal = given_all = run_family(context, others, fixed).p_values
     if selected:
         given_all = run_family(context, others, (*fixed, *selected)).p_values
-    found = {}
-    for feature, p, of_marginal in zip(others, given_all.tolist(), marginal.tolist(), strict=True):
+    found, can_add = {}, any(len(feature.block) for feature in (*fixed, *selected))
+    for feature, *p_values in zip(others, given_all.tolist(), marginal.tolist(), strict=True):
+        p, of_marginal = (min(1.0, n_families * p_value) for p_value in p_values)
         role: Role = "irrelevant"
-        if selected and is_significant(p, level):
+        if can_add and is_significant(p, alpha):
             role = "adds to the selected set"
-        elif is_significant(of_marginal, level):
+        elif is_significant(of_marginal, alpha):
             role = "weakly relevant"
         found[feature.name] = Relevance(role, p, of_marginal)
     return found

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pidselect.data import FeatureType, make_frame
 from pidselect.data.messages import align, listed, shown, to_plain
 from pidselect.decomposition.atoms import Atoms
+from pidselect.decomposition.explanation import DIGITS
 from pidselect.notebook import ATOMS, selection_html
 from pidselect.significance import is_significant
 
@@ -264,8 +265,8 @@ class Selection:
         The final p-value of each selected feature given all the others, by the sequential maximum
         statistic, adjusted for the number of features.
     bits_added : mapping of str to float
-        The information in bits that each fixed and selected feature adds to those before it. The
-        sum is the joint information of the set.
+        The information that each fixed and selected feature adds to those before it, as multiples
+        of 0.001 bit. The sum is the joint information of the set.
     duplicates : mapping of str to str
         Columns that duplicate another one, and which; they were no candidates.
     skipped : mapping of str to str
@@ -481,11 +482,11 @@ class Selection:
             lines.append(f"({what}{meaning})")
         elif self.bits_added:
             joint = sum(self.bits_added.values())
-            lines.append(f"Joint information with the target: {joint:.3f} bit.")
+            lines.append(f"Joint information with the target: {joint:.{DIGITS}f} bit.")
         return "\n".join([*lines, *self.notes])
 
     def _bits(self, name: str) -> str:
-        return _number(self.bits_added.get(name), 3)
+        return _number(self.bits_added.get(name), DIGITS)
 
     def _repr_html_(self) -> str:
         return selection_html(self)

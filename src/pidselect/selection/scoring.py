@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
+from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
@@ -51,6 +52,9 @@ class CandidateScores(Protocol):
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of the tests one by one, or itself if they are computed together."""
 
+    def shown_apart(self) -> FloatArray | None:
+        """Return the bits that are shown of each candidate, if they are not those observed."""
+
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown of each candidate, given the observed ones."""
 
@@ -86,6 +90,10 @@ class StepScores:
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return itself."""
         return (cast(CandidateScores, self),)
+
+    def shown_apart(self) -> FloatArray | None:
+        """Return None: the bits observed are shown."""
+        return None
 
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown of each candidate: at most the entropy of the target."""
@@ -176,13 +184,17 @@ class ConditionalMI(StepScores, ScoringJob):
             taken=(schemes, places, estimator),
         )
 
-    def information(self, observed: FloatArray) -> FloatArray:
-        """Return the bits that are shown: those observed, or as `information_given` has them."""
+    def shown_apart(self) -> FloatArray | None:
+        """Return bits as `information_given` has them, where they differ from those scored."""
         binding = self.binding
-        if not binding.is_regression and not any(map(self.context.shows_residuals, binding.given)):
-            return np.clip(observed, 0.0, self.context.max_bits)
+        if not binding.is_regression and all(map(self.context.shows_scores, binding.given)):
+            return None
         given = [binding.given[place] for place in self.set_of]
         return information_given(self.context, self.candidates, given)
+
+    def information(self, observed: FloatArray) -> FloatArray:
+        """Return the bits that are shown: those observed, from 0 to the entropy of the target."""
+        return np.clip(observed, 0.0, self.context.max_bits)
 
     def r_squared(self, place: int) -> float:
         """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
@@ -303,17 +315,14 @@ def information_given(
 ) -> FloatArray:
     """Return I(f; y | S) of each feature and its set S in bits, from 0 to the entropy of y.
 
-    It is what records, explanations and reports show, by the first estimator alone. Of a portfolio
-    with ranks and nearest neighbours, given columns of numbers, residuals on S take the place of f
-    and y (`estimators.conditional`).
+    It is what records, explanations and reports show, by the first estimator alone, of a portfolio
+    with less bias; see `SelectionContext.shown`.
     """
     values, places_of = np.zeros(len(features)), dict[Features, list[int]]()
     for place, some in enumerate(given):
         places_of.setdefault(tuple(some), []).append(place)
     for some, places in places_of.items():
-        by_residuals = context.shows_residuals(some)
-        observed = context.shown_by_residuals if by_residuals else context.observed
-        observed = replace(observed, estimators=observed.estimators[:1])
+        observed, by_residuals = context.shown(some), context.shows_residuals(some)
         wanted = tuple(features[place] for place in places)
         schemes, set_of = observed.surrogates, (0,) * len(wanted)
         binding = Binding(observed, schemes, (some,), (wanted,), is_regressed=by_residuals)
@@ -333,10 +342,25 @@ def added_bits(
     varying = [feature for feature in features if len(feature.block)]
     before = [(*given, *varying[:place]) for place in range(len(varying))]
     bits = information_given(context, varying, before)
-    totals = np.minimum(bits.cumsum(), context.max_bits)
+    if np.isfinite(context.max_bits):
+        bits = np.diff(np.minimum(bits.cumsum(), context.max_bits), prepend=0.0)
     added = dict.fromkeys((feature.name for feature in features), 0.0)
     names = (feature.name for feature in varying)
-    return added | dict(zip(names, np.diff(totals, prepend=0.0).tolist(), strict=True))
+    return added | dict(zip(names, bits.tolist(), strict=True))
+
+
+def bits_shown(context: SelectionContext, features: Features) -> dict[str, float]:
+    """Return the information that each feature adds to those before it, as multiples of 0.001 bit.
+
+    Each value is rounded, so that the sum of those shown is the joint information shown; it is at
+    most the entropy of the target as shown.
+    """
+    most, total, shown = round(context.max_bits, DIGITS), 0.0, dict[str, float]()
+    for name, bits in added_bits(context, features).items():
+        value = round(bits, DIGITS)
+        shown[name] = value if total + value <= most else round(most - total, DIGITS)
+        total = round(total + shown[name], DIGITS)
+    return shown
 
 
 def information_of_set(
@@ -368,7 +392,7 @@ class SubsetIntersection(StepScores):
         """Return the scores of one scheme given one conditioning set each."""
         return tuple(test for scores in self.scores for test in scores.one_by_one())
 
-    def information(self, observed: FloatArray) -> FloatArray:
+    def shown_apart(self) -> FloatArray:
         """Return the smallest information over the conditioning sets, in bits."""
         each = (
             information_given(self.context, self.candidates, scores.binding.given * self.shape[1])

@@ -57,7 +57,7 @@ from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
-from pidselect.selection.scoring import added_bits
+from pidselect.selection.scoring import bits_shown
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -345,7 +345,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             names, marginal, others = dataset.table.names, None, list[Feature]()
             if parameters.select == "relevant":
                 marginal, others = also_relevant(context, pool, plan, features, steps, names)
-            bits_added = added_bits(context, (*pool.fixed, *features))
+            bits_added = bits_shown(context, (*pool.fixed, *features))
             columns = score_columns(
                 context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
             )

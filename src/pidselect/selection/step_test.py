@@ -186,6 +186,7 @@ def run_test(
     is_exact = context.n_permutations == 0 or len(parts) == 1
     is_exact = is_exact and context.n_permutations is not None and not pooled
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
+    shown = scores.shown_apart()  # before the estimators of the tests take memory
     tests: list[_RunningTest] = []
     for part in parts:
         tests.append(_RunningTest(part, statistic, step_down))
@@ -207,7 +208,7 @@ def run_test(
         observed,
         np.concatenate([test.estimators for test in tests]),
         null,
-        scores.information(tests[0].bits),
+        scores.information(tests[0].bits) if shown is None else shown,
         final_p_values(observed, surrogates) if step_down else (),
         scores.r_squared(chosen),
     )

@@ -47,13 +47,13 @@ def _values(
     """Return the information of features given one set in bits, in each subsample."""
     target, block = context.target, joint_block(given)
     blocks = {feature.name: feature.block for feature in features}
-    estimator = context.estimators[0].estimator
+    shown = context.shown(given)
+    estimator = shown.estimators[0].estimator
     if context.shows_residuals(given):
-        shown = context.shown_by_residuals
         columns = {c.name: c for feature in features for c in feature.block.columns}
         (bound,) = shown.bind([given], ("global",), columns=[list(columns.values())])
         assert bound.regression is not None
-        target, estimator = bound.regression.target, shown.estimators[0].estimator
+        target = bound.regression.target
         blocks = {name: bound.block(one) for name, one in blocks.items()}
     run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
     values = run(
@@ -69,6 +69,8 @@ def _subsample(
 ) -> list[float]:
     """Return the information of each block in some of the rows, in bits."""
     some_target, some_given = _varying(target, rows), _varying(given, rows)
+    if not len(some_target):
+        return [0.0] * len(blocks)
     taken = [_varying(block, rows) for block in blocks]
     if len(blocks) == 1 and len(taken[0]) and hasattr(estimator, "estimate"):
         return [estimator.estimate(taken[0], some_target, some_given) / BIT]
