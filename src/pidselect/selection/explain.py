@@ -71,7 +71,7 @@ UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selec
 #: Halves of the rows by which intervals are computed, and features that are not selected with one.
 N_HALVES, MOST_INTERVALS = 25, 30
 
-#: Rows that half of the samples must have.
+#: Fewest rows of a half.
 LEAST_ROWS = 10
 
 #: Rows that states of posteriors are estimated from, at most.

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Estimator
+from pidselect.estimators.conditional import varying
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, joint_block
 
@@ -67,18 +68,12 @@ def _half(
     estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
 ) -> list[float]:
     """Return the information of each block in some of the rows, in bits."""
-    if not len(target_in_half := _varying(target, rows)):
+    if not len(target_in_half := varying(target.take(rows))):
         return [0.0] * len(blocks)
-    scorer = estimator.bind(target_in_half, _varying(given, rows))
+    scorer = estimator.bind(target_in_half, varying(given.take(rows)))
     values = []
     for block in blocks:
-        taken = _varying(block, rows)
+        taken = varying(block.take(rows))
         score = scorer.score(Batch.observed(taken))[0] if len(taken) else 0.0
         values.append(float(score) / BIT)
     return values
-
-
-def _varying(block: Block, rows: IntArray) -> Block:
-    """Return some rows of the columns that vary in them."""
-    taken = block.take(rows)
-    return Block(tuple(c for c in taken.columns if (c.values != c.values[0]).any()))
