@@ -92,16 +92,18 @@ def decompose_feature(
         part = 0.0 if is_alone else fraction.of_rows(*codes, corrected=False)
         half = atoms_of(of_half, added_in_half, part, non_negative)
         resampled.append([getattr(half, value) for value in VALUES])
-    return _with_intervals(atoms, np.array(resampled))
+    return _with_intervals(atoms, np.array(resampled), fraction.max_bits)
 
 
-def _with_intervals(atoms: Atoms, resampled: FloatArray) -> Atoms:
+def _with_intervals(atoms: Atoms, resampled: FloatArray, most: float) -> Atoms:
+    """Return atoms with intervals, of which none exceeds the entropy of the target."""
     width = student.ppf(0.5 + LEVEL / 2, len(resampled) - 1) * resampled.std(axis=0, ddof=1)
     intervals = {}
     for name, half in zip(VALUES, width.tolist(), strict=True):
         value = getattr(atoms, name)
         lower = value - half if value < 0 else max(0.0, value - half)
-        intervals[name] = (round(lower, DIGITS), round(value + half, DIGITS))
+        upper = max(value, min(value + half, most))
+        intervals[name] = (round(lower, DIGITS), round(upper, DIGITS))
     place = VALUES.index("added")
     bias = BIAS_OF_HALF * (atoms.added - float(resampled[:, place].mean()))
     return replace(atoms, intervals=intervals, is_lower_bound=bool(bias > width[place]))
