@@ -36,6 +36,7 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.decomposition.samples import DiscreteSample
 from pidselect.estimators import NATS_PER_UNIT
+from pidselect.estimators.discrete import target_entropy
 from pidselect.significance import permutations
 from pidselect.significance.rng import DECOMPOSITION
 
@@ -85,6 +86,12 @@ class SharedFraction:
     def is_non_negative(self) -> bool:
         """Whether unique information is never negative."""
         return self.measure in ("auto", *NON_NEGATIVE)
+
+    @cached_property
+    def max_bits(self) -> float:
+        """The entropy of a discrete target in bits, else infinite."""
+        entropy = target_entropy(self.target)
+        return math.inf if entropy is None else entropy
 
     @cached_property
     def target_states(self) -> IntArray:

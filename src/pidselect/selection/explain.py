@@ -73,7 +73,7 @@ UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selec
 #: that are not selected with an interval.
 N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
 
-#: Rows that half of the samples must have.
+#: Fewest rows of a half.
 LEAST_ROWS = 10
 
 #: Rows that states of posteriors are estimated from, at most.
