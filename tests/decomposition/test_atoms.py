@@ -118,7 +118,8 @@ def test_intervals_contain_the_value(of_halves, information, added):
 
 
 def test_width_is_that_of_students_distribution():
-    fraction, a, b = known(60)
+    _, a, b = known(60)
+    fraction = SharedFraction(read_block(a + 0.01 * np.arange(60), "y"))
     values = np.random.default_rng(0).normal(0.5, 0.05, 25)
     of_halves = np.column_stack([values, np.full(25, 0.7)])
     atoms = decompose_feature(fraction, a, b, 0.5, 0.7, halves_of(60), of_halves)
@@ -134,6 +135,14 @@ def test_a_value_that_still_grows_with_the_samples_is_a_lower_bound(in_halves, i
     of_halves = np.column_stack([np.full(24, 0.9), in_halves + scatter])
     atoms = decompose_feature(fraction, a, b, 0.9, 0.7, halves_of(60, 24), of_halves)
     assert atoms.is_lower_bound is is_bound
+
+
+def test_no_interval_exceeds_the_entropy_of_the_target():
+    fraction, a, b = known(60)
+    of_halves = np.column_stack([np.linspace(0, 4, 25), np.full(25, 0.7)])
+    atoms = decompose_feature(fraction, a, b, 1.5, 0.7, halves_of(60), of_halves)
+    assert atoms.intervals["information"] == (0.0, round(fraction.max_bits, 3))
+    assert fraction.max_bits == pytest.approx(2, abs=0.1)
 
 
 def test_without_halves_there_is_no_interval():

@@ -30,8 +30,9 @@ def measured(values, name="x"):
     return Block((Column(name, "continuous", np.asarray(values, dtype=float)),))
 
 
-def information(x, y, given=Block()):
+def information(x, y, given=None):
     """Return I(x; y | given) in bits, at least 0."""
+    given = given or Block()
     if not len(x):
         return 0.0
     scorer = resolve("auto", x + y + given).bind(y, given)

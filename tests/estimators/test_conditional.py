@@ -180,6 +180,17 @@ def test_classes():
     assert mutual_information(X[:, 1], y, X[:, [0, 2]]) < 0.1
 
 
+@pytest.mark.parametrize("determined", ["x", "y"])
+def test_nothing_is_left_of_what_the_conditioning_set_determines(determined):
+    """Residuals that are all equal have no neighbours to count."""
+    x, y, S = sample(100)
+    if determined == "x":
+        x = 2 * S[:, :1] - 1
+    else:
+        y = S[:, :1] - S[:, 1:]
+    assert mutual_information(x, y, S) == 0
+
+
 # --- where it is used -----------------------------------------------------------------------------
 
 

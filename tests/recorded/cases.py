@@ -70,6 +70,7 @@ def of_fit(selector: PIDSelector, names: Sequence[str]) -> dict[str, Any]:
         "features": places(record.features, names),
         "feature_types": list(selector.feature_types_.values()),
         "p_values": [[place(name, names), p] for name, p in record.p_values.items()],
+        "bits_added": list(record.bits_added.values()),
         "steps": [of_step(step, names) for step in record.steps],
     }
 
@@ -102,17 +103,23 @@ def of_explanation(explanation: Any, names: Sequence[str]) -> dict[str, Any]:
     pairs = explanation.pairs
     return {
         "information": explanation.information,
+        "bits_added": list(explanation.bits_added.values()),
         "n_samples": explanation.n_samples,
         "features": [
             {
                 "feature": place(feature.name, names),
                 "role": feature.role if feature.role in roles else "other",
                 "selected": feature.selected,
+                "information": feature.information,
+                "added": feature.added,
                 "unique": feature.unique,
                 "shared": feature.shared,
                 "synergy": feature.synergy,
-                "total": feature.total,
+                "intervals": {name: list(ends) for name, ends in feature.intervals.items()},
+                "p_value": feature.p_value,
+                "marginal_p_value": feature.marginal_p_value,
                 "redundant_with": places(feature.redundant_with, names),
+                "overlaps_with": places(feature.overlaps_with, names),
             }
             for feature in explanation
         ],
@@ -120,6 +127,7 @@ def of_explanation(explanation: Any, names: Sequence[str]) -> dict[str, Any]:
             "features": places(pairs.names, names),
             "redundancy": pairs.redundancy.tolist(),
             "synergy": pairs.synergy.tolist(),
+            "dependent": pairs.dependent.tolist(),
             "estimable": pairs.estimable.tolist(),
         },
     }

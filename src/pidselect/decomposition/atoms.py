@@ -91,11 +91,12 @@ def decompose_feature(
         part = 0.0 if is_alone else fraction.of_rows(*codes, corrected=False)
         found = atoms_of(some_information, some_added, part, non_negative)
         values.append([getattr(found, value) for value in VALUES])
-    return _with_intervals(atoms, np.array(values), subsamples.shape[1] / len(feature))
+    share = subsamples.shape[1] / len(feature)
+    return _with_intervals(atoms, np.array(values), share, fraction.max_bits)
 
 
-def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float) -> Atoms:
-    """Add intervals by values in subsamples of a share of the rows.
+def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float, most: float) -> Atoms:
+    """Add intervals by values in subsamples of a share of the rows; none exceeds `most`.
 
     The variance of a mean in a subsample around that of all rows is (1 / share - 1) times that of
     all rows around its expectation; the difference of the means shows the bias.
@@ -106,7 +107,8 @@ def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float) -> Atoms:
     for name, half in zip(VALUES, width.tolist(), strict=True):
         value = getattr(atoms, name)
         lower = value - half if value < 0 else max(0.0, value - half)
-        intervals[name] = (round(lower, DIGITS), round(value + half, DIGITS))
+        upper = max(value, min(value + half, most))
+        intervals[name] = (round(lower, DIGITS), round(upper, DIGITS))
     place = VALUES.index("added")
     bias = (atoms.added - float(resampled[:, place].mean())) / (share**-BIAS_EXPONENT - 1)
     return replace(atoms, intervals=intervals, is_lower_bound=bool(bias > width[place]))

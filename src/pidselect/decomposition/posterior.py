@@ -36,6 +36,7 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.decomposition.samples import DiscreteSample
 from pidselect.estimators import NATS_PER_UNIT
+from pidselect.estimators.discrete import target_entropy
 from pidselect.significance import permutations
 from pidselect.significance.rng import DECOMPOSITION
 
@@ -87,6 +88,12 @@ class SharedFraction:
         return self.measure in ("auto", *NON_NEGATIVE)
 
     @cached_property
+    def max_bits(self) -> float:
+        """The entropy of a discrete target in bits, else infinite."""
+        entropy = target_entropy(self.target)
+        return math.inf if entropy is None else entropy
+
+    @cached_property
     def target_states(self) -> IntArray:
         """The states of the target: bins of numbers, and its most frequent labels."""
         return most_frequent(to_codes(self.target, self.bins, most_levels=CLASS_LEVELS))
@@ -124,7 +131,7 @@ class SharedFraction:
             bootstrap=True,
             oob_score=True,
             random_state=seed,
-        ).fit(_design(block), y)
+        ).fit(design(block), y)
         posteriors = forest.oob_decision_function_
         # States are grouped without the target: if it chose them, noise would be informative.
         tree = DecisionTreeRegressor(
@@ -176,7 +183,7 @@ def most_frequent(codes: IntArray, most: int = CLASS_LEVELS) -> IntArray:
     return renumbered(np.where(np.isin(codes, rare), rare[0], codes))
 
 
-def _design(block: Block) -> FloatArray:
+def design(block: Block) -> FloatArray:
     """Return columns for trees: ranks of numbers, and an indicator for each frequent label.
 
     Thresholds are random, so that those of a heavy-tailed column would separate outliers alone.

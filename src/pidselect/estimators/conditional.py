@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray
+from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, is_constant
 from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.ksg import KSG
@@ -62,7 +62,7 @@ class ConditionalNeighbours(BaseEstimator):
 
     def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
         """Rank the target and the conditioning set; neighbours are found for each candidate."""
-        blocks = unit_ranks(target), unit_ranks(given, self.given_scale)
+        blocks = unit_ranks(varying(target)), unit_ranks(given, self.given_scale)
         return _RankScorer(self.k, *blocks, max_memory)
 
     def estimate(self, x: Block, target: Block, given: Block) -> float:
@@ -80,7 +80,9 @@ class _RankScorer:
     max_memory: int
 
     def score(self, batch: Batch) -> FloatArray:
-        x = unit_ranks(batch.block)
+        x = unit_ranks(varying(batch.block))
+        if not len(x) or not len(self.target):  # S determines x or y
+            return np.zeros(len(batch))
         is_plain = _is_continuous(x) and _is_continuous(self.target + self.given)
         scorer = self._continuous if is_plain else self._mixed
         return scorer.score(Batch.of_permutations(x, batch.rows))
@@ -96,6 +98,11 @@ class _RankScorer:
 
 def _is_continuous(block: Block) -> bool:
     return all(c.feature_type == "continuous" and not c.has_missing for c in block.columns)
+
+
+def varying(block: Block) -> Block:
+    """Return the columns that are not constant."""
+    return Block(tuple(column for column in block.columns if not is_constant(column.values)))
 
 
 def unit_ranks(block: Block, scale: float = 1.0) -> Block:

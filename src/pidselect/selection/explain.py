@@ -27,8 +27,9 @@ from pidselect.data import (
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
-from pidselect.decomposition.explanation import Explanation, Role
+from pidselect.decomposition.explanation import DIGITS, Explanation, Role
 from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
@@ -72,7 +73,7 @@ UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selec
 #: that are not selected with an interval.
 N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
 
-#: Rows that half of the samples must have.
+#: Fewest rows of a half.
 LEAST_ROWS = 10
 
 #: Rows that states of posteriors are estimated from, at most.
@@ -149,7 +150,8 @@ def explain_fit(
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
     if path:
         detailed = with_path_atoms(record, context, features, fraction, part, subsamples)
-        explanation = replace(explanation, path=detailed)
+        orders = _orders(explanation, selected, fraction, part)
+        explanation = replace(explanation, path=detailed, orders=orders)
     callbacks.on_progress(len(features))
     explanation = replace(explanation, in_sample=in_sample, n_samples=len(part))
     return explanation.in_library(frame_library(X))
@@ -224,6 +226,22 @@ def _pairwise(context: SelectionContext, selected: Sequence[Feature]) -> FloatAr
     for (i, j), value in zip(pairs, found, strict=True):
         values[i, j] = value
     return values
+
+
+def _orders(
+    explanation: Explanation, selected: Sequence[Feature], fraction: SharedFraction, rows: IntArray
+) -> dict[str, float]:
+    """Return the joint information of three and more features by order, in bits."""
+    blocks = [feature.block.take(rows) for feature in selected if len(feature.block)]
+    joint = explanation.information
+    if len(blocks) < 3 or joint is None or not math.isfinite(joint):
+        return {}
+    shares = information_by_order(blocks, fraction.target_states, fraction.seed)
+    bits = {name: round(share * joint, DIGITS) for name, share in shares.items()}
+    if bits:  # so that they sum to the joint information
+        others = math.fsum(value for name, value in bits.items() if name != "single")
+        bits["single"] = round(joint - others, DIGITS)
+    return bits
 
 
 def _rows_of_states(context: SelectionContext) -> IntArray:

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import NATS_PER_UNIT, Batch, Estimator
+from pidselect.estimators.conditional import varying
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, joint_block
 
@@ -68,18 +69,12 @@ def _subsample(
     estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
 ) -> list[float]:
     """Return the information of each block in some of the rows, in bits."""
-    some_target, some_given = _varying(target, rows), _varying(given, rows)
+    some_target, some_given = varying(target.take(rows)), varying(given.take(rows))
     if not len(some_target):
         return [0.0] * len(blocks)
-    taken = [_varying(block, rows) for block in blocks]
+    taken = [varying(block.take(rows)) for block in blocks]
     if len(blocks) == 1 and len(taken[0]) and hasattr(estimator, "estimate"):
         return [estimator.estimate(taken[0], some_target, some_given) / BIT]
     scorer = estimator.bind(some_target, some_given)
     scores = (scorer.score(Batch.observed(one))[0] if len(one) else 0.0 for one in taken)
     return [float(score) / BIT for score in scores]
-
-
-def _varying(block: Block, rows: IntArray) -> Block:
-    """Return some rows of the columns that vary in them."""
-    taken = block.take(rows)
-    return Block(tuple(c for c in taken.columns if (c.values != c.values[0]).any()))

@@ -27,6 +27,9 @@ PARTS = {
     "mixed": (DARK, "xxxx"),
 }
 
+#: Candidates of a step that are drawn.
+MAX_CANDIDATES = 5
+
 #: Up to so many atoms are in the order of the lattice, more by decreasing size.
 IN_ORDER = 18
 
@@ -105,6 +108,33 @@ class AtomBarsDisplay(RowsDisplay):
         """Draw the features of ``selector.explain(X, y)``."""
         record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
+
+    @classmethod
+    def from_path(
+        cls,
+        explanation: Explanation,
+        *,
+        ax: Axes | None = None,
+        max_candidates: int = MAX_CANDIDATES,
+    ) -> Self:
+        """Draw the strongest candidates of each forward step of ``explain(X, y, path=True)``.
+
+        Each is decomposed beside the features selected before, as in figure 3B of the paper.
+        """
+        if not isinstance(explanation, Explanation) or explanation.path is None:
+            raise TypeError(
+                "expected an explanation with a path: selector.explain(X, y, path=True)"
+            )
+        bars = []
+        steps = [step for step in explanation.path.steps if step.phase == "forward"]
+        for number_of_step, step in enumerate(steps, start=1):
+            strongest = sorted(step.atoms, key=lambda name: -step.atoms[name].added)
+            names = dict.fromkeys((step.chosen, *strongest))
+            for name in [one for one in names if one in step.atoms][:max_candidates]:
+                note = step.outcome if name == step.chosen else ""
+                parts = {atom: getattr(step.atoms[name], atom) for atom in ATOMS}
+                bars.append(AtomBar(f"step {number_of_step}: {name}", parts, note))
+        return cls(tuple(bars), max_features=max(1, len(bars))).plot(ax)
 
     @classmethod
     def from_decomposition(

@@ -32,6 +32,9 @@ MAPS = {
 #: Pairs named in the description.
 MAX_PAIRS = 3
 
+#: Smallest redundancy of independent features that is marked, in bits.
+MARKED = 0.01
+
 #: Smallest size of numbers in cells, in points.
 SMALLEST = 4.5
 
@@ -156,7 +159,7 @@ class SynergyMatrixDisplay(Display):
         for place in range(n):
             ax.add_patch(Rectangle((place - 0.5, place - 0.5), 1, 1, color="#E8E8E8", lw=0.0))
         unknown = np.isnan(self.synergy)
-        independent = np.tril(~self.dependent & (self.redundancy > 0), -1)
+        independent = np.tril(~self.dependent & (self.redundancy >= MARKED), -1)
         for cells, hatch in ((unknown, "////"), (independent, "..")):
             for row, column in zip(*np.nonzero(cells), strict=True):
                 if row != column:
