@@ -22,6 +22,9 @@ Summary = dict[str, Any]
 
 PAGE, NUMBERS, TABLE, RUNS = "index.html", "numbers.json", "numbers.csv", "runs"
 
+#: Added to the shown command where parts were run again later.
+UPDATED = ", parts again later (--update)"
+
 FIELDS = (
     *("experiment", "kind", "where", "what", "x", "value", "standard_error", "threshold"),
     *("runs", "paper", "verdict"),
@@ -154,6 +157,7 @@ def _updated(stored: Summary, newer: Summary) -> Summary:
     return {
         **stored,
         "made": newer["made"],
+        "command": f"{stored['command'].removesuffix(UPDATED)}{UPDATED}",
         "environments": list(environments.values()),
         "experiments": experiments,
     }
