@@ -269,7 +269,8 @@ def measure_all(asked: Sequence[Cell], options: Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Explain, compare, print and write."""
     description = (__doc__ or "").partition("\n")[0]
-    command = parser(description, runs=max(RUNS.values()), help_runs="most data sets of a system and size")
+    most = max(RUNS.values())
+    command = parser(description, runs=most, help_runs="most data sets of a system and size")
     command.add_argument("--jobs", type=int, default=1, help="processes, a data set each (1)")
     command.add_argument("--only", dest="systems", nargs="+", default=["*"], help="with * and ?")
     command.add_argument(
