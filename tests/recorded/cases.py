@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -152,8 +153,9 @@ def of_decomposition(found: Any) -> dict[str, Any]:
         "atoms": dict(found.atoms),
         **{
             part: None if getattr(found, part) is None else dict(getattr(found, part))
-            for part in ("informative", "misinformative", "corrected", "p_values")
+            for part in ("informative", "misinformative", "corrected")
         },
+        "source_tests": found.source_tests and [asdict(test) for test in found.source_tests],
         "intervals": found.intervals
         and {label: list(interval) for label, interval in found.intervals.items()},
     }

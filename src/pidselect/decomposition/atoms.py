@@ -16,9 +16,9 @@ from pidselect.decomposition.posterior import SharedFraction
 #: Level of the intervals.
 LEVEL = 0.95
 
-#: The bias of a value is about this multiple of what half of the samples lack, if it decreases with
-#: the square root of their number; nearest neighbours in many dimensions are slower.
-BIAS_OF_HALF = 1 / (math.sqrt(2.0) - 1)
+#: The bias of nearest neighbours decreases with the number of samples to the power of about this:
+#: with their distance, in two dimensions of x and y and two of S.
+BIAS_EXPONENT = 1 / 4
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,15 @@ def decompose_feature(
     others: IntArray,
     information: float,
     added: float,
-    halves: IntArray | None = None,
-    of_halves: FloatArray | None = None,
+    subsamples: IntArray | None = None,
+    resampled: FloatArray | None = None,
     most_shared: float = math.inf,
 ) -> Atoms | None:
     """Return the atoms for the states of a feature and of a set; None if not estimable.
 
-    `most_shared` is I(S; y), which shared information cannot exceed. `halves` are the rows of half
-    of the samples each, `of_halves` I(f; y) and I(f; y | S) in them.
-    Halves drawn without replacement vary around the value of all rows as that varies around its
-    mean. Rows are never repeated: nearest neighbours at distance 0 would appear as dependence.
+    `most_shared` is I(S; y), which shared information cannot exceed. `subsamples` are some of the
+    rows each, drawn without replacement, `resampled` I(f; y) and I(f; y | S) in them. Rows are
+    never repeated, as in a bootstrap: neighbours at distance 0 would appear as dependence.
     """
     is_alone, non_negative = others.max() == 0, fraction.is_non_negative
     share = 0.0 if is_alone else fraction.of(feature, others)
@@ -84,20 +83,26 @@ def decompose_feature(
     if non_negative and information > 0:
         share = min(share, most_shared / information)
     atoms = atoms_of(information, added, share, non_negative)
-    if halves is None or of_halves is None or not len(of_halves):
+    if subsamples is None or resampled is None or not len(resampled):
         return atoms
-    resampled = []
-    for rows, (of_half, added_in_half) in zip(halves, of_halves, strict=True):
+    values = []
+    for rows, (some_information, some_added) in zip(subsamples, resampled, strict=True):
         codes = feature[rows], others[rows], fraction.target_states[rows]
         part = 0.0 if is_alone else fraction.of_rows(*codes, corrected=False)
-        half = atoms_of(of_half, added_in_half, part, non_negative)
-        resampled.append([getattr(half, value) for value in VALUES])
-    return _with_intervals(atoms, np.array(resampled), fraction.max_bits)
+        found = atoms_of(some_information, some_added, part, non_negative)
+        values.append([getattr(found, value) for value in VALUES])
+    share = subsamples.shape[1] / len(feature)
+    return _with_intervals(atoms, np.array(values), share, fraction.max_bits)
 
 
-def _with_intervals(atoms: Atoms, resampled: FloatArray, most: float) -> Atoms:
-    """Return atoms with intervals, of which none exceeds the entropy of the target."""
-    width = student.ppf(0.5 + LEVEL / 2, len(resampled) - 1) * resampled.std(axis=0, ddof=1)
+def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float, most: float) -> Atoms:
+    """Add intervals by values in subsamples of a share of the rows; none exceeds `most`.
+
+    The variance of a mean in a subsample around that of all rows is (1 / share - 1) times that of
+    all rows around its expectation; the difference of the means shows the bias.
+    """
+    quantile = student.ppf(0.5 + LEVEL / 2, len(resampled) - 1)
+    width = quantile * resampled.std(axis=0, ddof=1) / math.sqrt(1 / share - 1)
     intervals = {}
     for name, half in zip(VALUES, width.tolist(), strict=True):
         value = getattr(atoms, name)
@@ -105,5 +110,5 @@ def _with_intervals(atoms: Atoms, resampled: FloatArray, most: float) -> Atoms:
         upper = max(value, min(value + half, most))
         intervals[name] = (round(lower, DIGITS), round(upper, DIGITS))
     place = VALUES.index("added")
-    bias = BIAS_OF_HALF * (atoms.added - float(resampled[:, place].mean()))
+    bias = (atoms.added - float(resampled[:, place].mean())) / (share**-BIAS_EXPONENT - 1)
     return replace(atoms, intervals=intervals, is_lower_bound=bool(bias > width[place]))

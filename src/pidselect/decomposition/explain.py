@@ -51,8 +51,8 @@ class AssessedFeature:
     """A feature with its role in a selection, and its information in bits.
 
     `information` is I(f; y), `added` I(f; y | S) for the set S of the (other) selected features;
-    None if the feature is skipped or a duplicate. `halves` are both values for half of the rows,
-    shape (n_halves, 2); empty if there is no interval.
+    None if the feature is skipped or a duplicate. `resampled` are both values in subsamples, shape
+    (n_subsamples, 2); empty if there is no interval.
     """
 
     name: str
@@ -62,7 +62,7 @@ class AssessedFeature:
     feature_type: str = ""
     information: float | None = None
     added: float | None = None
-    halves: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    resampled: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
     information_of_others: float = math.inf  # I(S; y)
     p_value: float | None = None
     marginal_p_value: float | None = None
@@ -77,7 +77,7 @@ def explain(
     *,
     bits_added: Mapping[str, float],
     pairwise: FloatArray,
-    halves: IntArray,
+    subsamples: IntArray,
     alpha: float = 0.05,
     is_sequential: bool = False,
     notes: Sequence[str] = (),
@@ -92,9 +92,9 @@ def explain(
               \mathrm{unique} = I(f; y) - \mathrm{shared}, \quad
               \mathrm{synergy} = I(f; y | S) - \mathrm{unique} .
 
-    `pairwise` are I(f; y | g) of the selected features in bits, shape (n, n); `halves` are the rows
-    of half of the samples each, shape (n_halves, n_samples // 2). `bits_added` is the information
-    that the selected features add one after the other. Roles are taken as they are.
+    `pairwise` are I(f; y | g) of the selected features in bits, shape (n, n); `subsamples` are some
+    of the rows each, for intervals. `bits_added` is the information that the selected features add
+    one after the other. Roles are taken as they are.
     """
     selected = [one for one in assessed if one.selected]
     estimated = [one for one in assessed if one.information is not None]
@@ -107,7 +107,7 @@ def explain(
     others |= {one.name: rest for one, rest in zip(selected, of_rests, strict=True)}
     overlaps = _Overlaps.of(estimated, selected, states, fraction, alpha)
     explained = run(
-        delayed(_explain_feature)(one, states, others, fraction, halves, overlaps)
+        delayed(_explain_feature)(one, states, others, fraction, subsamples, overlaps)
         for one in assessed
     )
     is_named = len(target) == 1 and target.names != (TARGET,)
@@ -144,7 +144,7 @@ def _explain_feature(
     states: Mapping[str, IntArray],
     others: Mapping[str, IntArray],
     fraction: SharedFraction,
-    halves: IntArray,
+    subsamples: IntArray,
     overlaps: _Overlaps,
 ) -> FeatureExplanation:
     """Return the explanation of a feature without its sentence."""
@@ -167,8 +167,8 @@ def _explain_feature(
         rest,
         one.information,
         one.added,
-        halves,
-        one.halves,
+        subsamples,
+        one.resampled,
         one.information_of_others,
     )
     if atoms is None:

@@ -15,7 +15,7 @@ from pidselect.data.messages import (
     align,
     did_you_mean,
     number,
-    p_text,
+    p_relation,
     shorten,
     shown,
     to_plain,
@@ -288,12 +288,7 @@ class Explanation:
 
     def p_text(self, p_value: float | None) -> str:
         """Return a p-value with its relation, such as "p = 0.005", "p < 0.05" or "not tested"."""
-        if p_value is None:
-            return "not tested"
-        if self.is_sequential:
-            return f"p {'<' if p_value <= self.alpha else '>'} {self.alpha:g}"
-        text = p_text(p_value)
-        return f"p {text}" if text.startswith("<") else f"p = {text}"
+        return p_relation(p_value, self.alpha, self.is_sequential)
 
     def __getitem__(self, name: str) -> FeatureExplanation:
         for feature in self.features:

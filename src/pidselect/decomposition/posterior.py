@@ -131,7 +131,7 @@ class SharedFraction:
             bootstrap=True,
             oob_score=True,
             random_state=seed,
-        ).fit(_design(block), y)
+        ).fit(design(block), y)
         posteriors = forest.oob_decision_function_
         # States are grouped without the target: if it chose them, noise would be informative.
         tree = DecisionTreeRegressor(
@@ -183,7 +183,7 @@ def most_frequent(codes: IntArray, most: int = CLASS_LEVELS) -> IntArray:
     return renumbered(np.where(np.isin(codes, rare), rare[0], codes))
 
 
-def _design(block: Block) -> FloatArray:
+def design(block: Block) -> FloatArray:
     """Return columns for trees: ranks of numbers, and an indicator for each frequent label.
 
     Thresholds are random, so that those of a heavy-tailed column would separate outliers alone.

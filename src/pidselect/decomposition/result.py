@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
-from pidselect.data import make_frame
-from pidselect.data.messages import align, number, shown, to_plain
+from pidselect.data import check_choice, make_frame
+from pidselect.data.messages import align, counted, number, shorten, shown, to_plain
 from pidselect.estimators.base import Unit
 from pidselect.notebook import decomposition_html
 
@@ -21,14 +21,39 @@ SHOWN_ATOMS = 18
 SHOWN_GAP = 1e-5
 
 P_VALUE_NOTE = (
-    "p-value: null hypothesis that a source is independent of the rest, not that the atom is 0."
+    "p-value: permutation test of zero information; x: the source, y: the target, rest: the others."
 )
 
 ATOM_COLUMNS = {
     **{"atom": str, "name": str, "value": float, "unit": str},
     **dict.fromkeys(("informative", "misinformative", "corrected"), float),
-    **dict.fromkeys(("lower", "upper", "p_value"), float),
+    **dict.fromkeys(("lower", "upper"), float),
 }
+SOURCE_COLUMNS = {
+    "source": str,
+    **dict.fromkeys(("information", "p_value"), float),
+    **dict.fromkeys(("conditional_information", "conditional_p_value"), float),
+}
+
+
+@dataclass(frozen=True)
+class SourceTest:
+    """The permutation tests of one source x, with the target y and the rest, all other sources.
+
+    Parameters
+    ----------
+    source : str
+    information, p_value : float
+        I(x;y), and the p-value of the null hypothesis I(x;y) = 0.
+    conditional_information, conditional_p_value : float
+        I(x;y|rest), and the p-value of the null hypothesis I(x;y|rest) = 0.
+    """
+
+    source: str
+    information: float
+    p_value: float
+    conditional_information: float
+    conditional_p_value: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,13 +78,14 @@ class Decomposition:
         The number of samples it was estimated from.
     corrected : mapping of str to float, optional
         The bias-corrected atoms.
-    p_values : mapping of str to float, optional
-        Of each atom, the largest p-value of the sources it names; the null hypothesis is that a
-        source is independent of all other variables. It is no test of the atom being positive.
     intervals : mapping of str to (float, float), optional
-        Bootstrap confidence intervals; they may extend below 0.
+        Bootstrap confidence intervals of the atoms; they may extend below 0.
     confidence : float, optional
         The confidence level of the intervals.
+    source_tests : tuple of SourceTest, optional
+        For each source the tests of its (conditional) mutual information with the target.
+    binned : mapping of str to int, optional
+        The number of bins of each column whose values were binned.
     variables : tuple of str, optional
         The names of the sources and, last, of the target.
 
@@ -76,12 +102,15 @@ class Decomposition:
     ...     random_state=0,
     ... )
     0.7602 bit decomposed by 'broja' from 200 samples
-    atom                 bit  corrected      95 % interval  p-value
-    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.4205   0.0050
-    {1}     unique 1  0.0049     0.0038  -0.1157 to 0.0805   0.0050
-    {2}     unique 2  0.0000    -0.0023  -0.0920 to 0.0503   1.0000
-    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5462   0.0050
-    p-value: null hypothesis that a source is independent of the rest, not that the atom is 0.
+    atom                 bit  corrected      95 % interval
+    {1}{2}  shared    0.3103     0.3095   0.2432 to 0.4205
+    {1}     unique 1  0.0049     0.0038  -0.1157 to 0.0805
+    {2}     unique 2  0.0000    -0.0023  -0.0920 to 0.0503
+    {1,2}   synergy   0.4450     0.4491   0.3956 to 0.5462
+    source    I(x;y)  p-value  I(x;y|rest)  p-value
+    source 1  0.3152   0.0050       0.4498   0.0050
+    source 2  0.3103   0.0050       0.4450   0.0050
+    p-value: permutation test of zero information; x: the source, y: the target, rest: the others.
     """
 
     atoms: Mapping[str, float]
@@ -93,9 +122,10 @@ class Decomposition:
     misinformative: Mapping[str, float] | None = None
     n_samples: int | None = None
     corrected: Mapping[str, float] | None = None
-    p_values: Mapping[str, float] | None = None
     intervals: Mapping[str, tuple[float, float]] | None = None
     confidence: float | None = None
+    source_tests: tuple[SourceTest, ...] | None = None
+    binned: Mapping[str, int] | None = None
     variables: tuple[str, ...] | None = None
     frame_library: str | None = field(default=None, compare=False)
 
@@ -134,18 +164,23 @@ class Decomposition:
         """
         known = {key: value for key, value in vars(self).items() if value is not None}
         known.pop("frame_library", None)
+        if self.source_tests is not None:
+            known["source_tests"] = [asdict(test) for test in self.source_tests]
         return to_plain(known)
 
-    def to_frame(self) -> Any:
-        """Return a frame with one row for each atom, in the caller's library."""
+    def to_frame(self, of: Literal["atoms", "sources"] = "atoms") -> Any:
+        """Return a frame in the caller's library, with one row for each atom or tested source."""
+        check_choice(of, ("atoms", "sources"), "of")
+        if of == "sources":
+            tests = [tuple(vars(test).values()) for test in self.source_tests or ()]
+            return to_frame(tests, SOURCE_COLUMNS, self.frame_library)
         rows = []
         for label, value in self.atoms.items():
             kinds = (self.informative, self.misinformative, self.corrected)
             parts = [None if kind is None else kind[label] for kind in kinds]
             low, high = (None, None) if self.intervals is None else self.intervals[label]
-            p_value = None if self.p_values is None else self.p_values[label]
             name = self._names.get(label, label)
-            rows.append((label, name, value, self.unit, *parts, low, high, p_value))
+            rows.append((label, name, value, self.unit, *parts, low, high))
         return to_frame(rows, ATOM_COLUMNS, self.frame_library)
 
     def __repr__(self) -> str:
@@ -163,7 +198,8 @@ class Decomposition:
 
     def __str__(self) -> str:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        return "\n".join([*align(self.cells(), n_left=2 if self._names else 1), *self.remarks()])
+        atoms = align(self.cells(), n_left=2 if self._names else 1)
+        return "\n".join([*atoms, *align(self.source_cells(), n_left=1), *self.remarks()])
 
     def cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
@@ -174,7 +210,6 @@ class Decomposition:
             "misinformative": self.misinformative,
             "corrected": self.corrected,
             f"{percent}interval": self.intervals,
-            "p-value": self.p_values,
         }
         columns = {title: values for title, values in optional.items() if values is not None}
         rows = [["atom", *[""] * bool(self._names), *columns]]
@@ -183,18 +218,34 @@ class Decomposition:
             rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
         return rows
 
+    def source_cells(self) -> list[list[str]]:
+        """Return the cells of the table of tested sources, the header first; empty without any."""
+        if self.source_tests is None:
+            return []
+        rows = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
+        for test in self.source_tests:
+            name, *values = vars(test).values()
+            rows.append([shorten(name), *map(_cell, values)])
+        return rows
+
     def remarks(self) -> list[str]:
         """Return the footnotes of the table."""
         labels, lines = self._largest(), []
         if more := len(self.atoms) - len(labels):
             rest = sum(value for label, value in self.atoms.items() if label not in labels)
             lines.append(f"... and {more} smaller atoms, {number(rest, 4)} {self.unit} in total")
+        if self.source_tests is not None:
+            lines.append(P_VALUE_NOTE)
         if self.variables is not None:
             *sources, target = map(shown, self.variables)
             numbered = [f"source {i}: {name}" for i, name in enumerate(sources, start=1)]
             lines.append(f"{', '.join(numbered)}; target: {target}")
-        if self.p_values is not None:
-            lines.append(P_VALUE_NOTE)
+        if self.binned is not None:
+            names: dict[int, list[str]] = {}
+            for name, bins in self.binned.items():
+                names.setdefault(bins, []).append(shown(name))
+            parts = (f"{counted(bins, 'bin')}: {', '.join(some)}" for bins, some in names.items())
+            lines.append("; ".join(parts))
         return lines
 
     def _largest(self) -> list[str]:

@@ -11,12 +11,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import CLASS_LEVELS, Block, FloatArray, IntArray
 from pidselect.decomposition.binning import Binning, check_size, join_codes, to_codes
-from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
+from pidselect.decomposition.continuous import (
+    DegenerateError,
+    gaussian,
+    gaussian_information,
+    ksg_information,
+    sx_ksg,
+)
 from pidselect.decomposition.lattice import Lattice, lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import PIDAtoms, entropy, information
+from pidselect.significance.surrogates import (
+    PermutationSampler,
+    permute_globally,
+    permute_locally,
+)
 
 Rows = NDArray[np.int32]
 
@@ -25,16 +36,22 @@ Arrangement = Sequence[Rows | None]
 
 
 class ContinuousMeasure(NamedTuple):
-    """A measure of continuous samples, and whether it is a plug-in estimator."""
+    """A measure of continuous samples, and the mutual information (nats) that it decomposes.
+
+    `is_plug_in` is whether it is applied to the empirical distribution, `is_nonnegative` whether
+    all atoms are.
+    """
 
     decompose: Callable[[Sequence[Block], Block], PIDAtoms]
+    information: Callable[[Block, Block], float]
     is_plug_in: bool
+    is_nonnegative: bool
 
 
 #: Measures that need no states, by name. To add one, add its line.
 CONTINUOUS: dict[str, ContinuousMeasure] = {
-    "gaussian": ContinuousMeasure(gaussian, True),
-    "sx-ksg": ContinuousMeasure(sx_ksg, False),
+    "gaussian": ContinuousMeasure(gaussian, gaussian_information, True, True),
+    "sx-ksg": ContinuousMeasure(sx_ksg, ksg_information, False, False),
 }
 
 
@@ -48,6 +65,7 @@ class DiscreteSample:
 
     codes: tuple[IntArray, ...]
     measure: Callable[[FloatArray], PIDAtoms]
+    is_nonnegative: bool = False
     is_plug_in = True
 
     @property
@@ -111,6 +129,20 @@ class DiscreteSample:
         """Return the atoms in nats with the rows of each variable rearranged."""
         return self.measure(self.pmf(arrangement)).atoms
 
+    def against_rest(self, source: int) -> DiscreteSample:
+        """Return the sample of two sources: this one, and all others as one joint variable."""
+        *others, target = (code for i, code in enumerate(self.codes) if i != source)
+        return DiscreteSample((self.codes[source], join_codes(others), target), self.measure)
+
+    def mutual_information(self, sources: Sequence[int], arrangement: Arrangement) -> float:
+        """Return I(these sources; target) in nats with the rows of each variable rearranged."""
+        left_out = tuple(i for i in range(len(self.codes) - 1) if i not in sources)
+        return information(self.pmf(arrangement).sum(axis=left_out))
+
+    def permutations_given(self, source: int) -> PermutationSampler:
+        """Return the sampler of permutations within the states of a source, which is exact."""
+        return permute_globally(Block(), self.n_samples, self.codes[source])
+
 
 @dataclass(frozen=True, eq=False)
 class ContinuousSample:
@@ -135,6 +167,11 @@ class ContinuousSample:
         """Whether the measure is applied to the empirical distribution."""
         return self.measure.is_plug_in
 
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether no atom of the measure is negative."""
+        return self.measure.is_nonnegative
+
     def decompose(self) -> tuple[PIDAtoms, float]:
         """Return the observed atoms and I(all sources; target), in nats."""
         found = self.measure.decompose(self.blocks[:-1], self.blocks[-1])
@@ -146,21 +183,42 @@ class ContinuousSample:
         They are NaN where the rearranged rows are degenerate: the target an exact function of the
         sources, or a column constant.
         """
-        *sources, target = (
-            block if rows is None else block.take(rows.astype(np.int64))
-            for block, rows in zip(self.blocks, arrangement, strict=True)
-        )
+        *sources, target = self._rearranged(arrangement)
         try:
             return self.measure.decompose(sources, target).atoms
         except DegenerateError:
             return np.full(len(self.lattice.antichains), np.nan)
+
+    def against_rest(self, source: int) -> ContinuousSample:
+        """Return the sample of two sources: this one, and all others as one joint variable."""
+        *others, target = (block for i, block in enumerate(self.blocks) if i != source)
+        return ContinuousSample((self.blocks[source], sum(others, Block()), target), self.measure)
+
+    def mutual_information(self, sources: Sequence[int], arrangement: Arrangement) -> float:
+        """Return I(these sources; target) in nats with the rows of each variable rearranged."""
+        blocks = self._rearranged(arrangement)
+        return self.measure.information(sum((blocks[i] for i in sources), Block()), blocks[-1])
+
+    def permutations_given(self, source: int) -> PermutationSampler:
+        """Return the sampler of local permutations, among samples that are near in a source."""
+        return permute_locally(self.blocks[source], self.n_samples, None)
+
+    def _rearranged(self, arrangement: Arrangement) -> list[Block]:
+        return [
+            block if rows is None else block.take(rows.astype(np.int64))
+            for block, rows in zip(self.blocks, arrangement, strict=True)
+        ]
 
 
 Sample = DiscreteSample | ContinuousSample
 
 
 def to_sample(
-    sources: Sequence[Block], target: Block, measure: str, bins: int, binning: Binning = "count"
+    sources: Sequence[Block],
+    target: Block,
+    measure: str,
+    bins: int | None,
+    binning: Binning = "count",
 ) -> Sample:
     """Return the sample a measure is applied to: states, or continuous columns as they are."""
     blocks = (*sources, target)
@@ -168,7 +226,7 @@ def to_sample(
         MEASURES["sx"].check(len(sources), measure)  # the same limits: those of the lattice
         return ContinuousSample(blocks, CONTINUOUS[measure])
     MEASURES[measure].check(len(sources), measure)
-    codes = tuple(to_codes(block, bins, binning) for block in blocks)
-    sample = DiscreteSample(codes, MEASURES[measure].decompose)
+    codes = tuple(to_codes(block, bins, binning, CLASS_LEVELS) for block in blocks)
+    sample = DiscreteSample(codes, MEASURES[measure].decompose, MEASURES[measure].is_nonnegative)
     check_size(sample.shape)
     return sample

@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, is_constant
 from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer
+from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
 from pidselect.estimators.regression import Regression
@@ -65,8 +66,10 @@ class ConditionalNeighbours(BaseEstimator):
         return _RankScorer(self.k, *blocks, max_memory)
 
     def estimate(self, x: Block, target: Block, given: Block) -> float:
-        """Return I(x; y | S) in nats."""
-        return float(self.bind(target, given).score(Batch.observed(x))[0])
+        """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, but faster."""
+        x, target, given = unit_ranks(x), unit_ranks(target), unit_ranks(given, self.given_scale)
+        estimator = KSG if _is_continuous(x + target + given) else Mixed
+        return estimator(self.k, scale=None).estimate(x, target, given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +124,11 @@ def estimate_given(x: Block, target: Block, given: Block, k: int = 4) -> float:
     regression = Regression.of(target, list(x.columns), given)
     estimator = ConditionalNeighbours.for_target(target, k)
     return estimator.estimate(regression.residual(x), regression.target, given)
+
+
+def less_biased(general: Estimator) -> Estimator:
+    """Return the general estimator as it is shown: counts are corrected for their bias."""
+    return Discrete("miller-madow") if isinstance(general, Discrete) else general
 
 
 def is_shown_by_residuals(general: Estimator, given: Block) -> bool:

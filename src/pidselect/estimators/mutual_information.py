@@ -6,7 +6,7 @@ from typing import Any
 
 from pidselect.data import Block, check_choice, read_block
 from pidselect.estimators.base import NATS_PER_UNIT, Batch, Estimator, Unit, check_same_length
-from pidselect.estimators.conditional import estimate_given, is_shown_by_residuals
+from pidselect.estimators.conditional import estimate_given, is_shown_by_residuals, less_biased
 from pidselect.estimators.registry import resolve
 
 
@@ -55,6 +55,7 @@ def mutual_information(
             check_same_length(block, y_block.n_samples, name)
     chosen = resolve(estimator, x_block + y_block + given_block)
     is_auto = isinstance(estimator, str) and estimator == "auto"
+    chosen = less_biased(chosen) if is_auto else chosen
     if is_auto and is_shown_by_residuals(chosen, given_block):
         value = estimate_given(x_block, y_block, given_block)
     elif estimate := getattr(chosen, "estimate", None):

@@ -11,7 +11,11 @@ import numpy as np
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import Estimator
-from pidselect.estimators.conditional import ConditionalNeighbours, is_shown_by_residuals
+from pidselect.estimators.conditional import (
+    ConditionalNeighbours,
+    is_shown_by_residuals,
+    less_biased,
+)
 from pidselect.estimators.discrete import target_entropy
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.callbacks import CallbackList
@@ -134,14 +138,26 @@ class SelectionContext:
         general = self.estimators[0].estimator
         return self.is_portfolio and is_shown_by_residuals(general, joint_block(given))
 
-    @property
-    def shown_by_residuals(self) -> SelectionContext:
-        """The context of the information that is shown where residuals on S are used."""
-        estimator = ConditionalNeighbours.for_target(self.target)
-        named = replace(self.estimators[0], estimator=estimator)
-        observed = self.observed
-        executor = replace(observed.executor, device=DEVICES["cpu"])
-        return replace(observed, estimators=(named,), executor=executor)
+    def shown(self, given: Features) -> SelectionContext:
+        """Return the context of the information given S that is shown.
+
+        It has one estimator, the first. Of a portfolio, counts are corrected for bias, and ranks
+        given numbers are those of residuals on S.
+        """
+        observed, named = self.observed, self.estimators[0]
+        if self.shows_residuals(given):
+            residual = ConditionalNeighbours.for_target(self.target)
+            executor = replace(observed.executor, device=DEVICES["cpu"])
+            observed = replace(observed, executor=executor)
+            named = replace(named, estimator=residual)
+        elif self.is_portfolio:
+            estimator = less_biased(named.estimator)
+            named = named if estimator is named.estimator else replace(named, estimator=estimator)
+        return replace(observed, estimators=(named,))
+
+    def shows_scores(self, given: Features) -> bool:
+        """Return whether the first estimator scores what is shown."""
+        return self.shown(given).estimators[0] is self.estimators[0]
 
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to a conditioning set.

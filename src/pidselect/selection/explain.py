@@ -27,21 +27,22 @@ from pidselect.data import (
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
-from pidselect.decomposition.explanation import Explanation, Role
+from pidselect.decomposition.explanation import DIGITS, Explanation, Role
 from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
-from pidselect.selection.half_samples import half_sample_information
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.rows import sample_rows
 from pidselect.selection.scoring import bits_shown, information_given, information_of_set
+from pidselect.selection.subsamples import subsample_information
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance import check_groups, is_significant, permutations
 from pidselect.significance.rng import DECOMPOSITION
@@ -68,8 +69,9 @@ LOWER_BOUND = (
 
 UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selected."
 
-#: Halves of the rows by which intervals are computed, and features that are not selected with one.
-N_HALVES, MOST_INTERVALS = 25, 30
+#: Subsamples by which intervals are computed, each of half of the rows or so many, and features
+#: that are not selected with an interval.
+N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
 
 #: Fewest rows of a half.
 LEAST_ROWS = 10
@@ -109,16 +111,16 @@ def explain_fit(
     bits_added = bits_shown(context, selected)
     assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
-    halves = _halves(context, len(part))
+    subsamples = _subsamples(context, len(part))
     strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
     with_interval = {one.name for one in (*strongest[:MOST_INTERVALS], *assessed) if one.selected}
     with_interval |= {one.name for one in strongest[:MOST_INTERVALS]}
     sets = _conditioning_sets(features, record)
-    resampled = half_sample_information(
-        context, {name: features[name] for name in with_interval}, sets, part[halves]
+    resampled = subsample_information(
+        context, {name: features[name] for name in with_interval}, sets, part[subsamples]
     )
     assessed = [
-        replace(one, block=one.block.take(part), halves=resampled.get(one.name, one.halves))
+        replace(one, block=one.block.take(part), resampled=resampled.get(one.name, one.resampled))
         for one in assessed
     ]
     target = dataset.target.take(part)
@@ -138,7 +140,7 @@ def explain_fit(
         fraction,
         bits_added=bits_added,
         pairwise=_pairwise(context, selected),
-        halves=halves,
+        subsamples=subsamples,
         alpha=settings.alpha,
         is_sequential=settings.n_permutations == "auto",
         notes=notes,
@@ -147,8 +149,9 @@ def explain_fit(
     if any(one.is_lower_bound for one in explanation):
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
     if path:
-        detailed = with_path_atoms(record, context, features, fraction, part, halves)
-        explanation = replace(explanation, path=detailed)
+        detailed = with_path_atoms(record, context, features, fraction, part, subsamples)
+        orders = _orders(explanation, selected, fraction, part)
+        explanation = replace(explanation, path=detailed, orders=orders)
     callbacks.on_progress(len(features))
     explanation = replace(explanation, in_sample=in_sample, n_samples=len(part))
     return explanation.in_library(frame_library(X))
@@ -225,6 +228,22 @@ def _pairwise(context: SelectionContext, selected: Sequence[Feature]) -> FloatAr
     return values
 
 
+def _orders(
+    explanation: Explanation, selected: Sequence[Feature], fraction: SharedFraction, rows: IntArray
+) -> dict[str, float]:
+    """Return the joint information of three and more features by order, in bits."""
+    blocks = [feature.block.take(rows) for feature in selected if len(feature.block)]
+    joint = explanation.information
+    if len(blocks) < 3 or joint is None or not math.isfinite(joint):
+        return {}
+    shares = information_by_order(blocks, fraction.target_states, fraction.seed)
+    bits = {name: round(share * joint, DIGITS) for name, share in shares.items()}
+    if bits:  # so that they sum to the joint information
+        others = math.fsum(value for name, value in bits.items() if name != "single")
+        bits["single"] = round(joint - others, DIGITS)
+    return bits
+
+
 def _rows_of_states(context: SelectionContext) -> IntArray:
     """Return the rows of the atoms: those of nearest neighbours, and not too many."""
     part, n_samples = context.estimators[0].subsample, context.target.n_samples
@@ -234,12 +253,13 @@ def _rows_of_states(context: SelectionContext) -> IntArray:
     return np.arange(n_samples) if rows is None else rows
 
 
-def _halves(context: SelectionContext, n_rows: int) -> IntArray:
-    """Return random halves of the rows, shape (N_HALVES, n_rows // 2); none of too few rows."""
+def _subsamples(context: SelectionContext, n_rows: int) -> IntArray:
+    """Return the rows of random subsamples, shape (N_SUBSAMPLES, m); none of too few rows."""
+    size = min(n_rows // 2, SUBSAMPLE_ROWS)
     n_neighbours = getattr(context.estimators[0].estimator, "k", 0)
-    n_halves = N_HALVES if n_rows // 2 >= max(LEAST_ROWS, n_neighbours + 2) else 0
-    orders = permutations((context.seed, DECOMPOSITION, 3), range(1, n_halves + 1), n_rows)
-    return np.sort(orders[:, : n_rows // 2].astype(np.int64), axis=1)
+    n_subsamples = N_SUBSAMPLES if size >= max(LEAST_ROWS, n_neighbours + 2) else 0
+    orders = permutations((context.seed, DECOMPOSITION, 3), range(1, n_subsamples + 1), n_rows)
+    return np.sort(orders[:, :size].astype(np.int64), axis=1)
 
 
 def read_like_fit(

@@ -10,10 +10,10 @@ from pidselect.data import IntArray
 from pidselect.decomposition.atoms import Atoms, decompose_feature
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.half_samples import half_sample_information
 from pidselect.selection.pool import Feature, Features, joint_block
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.scoring import added_bits, information_given, information_of_set
+from pidselect.selection.subsamples import subsample_information
 
 #: Candidates of a step that are decomposed: those with the most information.
 MOST_CANDIDATES = 50
@@ -25,14 +25,16 @@ def with_path_atoms(
     features: Mapping[str, Feature],
     fraction: SharedFraction,
     rows: IntArray,
-    halves: IntArray,
+    subsamples: IntArray,
 ) -> Selection:
     """Return the record of a fit with the atoms of its steps.
 
-    `rows` are those of the states of `fraction`, and `halves` halves of them, for the intervals of
-    the chosen candidates. Tuples of look-ahead are not decomposed.
+    `rows` are those of the states of `fraction`, `subsamples` some of them each, for the intervals
+    of the chosen candidates. Tuples of look-ahead are not decomposed.
     """
-    steps = [_with_atoms(step, context, features, fraction, rows, halves) for step in record.steps]
+    steps = [
+        _with_atoms(step, context, features, fraction, rows, subsamples) for step in record.steps
+    ]
     return replace(record, steps=tuple(steps))
 
 
@@ -42,7 +44,7 @@ def _with_atoms(
     features: Mapping[str, Feature],
     fraction: SharedFraction,
     rows: IntArray,
-    halves: IntArray,
+    subsamples: IntArray,
 ) -> Step:
     order = sorted(zip(step.candidates, step.values, strict=True), key=lambda one: -one[1])
     names = dict.fromkeys((step.chosen, *(name for name, _ in order)))
@@ -65,7 +67,7 @@ def _with_atoms(
     values = information_given(context, missing, [()] * len(missing)).tolist()
     own |= dict(zip((one.name for one in missing), values, strict=True))
     chosen = {one.name: one for one in candidates if one.name == step.chosen}
-    resampled = half_sample_information(context, chosen, sets, rows[halves])
+    resampled = subsample_information(context, chosen, sets, rows[subsamples])
     states = {
         given: fraction.states_of_set(joint_block(given).take(rows)) for given in sets.values()
     }
@@ -77,7 +79,7 @@ def _with_atoms(
             states[sets[one.name]],
             float(information[place]),
             float(added[place]),
-            halves,
+            subsamples,
             resampled.get(one.name),
             information_of_set(
                 own,

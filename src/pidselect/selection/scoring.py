@@ -185,9 +185,9 @@ class ConditionalMI(StepScores, ScoringJob):
         )
 
     def shown_apart(self) -> FloatArray | None:
-        """Return bits as `information_given` has them, where residuals are shown or tested."""
+        """Return bits as `information_given` has them, where they differ from those scored."""
         binding = self.binding
-        if not binding.is_regression and not any(map(self.context.shows_residuals, binding.given)):
+        if not binding.is_regression and all(map(self.context.shows_scores, binding.given)):
             return None
         given = [binding.given[place] for place in self.set_of]
         return information_given(self.context, self.candidates, given)
@@ -315,17 +315,14 @@ def information_given(
 ) -> FloatArray:
     """Return I(f; y | S) of each feature and its set S in bits, from 0 to the entropy of y.
 
-    It is what records, explanations and reports show, by the first estimator alone. Of a portfolio
-    with ranks and nearest neighbours, given columns of numbers, residuals on S take the place of f
-    and y (`estimators.conditional`).
+    It is what records, explanations and reports show, by the first estimator alone, of a portfolio
+    with less bias; see `SelectionContext.shown`.
     """
     values, places_of = np.zeros(len(features)), dict[Features, list[int]]()
     for place, some in enumerate(given):
         places_of.setdefault(tuple(some), []).append(place)
     for some, places in places_of.items():
-        by_residuals = context.shows_residuals(some)
-        observed = context.shown_by_residuals if by_residuals else context.observed
-        observed = replace(observed, estimators=observed.estimators[:1])
+        observed, by_residuals = context.shown(some), context.shows_residuals(some)
         wanted = tuple(features[place] for place in places)
         schemes, set_of = observed.surrogates, (0,) * len(wanted)
         binding = Binding(observed, schemes, (some,), (wanted,), is_regressed=by_residuals)

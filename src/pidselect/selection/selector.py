@@ -436,10 +436,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         against all of them. Roles are results of tests (John, Kohavi and Pfleger 1994): "strongly
         relevant" if the feature is selected and significant given all others, "adds to the selected
         set" if it is not selected, but significant given all selected features (as after
-        `max_features`), "weakly relevant" if it is significant given some subset of them, else
-        "irrelevant". The family-wise error rate over all other candidates and subsets is at most
-        `alpha`. Values are optimistic on the samples of the fit; on held-out samples, selected
-        features are tested anew.
+        `max_features`), "weakly relevant" if it is significant given some of them, else
+        "irrelevant". On the rows of the fit they are those of its tests, and values are optimistic;
+        other rows are tested anew.
 
         Parameters
         ----------
@@ -449,11 +448,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         groups : array-like, shape (n_samples,), optional
             As in `fit`. If `fit` had groups and there are none here, roles are those of the record.
         measure : {"auto", "broja", "imin", "mmi", "ccs", "sx"}, default="auto"
-            The PID measure. "auto" is BROJA on bins of equal count with bias correction if there
-            are five samples per joint state, else MMI by the selector's estimator without bins;
-            values of the discrete estimator are then None, "not estimable".
+            How much of a feature's information is shared. "auto" is BROJA, with the (other)
+            selected features compressed to states of the posterior of y; the others are the named
+            measures on the joint states of all features, which need many samples.
         bins : int, default=5
-            The number of bins of a continuous column.
+            The number of bins of a numeric column, for the shared fraction.
+        path : bool, default=False
+            Decompose the candidates of every step of the fit, too: `Explanation.path`; and the
+            joint information of three and more features by order: `Explanation.orders`.
 
         Returns
         -------

@@ -27,6 +27,9 @@ PARTS = {
     "mixed": (DARK, "xxxx"),
 }
 
+#: Candidates of a step that are drawn.
+MAX_CANDIDATES = 5
+
 #: Up to so many atoms are in the order of the lattice, more by decreasing size.
 IN_ORDER = 18
 
@@ -107,6 +110,33 @@ class AtomBarsDisplay(RowsDisplay):
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
+    def from_path(
+        cls,
+        explanation: Explanation,
+        *,
+        ax: Axes | None = None,
+        max_candidates: int = MAX_CANDIDATES,
+    ) -> Self:
+        """Draw the strongest candidates of each forward step of ``explain(X, y, path=True)``.
+
+        Each is decomposed beside the features selected before, as in figure 3B of the paper.
+        """
+        if not isinstance(explanation, Explanation) or explanation.path is None:
+            raise TypeError(
+                "expected an explanation with a path: selector.explain(X, y, path=True)"
+            )
+        bars = []
+        steps = [step for step in explanation.path.steps if step.phase == "forward"]
+        for number_of_step, step in enumerate(steps, start=1):
+            strongest = sorted(step.atoms, key=lambda name: -step.atoms[name].added)
+            names = dict.fromkeys((step.chosen, *strongest))
+            for name in [one for one in names if one in step.atoms][:max_candidates]:
+                note = step.outcome if name == step.chosen else ""
+                parts = {atom: getattr(step.atoms[name], atom) for atom in ATOMS}
+                bars.append(AtomBar(f"step {number_of_step}: {name}", parts, note))
+        return cls(tuple(bars), max_features=max(1, len(bars))).plot(ax)
+
+    @classmethod
     def from_decomposition(
         cls,
         decomposition: Decomposition,
@@ -158,9 +188,9 @@ class AtomBarsDisplay(RowsDisplay):
 
     def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
         drawn = self.bars[:n_rows]
-        edge = _edge(drawn)
+        edge = infinite_length(drawn)
         for place, bar in enumerate(drawn):
-            _draw_bar(ax, place, bar, edge)
+            draw_bar(ax, place, bar, edge)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
@@ -186,7 +216,7 @@ def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> Ato
     )
 
 
-def _edge(bars: Sequence[AtomBar]) -> float:
+def infinite_length(bars: Sequence[AtomBar]) -> float:
     """Return the length that infinite parts are drawn with: longer than all others."""
     ends = [
         abs(sum(value for value in bar.parts.values() if np.isfinite(value) and value * sign > 0))
@@ -196,7 +226,8 @@ def _edge(bars: Sequence[AtomBar]) -> float:
     return 1.15 * max(ends, default=0.0) or 1.0
 
 
-def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
+def draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float, alpha: float = 1.0) -> None:
+    """Draw a bar with its interval; `edge` is the length of infinite parts."""
     beside: dict[str, Any] = {"textcoords": "offset points", "va": "center_baseline"}
     if not bar.is_known:
         ax.plot([0.0], [place], linestyle="none")  # includes the row in the data limits
@@ -207,6 +238,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
         length = float(np.clip(value, -edge, edge))
         side, (colour, hatch) = -1 if length < 0 else 1, PARTS[name]
         style: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": base.BACKGROUND}
+        style["alpha"] = alpha
         ax.barh(place, length, 0.72, ends[side], linewidth=0.3, zorder=2, **style)
         ends[side] += length
         if np.isinf(value):

@@ -1,4 +1,4 @@
-"""The information of features in random halves of the rows, for confidence intervals."""
+"""The information of features in random subsamples of the rows, for confidence intervals."""
 
 from __future__ import annotations
 
@@ -16,64 +16,65 @@ from pidselect.selection.pool import Feature, Features, joint_block
 BIT = NATS_PER_UNIT["bit"]
 
 
-def half_sample_information(
+def subsample_information(
     context: SelectionContext,
     features: Mapping[str, Feature],
     sets: Mapping[str, Features],
-    halves: IntArray,
+    subsamples: IntArray,
 ) -> dict[str, FloatArray]:
-    """Return I(f; y) and I(f; y | S) in bits for each half of the rows, shape (n_halves, 2).
+    """Return I(f; y) and I(f; y | S) in bits in each subsample, shape (n_subsamples, 2).
 
     What regressions on S leave of f and y is that of all rows: intervals do not include the error
     of the regressions.
     """
     varying = {name: feature for name, feature in features.items() if len(feature.block)}
-    marginal = _values(context, list(varying.values()), (), halves)
-    found = {name: np.zeros((len(halves), 2)) for name in features}
+    marginal = _values(context, list(varying.values()), (), subsamples)
+    found = {name: np.zeros((len(subsamples), 2)) for name in features}
     for name, values in marginal.items():
         found[name][:, 0] = values
     by_set: dict[Features, list[Feature]] = {}
     for name, feature in varying.items():
         by_set.setdefault(tuple(sets[name]), []).append(feature)
     for given, some in by_set.items():
-        conditional = _values(context, some, given, halves) if given else marginal
+        conditional = _values(context, some, given, subsamples) if given else marginal
         for feature in some:
             found[feature.name][:, 1] = conditional[feature.name]
     return {name: np.clip(values, 0.0, context.max_bits) for name, values in found.items()}
 
 
 def _values(
-    context: SelectionContext, features: list[Feature], given: Features, halves: IntArray
+    context: SelectionContext, features: list[Feature], given: Features, subsamples: IntArray
 ) -> dict[str, FloatArray]:
-    """Return the information of features given one set in bits, for each half."""
+    """Return the information of features given one set in bits, in each subsample."""
     target, block = context.target, joint_block(given)
     blocks = {feature.name: feature.block for feature in features}
-    estimator = context.estimators[0].estimator
+    shown = context.shown(given)
+    estimator = shown.estimators[0].estimator
     if context.shows_residuals(given):
-        shown = context.shown_by_residuals
         columns = {c.name: c for feature in features for c in feature.block.columns}
         (bound,) = shown.bind([given], ("global",), columns=[list(columns.values())])
         assert bound.regression is not None
-        target, estimator = bound.regression.target, shown.estimators[0].estimator
+        target = bound.regression.target
         blocks = {name: bound.block(one) for name, one in blocks.items()}
     run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
     values = run(
-        delayed(_half)(estimator, target, block, list(blocks.values()), rows) for rows in halves
+        delayed(_subsample)(estimator, target, block, list(blocks.values()), rows)
+        for rows in subsamples
     )
-    columns_of_values = np.array(values).reshape(len(halves), len(blocks)).T
+    columns_of_values = np.array(values).reshape(len(subsamples), len(blocks)).T
     return dict(zip(blocks, columns_of_values, strict=True))
 
 
-def _half(
+def _subsample(
     estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
 ) -> list[float]:
     """Return the information of each block in some of the rows, in bits."""
-    if not len(target_in_half := varying(target.take(rows))):
+    some_target, some_given = varying(target.take(rows)), varying(given.take(rows))
+    if not len(some_target):
         return [0.0] * len(blocks)
-    scorer = estimator.bind(target_in_half, varying(given.take(rows)))
-    values = []
-    for block in blocks:
-        taken = varying(block.take(rows))
-        score = scorer.score(Batch.observed(taken))[0] if len(taken) else 0.0
-        values.append(float(score) / BIT)
-    return values
+    taken = [varying(block.take(rows)) for block in blocks]
+    if len(blocks) == 1 and len(taken[0]) and hasattr(estimator, "estimate"):
+        return [estimator.estimate(taken[0], some_target, some_given) / BIT]
+    scorer = estimator.bind(some_target, some_given)
+    scores = (scorer.score(Batch.observed(one))[0] if len(one) else 0.0 for one in taken)
+    return [float(score) / BIT for score in scores]
