@@ -33,7 +33,7 @@ VALUES = ("information", "added", "unique", "shared", "synergy")
 METHODS = ("explain", "counting", "bounds")
 
 #: Data sets by number of samples; the last two sizes are of a few systems.
-RUNS = {300: 40, 1000: 40, 4000: 20, 20_000: 8, 100_000: 4}
+RUNS = {300: 24, 1000: 24, 4000: 20, 20_000: 4, 100_000: 2}
 LARGE = 20_000
 LARGE_SYSTEMS = ("sum of 4", "two classes, 3 features", "labels")
 
@@ -247,7 +247,7 @@ def measure_all(asked: Sequence[Cell], options: Namespace) -> None:
     system = {cell.name: cell.system for cell in asked}
     found = run(delayed(system[name].truth)(place) for name, place in known)
     truths = dict(zip(known, found, strict=True))
-    runs = {cell: min(cell.runs, options.runs or cell.runs) for cell in asked}
+    runs = {cell: min(cell.runs, options.runs) for cell in asked}
     tasks = [
         delayed(measure)(cell, options.seed + seed)
         for cell in sorted(asked, key=lambda cell: -cell.cost)
@@ -269,7 +269,8 @@ def measure_all(asked: Sequence[Cell], options: Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Explain, compare, print and write."""
     description = (__doc__ or "").partition("\n")[0]
-    command = parser(description, runs=40, help_runs="most data sets of a system and size")
+    most = max(RUNS.values())
+    command = parser(description, runs=most, help_runs="most data sets of a system and size")
     command.add_argument("--jobs", type=int, default=1, help="processes, a data set each (1)")
     command.add_argument("--only", dest="systems", nargs="+", default=["*"], help="with * and ?")
     command.add_argument(

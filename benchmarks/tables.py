@@ -543,13 +543,15 @@ def explanation_errors(records: Records) -> str:
     rows = []
     for size, found in explained(records).items():
         known = [row for row in found if all(row[method] for method in ATOMS_BY)]
+        runs = sorted({row["runs"] for row in known})
+        about = [f"{size:,}", " to ".join(str(end) for end in dict.fromkeys((runs[0], runs[-1])))]
         for method, title in ATOMS_BY.items():
             errors = [
                 math.sqrt(sum(row[method]["rmse"][value] ** 2 for row in known) / len(known))
                 for value in INFORMATION
             ]
-            rows.append([f"{size:,}", str(len(known)), title, *(number(one, 3) for one in errors)])
-    return markdown(["samples", "features", "values by", *INFORMATION], rows)
+            rows.append([*about, str(len(known)), title, *(number(one, 3) for one in errors)])
+    return markdown(["samples", "data sets", "features", "values by", *INFORMATION], rows)
 
 
 def explanation_systems(records: Records) -> str:

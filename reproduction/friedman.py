@@ -625,10 +625,11 @@ PARTS = (
             f"forward-{method}",
             run_forward,
             [{**point, "method": method} for point in _EACH],
+            runs,
             quick_runs=1,
             seconds=seconds,
         )
-        for method, seconds in (("lars", 0.4), ("forest", 4.4))
+        for method, runs, seconds in (("lars", 100, 0.4), ("forest", 60, 4.4))
     ),
     Part(
         "neighbours",

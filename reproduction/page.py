@@ -176,7 +176,7 @@ def _claim(record: Record, text: Any, place: str) -> dict[str, Any]:
     ours = record["ours"]
     remark = f"{text.identity} {text.remark}".strip()
     rule = text.conditions[0].rule
-    if ours["standard_error"] and rule.text.startswith("mean at"):
+    if ours["standard_error"] and rule.text.startswith(("mean at", "mean between")):
         margin = rule.margin(Estimate(ours["mean"], ours["standard_error"], ours["runs"]))
         if abs(margin) <= CRITICAL * ours["standard_error"]:
             remark += f" The mean is less than {CRITICAL} standard errors from its limit."

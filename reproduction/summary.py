@@ -22,6 +22,9 @@ Summary = dict[str, Any]
 
 PAGE, NUMBERS, TABLE, RUNS = "index.html", "numbers.json", "numbers.csv", "runs"
 
+#: Added to the shown command where parts were run again later.
+UPDATED = ", parts again later (--update)"
+
 FIELDS = (
     *("experiment", "kind", "where", "what", "x", "value", "standard_error", "threshold"),
     *("runs", "paper", "verdict"),
@@ -154,6 +157,7 @@ def _updated(stored: Summary, newer: Summary) -> Summary:
     return {
         **stored,
         "made": newer["made"],
+        "command": f"{stored['command'].removesuffix(UPDATED)}{UPDATED}",
         "environments": list(environments.values()),
         "experiments": experiments,
     }
@@ -177,7 +181,8 @@ def _merged(kept: Summary | None, changed: Summary | None, experiment: Experimen
     def newest(old: Sequence[Summary], new: Sequence[Summary], *keys: str) -> list[Summary]:
         """Return the items of today's experiment, each from the reproduction with more runs."""
         known = {tuple(one[key] for key in keys): one for one in old}
-        return [max(one, known.get(tuple(one[k] for k in keys), one), key=_n_runs) for one in new]
+        pairs = ((one, known.get(tuple(one[key] for key in keys), one)) for one in new)
+        return [max(pair, key=lambda one: (_n_runs(one), one.get("points", 0))) for pair in pairs]
 
     merged: Summary = {
         "name": experiment.name,
@@ -200,10 +205,13 @@ def _merged(kept: Summary | None, changed: Summary | None, experiment: Experimen
             ]
             for where in (kept, changed)
         )
-        # Only panels with runs exist: those of a figure that was run in part are added.
+        # Only panels and series with runs exist: a figure that was run in part is completed.
         if len(now) < len(before):
-            titles = {panel["title"]: panel for panel in (*before, *now)}
-            now = list(titles.values())
+            known = {panel["title"]: panel for panel in before}
+            for panel in now:
+                pair = panel, known.get(panel["title"], panel)
+                known[panel["title"]] = max(pair, key=lambda one: len(one["series"]))
+            now = list(known.values())
         if now:
             merged["figures"].append({"name": figure.name, "panels": now})
     return merged

@@ -90,7 +90,7 @@ def decompose_feature(
         codes = feature[rows], others[rows], fraction.target_states[rows]
         part = 0.0 if is_alone else fraction.of_rows(*codes, corrected=False)
         found = atoms_of(some_information, some_added, part, non_negative)
-        values.append([getattr(found, value) for value in VALUES])
+        values.append(_values(found))
     share = subsamples.shape[1] / len(feature)
     return _with_intervals(atoms, np.array(values), share, fraction.max_bits)
 
@@ -99,16 +99,22 @@ def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float, most: flo
     """Add intervals by values in subsamples of a share of the rows; none exceeds `most`.
 
     The variance of a mean in a subsample around that of all rows is (1 / share - 1) times that of
-    all rows around its expectation; the difference of the means shows the bias.
+    all rows around its expectation. The difference of the means shows the bias, by which intervals
+    are extended.
     """
     quantile = student.ppf(0.5 + LEVEL / 2, len(resampled) - 1)
     width = quantile * resampled.std(axis=0, ddof=1) / math.sqrt(1 / share - 1)
+    bias = (_values(atoms) - resampled.mean(axis=0)) / (share**-BIAS_EXPONENT - 1)
+    lower = _values(atoms) - width + np.minimum(bias, 0.0)
+    upper = _values(atoms) + width + np.maximum(bias, 0.0)
     intervals = {}
-    for name, half in zip(VALUES, width.tolist(), strict=True):
+    for name, low, high in zip(VALUES, lower.tolist(), upper.tolist(), strict=True):
         value = getattr(atoms, name)
-        lower = value - half if value < 0 else max(0.0, value - half)
-        upper = max(value, min(value + half, most))
-        intervals[name] = (round(lower, DIGITS), round(upper, DIGITS))
+        low, high = low if value < 0 else max(0.0, low), max(value, min(high, most))
+        intervals[name] = (round(low, DIGITS), round(high, DIGITS))
     place = VALUES.index("added")
-    bias = (atoms.added - float(resampled[:, place].mean())) / (share**-BIAS_EXPONENT - 1)
-    return replace(atoms, intervals=intervals, is_lower_bound=bool(bias > width[place]))
+    return replace(atoms, intervals=intervals, is_lower_bound=bool(bias[place] > width[place]))
+
+
+def _values(atoms: Atoms) -> FloatArray:
+    return np.array([getattr(atoms, value) for value in VALUES])

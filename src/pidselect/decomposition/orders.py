@@ -20,6 +20,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from threadpoolctl import threadpool_limits
 
 from pidselect.data import Block, IntArray
 from pidselect.decomposition.posterior import design
@@ -27,7 +28,7 @@ from pidselect.decomposition.posterior import design
 #: Names of the orders, and how many features may interact in their models.
 ORDERS = {"single": 1, "pairs": 2, "higher": None}
 
-N_FOLDS = 5
+N_FOLDS = 4
 
 #: Smallest probability in a log-loss.
 LEAST_PROBABILITY = 1e-3
@@ -51,14 +52,15 @@ def information_by_order(blocks: list[Block], states: IntArray, seed: int) -> di
     found, largest = [], 0.0
     for order in ORDERS.values():
         model = HistGradientBoostingClassifier(
-            max_iter=100,
+            max_iter=60,
             max_leaf_nodes=8,
             l2_regularization=1.0,
             early_stopping=False,
             interaction_cst=_permitted(order, feature_of),
             random_state=seed % 2**32,
         )
-        predicted = cross_val_predict(model, matrix, states, cv=folds, method="predict_proba")
+        with threadpool_limits(1, "openmp"):  # small trees: threads would wait for each other
+            predicted = cross_val_predict(model, matrix, states, cv=folds, method="predict_proba")
         own = np.maximum(predicted[np.arange(len(states)), states], LEAST_PROBABILITY)
         largest = max(largest, entropy + float(np.log(own).mean()))
         found.append(largest)

@@ -129,8 +129,12 @@ def explain_fit(
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
     if settings.select == "relevant":
         notes.append(MINIMAL_SET)
-    if len(part) < context.target.n_samples:
-        notes.append(f"values are of a random {len(part):,} of {context.target.n_samples:,} rows.")
+    n_samples = context.target.n_samples
+    if len(part) < n_samples:
+        by_neighbours = context.estimators[0].subsample is not None
+        what = "values" if by_neighbours else "shared fractions and intervals"
+        notes.append(f"{what} are of a random {len(part):,} of {n_samples:,} rows.")
+        n_samples = len(part) if by_neighbours else n_samples
     forward = _forward_steps(record)
     if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
         notes.append(AT_MAX_FEATURES)
@@ -153,7 +157,7 @@ def explain_fit(
         orders = _orders(explanation, selected, fraction, part)
         explanation = replace(explanation, path=detailed, orders=orders)
     callbacks.on_progress(len(features))
-    explanation = replace(explanation, in_sample=in_sample, n_samples=len(part))
+    explanation = replace(explanation, in_sample=in_sample, n_samples=n_samples)
     return explanation.in_library(frame_library(X))
 
 
