@@ -19,7 +19,8 @@ explanation = selector.explain(X, y)
 importance = ImportanceDisplay.from_explanation(explanation)
 
 # %%
-# The estimates for ``s2`` and ``sex`` are alike, but only that of ``sex`` is significant.
+# The estimates for ``s2`` and ``sex`` are alike, but only that of ``sex`` is significant. Intervals
+# show how estimates vary between samples, and are no test: that of ``s2`` excludes 0.
 print(fill(str(explanation["s2"]), 90))
 
 # %%
