@@ -117,18 +117,22 @@ def test_intervals_contain_the_value(of_halves, information, added):
         assert 0 <= lower <= getattr(atoms, name) <= upper
 
 
-def test_width_is_that_of_students_distribution():
+def test_width_is_that_of_students_distribution_and_the_bias():
     _, a, b = known(60)
     fraction = SharedFraction(read_block(a + 0.01 * np.arange(60), "y"))
     values = np.random.default_rng(0).normal(0.5, 0.05, 25)
     of_halves = np.column_stack([values, np.full(25, 0.7)])
     atoms = decompose_feature(fraction, a, b, 0.5, 0.7, halves_of(60), of_halves)
-    width = 2.0639 * np.std(np.round(values, 3), ddof=1)  # 0.975 quantile, 24 degrees of freedom
-    assert atoms.intervals["information"] == pytest.approx((0.5 - width, 0.5 + width), abs=0.001)
+    values = np.round(values, 3)
+    width = 2.0639 * np.std(values, ddof=1)  # 0.975 quantile, 24 degrees of freedom
+    bias = (0.5 - values.mean()) / (2**0.25 - 1)  # halves are too small by this
+    assert bias > 0.01
+    expected = (0.5 - width, 0.5 + width + bias)
+    assert atoms.intervals["information"] == pytest.approx(expected, abs=0.001)
     assert atoms.intervals["added"] == (0.7, 0.7)
 
 
-@pytest.mark.parametrize(("in_halves", "is_bound"), [(0.7, False), (0.68, False), (0.4, True)])
+@pytest.mark.parametrize(("in_halves", "is_bound"), [(0.7, False), (0.69, False), (0.4, True)])
 def test_a_value_that_still_grows_with_the_samples_is_a_lower_bound(in_halves, is_bound):
     fraction, a, b = known(60)
     scatter = 0.05 * np.resize([-1, 1], 24)
