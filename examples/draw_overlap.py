@@ -63,5 +63,7 @@ def draw_path(path: Path) -> None:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
+    folder.mkdir(exist_ok=True)
     draw_overlap(folder / "overlap.png")
     draw_path(folder / "path_atoms.png")
+    print("drawn: overlap, path_atoms")

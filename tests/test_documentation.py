@@ -39,6 +39,7 @@ PRINTED = {
     "draw_importance.py": "breast_cancer: selected worst perimeter, worst smoothness, mean texture",
     "draw_displays.py": "drawn: importance, path, atoms, matrix, joint, stability, lattice",
     "draw_continuous_convergence.py": "sx-ksg: at most 0.02 bit off with 3200 samples",
+    "draw_overlap.py": "drawn: overlap, path_atoms",
     "draw_report_page.py": "selected worst perimeter, worst smoothness, mean texture",
     "draw_synergy.py": "selected locus_1, locus_2; drawn: loci, scan",
     "draw_selection_path.py": "selected X4, X2, X1, X5, X3",
