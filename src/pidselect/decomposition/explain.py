@@ -24,6 +24,7 @@ from pidselect.decomposition.explanation import (
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.decomposition.sentences import sentence
 from pidselect.estimators.discrete import target_entropy
+from pidselect.significance import is_significant
 
 #: A feature is reported as redundant with the selected feature that shares most with it and with
 #: those that share at least this fraction of that, up to a number of names.
@@ -107,7 +108,7 @@ def explain(
     others |= {one.name: rest for one, rest in zip(selected, of_rests, strict=True)}
     overlaps = _Overlaps.of(estimated, selected, states, fraction, alpha)
     explained = run(
-        delayed(_explain_feature)(one, states, others, fraction, subsamples, overlaps)
+        delayed(_explain_feature)(one, states, others, fraction, subsamples, overlaps, alpha)
         for one in assessed
     )
     is_named = len(target) == 1 and target.names != (TARGET,)
@@ -146,6 +147,7 @@ def _explain_feature(
     fraction: SharedFraction,
     subsamples: IntArray,
     overlaps: _Overlaps,
+    alpha: float,
 ) -> FeatureExplanation:
     """Return the explanation of a feature without its sentence."""
     explained = FeatureExplanation(
@@ -181,11 +183,30 @@ def _explain_feature(
     redundant, overlapping = overlaps.names(one.name, atoms)
     return replace(
         explained,
-        **vars(atoms),
+        **vars(atoms) | {"intervals": _agreeing(atoms.intervals, one, alpha)},
         redundant_with=redundant,
         overlaps_with=overlapping,
         method=fraction.name,
     )
+
+
+def _agreeing(
+    intervals: Mapping[str, tuple[float, float]], one: AssessedFeature, alpha: float
+) -> dict[str, tuple[float, float]]:
+    """Return intervals that include 0 where a test does not reject it.
+
+    An interval above 0 beside a p-value that is not significant would be read as a contradiction;
+    including 0 cannot lower the coverage.
+    """
+    tests = {("added", "unique", "synergy"): one.p_value}
+    tests |= {("information", "unique", "shared"): one.marginal_p_value}
+    found = dict(intervals)
+    for names, p_value in tests.items():
+        if p_value is not None and not is_significant(p_value, alpha):
+            found |= {
+                name: (min(0.0, low), high) for name, (low, high) in found.items() if name in names
+            }
+    return found
 
 
 @dataclass(frozen=True, eq=False)

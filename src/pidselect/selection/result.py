@@ -373,7 +373,7 @@ class Selection:
             if step.accepted and len(names) > 1:
                 whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
                 listed = " and ".join(map(shown, names))
-                notes.append(f"{listed} were included jointly: values are those of {whose}.")
+                notes.append(f"{listed} were included jointly: score and p are those of {whose}.")
         return notes
 
     def not_confirmed(self) -> list[str]:
