@@ -128,7 +128,7 @@ def test_width_is_that_of_students_distribution():
     assert atoms.intervals["added"] == (0.7, 0.7)
 
 
-@pytest.mark.parametrize(("in_halves", "is_bound"), [(0.7, False), (0.68, False), (0.4, True)])
+@pytest.mark.parametrize(("in_halves", "is_bound"), [(0.7, False), (0.69, False), (0.4, True)])
 def test_a_value_that_still_grows_with_the_samples_is_a_lower_bound(in_halves, is_bound):
     fraction, a, b = known(60)
     scatter = 0.05 * np.resize([-1, 1], 24)

@@ -83,7 +83,7 @@ def explain_blocks(target, selected, others=None, aside=(), intervals=False, **s
         ),
         bits_added=added,
         pairwise=np.array(pairwise).reshape(len(names), len(names)),
-        halves=halves,
+        subsamples=halves,
         **settings,
     )
 
@@ -222,7 +222,7 @@ def test_infinite_estimates_are_not_decomposed():
         SharedFraction(target),
         bits_added={"a": 0.5, "b": math.inf},
         pairwise=np.array([[0.0, math.inf], [math.inf, 0.0]]),
-        halves=np.empty((0, 30), dtype=np.int64),
+        subsamples=np.empty((0, 30), dtype=np.int64),
     )
     assert explanation["a"].unique is None
     assert "infinite" in explanation["a"].reason
