@@ -49,7 +49,7 @@ def atoms_of(
     Examples
     --------
     >>> atoms_of(0.3306, 0.6, 0.182)
-    Atoms(information=0.331, added=0.6, unique=0.27, shared=0.061, synergy=0.33)
+    Atoms(information=0.331, added=0.6, unique=0.271, shared=0.06, synergy=0.329)
     """
     information, added = round(information, DIGITS), round(added, DIGITS)
     unique = (1.0 - fraction) * information

@@ -91,7 +91,8 @@ class Decomposition:
 
     Examples
     --------
-    >>>     >>> from pidselect.decomposition.decompose import decompose
+    >>> import numpy as np
+    >>> from pidselect.decomposition.decompose import decompose
     >>> rng = np.random.default_rng(0)
     >>> rain, sprinkler = rng.integers(0, 2, size=(2, 200))
     >>> decompose(

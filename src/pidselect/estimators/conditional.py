@@ -67,7 +67,10 @@ class ConditionalNeighbours(BaseEstimator):
 
     def estimate(self, x: Block, target: Block, given: Block) -> float:
         """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, but faster."""
-        x, target, given = unit_ranks(x), unit_ranks(target), unit_ranks(given, self.given_scale)
+        x, target = unit_ranks(varying(x)), unit_ranks(varying(target))
+        if not len(x) or not len(target):  # S determines x or y
+            return 0.0
+        given = unit_ranks(given, self.given_scale)
         estimator = KSG if _is_continuous(x + target + given) else Mixed
         return estimator(self.k, scale=None).estimate(x, target, given)
 
