@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from pidselect import decompose
+from pidselect import PIDSelector, datasets, decompose
 from pidselect.decomposition.lattice import lattice
 from pidselect.report.displays import (
     AtomBarsDisplay,
@@ -97,6 +97,23 @@ def test_nothing_to_explain():
     display = AtomBarsDisplay.from_dict({"features": []}).plot()
     assert len(texts(display)) == 1
     assert display.describe() == "0 bars, in bit."
+
+
+def test_candidates_of_each_step():
+    """As in figure 3B of the paper: the noise of X1 is synergistic with it, X2 redundant."""
+    toy = datasets.toy(300, random_state=1)
+    selector = PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y)
+    explanation = selector.explain(toy.X, toy.y, path=True)
+    bars = {bar.name: bar for bar in AtomBarsDisplay.from_path(explanation).bars}
+    assert bars["step 1: x0"].note == "included"
+    assert max(bars["step 2: x2"].parts, key=bars["step 2: x2"].parts.get) == "synergy"
+    assert max(bars["step 2: x1"].parts, key=bars["step 2: x1"].parts.get) == "shared"
+    atoms = explanation.path.steps[1].atoms["x2"]
+    assert bars["step 2: x2"].parts["synergy"] == atoms.synergy
+    few = AtomBarsDisplay.from_path(explanation, max_candidates=1)
+    assert [bar.name for bar in few.bars] == ["step 1: x0", "step 2: x2", "step 3: x1"]
+    with pytest.raises(TypeError, match="path=True"):
+        AtomBarsDisplay.from_path(selector.explain(toy.X, toy.y))
 
 
 def test_atoms_of_two_sources_have_plain_names_and_their_intervals():

@@ -1,4 +1,4 @@
-"""One quantity has one value: in the record, the explanation, frames, JSON and the text printed.
+"""One quantity has one value: in the record, the explanation, frames, JSON, texts and the page.
 
 All bits are shown with three decimals, and the identities
 
@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 from systems import gates, numbers, season
 
-from pidselect import PIDSelector
+from pidselect import PIDSelector, write_report
 
 #: Few permutations: which features are selected does not matter here.
 SETTINGS = {"n_permutations": 19, "lookahead": 1, "random_state": 0}
@@ -294,3 +294,43 @@ def test_last_feature_adds_what_it_adds_to_the_others(fitted):
 
 
 # --- the report page: the same identities in what it shows --------------------------------------
+
+#: Titles of the columns of the table of all features.
+TITLES = {
+    "information": "Information",
+    "added": "Adds, bits",
+    "unique": "Unique",
+    "shared": "Shared",
+    "synergy": "Synergy",
+}
+
+
+def values_on(page):
+    """Return the numbers of the table of all features by row; what is equal in all is said once."""
+    (table,) = re.findall(r'<table[^>]* id="roles".*?</table>', page, re.DOTALL)
+    caption = re.sub("<[^>]+>", "", table.partition("</caption>")[0]).replace("\xa0", " ")
+    rows = re.findall(r'<tr role="row" id="feature-.*?</tr>', table, re.DOTALL)
+    for row in rows:
+        cells = dict(re.findall(r'data-label="([^"]+)" data-value="[^"]*">([^<]*)', row))
+        found = {}
+        for name, title in TITLES.items():
+            if title not in cells:  # the same in all rows
+                (text,) = re.findall(rf"{re.escape(title)} ([\d.–≥ ]+)", caption, re.IGNORECASE)
+                cells[title] = text
+            text = cells[title].replace("≥", "").split("\xa0")[-1].strip(" .")
+            found[name] = None if text == "–" else float(text)
+        yield found
+
+
+def test_page(fitted, tmp_path):
+    path = tmp_path / "report.html"
+    arguments = {"groups": fitted.groups[0]} if fitted.groups else {}
+    write_report(
+        fitted.selector, fitted.X, fitted.y, path, explanation=fitted.explanation, **arguments
+    )
+    page = path.read_text("utf-8")
+    for values, feature in zip(values_on(page), fitted.explanation, strict=True):
+        assert_identities(values)
+        assert values == {name: getattr(feature, name) for name in VALUES}
+    joint = f"{fitted.explanation.information:.3f}"
+    assert f"{joint}\xa0bit" in page
