@@ -17,7 +17,7 @@ def shares(columns, y, seed=0):
 def test_sum_is_of_single_features():
     *x, noise = np.random.default_rng(0).normal(size=(4, 1000))
     found = shares(x, np.digitize(sum(x) + noise, [-1, 1]))
-    assert found["single"] > 0.9
+    assert found["single"] > 0.8
     assert sum(found.values()) == pytest.approx(1)
 
 
