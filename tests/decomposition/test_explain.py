@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from pidselect import datasets
 from pidselect.data import Block, Column
-from pidselect.decomposition.explain import AssessedFeature, explain, independence_p_value
+from pidselect.decomposition.atoms import Atoms
+from pidselect.decomposition.explain import (
+    AssessedFeature,
+    _agreeing,
+    explain,
+    independence_p_value,
+)
 from pidselect.decomposition.explanation import VALUES
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import NATS_PER_UNIT, Batch
@@ -502,3 +508,21 @@ def test_everything_is_ready_for_json():
     assert tuple(record["features"][0]["intervals"]["unique"]) == feature.intervals["unique"]
     assert record["information"] == explanation.information
     assert record["n_samples"] == 200
+
+
+def test_intervals_agree_with_tests():
+    """What is not significant has intervals that include 0, and is no lower bound."""
+    intervals = dict.fromkeys(VALUES, (0.1, 0.5))
+    atoms = Atoms(0.3, 0.3, 0.2, 0.1, 0.1, intervals, is_lower_bound=True)
+    one = AssessedFeature("x", "weakly relevant", False, Block())
+
+    def agreeing(p_value, marginal):
+        tested = replace(one, p_value=p_value, marginal_p_value=marginal)
+        found = _agreeing(atoms, tested, 0.05)
+        above = {name for name, (low, _) in found.intervals.items() if low > 0}
+        return above, found.is_lower_bound
+
+    assert agreeing(None, None) == agreeing(0.01, 0.05) == (set(VALUES), True)
+    assert agreeing(0.06, 0.01) == ({"information", "shared"}, False)
+    assert agreeing(0.01, 0.06) == ({"added", "synergy"}, True)
+    assert agreeing(1.0, 1.0) == (set(), False)

@@ -183,30 +183,31 @@ def _explain_feature(
     redundant, overlapping = overlaps.names(one.name, atoms)
     return replace(
         explained,
-        **vars(atoms) | {"intervals": _agreeing(atoms.intervals, one, alpha)},
+        **vars(_agreeing(atoms, one, alpha)),
         redundant_with=redundant,
         overlaps_with=overlapping,
         method=fraction.name,
     )
 
 
-def _agreeing(
-    intervals: Mapping[str, tuple[float, float]], one: AssessedFeature, alpha: float
-) -> dict[str, tuple[float, float]]:
-    """Return intervals that include 0 where a test does not reject it.
+def _agreeing(atoms: Atoms, one: AssessedFeature, alpha: float) -> Atoms:
+    """Return atoms whose intervals include 0 where a test does not reject it.
 
     An interval above 0 beside a p-value that is not significant would be read as a contradiction;
-    including 0 cannot lower the coverage.
+    including 0 cannot lower the coverage. Nor is what is not significant a lower bound.
     """
-    tests = {("added", "unique", "synergy"): one.p_value}
-    tests |= {("information", "unique", "shared"): one.marginal_p_value}
-    found = dict(intervals)
-    for names, p_value in tests.items():
-        if p_value is not None and not is_significant(p_value, alpha):
-            found |= {
-                name: (min(0.0, low), high) for name, (low, high) in found.items() if name in names
-            }
-    return found
+    is_lower_bound, intervals = atoms.is_lower_bound, dict(atoms.intervals)
+    for names, p_value in (
+        (("added", "unique", "synergy"), one.p_value),
+        (("information", "unique", "shared"), one.marginal_p_value),
+    ):
+        if p_value is None or is_significant(p_value, alpha):
+            continue
+        is_lower_bound = is_lower_bound and "added" not in names
+        for name in intervals.keys() & names:
+            low, high = intervals[name]
+            intervals[name] = (min(0.0, low), high)
+    return replace(atoms, intervals=intervals, is_lower_bound=is_lower_bound)
 
 
 @dataclass(frozen=True, eq=False)
