@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import binomtest
 
+from pidselect.data import read_block
 from pidselect.datasets import gate
 from pidselect.decomposition.inference import (
     InferenceSettings,
@@ -44,7 +46,7 @@ from pidselect.decomposition.inference import (
     span,
 )
 from pidselect.decomposition.measures import MEASURES
-from pidselect.decomposition.samples import DiscreteSample
+from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, to_sample
 
 BIT = np.log(2.0)
 ATOMS = ("shared", "unique 1", "unique 2", "synergy")
@@ -119,7 +121,28 @@ def test_once(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
     """Return the p-values of one sample, in the order of `INFORMATIONS`."""
     subject = draw(pmf, n_samples, seed, measure)
     request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
-    return source_tests(subject, request).p_values.ravel()
+    return source_tests(subject, subject.decompose()[0].atoms, request).p_values.ravel()
+
+
+def test_linear_chain(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
+    """Return the p-values of numbers: source 2 and the target are source 1 plus noise."""
+    x, *noise = np.random.default_rng(seed).normal(size=(3, n_samples))
+    columns = {"x": x, "copy": x + noise[0] / 2, "target": x + noise[1]}
+    *sources, target = (read_block(values, name) for name, values in columns.items())
+    sample = to_sample(sources, target, measure, bins=None)
+    request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
+    return source_tests(sample, sample.decompose()[0].atoms, request).p_values.ravel()
+
+
+def count_significant_of_numbers(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return how often I(2;y|1) = 0 of a linear chain is significant, by continuous measures."""
+    rows = []
+    for measure, n_samples in itertools.product(CONTINUOUS, sizes):
+        how = Namespace(**{**vars(options), "measure": measure})
+        p = np.array(spread(test_linear_chain, np.ones(1), n_samples, options.runs, how))
+        percent = 100.0 * (p[:, INFORMATIONS.index("I(2;y|1)")] <= ALPHA + 1e-12).mean()
+        rows.append({"measure": measure, "samples": n_samples, "runs": len(p), "percent": percent})
+    return rows
 
 
 def count_significant(
@@ -436,7 +459,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options.add_argument("--measure", choices=MEASURES, default="broja", help="(broja)")
-    parts = ("tests", "agreement", "intervals", "random", "equal", "bias")
+    parts = ("tests", "numbers", "agreement", "intervals", "random", "equal", "bias")
     options.add_argument("--only", choices=parts, help="one part")
     options = options.parse_args(arguments)
     warnings.simplefilter("error")
@@ -448,6 +471,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ):
             results[part] = count_significant(cases, sizes, runs, options)
             show(f"p <= {ALPHA}, percent: {part}", *table(results[part]))
+    if options.only in (None, "numbers"):
+        results["numbers"] = count_significant_of_numbers((100, 1000), options)
+        show("I(2;y|1) = 0 of a linear chain, percent", *table(results["numbers"]))
     if options.only in (None, "agreement"):
         results["agreement"] = count_agreement((50, 100, 300), options)
         show("Intervals extended to 0, and coverage, percent", *table(results["agreement"]))

@@ -77,7 +77,7 @@ def test_source_tests_by_their_definition(source):
     found = decompose(
         SAMPLE[:2], y, measure="imin", n_permutations=n, unit="nat", random_state=3
     ).source_tests[source]
-    orders = permutations((3, DECOMPOSITION, source), range(1, n + 1), 200)
+    orders = permutations((3, DECOMPOSITION, source, 0), range(1, n + 1), 200)
     observed = naive_information(x, y)
     assert found.information == pytest.approx(observed, abs=1e-12)
     null = [naive_information(x[rows], y) for rows in orders]
@@ -319,30 +319,38 @@ def test_a_resample_may_be_degenerate():
         decompose([x1[:5], x2[:5]], y[:5], measure="gaussian", n_bootstrap=200, random_state=0)
 
 
-def continuous_sample(information):
+class Stub:
+    """An estimator of 1 nat for observed rows; permuted ones are left to a function."""
+
+    def __init__(self, permuted):
+        self.permuted = permuted
+
+    def bind(self, target, given):
+        return self
+
+    def score(self, batch):
+        is_observed = len(batch) == 1 and (np.diff(batch.rows) == 1).all()
+        return np.ones(1) if is_observed else self.permuted(batch)
+
+
+def p_values_by(permuted):
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
-    return ContinuousSample(blocks, ContinuousMeasure(gaussian, information, True, True))
+    sample = ContinuousSample(blocks, ContinuousMeasure(gaussian, Stub(permuted), True, True))
+    return source_tests(sample, np.zeros(4), InferenceSettings(19, 0, 0.95, 0)).p_values
 
 
-def test_a_degenerate_permutation_counts_as_exceeding():
-    """Infinite information, here of all rows that are not in the observed order."""
-    observed = {column.astype(float).tobytes() for column in SAMPLE}
-
-    def information(source, target):
-        is_observed = all(column.values.tobytes() in observed for column in source.columns)
-        return 1.0 if is_observed else math.inf
-
-    sample = continuous_sample(information)
-    p = source_tests(sample, InferenceSettings(19, 0, 0.95, 0)).p_values
+@pytest.mark.parametrize("value", [math.inf, math.nan, 1.0, 1.0 - 1e-11])
+def test_ties_and_degenerate_permutations_count_as_reaching(value):
+    p = p_values_by(lambda batch: np.full(len(batch), value))
     np.testing.assert_array_equal(p, np.ones((2, 2)))
 
 
 def test_other_errors_are_not_degenerate_permutations():
-    def broken(source, target):
+    def broken(batch):
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        source_tests(continuous_sample(broken), InferenceSettings(19, 0, 0.95, 0))
+        p_values_by(broken)
 
 
 def test_a_permuted_indicator_may_equal_the_target():

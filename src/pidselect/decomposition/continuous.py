@@ -143,17 +143,6 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     return PIDAtoms(sets.moebius(redundancies))
 
 
-def gaussian_information(source: Block, target: Block) -> float:
-    """Return I(source; target) of Gaussian variables in nats, infinite for an exact function."""
-    return float(Gaussian().bind(target, Block()).score(Batch.observed(source))[0])
-
-
-def ksg_information(source: Block, target: Block, *, k: int = 4) -> float:
-    """Return I(source; target) in nats as `sx_ksg` estimates it, by KSG of normal scores."""
-    scored = [_normal_scores(source, SOURCE)], _normal_scores(target, TARGET)
-    return float(_redundancies(*scored, [(1,)], k)[0])
-
-
 def _joint(sources: Sequence[Block], mask: int) -> Block:
     return sum((block for i, block in enumerate(sources) if mask >> i & 1), Block())
 

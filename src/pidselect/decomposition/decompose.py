@@ -33,6 +33,7 @@ from pidselect.decomposition.inference import (
     InformationTests,
     infer,
     n_decompositions,
+    source_tests,
 )
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition, SourceTest
@@ -45,6 +46,9 @@ logger = logging.getLogger(__name__)
 
 #: Expected seconds from which on a warning is logged.
 LONG = 60
+
+#: Permutations of every test that are timed for that.
+TIMED_PERMUTATIONS = 10
 
 #: With fewer samples per joint state that occurs, the bias of all atoms together is 0.1 bit or
 #: more. States of equal p(target | state) are not merged first: many of those that occur once are
@@ -220,10 +224,11 @@ def warn_if_long(seconds: float, sample: Sample, settings: InferenceSettings) ->
     expected = seconds * (n + n_permutations)
     if expected >= LONG:
         started = perf_counter()
-        sample.decompose()
+        atoms = sample.decompose()[0].atoms
         decomposed = perf_counter()
-        sample.against_rest(0).mutual_information((0, 1), [None] * 3)
-        expected = n * (decomposed - started) + n_permutations * (perf_counter() - decomposed)
+        source_tests(sample, atoms, settings._replace(n_permutations=TIMED_PERMUTATIONS))
+        permuted = (perf_counter() - decomposed) / TIMED_PERMUTATIONS
+        expected = n * (decomposed - started) + settings.n_permutations * permuted
     if expected >= LONG:
         logger.warning(
             "%d decompositions and %d permutations take about %.0f minutes on one core. Use fewer "

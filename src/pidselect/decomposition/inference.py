@@ -59,9 +59,10 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import ndtri
 
-from pidselect.data import FloatArray
+from pidselect.data import Block, FloatArray
 from pidselect.decomposition.lattice import BoolArray, Lattice
 from pidselect.decomposition.samples import Rows, Sample
+from pidselect.estimators import Batch, Scorer
 from pidselect.significance import PermutationSampler, is_significant, permutations
 from pidselect.significance.permutation_test import TIE
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, resamples
@@ -123,7 +124,7 @@ def infer(sample: Sample, observed: FloatArray, settings: InferenceSettings) -> 
         return Inference()
     null = null_atoms(sample, settings) if sample.is_plug_in else None
     corrected = None if null is None else correct_bias(observed, null, sample)
-    tests = source_tests(sample, settings) if settings.n_permutations else None
+    tests = source_tests(sample, observed, settings) if settings.n_permutations else None
     intervals = atom_intervals(sample, observed, null, settings) if settings.n_bootstrap else None
     if intervals is not None and tests is not None and sample.is_nonnegative:
         is_open = part_of_insignificant(sample.lattice, tests.p_values, 1 - settings.confidence)
@@ -131,45 +132,44 @@ def infer(sample: Sample, observed: FloatArray, settings: InferenceSettings) -> 
     return Inference(corrected, tests, intervals)
 
 
-def source_tests(sample: Sample, settings: InferenceSettings) -> InformationTests:
-    """Test I(x;y) = 0 and I(x;y|rest) = 0 for every source."""
-    found = [_test_source(sample, source, settings) for source in range(sample.lattice.n_sources)]
-    informations, p_values = np.array(found).transpose(2, 0, 1)
+def source_tests(
+    sample: Sample, atoms: FloatArray, settings: InferenceSettings
+) -> InformationTests:
+    """Test I(x;y) = 0 and I(x;y|rest) = 0 for every source; their values follow from the atoms."""
+    lattice, (*sources, target) = sample.lattice, sample.blocks
+    sums = dict(zip(lattice.antichains, lattice.cumulate(atoms), strict=True))
+    joint = 2**lattice.n_sources - 1
+    anywhere: PermutationSampler = partial(permutations, n_samples=sample.n_samples)
+    informations, p_values = np.empty((2, lattice.n_sources, 2))
+    for i, x in enumerate(sources):
+        rest = sum((*sources[:i], *sources[i + 1 :]), Block())
+        informations[i] = sums[1 << i,], sums[joint,] - sums[joint ^ 1 << i,]
+        samplers = anywhere, sample.permutations_given(rest)
+        for column, given in enumerate((Block(), rest)):
+            scorer, stream = sample.estimator.bind(target, given), (DECOMPOSITION, i, column)
+            p_values[i, column] = _p_value(scorer, x, samplers[column], stream, settings)
     return InformationTests(informations, p_values)
 
 
-def _test_source(
-    sample: Sample, source: int, settings: InferenceSettings
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return I(x;y) and I(x;y|rest) in nats, each with its p-value."""
-    pair, stream = sample.against_rest(source), (DECOMPOSITION, source)
-    anywhere = partial(permutations, n_samples=sample.n_samples)
-    marginal = _permutation_test(pair, (0,), anywhere, stream, settings)
-    # Permutations of x leave I(rest;y) unchanged: a test of I(x,rest;y) is one of I(x;y|rest).
-    joint, p_value = _permutation_test(
-        pair, (0, 1), pair.permutations_given(1), (*stream, 1), settings
-    )
-    return marginal, (joint - pair.mutual_information((1,), [None] * 3), p_value)
-
-
-def _permutation_test(
-    pair: Sample,
-    sources: Sequence[int],
+def _p_value(
+    scorer: Scorer,
+    x: Block,
     sampler: PermutationSampler,
     stream: tuple[int, ...],
     settings: InferenceSettings,
-) -> tuple[float, float]:
-    """Return I(sources; target) in nats, and its p-value with the first source permuted.
+) -> float:
+    """Return the p-value of the information of x, which is bound to all others.
 
     A degenerate permutation, of infinite information, counts as at least the observed value.
     """
 
-    def value(rows: Rows | None) -> float:
-        return pair.mutual_information(sources, [rows, None, None])
+    def score(indices: range) -> FloatArray:
+        rows = sampler((settings.seed, *stream), indices)
+        return scorer.score(Batch.of_permutations(x, rows))
 
-    observed, n = value(None), settings.n_permutations
-    null = _map_rows(pair, sampler, stream, n, value, settings)
-    return observed, (1.0 + np.count_nonzero(~(null < observed - TIE))) / (1.0 + n)
+    (observed,) = scorer.score(Batch.observed(x))
+    null = _map_tasks(score, settings.n_permutations, x.n_samples, settings)
+    return (1.0 + np.count_nonzero(~(null < observed - TIE))) / (1.0 + len(null))
 
 
 def part_of_insignificant(lattice: Lattice, p_values: FloatArray, alpha: float) -> BoolArray:
@@ -340,17 +340,23 @@ def _map_rows(
     sampler: PermutationSampler,
     stream: tuple[int, ...],
     n: int,
-    value_of: Callable[[Rows], FloatArray | float],
+    atoms_of: Callable[[Rows], FloatArray],
     settings: InferenceSettings,
 ) -> FloatArray:
-    """Return the values for n sampled row orders, the same for any number of workers."""
-    size = max(1, min(TASK_SIZE // sample.n_samples, -(-n // N_TASKS)))
-    tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
+    """Return the atoms for n sampled row orders."""
 
     def work(indices: range) -> FloatArray:
-        rows_of_each = sampler((settings.seed, *stream), indices)
-        return np.stack([value_of(rows) for rows in rows_of_each])
+        return np.stack([atoms_of(rows) for rows in sampler((settings.seed, *stream), indices)])
 
+    return _map_tasks(work, n, sample.n_samples, settings)
+
+
+def _map_tasks(
+    work: Callable[[range], FloatArray], n: int, n_samples: int, settings: InferenceSettings
+) -> FloatArray:
+    """Return the values of numbers 1 to n, the same for any number of workers."""
+    size = max(1, min(TASK_SIZE // n_samples, -(-n // N_TASKS)))
+    tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
     # Threads under any joblib backend; it then ignores a configured n_jobs, so pass it on.
     n_jobs = effective_n_jobs(None) if settings.n_jobs is None else settings.n_jobs
     found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)

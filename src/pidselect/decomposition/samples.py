@@ -11,18 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import CLASS_LEVELS, Block, FloatArray, IntArray
+from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.decomposition.binning import Binning, check_size, join_codes, to_codes
-from pidselect.decomposition.continuous import (
-    DegenerateError,
-    gaussian,
-    gaussian_information,
-    ksg_information,
-    sx_ksg,
-)
+from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import Lattice, lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import PIDAtoms, entropy, information
+from pidselect.estimators import KSG, Discrete, Estimator, Gaussian
 from pidselect.significance.surrogates import (
     PermutationSampler,
     permute_globally,
@@ -36,22 +31,22 @@ Arrangement = Sequence[Rows | None]
 
 
 class ContinuousMeasure(NamedTuple):
-    """A measure of continuous samples, and the mutual information (nats) that it decomposes.
+    """A measure of continuous samples, and the estimator of the mutual information it decomposes.
 
     `is_plug_in` is whether it is applied to the empirical distribution, `is_nonnegative` whether
     all atoms are.
     """
 
     decompose: Callable[[Sequence[Block], Block], PIDAtoms]
-    information: Callable[[Block, Block], float]
+    estimator: Estimator
     is_plug_in: bool
     is_nonnegative: bool
 
 
 #: Measures that need no states, by name. To add one, add its line.
 CONTINUOUS: dict[str, ContinuousMeasure] = {
-    "gaussian": ContinuousMeasure(gaussian, gaussian_information, True, True),
-    "sx-ksg": ContinuousMeasure(sx_ksg, ksg_information, False, False),
+    "gaussian": ContinuousMeasure(gaussian, Gaussian(), True, True),
+    "sx-ksg": ContinuousMeasure(sx_ksg, KSG(scale="rank"), False, False),
 }
 
 
@@ -129,19 +124,22 @@ class DiscreteSample:
         """Return the atoms in nats with the rows of each variable rearranged."""
         return self.measure(self.pmf(arrangement)).atoms
 
-    def against_rest(self, source: int) -> DiscreteSample:
-        """Return the sample of two sources: this one, and all others as one joint variable."""
-        *others, target = (code for i, code in enumerate(self.codes) if i != source)
-        return DiscreteSample((self.codes[source], join_codes(others), target), self.measure)
+    @property
+    def estimator(self) -> Estimator:
+        """The estimator of the mutual information that is decomposed."""
+        return Discrete()
 
-    def mutual_information(self, sources: Sequence[int], arrangement: Arrangement) -> float:
-        """Return I(these sources; target) in nats with the rows of each variable rearranged."""
-        left_out = tuple(i for i in range(len(self.codes) - 1) if i not in sources)
-        return information(self.pmf(arrangement).sum(axis=left_out))
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The variables as blocks of one nominal column, the target last."""
+        return tuple(
+            Block((Column(f"variable {i}", "nominal", code.astype(np.float64)),))
+            for i, code in enumerate(self.codes, start=1)
+        )
 
-    def permutations_given(self, source: int) -> PermutationSampler:
-        """Return the sampler of permutations within the states of a source, which is exact."""
-        return permute_globally(Block(), self.n_samples, self.codes[source])
+    def permutations_given(self, rest: Block) -> PermutationSampler:
+        """Return the sampler of permutations within the joint states of the rest: exact."""
+        return permute_globally(Block(), self.n_samples, rest.codes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,31 +181,23 @@ class ContinuousSample:
         They are NaN where the rearranged rows are degenerate: the target an exact function of the
         sources, or a column constant.
         """
-        *sources, target = self._rearranged(arrangement)
+        *sources, target = (
+            block if rows is None else block.take(rows.astype(np.int64))
+            for block, rows in zip(self.blocks, arrangement, strict=True)
+        )
         try:
             return self.measure.decompose(sources, target).atoms
         except DegenerateError:
             return np.full(len(self.lattice.antichains), np.nan)
 
-    def against_rest(self, source: int) -> ContinuousSample:
-        """Return the sample of two sources: this one, and all others as one joint variable."""
-        *others, target = (block for i, block in enumerate(self.blocks) if i != source)
-        return ContinuousSample((self.blocks[source], sum(others, Block()), target), self.measure)
+    @property
+    def estimator(self) -> Estimator:
+        """The estimator of the mutual information that is decomposed."""
+        return self.measure.estimator
 
-    def mutual_information(self, sources: Sequence[int], arrangement: Arrangement) -> float:
-        """Return I(these sources; target) in nats with the rows of each variable rearranged."""
-        blocks = self._rearranged(arrangement)
-        return self.measure.information(sum((blocks[i] for i in sources), Block()), blocks[-1])
-
-    def permutations_given(self, source: int) -> PermutationSampler:
-        """Return the sampler of local permutations, among samples that are near in a source."""
-        return permute_locally(self.blocks[source], self.n_samples, None)
-
-    def _rearranged(self, arrangement: Arrangement) -> list[Block]:
-        return [
-            block if rows is None else block.take(rows.astype(np.int64))
-            for block, rows in zip(self.blocks, arrangement, strict=True)
-        ]
+    def permutations_given(self, rest: Block) -> PermutationSampler:
+        """Return the sampler of local permutations, among samples that are near in the rest."""
+        return permute_locally(rest, self.n_samples, None)
 
 
 Sample = DiscreteSample | ContinuousSample
