@@ -28,7 +28,10 @@ def conclusions(
     is_complete: bool,
 ) -> list[str]:
     """Return which features are selected with their joint information, and why no others are."""
-    selected = selection.selected
+    selected = list(selection.selected)
+    if explanation is not None:  # in the order of the chart
+        order = [feature.name for feature in explanation]
+        selected.sort(key=lambda name: order.index(name) if name in order else len(order))
     count = f"{len(selected)} of {counted(metadata.n_columns, 'column')}"
     level = f" at level {selection.settings.alpha:g}"
     how = " without a test" if _is_untested(selection) else level
