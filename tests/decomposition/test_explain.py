@@ -514,9 +514,9 @@ def test_intervals_agree_with_tests():
     """What is not significant has intervals that include 0, and is no lower bound."""
     intervals = dict.fromkeys(VALUES, (0.1, 0.5))
     atoms = Atoms(0.3, 0.3, 0.2, 0.1, 0.1, intervals, is_lower_bound=True)
-    one = AssessedFeature("x", "weakly relevant", False, Block())
 
-    def agreeing(p_value, marginal):
+    def agreeing(p_value, marginal, role="strongly relevant"):
+        one = AssessedFeature("x", role, True, Block())
         tested = replace(one, p_value=p_value, marginal_p_value=marginal)
         found = _agreeing(atoms, tested, 0.05)
         above = {name for name, (low, _) in found.intervals.items() if low > 0}
@@ -526,3 +526,5 @@ def test_intervals_agree_with_tests():
     assert agreeing(0.06, 0.01) == ({"information", "shared"}, False)
     assert agreeing(0.01, 0.06) == ({"added", "synergy"}, True)
     assert agreeing(1.0, 1.0) == (set(), False)
+    # A step may have had a smaller level: the role decides.
+    assert agreeing(0.045, 0.01, "weakly relevant") == ({"information", "shared"}, False)

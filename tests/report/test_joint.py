@@ -78,7 +78,7 @@ def test_empty_cells_are_none_and_few_rows_do_not_count_for_the_range():
 def test_numbers_are_in_filled_bins_with_readable_edges():
     values = np.random.default_rng(1).normal(-1000, 40, size=500)
     names, codes = levels(values)
-    assert names[1:4] == ["−1031 to −1009", "−1009 to −993", "−993 to −973"]
+    assert names[1:4] == ["−1031 to −1009", "−1009 to −992", "−992 to −973"]
     assert np.bincount(codes).min() > 50
     assert values[codes == 0].max() < -1031 <= values[codes == 1].min()
 
@@ -91,6 +91,7 @@ def test_numbers_are_in_filled_bins_with_readable_edges():
         1e9 + np.arange(50) / 1e3,
         np.arange(50) * 1e-12,
         np.r_[np.arange(7.0), np.full(90, 6.0)],
+        np.r_[np.zeros(60), np.full(30, 1.5), 3.2 + np.arange(10)],
     ],
 )
 def test_no_bin_is_empty_whatever_the_values(values):

@@ -197,11 +197,13 @@ def _agreeing(atoms: Atoms, one: AssessedFeature, alpha: float) -> Atoms:
     including 0 cannot lower the coverage. Nor is what is not significant a lower bound.
     """
     is_lower_bound, intervals = atoms.is_lower_bound, dict(atoms.intervals)
-    for names, p_value in (
-        (("added", "unique", "synergy"), one.p_value),
-        (("information", "unique", "shared"), one.marginal_p_value),
+    is_out = one.role in ("weakly relevant", "irrelevant")
+    for names, p_value, level in (
+        # Steps may have a smaller level than alpha: their role decides.
+        (("added", "unique", "synergy"), one.p_value, 0.0 if is_out else alpha),
+        (("information", "unique", "shared"), one.marginal_p_value, alpha),
     ):
-        if p_value is None or is_significant(p_value, alpha):
+        if p_value is None or is_significant(p_value, level):
             continue
         is_lower_bound = is_lower_bound and "added" not in names
         for name in intervals.keys() & names:
@@ -236,10 +238,9 @@ class _Overlaps:
         fractions: dict[str, dict[str, float]] = {one.name: {} for one in features}
         dependent: dict[str, dict[str, bool]] = {one.name: {} for one in features}
         for name, other in pairs:
-            known = fractions[other].get(name) if other in fractions else None
             codes = states[name], states[other]
             fractions[name][other] = fraction.of(*codes, corrected=False)
-            if known is not None and name in dependent[other]:
+            if name in dependent[other]:
                 dependent[name][other] = dependent[other][name]
             else:
                 dependent[name][other] = independence_p_value(*codes) <= level
@@ -258,7 +259,9 @@ class _Overlaps:
 
 
 def independence_p_value(first: IntArray, second: IntArray) -> float:
-    """Return the p-value of the likelihood ratio test of independence of two variables.
+    """Return the p-value of Pearson's chi-square test of independence of two variables.
+
+    The likelihood ratio test rejects far too often where counts are small.
 
     Examples
     --------
@@ -269,8 +272,8 @@ def independence_p_value(first: IntArray, second: IntArray) -> float:
     shape = int(first.max()) + 1, int(second.max()) + 1
     counts = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    known = counts > 0
-    statistic = 2.0 * float((counts[known] * np.log(counts[known] / expected[known])).sum())
+    known = expected > 0
+    statistic = float(((counts - expected)[known] ** 2 / expected[known]).sum())
     return float(chi2.sf(statistic, max(1, (shape[0] - 1) * (shape[1] - 1))))
 
 
@@ -285,9 +288,14 @@ def _pairs(
     own = np.array([round(one.information or 0.0, DIGITS) for one in selected])
     shares = np.array([[overlaps.fractions[f].get(g, 0.0) for g in names] for f in names])
     shares = shares.reshape(n, n)
-    estimable: NDArray[np.bool_] = ~np.isnan(shares + shares.T)
+    is_finite = np.isfinite(own)
+    own = np.where(is_finite, own, 0.0)
+    estimable: NDArray[np.bool_] = ~np.isnan(shares + shares.T) & np.logical_and.outer(
+        is_finite, is_finite
+    )
     shared = np.where(estimable, shares, 0.0) * own[:, np.newaxis]
     shared = np.minimum((shared + shared.T) / 2, np.minimum.outer(own, own))
+    pairwise = np.where(np.isfinite(pairwise), pairwise, 0.0)
     synergy = np.maximum(pairwise - own[:, np.newaxis] + shared, 0.0)
     synergy = np.where(np.eye(n, dtype=bool), 0.0, (synergy + synergy.T) / 2)
     np.fill_diagonal(shared, own)

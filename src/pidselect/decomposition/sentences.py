@@ -75,7 +75,7 @@ def bits(value: float | None) -> str:
 def _selected(feature: FeatureExplanation, explanation: Explanation) -> str:
     """Return the clauses on a selected feature."""
     test = explanation.p_text(feature.p_value)
-    if feature.role == "weakly relevant":
+    if feature.role == "weakly relevant" and feature.p_value is not None:
         test = f"not significant, {test}"
     if _is_alone(feature, explanation):
         return (
@@ -97,6 +97,9 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
         is_out = feature.role == "irrelevant"
         return f"is not significant: its {own}" if is_out else f"is not selected: its {own}"
     add = f"add {_bound(feature)}{bits(feature.added)}"
+    if feature.p_value is None and feature.role in ("irrelevant", "weakly relevant"):
+        own = f"has a marginal information of {_own(feature)}"
+        return f"{own}; it would {add} to the selected features ({test})"
     if feature.role == "irrelevant":
         marginal = explanation.p_text(feature.marginal_p_value)
         return (

@@ -9,7 +9,7 @@ ranks has 0.07 bit where 0.50 is true. Two identities help. For any functions g 
 So x and y are replaced by their residuals on S (`estimators.regression`), and the columns of S are
 put on a smaller scale than x and y, so that neighbours are near in x and y rather than in S. What
 S has explained of the means is no longer needed there; neighbours in S only have to show how the
-dependence of x and y changes with S. The same example has 0.49 bit.
+dependence of x and y changes with S. The same example has 0.46 bit.
 
 A column of labels has no residuals. Given a smaller scale of S, dependence of both on S could then
 appear as dependence of x and y: for a nominal target, S remains on its scale.

@@ -42,7 +42,7 @@ def mutual_information(
     >>> rng = np.random.default_rng(0)
     >>> noise, signal = rng.integers(0, 2, size=(2, 1000))
     >>> total = (noise + signal) % 2
-    >>> round(mutual_information(noise, total), 2)
+    >>> abs(round(mutual_information(noise, total), 2))
     0.0
     >>> round(mutual_information(noise, total, given=signal), 2)
     1.0

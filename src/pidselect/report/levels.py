@@ -126,7 +126,7 @@ def _binned(values: FloatArray, n_bins: int) -> tuple[list[str], IntArray]:
 def _bin_edges(values: FloatArray, n_bins: int) -> FloatArray:
     """Return the inner edges of up to `n_bins` bins, none empty, with few digits."""
     low = values.min()
-    quantiles = np.unique(np.quantile(values, np.arange(1, n_bins) / n_bins))
+    quantiles = np.unique(np.quantile(values, np.arange(1, n_bins) / n_bins, method="higher"))
     quantiles = quantiles[quantiles > low]
     if not len(quantiles):  # most values are equal
         return values[values > low].min(keepdims=True)

@@ -66,7 +66,7 @@ def importance(bar: Record, summary: Record) -> dict[str, Any]:
         why = f"; redundant with {cut(shown(bar['redundant_with'][0]), 24)}"
     return {
         **bar,
-        "is_out": not bar["selected"] and to_float(bar["p_value"]) > settings["alpha"],
+        "is_out": not bar["selected"] and bar["role"] in ("weakly relevant", "irrelevant"),
         "amount": f"{bound}{number(bar['added'])}{share}",
         "test": f"{test}{why}",
     }

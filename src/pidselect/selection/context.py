@@ -146,7 +146,9 @@ class SelectionContext:
         """
         observed, named = self.observed, self.estimators[0]
         if self.shows_residuals(given):
-            residual = ConditionalNeighbours.for_target(self.target)
+            residual = ConditionalNeighbours.for_target(
+                self.target, getattr(named.estimator, "k", 4)
+            )
             executor = replace(observed.executor, device=DEVICES["cpu"])
             observed = replace(observed, executor=executor)
             named = replace(named, estimator=residual)

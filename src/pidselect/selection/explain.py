@@ -40,7 +40,7 @@ from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
-from pidselect.selection.rows import sample_rows
+from pidselect.selection.rows import random_part
 from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.subsamples import subsample_information
 from pidselect.selection.validation import check_columns, check_parameters
@@ -97,6 +97,7 @@ def explain_fit(
     seed, callbacks = settings.seed, active_callbacks(record)
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
     used = rows_in_use(parameters, dataset, estimators, codes, seed)
+    n_all = dataset.target.n_samples
     dataset = take_rows(dataset, used.rows)
     standardised = is_portfolio(selector.estimator)
     context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
@@ -112,12 +113,13 @@ def explain_fit(
     assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
     part = _rows_of_states(context)
     subsamples = _subsamples(context, len(part))
-    strongest = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
-    with_interval = {one.name for one in (*strongest[:MOST_INTERVALS], *assessed) if one.selected}
-    with_interval |= {one.name for one in strongest[:MOST_INTERVALS]}
-    sets = _conditioning_sets(features, record)
+    others = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
+    wanted = [one for one in assessed if one.selected] + others[:MOST_INTERVALS]
     resampled = subsample_information(
-        context, {name: features[name] for name in with_interval}, sets, part[subsamples]
+        context,
+        {one.name: features[one.name] for one in wanted},
+        _conditioning_sets(features, record),
+        part[subsamples],
     )
     assessed = [
         replace(one, block=one.block.take(part), resampled=resampled.get(one.name, one.resampled))
@@ -130,11 +132,11 @@ def explain_fit(
     if settings.select == "relevant":
         notes.append(MINIMAL_SET)
     n_samples = context.target.n_samples
-    if len(part) < n_samples:
-        by_neighbours = context.estimators[0].subsample is not None
-        what = "values" if by_neighbours else "shared fractions and intervals"
-        notes.append(f"{what} are of a random {len(part):,} of {n_samples:,} rows.")
-        n_samples = len(part) if by_neighbours else n_samples
+    if len(part) < n_all:
+        by_counts = context.estimators[0].subsample is None and len(part) < n_samples
+        what = "shared fractions and intervals" if by_counts else "values"
+        notes.append(f"{what} are of a random {len(part):,} of {n_all:,} rows.")
+        n_samples = n_samples if by_counts else len(part)
     forward = _forward_steps(record)
     if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
         notes.append(AT_MAX_FEATURES)
@@ -253,8 +255,9 @@ def _rows_of_states(context: SelectionContext) -> IntArray:
     part, n_samples = context.estimators[0].subsample, context.target.n_samples
     if part is not None:
         return part.rows
-    rows = sample_rows(MOST_ROWS, context.target, context.seed)
-    return np.arange(n_samples) if rows is None else rows
+    if n_samples <= MOST_ROWS:
+        return np.arange(n_samples)
+    return random_part(MOST_ROWS, context.target, context.groups, context.seed)
 
 
 def _subsamples(context: SelectionContext, n_rows: int) -> IntArray:
@@ -382,7 +385,9 @@ def _roles(
     Without a context, there are no groups of rows to permute within: roles are those of the fit.
     """
     is_tested = record.settings.n_permutations != 0
-    if context is None or (in_sample and is_tested):
+    # Criteria other than conditional mutual information have no final tests.
+    is_decided = is_tested and bool(record.p_values or not record.features)
+    if context is None or (in_sample and is_decided):
         roles = recorded_roles(record)
         final = marginal = dict[str, float]()
         if in_sample:
@@ -459,8 +464,7 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
 
 def _marginal_p_values(record: Selection) -> dict[str, float]:
     """Return the p-values of I(f; y) = 0: of the first step, or of the marginal tests."""
-    tests = [step for step in record.tests if step.phase in ("forward", "marginal")]
-    for step in reversed(tests):
+    for step in filter(None, (record.marginal, *_forward_steps(record)[:1])):
         if not step.conditioning_set and step.p_values:
             return dict(zip(step.candidates, step.p_values, strict=True))
     return {}
@@ -469,9 +473,10 @@ def _marginal_p_values(record: Selection) -> dict[str, float]:
 def _final_p_values(record: Selection) -> dict[str, float]:
     """Return the p-values of I(f; y | S) = 0: final ones, and those of the last forward step."""
     selected = {*record.fixed_features, *record.features}
+    by_cmi = record.settings.criterion == "cmi" or not selected
     found: dict[str, float] = {}
     for step in _forward_steps(record)[-1:]:
-        if not step.accepted and {*step.conditioning_set} == selected:
+        if by_cmi and not step.accepted and {*step.conditioning_set} == selected:
             found |= dict(zip(step.candidates, step.p_values, strict=False))
     return found | dict(record.p_values)
 

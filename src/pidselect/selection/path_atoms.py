@@ -12,7 +12,7 @@ from pidselect.decomposition.posterior import SharedFraction
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, joint_block
 from pidselect.selection.result import Selection, Step
-from pidselect.selection.scoring import added_bits, information_given, information_of_set
+from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.subsamples import subsample_information
 
 #: Candidates of a step that are decomposed: those with the most information.
@@ -61,7 +61,7 @@ def _with_atoms(
     }
     information = information_given(context, candidates, [()] * len(candidates))
     added = information_given(context, candidates, [sets[one.name] for one in candidates])
-    joint = math.fsum(added_bits(context, varying).values())
+    joint = math.fsum(bits_shown(context, varying).values())
     own = dict(zip((one.name for one in candidates), information.tolist(), strict=True))
     missing = [one for one in varying if one.name not in own]
     values = information_given(context, missing, [()] * len(missing)).tolist()

@@ -189,13 +189,15 @@ def _fill_batch(n: int) -> int:
 def _assess_selected(
     context: SelectionContext, fixed: Sequence[Feature], selected: Sequence[Feature]
 ) -> dict[str, Relevance]:
-    """Test selected features given all others, and given the fixed ones alone."""
+    """Test selected features given all others, and by themselves if there are no fixed ones."""
     scores = cmi_given_others(context, fixed, selected, (RELEVANCE, SELECTED_STREAM))
     p_values = run_test(scores, "roles", step_down=True).step_down
-    marginal = run_family(_for_families(context, context.alpha), selected, fixed).p_values
+    marginal: list[float | None] = [None] * len(selected)
+    if not fixed:
+        marginal = run_family(_for_families(context, context.alpha), selected, ()).p_values.tolist()
     roles: tuple[Role, Role] = ("weakly relevant", "strongly relevant")
     return {
-        feature.name: Relevance(roles[is_significant(p, context.alpha)], p, float(of_marginal))
+        feature.name: Relevance(roles[is_significant(p, context.alpha)], p, of_marginal)
         for feature, p, of_marginal in zip(selected, p_values, marginal, strict=True)
     }
 
@@ -220,7 +222,7 @@ def _assess_others(
             role = "adds to the selected set"
         elif is_significant(of_marginal, alpha):
             role = "weakly relevant"
-        found[feature.name] = Relevance(role, p, of_marginal)
+        found[feature.name] = Relevance(role, p, None if fixed else of_marginal)
     return found
 
 
@@ -291,8 +293,8 @@ def select_relevant(
     found = [(rank[f.name], f.columns, f) for f in relevant if f not in minimal]
     for copy, original in pool.duplicates.items():
         if (feature := singles.get((original,))) is not None:
-            twin = Feature(column_names[copy], (copy,), feature.block)
-            found.append((rank[feature.name], twin.columns, twin))
+            duplicate = Feature(column_names[copy], (copy,), feature.block)
+            found.append((rank[feature.name], duplicate.columns, duplicate))
     selected = []
     for *_, feature in sorted(found, key=lambda one: one[:2]):
         if len(feature.columns) <= max_columns:

@@ -372,7 +372,7 @@ def information_of_set(
     """
     if len(others) == 1:
         return information[others[0]]
-    return max([joint - added, *(information[name] for name in others)], default=0.0)
+    return max([joint - added, *(information[name] for name in others)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -195,7 +195,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         The role of each feature by the tests of the fit: "strongly relevant" if it is significant
         given all others of the minimal set, "weakly relevant" if only in another test, such as
         the marginal one, "irrelevant" if in none, "untested" without any test; "fixed",
-        "duplicate" or "skipped". `explain` tests more subsets.
+        "duplicate" or "skipped". `explain` of the same rows has the same roles.
     feature_types_ : dict of str to str
         The type of each column, by name.
     estimator_ : object or tuple of objects

@@ -27,13 +27,13 @@ def subsample_information(
     What regressions on S leave of f and y is that of all rows: intervals do not include the error
     of the regressions.
     """
-    varying = {name: feature for name, feature in features.items() if len(feature.block)}
-    marginal = _values(context, list(varying.values()), (), subsamples)
+    usable = {name: feature for name, feature in features.items() if len(feature.block)}
+    marginal = _values(context, list(usable.values()), (), subsamples)
     found = {name: np.zeros((len(subsamples), 2)) for name in features}
     for name, values in marginal.items():
         found[name][:, 0] = values
     by_set: dict[Features, list[Feature]] = {}
-    for name, feature in varying.items():
+    for name, feature in usable.items():
         by_set.setdefault(tuple(sets[name]), []).append(feature)
     for given, some in by_set.items():
         conditional = _values(context, some, given, subsamples) if given else marginal

@@ -132,7 +132,7 @@ class ImportanceDisplay(RowsDisplay):
 
 def _bar(feature: Mapping[str, Any], alpha: float, is_sequential: bool) -> AtomBar:
     bound, added = "≥ " * feature.get("is_lower_bound", False), number(feature["added"])
-    out = "not significant, " * (to_float(feature["p_value"]) > alpha)
+    out = "not significant, " * (feature["role"] in ("weakly relevant", "irrelevant"))
     ends = feature.get("intervals", {}).get("added")
     return AtomBar(
         feature["name"],
