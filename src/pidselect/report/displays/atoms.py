@@ -66,8 +66,25 @@ class AtomBar:
         return f"{name}{note}: {parts}."
 
 
+class BarsDisplay(RowsDisplay):
+    """A display of bars, one in each row."""
+
+    bars: tuple[AtomBar, ...]
+
+    def describe(self) -> str:
+        """Return the main numbers in words."""
+        described = self.bars[: min(base.MAX_DESCRIBED, self.max_features)]
+        parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
+        if more := len(self.bars) - len(described):
+            parts.append(f"And {more} more.")
+        return " ".join(parts)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(bar.name, bar.note) for bar in self.bars]
+
+
 @dataclass(eq=False, repr=False)
-class AtomBarsDisplay(RowsDisplay):
+class AtomBarsDisplay(BarsDisplay):
     """Unique, shared and synergistic information as stacked bars.
 
     Parts differ in colour and hatch. Estimates below zero extend to the left. A dash: not
@@ -168,19 +185,8 @@ class AtomBarsDisplay(RowsDisplay):
             max_features=max_features,
         )
 
-    def describe(self) -> str:
-        """Return the main numbers in words."""
-        described = self.bars[: min(base.MAX_DESCRIBED, self.max_features)]
-        parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
-        if more := len(self.bars) - len(described):
-            parts.append(f"And {more} more.")
-        return " ".join(parts)
-
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'bar')}, in {self.unit}"
-
-    def _rows(self) -> list[tuple[str, str]]:
-        return [(bar.name, bar.note) for bar in self.bars]
 
     def _axis_lines(self) -> list[str]:
         key = [base.variable_key(self.variables)] if self.variables else []

@@ -15,8 +15,14 @@ from pidselect.data.messages import counted, number, p_relation, to_float
 from pidselect.decomposition.explanation import Explanation
 from pidselect.notebook import ADDED_PARTS
 from pidselect.report.displays import base
-from pidselect.report.displays.atoms import PARTS, AtomBar, draw_bar, infinite_length
-from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
+from pidselect.report.displays.atoms import (
+    PARTS,
+    AtomBar,
+    BarsDisplay,
+    draw_bar,
+    infinite_length,
+)
+from pidselect.report.displays.base import MAX_FEATURES
 from pidselect.report.style import INK
 
 #: Roles of columns that could not be selected.
@@ -27,7 +33,7 @@ PALE = 0.4
 
 
 @dataclass(eq=False, repr=False)
-class ImportanceDisplay(RowsDisplay):
+class ImportanceDisplay(BarsDisplay):
     """Information that each feature adds to the (other) selected ones, unique and synergistic.
 
     Selected features come first, each by its role, then by added information. Features that are not
@@ -90,19 +96,8 @@ class ImportanceDisplay(RowsDisplay):
             max_features=max_features,
         )
 
-    def describe(self) -> str:
-        """Return the main numbers in words."""
-        described = self.bars[: min(base.MAX_DESCRIBED, self.max_features)]
-        parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
-        if more := len(self.bars) - len(described):
-            parts.append(f"And {more} more.")
-        return " ".join(parts)
-
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'feature')}, {self.n_selected} selected"
-
-    def _rows(self) -> list[tuple[str, str]]:
-        return [(bar.name, bar.note) for bar in self.bars]
 
     def _axis_lines(self) -> list[str]:
         return ["information added to the (other) selected features, bit"]
