@@ -27,7 +27,7 @@ def column_levels(column: Column, n_bins: int = N_BINS) -> tuple[list[str], IntA
     Examples
     --------
     >>> column_levels(Column("x", "continuous", np.arange(0.5, 10.5)))[0]
-    ['< 2.3', '2.3 to 4.1', '4.1 to 5.9', '5.9 to 7.7', '≥ 7.7']
+    ['< 2.5', '2.5 to 4.5', '4.5 to 6.5', '6.5 to 8.5', '≥ 8.5']
     >>> names, codes = column_levels(Column("x", "ordinal", np.arange(10.0)))
     >>> names
     ['≤ 1', '2 to 3', '4 to 5', '6 to 7', '≥ 8']
