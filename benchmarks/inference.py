@@ -1,14 +1,15 @@
 """How far p-values, intervals and corrected values of decompositions hold, on known ground.
 
 All samples come from distributions whose atoms are known, so that every statement can be checked:
-how often an atom that is chance is called significant, how often an interval holds the true value,
-and what is left of the bias after each way to correct it.
+how often an information that is 0 is significant, how often an interval contains the true value,
+how often intervals and tests would disagree, and the bias that remains after each correction.
 """
 
 from __future__ import annotations
 
 import itertools
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from joblib import Parallel, delayed
 from known_atoms import (
     Array,
     alike,
+    chain,
     dirichlet,
     feature_against_set,
     independent,
@@ -29,20 +31,22 @@ from numpy.typing import NDArray
 from scipy import special
 from scipy.stats import binomtest
 
+from pidselect.data import read_block
 from pidselect.datasets import gate
 from pidselect.decomposition.inference import (
     InferenceSettings,
     adjusted_intervals,
-    atom_p_values,
     basic_interval,
     bootstrap_atoms,
     correct_bias,
+    infer,
     minimum_bias,
     null_atoms,
+    source_tests,
     span,
 )
 from pidselect.decomposition.measures import MEASURES
-from pidselect.decomposition.samples import DiscreteSample
+from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, to_sample
 
 BIT = np.log(2.0)
 ATOMS = ("shared", "unique 1", "unique 2", "synergy")
@@ -79,68 +83,126 @@ EQUAL = ("feature against 1", "two copies 2x2x2", "two copies 5x5x5")
 
 INTERVALS = ("percentile", "bias-corrected", "basic", "without kinks", "pidselect")
 
-#: Distributions, and the atoms that are chance there by the hypothesis that is tested.
-NULL: dict[str, tuple[Array, Sequence[str]]] = {
-    "nothing tells, 2x2x2": (independent(2, 2, 2), ATOMS),
-    "nothing tells, 5x5x5": (independent(5, 5, 5), ATOMS),
-    "source 2 independent": (one_tells(), ("shared", "unique 2", "synergy")),
-}
+#: The tested informations, in the order of `source_tests` (sources by rows).
+INFORMATIONS = ("I(1;y)", "I(1;y|2)", "I(2;y)", "I(2;y|1)")
+MARGINAL, CONDITIONAL = ("I(1;y)", "I(2;y)"), ("I(1;y|2)", "I(2;y|1)")
 
-#: Atoms that are 0 although the hypothesis is wrong: what a small p-value does not say.
-BEYOND: dict[str, tuple[Array, Sequence[str]]] = {
-    "sources alike, target apart": (alike(), ATOMS),
-    "AND, noise": (noisy("AND", 0.2), ("unique 1", "unique 2")),
-    "COPY, noise": (noisy("COPY", 0.2), ("shared",)),
-    "RDN, noise": (noisy("RDN", 0.2), ("unique 1", "unique 2", "synergy")),
-    "XOR, noise": (noisy("XOR", 0.2), ("shared", "unique 1", "unique 2")),
+#: Distributions, and the informations that are 0.
+NULL: dict[str, tuple[Array, Sequence[str]]] = {
+    "all independent, 2x2x2": (independent(2, 2, 2), INFORMATIONS),
+    "all independent, 5x5x5": (independent(5, 5, 5), INFORMATIONS),
+    "source 2 independent": (one_tells(), ("I(2;y)", "I(2;y|1)")),
+    "target independent": (alike(), INFORMATIONS),
+    "chain 3x3x3": (chain(3, 0.3), ("I(2;y|1)",)),
+    "chain 5x5x5": (chain(5, 0.3), ("I(2;y|1)",)),
+    "XOR, noise": (noisy("XOR", 0.2), MARGINAL),
 }
 
 POWER: dict[str, tuple[Array, Sequence[str]]] = {
-    "AND, noise": (noisy("AND", 0.2), ("shared", "synergy")),
-    "XOR, noise": (noisy("XOR", 0.2), ("synergy",)),
-    "COPY, noise": (noisy("COPY", 0.2), ("unique 1", "unique 2")),
-    "RDN, noise": (noisy("RDN", 0.2), ("shared",)),
+    "AND, noise": (noisy("AND", 0.2), INFORMATIONS),
+    "XOR, noise": (noisy("XOR", 0.2), CONDITIONAL),
+    "COPY, noise": (noisy("COPY", 0.2), INFORMATIONS),
+    "RDN, noise": (noisy("RDN", 0.2), MARGINAL),
+    "chain 3x3x3": (chain(3, 0.3), ("I(1;y)", "I(1;y|2)", "I(2;y)")),
 }
 
 
 def draw(pmf: Array, n_samples: int, seed: int, measure: str) -> DiscreteSample:
     """Return samples of a distribution."""
     flat = np.random.default_rng(seed).choice(pmf.size, n_samples, p=pmf.ravel() / pmf.sum())
-    return DiscreteSample(tuple(np.unravel_index(flat, pmf.shape)), MEASURES[measure].decompose)
+    how = MEASURES[measure]
+    return DiscreteSample(np.unravel_index(flat, pmf.shape), how.decompose, how.is_nonnegative)
 
 
 # --- p-values -----------------------------------------------------------------------------------
 
 
 def test_once(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
-    """Return the p-values of all atoms of one sample."""
+    """Return the p-values of one sample, in the order of `INFORMATIONS`."""
     subject = draw(pmf, n_samples, seed, measure)
     request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
-    return atom_p_values(subject, subject.decompose()[0].atoms, request)
+    return source_tests(subject, subject.decompose()[0].atoms, request).p_values.ravel()
+
+
+def test_linear_chain(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
+    """Return the p-values of numbers: source 2 and the target are source 1 plus noise."""
+    x, *noise = np.random.default_rng(seed).normal(size=(3, n_samples))
+    columns = {"x": x, "copy": x + noise[0] / 2, "target": x + noise[1]}
+    *sources, target = (read_block(values, name) for name, values in columns.items())
+    sample = to_sample(sources, target, measure, bins=None)
+    request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
+    return source_tests(sample, sample.decompose()[0].atoms, request).p_values.ravel()
+
+
+def count_significant_of_numbers(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return how often I(2;y|1) = 0 of a linear chain is significant, by continuous measures."""
+    rows = []
+    for measure, n_samples in itertools.product(CONTINUOUS, sizes):
+        how = Namespace(**{**vars(options), "measure": measure})
+        p = np.array(spread(test_linear_chain, np.ones(1), n_samples, options.runs, how))
+        percent = 100.0 * (p[:, INFORMATIONS.index("I(2;y|1)")] <= ALPHA + 1e-12).mean()
+        rows.append({"measure": measure, "samples": n_samples, "runs": len(p), "percent": percent})
+    return rows
 
 
 def count_significant(
     cases: dict[str, tuple[Array, Sequence[str]]], sizes: Iterable[int], runs: int, options: Any
 ) -> list[dict[str, Any]]:
-    """Return how often each atom is significant, with 95 % intervals (Clopper and Pearson)."""
+    """Return how often each information is significant, with exact 95 % intervals."""
     rows = []
     for name, n_samples in itertools.product(cases, sizes):
-        pmf, atoms = cases[name]
+        pmf, tested = cases[name]
         p = np.array(spread(test_once, pmf, n_samples, runs, options))
-        for atom in atoms:
-            hits = int((p[:, ATOMS.index(atom)] <= ALPHA + 1e-12).sum())
+        for information in tested:
+            hits = int((p[:, INFORMATIONS.index(information)] <= ALPHA + 1e-12).sum())
             interval = binomtest(hits, len(p)).proportion_ci(0.95, method="exact")
             rows.append(
                 {
                     "distribution": name,
                     "samples": n_samples,
-                    "atom": atom,
+                    "information": information,
                     "runs": len(p),
                     "percent": 100.0 * hits / len(p),
                     "low": 100.0 * interval.low,
                     "high": 100.0 * interval.high,
                 }
             )
+    return rows
+
+
+# --- agreement ----------------------------------------------------------------------------------
+
+
+def agree_once(pmf: Array, n_samples: int, seed: int, measure: str) -> list[dict[str, bool]]:
+    """Draw a distribution and a sample; return what the tests change in the intervals of atoms."""
+    pmf = draw_distribution(seed)
+    true = MEASURES[measure].decompose(pmf).atoms
+    subject = draw(pmf, n_samples, seed, measure)
+    observed = subject.decompose()[0].atoms
+    alone, tested = (
+        infer(subject, observed, InferenceSettings(n, N_BOOTSTRAP, CONFIDENCE, seed)).intervals
+        for n in (0, N_PERMUTATIONS)
+    )
+    return [
+        {
+            "extended": bool((before != after).any()),
+            "without": bool(before[0] <= value + ZERO and value - ZERO <= before[1]),
+            "with": bool(after[0] <= value + ZERO and value - ZERO <= after[1]),
+        }
+        for before, after, value in zip(alone, tested, true, strict=True)
+    ]
+
+
+def count_agreement(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
+    """Return how often tests extend an interval to 0, and the coverage without and with it."""
+    rows = []
+    for n_samples in sizes:
+        found = spread(agree_once, np.ones(1), n_samples, options.runs, options)
+        for place, atom in enumerate(ATOMS):
+            row: dict[str, Any] = {"samples": n_samples, "atom": atom, "runs": len(found)}
+            for key in found[0][place]:
+                row[key] = 100.0 * float(np.mean([atoms[place][key] for atoms in found]))
+            rows.append(row)
     return rows
 
 
@@ -397,19 +459,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options.add_argument("--measure", choices=MEASURES, default="broja", help="(broja)")
-    parts = ("p_values", "intervals", "random", "equal", "bias")
+    parts = ("tests", "numbers", "agreement", "intervals", "random", "equal", "bias")
     options.add_argument("--only", choices=parts, help="one part")
     options = options.parse_args(arguments)
     warnings.simplefilter("error")
     results: dict[str, Any] = {}
-    if options.only in (None, "p_values"):
+    if options.only in (None, "tests"):
         for part, cases, sizes, runs in (
             ("level", NULL, (100, 1000), 5 * options.runs),
-            ("beyond", BEYOND, (100, 1000), options.runs),
             ("power", POWER, (25, 50, 100), options.runs),
         ):
             results[part] = count_significant(cases, sizes, runs, options)
             show(f"p <= {ALPHA}, percent: {part}", *table(results[part]))
+    if options.only in (None, "numbers"):
+        results["numbers"] = count_significant_of_numbers((100, 1000), options)
+        show("I(2;y|1) = 0 of a linear chain, percent", *table(results["numbers"]))
+    if options.only in (None, "agreement"):
+        results["agreement"] = count_agreement((50, 100, 300), options)
+        show("Intervals extended to 0, and coverage, percent", *table(results["agreement"]))
     if options.only in (None, "intervals"):
         results["coverage"] = count_covered(KNOWN, (100, 300, 1000), options)
         results["coverage, in short"] = summarise_coverage(results["coverage"])

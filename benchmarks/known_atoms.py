@@ -63,6 +63,15 @@ def one_tells(noise: float = 0.3) -> Array:
     return np.broadcast_to(copy[:, None, :] / 9, (3, 3, 3)).copy()
 
 
+def chain(levels: int, noise: float) -> Array:
+    """Return a first source, and a second one and a target that are noisy copies of it.
+
+    Given the first source, the second is independent of the target.
+    """
+    copy = (1 - noise) * np.eye(levels) + noise / levels
+    return np.einsum("ab,at->abt", copy, copy) / levels
+
+
 def alike(noise: float = 0.3) -> Array:
     """Return two sources that resemble each other, and a target independent of both."""
     copy = (1 - noise) * np.eye(3) + noise / 3

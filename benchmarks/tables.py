@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCTION = ROOT / "docs" / "reproduction" / "numbers.json"
 PAGES = [
-    ROOT / "docs" / name for name in ("numbers.md", "limits.md", "estimators.md", "synergy.md")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("numbers", "limits", "estimators", "synergy", "explanation_errors")
 ]
 
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -66,6 +69,14 @@ FEW_ROWS = ("diabetes", "bands", "wine")
 
 #: Methods in the results of synergy.py.
 SYNERGY_BY = {"default": "defaults", "multisurf": "MultiSURF", "forest": "forest", **PEERS}
+
+#: Values and methods in the results of explanations.py.
+ATOMS = ("unique", "shared", "synergy")
+INFORMATION = ("information", "added", *ATOMS)
+ATOMS_BY = {"explain": "`explain`", "counting": "counting", "bounds": "bounds"}
+
+#: A true unique information below this is 0, in bits: truth by integration has small errors.
+ZERO = 0.001
 
 Row = Sequence[str]
 
@@ -521,6 +532,122 @@ def more_neighbours(records: Records) -> str:
     return markdown(["k", "y = 0.25 x + noise is found, 500 samples"], rows)
 
 
+def explained(records: Records) -> dict[int, list[dict[str, Any]]]:
+    """Return the features of explanations.py by their number of samples."""
+    rows = [row for row in records.of("explanations")["rows"] if "covered" in row]
+    return {size: [*group] for size, group in groupby(rows, lambda row: int(row["samples"]))}
+
+
+def explanation_errors(records: Records) -> str:
+    """Root mean square errors of explanations over all features of all systems."""
+    rows = []
+    for size, found in explained(records).items():
+        known = [row for row in found if all(row[method] for method in ATOMS_BY)]
+        runs = sorted({row["runs"] for row in known})
+        about = [f"{size:,}", " to ".join(str(end) for end in dict.fromkeys((runs[0], runs[-1])))]
+        for method, title in ATOMS_BY.items():
+            errors = [
+                math.sqrt(sum(row[method]["rmse"][value] ** 2 for row in known) / len(known))
+                for value in INFORMATION
+            ]
+            rows.append([*about, str(len(known)), title, *(number(one, 3) for one in errors)])
+    return markdown(["samples", "data sets", "features", "values by", *INFORMATION], rows)
+
+
+def explanation_systems(records: Records) -> str:
+    """The same for every feature: unique, shared and synergistic information."""
+    by_feature: dict[tuple[str, str], list[Row]] = {}
+    for size, found in explained(records).items():
+        for row in found:
+            columns = [row["true"], row["explain"]["bias"]]
+            columns += [row[method] and row[method]["rmse"] for method in ATOMS_BY]
+            about = row["system"], row["feature"]
+            cells = [*about, f"{size:,}", *map(_atoms, columns)]
+            by_feature.setdefault(about, []).append(cells)
+    header = ["system", "feature", "samples", "true", "bias of `explain`"]
+    header += [f"error of {title}" for title in ATOMS_BY.values()]
+    return markdown(header, chain.from_iterable(by_feature.values()))
+
+
+def _atoms(values: dict[str, float] | None) -> str:
+    if values is None:
+        return ""
+    return " / ".join(f"{round(values[atom], 2) + 0.0:.2f}" for atom in ATOMS)
+
+
+def explanation_coverage(records: Records) -> str:
+    """How often 95 % intervals have the true value."""
+    rows = []
+    for size, found in explained(records).items():
+        for value in INFORMATION:
+            covered = [row["covered"][value] for row in found]
+            below = [row["too_low"][value] for row in found]
+            width = median(row["width"][value] for row in found)
+            few = f"{sum(one < 90 for one in covered)} of {len(found)}"
+            shares = [number(fmean(one)) for one in (covered, below)]
+            rows.append([f"{size:,}", value, *shares, few, number(width, 3)])
+    header = ["samples", "value", "covered, %", "true value above, %", "features below 90 %"]
+    return markdown([*header, "median width, bit"], rows)
+
+
+def explanation_lower_bounds(records: Records) -> str:
+    """How often values are shown as lower bounds, and are."""
+    rows = []
+    for size, found in explained(records).items():
+        runs, flagged, right = (
+            sum(row[key] for row in found) for key in ("runs", "flagged", "flagged_too_low")
+        )
+        below = round(sum(row["too_low"]["added"] * row["runs"] / 100 for row in found))
+        shares = [f"{right} of {flagged}", f"{below - right} of {runs - flagged}"]
+        rows.append([f"{size:,}", f"{flagged} of {runs}", *shares])
+    header = ["samples", '"at least"', "of these, interval below the true value"]
+    return markdown([*header, "of the others, interval below the true value"], rows)
+
+
+def explanation_nulls(records: Records) -> str:
+    """How often the interval of unique information excludes 0 where that is true."""
+    by_size = explained(records)
+    cells: dict[tuple[str, str], dict[int, str]] = {}
+    for size, found in by_size.items():
+        for row in found:
+            if row["true"]["unique"] < ZERO:
+                one = cells.setdefault((row["system"], row["feature"]), {})
+                one[size] = f"{row['unique_above_0']} of {row['runs']}"
+    rows = [[*key, *(one.get(size, "") for size in by_size)] for key, one in cells.items()]
+    return markdown(["system", "feature", *(f"N = {size:,}" for size in by_size)], rows)
+
+
+def explanation_given(records: Records) -> str:
+    """Estimates of I(f; y | R) for the sum of normal features, by the number of those in R."""
+    found = [row for row in records.of("explanations")["rows"] if "covered" not in row]
+    cells = {(row["features"] - 1, row["samples"]): row for row in found}
+    given, sizes = (sorted({key[axis] for key in cells}) for axis in (0, 1))
+    rows = []
+    for n_given in given:
+        row = [str(n_given), number(cells[n_given, sizes[0]]["true"]["added"], 3)]
+        for method in ("bounds", "explain"):
+            for size in sizes:
+                one = cells[n_given, size]
+                row.append(number(one["true"]["added"] + one[method]["bias"]["added"], 3))
+        rows.append(row)
+    header = [f"{way}, N = {size:,}" for way in ("plain", "residuals") for size in sizes]
+    return markdown(["features in the rest", "true", *header], rows)
+
+
+def explanation_seconds(records: Records) -> str:
+    """The time of an explanation for each feature, by the number of features in the set."""
+    by_size = explained(records)
+    counts = sorted({row["features"] for found in by_size.values() for row in found})
+    rows = []
+    for count in counts:
+        cells = [str(count)]
+        for found in by_size.values():
+            times = [row["seconds"] for row in found if row["features"] == count]
+            cells.append(f"{short(median(times))} s" if times else "")
+        rows.append(cells)
+    return markdown(["features", *(f"N = {size:,}" for size in by_size)], rows)
+
+
 def circumstances(records: Records) -> str:
     """When and on what every file was measured."""
     rows = []
@@ -573,6 +700,13 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "prediction": prediction,
     "prediction-few": prediction_few,
     "circumstances": circumstances,
+    "explanation-errors": explanation_errors,
+    "explanation-systems": explanation_systems,
+    "explanation-coverage": explanation_coverage,
+    "explanation-lower-bounds": explanation_lower_bounds,
+    "explanation-nulls": explanation_nulls,
+    "explanation-given": explanation_given,
+    "explanation-seconds": explanation_seconds,
     "dimensions": dimensions,
     "more-neighbours": more_neighbours,
 }

@@ -12,6 +12,7 @@ import pandas as pd
 
 from pidselect import (
     AtomBarsDisplay,
+    ImportanceDisplay,
     JointDisplay,
     LatticeDisplay,
     PIDSelector,
@@ -52,6 +53,7 @@ def main(folder: Path) -> None:
     sources = [X[name] for name in ("upstairs", "downstairs", "power")]
     atoms = decompose(sources, pd.Series(lamp, name="lamp"), measure="sx")
     displays = {
+        "importance": ImportanceDisplay.from_explanation(explanation),
         "path": SelectionPathDisplay.from_selection(selector.selection_),
         "atoms": AtomBarsDisplay.from_explanation(explanation),
         "matrix": SynergyMatrixDisplay.from_explanation(explanation),

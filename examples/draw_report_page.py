@@ -1,6 +1,6 @@
 """Renew the picture of a report: malignant and benign tumours.
 
-Run it with ``python examples/draw_report_page.py [PICTURE]``; it needs pandas, Pillow, matplotlib,
+Run it with ``python examples/draw_report_page.py [PICTURE]``; it needs pandas, Pillow,
 jinja2 and a Chromium: the one that the environment variable CHROMIUM names, or one on the path.
 """
 
@@ -19,7 +19,7 @@ from pidselect import PIDSelector, write_report
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "report_page.png"
 
 #: Of the picture, in pixels.
-WIDTH, HEIGHT = 1120, 1560
+WIDTH, HEIGHT = 1240, 1500
 
 
 def photograph(page: Path, picture: Path) -> None:

@@ -31,10 +31,11 @@ print(selector.selection_.duplicates)
 print("true by construction:", ", ".join(island.relevant))
 
 # %%
-# ``breakfasts_served`` is a near-duplicate of ``overnight_guests`` and was selected in its place.
+# ``breakfasts_served``, a near-duplicate of ``overnight_guests``, was included first and removed
+# later.
 #
-# ``explain`` decomposes the information of each column. ``ferry`` has no marginal information about
-# the target and is synergistic with ``market``.
+# ``explain`` decomposes the information of each column. ``ferry`` has hardly any marginal
+# information about the target and is synergistic with ``market``.
 explanation = selector.explain(X, y)
 for name in ("ferry", "temperature_fahrenheit", "overnight_guests", "captain"):
     print(fill(str(explanation[name]), 90), "\n")

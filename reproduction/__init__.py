@@ -5,8 +5,9 @@ relevancy in feature selection based on (partial) information decomposition", JM
 
 Each experiment is a module: functions that make a run from a seed (`PARTS`), and functions that
 compute from all runs the numbers of tables (`TABLES`), figures (`FIGURES`) and claims (`CLAIMS`).
-``claims.csv`` holds the claims, one row for each condition: statement, rule, measured quantity and
-remark. ``texts.toml`` holds titles, captions and notes. ``python -m reproduction`` runs everything.
+``claims.csv`` holds the claims, one row for each condition: statement, rule, measured quantity,
+remark and, if it cannot fail, why. ``texts.toml`` holds titles, captions and notes. ``python -m
+reproduction`` runs everything.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reproduction.agreement import parse_rule
+from reproduction.agreement import UNCHECKED, parse_rule
 from reproduction.experiment import Claim, Comparison, Condition, Experiment, Figure
 
-#: The experiments in the order of the paper. Each is a module of its name.
+#: The experiments in the order of the paper, and its other statements. Each is a module.
 EXPERIMENTS: dict[str, str] = {
     "toy": "a selection step by step (Section 3.3.3)",
     "spheres": "nested spheres (Experiment I)",
@@ -35,6 +36,7 @@ EXPERIMENTS: dict[str, str] = {
     "redundancy": "dependence and redundancy (Section 5.4)",
     "lattice": "terms as sums of atoms of the lattice (Appendix A)",
     "medium": "problems of medium size (Appendix C)",
+    "theory": "definitions, arguments and the test (Sections 2, 3 and 5, Appendix B)",
 }
 
 
@@ -60,7 +62,8 @@ def load_experiment(name: str) -> Experiment:
             rows.setdefault(row["name"], []).append(row)
     claims = []
     for claim, conditions in rows.items():
-        values = module.CLAIMS[claim]
+        rules = [parse_rule(row["rule"]) for row in conditions]
+        values = module.CLAIMS[claim] if rules != [UNCHECKED] else lambda _: []
         functions = values if isinstance(values, tuple) else (values,)
         claims.append(
             Claim(
@@ -68,9 +71,10 @@ def load_experiment(name: str) -> Experiment:
                 conditions[0]["statement"],
                 conditions[0]["remark"],
                 [
-                    Condition(parse_rule(row["rule"]), row["measured"], function)
-                    for row, function in zip(conditions, functions, strict=True)
+                    Condition(rule, row["measured"], function)
+                    for rule, row, function in zip(rules, conditions, functions, strict=True)
                 ],
+                conditions[0]["identity"],
             )
         )
     return Experiment(

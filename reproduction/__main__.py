@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     add("--list", action="store_true", help="only list experiments and their parts")
     add("--resume", action="store_true", help="continue with the runs that the folder holds")
     add("--redraw", action="store_true", help="only rewrite the page from the stored numbers")
+    add("--update", type=Path, metavar="FOLDER", help="redraw, with newer numbers of this folder")
     add("--out", type=Path, default=Path("build/reproduction"), help="folder (default %(default)s)")
     add("--jobs", type=_positive, help="processes; default all cores")
     add("--seed", type=int, default=0, help="seed of the first run")
@@ -56,7 +57,10 @@ def main(arguments: list[str] | None = None) -> int:
         if options.list:
             _list(options.names, count)
             return 0
-        summary = redraw(options.out) if options.redraw else _reproduce(options, count, command)
+        if options.redraw or options.update:
+            summary = redraw(options.out, options.update)
+        else:
+            summary = _reproduce(options, count, command)
     except CALL_ERRORS as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2

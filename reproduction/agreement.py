@@ -3,7 +3,8 @@
 A number of the paper is a mean of 100 runs. If these vary as our n runs do, the difference of the
 two means has a standard error of ours times the square root of 1 + n / 100, and beyond 2.58 of
 these it is significant at the 1 % level. A statement about an order is tested on differences run by
-run, at the same level. Other statements name their limit.
+run, at the same level. Other statements name their limit. A statement that holds for any data, by
+definition or by counting, is an identity: it is computed, but does not count as agreeing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ class Agreement(StrEnum):
     DIFFERS = "differs"
     NOT_RUN = "not run"
     UNDECIDED = "undecided"
+    UNCHECKED = "unchecked"
+    IDENTITY = "identity"
     AGREES = "agrees"
+
+
+#: Results of statements that our runs could contradict.
+TESTED = (Agreement.AGREES, Agreement.DIFFERS, Agreement.UNDECIDED, Agreement.NOT_RUN)
 
 
 class Estimate(NamedTuple):
@@ -100,14 +107,18 @@ class AgreementRule:
         By how much an estimate satisfies the condition; negative where it does not.
     min_runs : int
         Number of runs from which on a condition that holds agrees.
-    exact : bool
-        Whether the number has no sampling error, so that one run decides.
+    deciding_runs : int
+        Number of runs from which on a condition that does not hold differs; 1 for a number without
+        sampling error.
+    checked : bool
+        Whether the statement is checked at all.
     """
 
     text: str
     margin: Callable[[Estimate], float]
     min_runs: int = 2
-    exact: bool = False
+    deciding_runs: int = FEW_RUNS
+    checked: bool = True
 
     def judge(self, ours: Estimate, holds: bool | None = None) -> Agreement:
         """Return whether the paper's statement agrees.
@@ -118,14 +129,16 @@ class AgreementRule:
         holds : bool, optional
             Whether the condition holds, where the estimate does not decide it.
         """
+        if not self.checked:
+            return Agreement.UNCHECKED
         if ours.runs == 0:
             return Agreement.NOT_RUN
         if holds is None:
             holds = self.margin(ours) >= 0.0
         if holds and ours.runs >= self.min_runs:
             return Agreement.AGREES
-        decided = self.exact or ours.runs >= FEW_RUNS
-        return Agreement.DIFFERS if decided else Agreement.UNDECIDED
+        is_decided = ours.runs >= self.deciding_runs
+        return Agreement.DIFFERS if is_decided else Agreement.UNDECIDED
 
 
 class Decided(NamedTuple):
@@ -160,6 +173,9 @@ NOT_ABOVE = AgreementRule(
 #: The columns of a table are exchangeable: see `equal_columns`.
 EQUAL = AgreementRule("Cochran's Q finds no difference at the 1 % level", _no_margin)
 
+#: Of a statement that no run decides: it is listed with the reason.
+UNCHECKED = AgreementRule("not checked", _no_margin, checked=False)
+
 
 def at_least(limit: float) -> AgreementRule:
     """Return the rule that the mean reaches a limit."""
@@ -171,10 +187,14 @@ def at_most(limit: float) -> AgreementRule:
     return AgreementRule(f"mean at most {limit:g}", lambda ours: limit - ours.mean)
 
 
-def between(low: float, high: float) -> AgreementRule:
-    """Return the rule that the mean lies between two limits."""
+def between(low: float, high: float, runs: float = FEW_RUNS) -> AgreementRule:
+    """Return the rule that the mean lies between two limits; so many runs decide."""
     text = f"mean between {low:g} and {high:g}"
-    return AgreementRule(text, lambda ours: min(ours.mean - low, high - ours.mean))
+    if runs != FEW_RUNS:
+        text += f" ({runs:g} runs decide)"
+    return AgreementRule(
+        text, lambda ours: min(ours.mean - low, high - ours.mean), deciding_runs=int(runs)
+    )
 
 
 def about(paper: float, tolerance: float) -> AgreementRule:
@@ -197,7 +217,7 @@ def exactly(low: float, high: float) -> AgreementRule:
     limits = f"at least {low:g}" if high == math.inf else limits
     text = f"exactly {low:g}" if low == high else f"exact, {limits}"
     return AgreementRule(
-        text, lambda ours: min(ours.mean - low, high - ours.mean), min_runs=1, exact=True
+        text, lambda ours: min(ours.mean - low, high - ours.mean), min_runs=1, deciding_runs=1
     )
 
 
@@ -212,6 +232,7 @@ RULES: dict[str, AgreementRule | Callable[..., AgreementRule]] = {
     "about": about,
     "located at": located_at,
     "exactly": exactly,
+    "unchecked": UNCHECKED,
 }
 
 

@@ -61,9 +61,9 @@ def statistical_model(
         Y &= \alpha X_1 + (1 - \alpha) X_2 + \sigma \eta && \text{(additive)} \\
         Y &= X_1^{\alpha} X_2^{1 - \alpha} + \sigma \eta && \text{(multiplicative)}
 
-    The paper's table of distributions has misprints, read as follows: uniform on [1, 2]; binomial
-    with n=20, p=0.5; Poisson with rates 4 (X1) and 10 (X2); exponential with rate 1.5. Where X2 has
-    a negative power, its zeros are drawn again.
+    The paper's table of distributions has misprints, read as follows: uniform on [1, 3], as scipy
+    reads the parameters 1 and 2; binomial with n=20, p=0.5; Poisson with rates 4 (X1) and 10 (X2);
+    exponential with rate 1.5. Where X2 has a negative power, its zeros are drawn again.
     """
     rng = np.random.default_rng(random_state)
     X1 = _inputs(distribution, 4.0, n_samples, rng)
@@ -81,7 +81,7 @@ def _inputs(
 ) -> NDArray[np.float64]:
     match distribution:
         case "uniform":
-            return rng.uniform(1.0, 2.0, n_samples)
+            return rng.uniform(1.0, 3.0, n_samples)
         case "binomial":
             return rng.binomial(20, 0.5, n_samples).astype(float)
         case "poisson":
@@ -122,7 +122,7 @@ def two_classes(
     ----------
     example : {1, 2, 3, 4, 5}
     means : pair of pairs, optional
-        Class means instead of the printed ones; those of example 3 are printed as equal.
+        Class means instead of the printed ones, which are misprinted in examples 3 and 4.
     """
     centres = np.array(means or EXAMPLE_MEANS[example])
     s11, s12, s22 = EXAMPLE_COVARIANCES[example]

@@ -35,9 +35,17 @@ from reproduction.information import (
     term,
 )
 
-#: The paper's examples, and the third with class means that differ.
-EXAMPLES = {"1": "1", "2": "2", "3": "3 as printed", "3*": "3, means apart", "4": "4", "5": "5"}
-MEANS_APART = ((-1.0, -1.0), (1.0, 1.0))
+#: The paper's examples, and those with misprinted class means with others.
+EXAMPLES = {
+    "1": "1",
+    "2": "2",
+    "3": "3 as printed",
+    "3*": "3, means apart",
+    "4": "4 as printed",
+    "4*": "4, sign corrected",
+    "5": "5",
+}
+CORRECTED = {"3*": ((-1.0, -1.0), (1.0, 1.0)), "4*": ((-0.5, -0.5), (0.5, 0.5))}
 
 TERMS = {
     "mi1": ("I(X1;Y)", "mi"),
@@ -83,8 +91,8 @@ SHOWN, GRID = 200, 40
 
 
 def _data(example: str, seed: int) -> SyntheticDataset:
-    means_used = MEANS_APART if "*" in example else None
-    return two_classes(N_SAMPLES, example=int(example[0]), means=means_used, random_state=seed)
+    corrected = CORRECTED.get(example)
+    return two_classes(N_SAMPLES, example=int(example[0]), means=corrected, random_state=seed)
 
 
 def _noisy(y: NDArray[Any], noise: float, seed: int) -> NDArray[np.float64]:
@@ -200,6 +208,27 @@ def _significance(noise: float, suffix: str) -> Claims:
     }
 
 
+def _more_correlated(results: Results, example: str, key: str) -> Array:
+    """Return the absolute correlation less the larger one of Examples 1 and 2."""
+    others = _extreme(max, *(_correlation(results, one, key) for one in "12"))
+    return difference(_correlation(results, example, key), others)
+
+
+def _correlated(example: str, suffix: str) -> Claims:
+    """Return the claims that compare Example 4 with the first two."""
+    return {
+        f"Example 4 less redundant than Examples 1 and 2{suffix}": lambda r: difference(
+            _extreme(min, *(_atom(r, one, "shared") for one in "12")), _atom(r, example, "shared")
+        ),
+        f"Example 4 more correlated than Examples 1 and 2{suffix}": lambda r: _more_correlated(
+            r, example, "correlation"
+        ),
+    }
+
+
+#: Examples of inputs that are correlated within a class.
+_DEPENDENT = {"4": "Example 4", "4*": "Example 4 (sign corrected)", "5": "Example 5"}
+
 CLAIMS: Claims = {
     "Examples 1 and 2: synergy though independent": lambda r: (
         _extreme(min, *(_atom(r, one, "synergy") for one in "12")) - ZERO
@@ -218,28 +247,22 @@ CLAIMS: Claims = {
         max, *(np.abs(_bits(r, "3*", by, "cmi")) for by in ESTIMATES)
     ),
     **{
-        f"Example {example} mostly unique X1": lambda r, example=example: _part(
-            r, example, "unique1"
-        )
-        for example in ("4", "5")
+        f"{name} mostly unique X1": lambda r, example=example: _part(r, example, "unique1")
+        for example, name in _DEPENDENT.items()
     },
-    "Examples 4 and 5: little redundancy, some synergy": lambda r: difference(
-        _extreme(min, *(_atom(r, one, "synergy") for one in "45")),
-        _extreme(max, *(_atom(r, one, "shared") for one in "45")),
-    ),
-    "Examples 4 and 5: hardly anything shared": lambda r: _extreme(
-        max, *(_atom(r, one, "shared") for one in "45")
-    ),
-    "Example 4 less redundant than Examples 1 and 2, though correlated": lambda r: difference(
-        _extreme(min, *(_atom(r, one, "shared") for one in "12")), _atom(r, "4", "shared")
-    ),
     **{
-        f"Example 4 more correlated than Examples 1 and 2{suffix}": lambda r, key=key: difference(
-            _correlation(r, "4", key),
-            _extreme(max, *(_correlation(r, one, key) for one in "12")),
-        )
-        for key, suffix in (("correlation", ""), ("within", " (within a class)"))
+        f"{name}: little shared": lambda r, example=example: _part(r, example, "shared")
+        for example, name in _DEPENDENT.items()
     },
+    **{
+        f"{name}: some synergy": lambda r, example=example: _atom(r, example, "synergy") - ZERO
+        for example, name in _DEPENDENT.items()
+    },
+    **_correlated("4", ""),
+    **_correlated("4*", " (sign corrected)"),
+    "Example 4 more correlated than Examples 1 and 2 (within a class)": lambda r: _more_correlated(
+        r, "4", "within"
+    ),
     "Example 5: X2 has no marginal information": lambda r: _bits(r, "5", "mixed", "mi2"),
 }
 

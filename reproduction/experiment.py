@@ -126,12 +126,16 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper in our words, and the conditions by which our runs decide it."""
+    """A statement of the paper in our words, and the conditions by which our runs decide it.
+
+    `identity` says why no data could contradict it: it is then no evidence.
+    """
 
     name: str
     statement: str
     remark: str
     conditions: Sequence[Condition]
+    identity: str = ""
 
     def evaluate(self, results: Results) -> dict[str, Any]:
         """Return estimate, verdict and quantity of the least favourable condition."""
@@ -147,8 +151,12 @@ class Claim:
                 text = measured + (f" ({label}{several})" if label else "")
                 found.append((order, -math.inf if math.isnan(margin) else margin, text, ours))
         order, _, measured, ours = min(found, key=lambda one: one[:2])
-        verdict = list(Agreement)[order]
+        verdict = self.counted(list(Agreement)[order])
         return {"name": self.name, "measured": measured, "ours": ours, "verdict": verdict}
+
+    def counted(self, verdict: Agreement) -> Agreement:
+        """Return the verdict, where an identity that holds does not count as agreeing."""
+        return Agreement.IDENTITY if self.identity and verdict == Agreement.AGREES else verdict
 
 
 class Cell(NamedTuple):

@@ -16,7 +16,13 @@ from pidselect.datasets import SyntheticDataset
 from pidselect.decomposition.binning import Binning, to_codes
 from pidselect.estimators import ESTIMATORS
 from pidselect.estimators.base import Batch
-from pidselect.significance import critical_value, permutations
+from pidselect.significance import (
+    BACKWARD,
+    critical_value,
+    first_smallest,
+    minimum_statistic,
+    permutations,
+)
 from reproduction.experiment import Outcome
 
 #: Level of significance, and the number of permutations, which one caption of the paper names.
@@ -54,11 +60,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "paper": PAPER,
     "cmi": PAPER,
     "mi": {**PAPER, "criterion": "mi"},
+    "cmi-unpruned": {**PAPER, "backward": None},
     "mi-unpruned": {**PAPER, "criterion": "mi", "backward": None},
     "defaults": EARLIER,
     "lookahead": {**EARLIER, "lookahead": 3},
     "copula": {**EARLIER, "estimator": "copula"},
 }
+
+#: Settings of the forward selection before `toolbox_elimination`.
+TOOLBOX = {"cmi-toolbox": "cmi-unpruned", "mi-toolbox": "mi-unpruned"}
 
 #: Key of the random stream of `term`, which keeps it apart from that of a selection.
 STREAM = 20
@@ -92,8 +102,46 @@ def select(data: SyntheticDataset, seed: int, settings: dict[str, Any]) -> Outco
 
 
 def selected(data: SyntheticDataset, seed: int, settings: str) -> Outcome:
-    """Return the selected features alone."""
-    return {"selected": select(data, seed, SETTINGS[settings])["selected"]}
+    """Return the selected features alone; settings are a key of `SETTINGS` or of `TOOLBOX`."""
+    if settings not in TOOLBOX:
+        return {"selected": select(data, seed, SETTINGS[settings])["selected"]}
+    found = select(data, seed, SETTINGS[TOOLBOX[settings]])["selected"]
+    return {"selected": toolbox_elimination(data, found, seed)}
+
+
+def toolbox_elimination(
+    data: SyntheticDataset, names: Sequence[str], seed: int, n_permutations: int = N_PERMUTATIONS
+) -> list[str]:
+    r"""Remove features as the toolbox does: one conditioning set for the surrogates of all.
+
+    The weakest feature :math:`w = \arg\min_f I(f; y | S \setminus f)` is tested against the
+    smallest :math:`I(f'; y | S \setminus w)` over permutations f' of all features f, where
+    `PIDSelector` conditions the permutations of f on the features other than f.
+    """
+    columns = {name: read_block(data.X[:, i], name) for i, name in enumerate(data.names)}
+    y, remaining = read_block(data.y, "y", target=True), list(names)
+    while remaining:
+        scorers = [
+            ESTIMATORS["ksg"]().bind(
+                y, Block(tuple(c for f in remaining if f != name for c in columns[f].columns))
+            )
+            for name in remaining
+        ]
+        values = [
+            float(scorer.score(Batch.observed(columns[name]))[0])
+            for name, scorer in zip(remaining, scorers, strict=True)
+        ]
+        weakest = first_smallest(np.array(values))
+        surrogates = []
+        for name in remaining:
+            key = (seed, BACKWARD, len(remaining), data.names.index(name))
+            rows = permutations(key, range(1, 1 + n_permutations), len(data.y))
+            surrogates.append(scorers[weakest].score(Batch(columns[name], rows)))
+        null = minimum_statistic(np.array(surrogates))
+        if values[weakest] > critical_value(null, ALPHA):
+            break
+        del remaining[weakest]
+    return remaining
 
 
 def term(

@@ -14,7 +14,7 @@ from reproduction.agreement import (
     Decided,
     extreme_place,
 )
-from reproduction.data import combine, statistical_model
+from reproduction.data import statistical_model
 from reproduction.experiment import (
     Cell,
     Claims,
@@ -39,9 +39,6 @@ DISCRETE = ("binomial", "poisson")
 
 #: The distribution and noise that the paper shows, the only ones with critical values here.
 SHOWN = ("uniform", 0.1)
-
-#: Uniform inputs on [0, 1] instead of [1, 2].
-FROM_ZERO = "uniform from 0"
 
 TERMS = {
     "mi1": ("I(X1;Y)", "mi"),
@@ -87,7 +84,14 @@ def _sweep(
     found: dict[str, list[dict[str, float]]] = {}
     estimators = ("ksg", "mixed") if distribution in DISCRETE else ("ksg",)
     for alpha in grid:
-        X, y = _data(seed, kind, distribution, sigma, alpha)
+        X, y = statistical_model(
+            N_SAMPLES,
+            kind=kind,
+            alpha=alpha,
+            sigma=sigma,
+            distribution=distribution,
+            random_state=seed,
+        ).Xy
         for binning in BINNINGS:
             row = decompose_pair([X[:, 0], X[:, 1]], y, binning=binning)
             found.setdefault(binning, []).append(row | _sums(row))
@@ -123,20 +127,6 @@ def _terms(X: NDArray[Any], y: NDArray[Any], n_permutations: int, **options: Any
     return found | {"joint": term(X, y, n_permutations=0, **options)}
 
 
-def _data(
-    seed: int, kind: str, distribution: str, sigma: float, alpha: float
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return a sample; inputs on [0, 1] are those on [1, 2], shifted, with the same noise."""
-    name = "uniform" if distribution == FROM_ZERO else distribution
-    options: dict[str, Any] = {"kind": kind, "alpha": alpha, "sigma": sigma, "distribution": name}
-    data = statistical_model(N_SAMPLES, **options, random_state=seed)
-    if distribution != FROM_ZERO:
-        return data.Xy
-    noise = data.y - combine(kind, alpha, *data.X.T)
-    shifted = data.X - 1.0
-    return shifted, combine(kind, alpha, *shifted.T) + noise
-
-
 # ----------------------------------------------------------------------------------------- claims
 
 
@@ -157,10 +147,13 @@ def _at(runs: list[Outcome], name: str, alpha: float, by: str = "count") -> NDAr
     return np.array([run[by][name][run["alpha"].index(alpha)] for run in runs])
 
 
-def _rise(results: Results, kind: str, names: Iterable[str], low: float, high: float) -> Any:
+def _rise(
+    results: Results, kind: str, names: Iterable[str], low: float, high: float, by: str = "count"
+) -> Any:
     """Return the smallest increase of some terms or atoms from one alpha to another."""
     runs = _curves(results, kind, *SHOWN)
-    return np.min([_at(runs, name, high) - _at(runs, name, low) for name in names], axis=0)
+    rises = [_at(runs, name, high, by) - _at(runs, name, low, by) for name in names]
+    return np.min(rises, axis=0)
 
 
 def _place(
@@ -211,11 +204,16 @@ def _same_shape(results: Results, kind: str, sigmas: Iterable[float]) -> list[fl
     return [float(np.mean(values)) for values in zip(*held, strict=False)]
 
 
-def _synergy(results: Results, kind: str, alphas: Iterable[float] | None) -> NDArray[np.float64]:
-    """Return the mean synergy over some alphas, or over all between 0 and 1."""
-    runs = _curves(results, kind, *SHOWN)
-    inside = alphas or [alpha for alpha in runs[0]["alpha"] if 0 < alpha < 1]
-    return np.mean([_at(runs, "synergy", alpha) for alpha in inside], axis=0)
+def _more_by_adding(
+    results: Results, by: str, alphas: Iterable[float] | None = None
+) -> NDArray[np.float64]:
+    """Return additive less multiplicative synergy, mean over alphas or all between 0 and 1."""
+    synergies = []
+    for kind in KINDS:
+        runs = _curves(results, kind, *SHOWN)
+        inside = alphas or [alpha for alpha in runs[0]["alpha"] if 0 < alpha < 1]
+        synergies.append(np.mean([_at(runs, "synergy", alpha, by) for alpha in inside], axis=0))
+    return difference(*synergies)
 
 
 def _model_difference(results: Results) -> NDArray[np.float64]:
@@ -252,30 +250,32 @@ def _claims(kind: str) -> Claims:
     }
 
 
-def _zero(results: Results, alpha: float) -> NDArray[np.float64]:
-    return _at(_finest(results.of("zero")), "joint", alpha, "width")
+def _claims_by(by: str, suffix: str) -> Claims:
+    """Return the claims that the type of bins decides."""
+    end = f", {suffix})" if suffix else ")"
+    return {
+        f"contributions grow beyond alpha 1 (additive{end}": lambda r: _rise(
+            r, "additive", ["joint"], 1.0, 2.0, by
+        ),
+        f"contributions shrink beyond alpha 1 (multiplicative{end}": lambda r: (
+            -_rise(r, "multiplicative", ["joint"], 1.0, 2.0, by)
+        ),
+        f"additive synergy above multiplicative{suffix and f' ({suffix})'}": lambda r: (
+            _more_by_adding(r, by, [0.5])
+        ),
+        f"additive synergy above multiplicative, over the grid{suffix and f' ({suffix})'}": (
+            lambda r: _more_by_adding(r, by)
+        ),
+    }
 
 
 CLAIMS: Claims = {
     **{name: values for kind in KINDS for name, values in _claims(kind).items()},
-    "contributions grow beyond alpha 1 (additive)": lambda r: _rise(
-        r, "additive", ["joint"], 1.0, 2.0
-    ),
     "each contribution grows beyond alpha 1 (additive)": lambda r: _rise(
         r, "additive", ATOMS, 1.0, 2.0
     ),
-    "contributions shrink beyond alpha 1 (multiplicative)": lambda r: (
-        -_rise(r, "multiplicative", ["joint"], 1.0, 2.0)
-    ),
-    "contributions shrink beyond alpha 1 (multiplicative, inputs from 0, equal width)": (
-        lambda r: _zero(r, 1.0) - _zero(r, 2.0)
-    ),
-    "additive synergy above multiplicative": lambda r: difference(
-        *(_synergy(r, kind, [0.5]) for kind in KINDS)
-    ),
-    "additive synergy above multiplicative, over the grid": lambda r: difference(
-        *(_synergy(r, kind, None) for kind in KINDS)
-    ),
+    **_claims_by("count", ""),
+    **_claims_by("width", "equal width"),
     "similar synergy and redundancy at alpha 1 in both models": _model_difference,
 }
 
@@ -333,9 +333,6 @@ def _model_panels(kind: str) -> Any:
             rows += [(f"Terms, plug-in of equal {by}s", by, TERMS) for by in BINNINGS]
             for title, by, labels in rows:
                 yield _over_alpha(title, runs, by, labels, "information (bit)")
-        if zero := attempt(lambda: _finest(results.of("zero", kind=kind))):
-            title = "Atoms, bins of equal widths, inputs from 0 to 1"
-            yield _over_alpha(title, zero, "width", ATOM_LABELS, "information (bit)")
 
     return panels
 
@@ -363,7 +360,6 @@ OTHERS: list[dict[str, Any]] = [
     for sigma in SIGMAS
     if (distribution, sigma) != SHOWN
 ]
-ZERO = {"kind": "multiplicative", "distribution": FROM_ZERO, "sigma": 0.1}
 SELECTIONS = [
     {"kind": kind, "alpha": alpha, "settings": settings}
     for kind in KINDS
@@ -390,7 +386,6 @@ PARTS = (
         2,
         seconds=0.9,
     ),
-    Part("zero", run_others, [{**ZERO, "step": 0.1}], 20, [{**ZERO, "step": 0.5}], 2, 1.2),
     Part(
         "selection",
         run_selection,

@@ -15,14 +15,21 @@ from markupsafe import Markup
 
 from pidselect.report.page import number
 from reproduction import EXPERIMENTS, load_experiment, read_texts
-from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, Estimate
+from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, TESTED, Estimate
 from reproduction.experiment import Experiment
 from reproduction.plots import draw_svg
 
 Record = Mapping[str, Any]
 
 #: Verdicts and their marks, which do not rely on colour.
-MARKS = {"agrees": "✓", "differs": "✗", "undecided": "?", "not run": "–"}
+MARKS = {
+    "agrees": "✓",
+    "differs": "✗",
+    "undecided": "?",
+    "not run": "–",
+    "identity": "≡",
+    "unchecked": "○",
+}
 
 RULES = (
     f"A number of a table agrees if it differs from the paper's by at most {CRITICAL} · √(1 + "
@@ -33,6 +40,10 @@ RULES = (
     f"than {CRITICAL} standard errors above zero. Other statements name their limit.",
     f"What does not agree differs. With fewer than {FEW_RUNS} runs it is undecided, and so is what "
     "agrees only because a difference is not significant.",
+    "An identity holds for any data: by definition, by counting, or as the number of another "
+    "statement. It is computed, which checks our code, but not counted as agreeing.",
+    "What no run decides is unchecked, with the reason: theorems, statements on the literature and "
+    "arguments without a number.",
 )
 
 
@@ -87,6 +98,7 @@ def render_page(summary: Record) -> str:
         title="Reproduction of the paper's experiments",
         made=datetime.fromisoformat(summary["made"]),
         marks=MARKS,
+        n_tested=sum(summary["totals"]["claims"][verdict] for verdict in TESTED),
         rules=RULES,
         notes=read_texts()["general"]["notes"],
         script=Markup(script),
@@ -162,9 +174,9 @@ def _table(record: Record, text: Any, place: str, name_id: Callable[[str], str])
 
 def _claim(record: Record, text: Any, place: str) -> dict[str, Any]:
     ours = record["ours"]
-    remark = text.remark
+    remark = f"{text.identity} {text.remark}".strip()
     rule = text.conditions[0].rule
-    if ours["standard_error"] and rule.text.startswith("mean at"):
+    if ours["standard_error"] and rule.text.startswith(("mean at", "mean between")):
         margin = rule.margin(Estimate(ours["mean"], ours["standard_error"], ours["runs"]))
         if abs(margin) <= CRITICAL * ours["standard_error"]:
             remark += f" The mean is less than {CRITICAL} standard errors from its limit."

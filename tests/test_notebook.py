@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from pidselect import PIDSelector, decompose, decompose_distribution
 from pidselect.decomposition import Decomposition, Explanation, FeatureExplanation
-from pidselect.decomposition.result import Pairs
+from pidselect.decomposition.explanation import Pairs
 from pidselect.notebook import (
     ATOMS,
     MAX_ROWS,
@@ -215,13 +215,19 @@ def test_names_of_a_selection_stay_text():
 def test_the_table_of_selected_features():
     selection = quick(fixed_features=[3]).fit(*gates()).selection_
     found = rows(body(selection._repr_html_()))
-    assert found[0] == ["feature", "step", "bits", "p", "final p"]
-    assert found[1] == ["x3", "fixed", "", "", ""]
+    assert found[0] == ["feature", "step", "bits added", "p", "final p"]
+    assert found[1] == ["x3", "fixed", f"{selection.bits_added['x3']:.3f}", "", ""]
     for line, feature in zip(found[2:], selection.features, strict=False):
         step = selection.inclusion_step(feature)
         number = str(selection.steps.index(step) + 1)
-        values = (step.value, step.p_value, selection.p_values[feature])
-        assert line == [feature, number, *(f"{value:.4f}" for value in values)]
+        p_values = (step.p_value, selection.p_values[feature])
+        bits = f"{selection.bits_added[feature]:.3f}"
+        assert line == [feature, number, bits, *(f"{value:.4f}" for value in p_values)]
+
+
+def test_p_values_of_sequential_tests():
+    selection = quick(n_permutations="auto").fit(*gates()).selection_
+    assert rows(body(selection._repr_html_()))[1][3:] == ["&lt; 0.05", "&lt; 0.05"]
 
 
 def test_no_selected_feature():
@@ -229,9 +235,9 @@ def test_no_selected_feature():
         selection = quick().fit(*noise()).selection_
     html = body(selection._repr_html_())
     assert text(selection.empty_reason()) in html
-    assert ["feature", "step", "bits", "p", "final p"] not in rows(html)
+    assert ["feature", "step", "bits added", "p", "final p"] not in rows(html)
     fixed = quick(fixed_features=[0]).fit(*noise()).selection_
-    assert ["x0", "fixed", "", "", ""] in rows(body(fixed._repr_html_()))
+    assert rows(body(fixed._repr_html_()))[1][:2] == ["x0", "fixed"]
 
 
 @pytest.mark.parametrize("n_steps", [0, 1])
@@ -314,56 +320,90 @@ def test_stability_without_a_feature_and_of_many():
 # --- explanations ---------------------------------------------------------------------------------
 
 
-def feature(name, *atoms, selected=True, **more):
+def feature(name, unique=None, shared=None, synergy=None, selected=True, **more):
     role = "strongly relevant" if selected else "weakly relevant"
-    said = {"total": 1.0, "method": "broja", "sentence": f"{name} is {role}."}
-    return FeatureExplanation(name, role, selected, *atoms, **{**said, **more})
+    atoms = {"unique": unique, "shared": shared, "synergy": synergy}
+    sums = {}
+    if unique is not None:
+        sums = {"information": unique + shared, "added": unique + synergy, "share": 0.25}
+    said = {"p_value": 0.005, "sentence": f"{name} is {role}."}
+    return FeatureExplanation(name, role, selected, **{**atoms, **sums, **said, **more})
 
 
 def explanation(*features, **more):
     names = tuple(one.name for one in features if one.selected)
-    zeros = np.zeros((len(names), len(names)))
-    pairs = Pairs(names, zeros + 0.125, zeros, np.eye(len(names)) == 0, "broja")
-    return Explanation(features, 1.0, pairs, 200, **more)
+    shape = (len(names), len(names))
+    values, is_all = np.zeros(shape), np.ones(shape, dtype=bool)
+    pairs = Pairs(names, values + 0.125, values, np.eye(len(names)) > 0, is_all, "broja")
+    return Explanation(features, dict.fromkeys(names, 0.5), pairs, 200, **more)
 
 
-def test_roles_bars_numbers_and_sentences():
+def test_added_information_comes_first_as_bars_and_numbers():
     found = explanation(
-        feature("a", 0.5, 0.25, 0.25), feature("b", 0.25, -0.25, 0.25), notes=("a note",)
+        feature("a", 0.5, 0.25, 0.25, intervals={"added": (0.5, 0.875)}, redundant_with=("b",)),
+        feature("b", 0.25, 0.0, 0.125, is_lower_bound=True, overlaps_with=("a", ATTACK)),
+        notes=("a note",),
+        entropy=2.0,
     )
     html = body(found._repr_html_())
-    assert "= 1.000 bit, 200 samples" in html
+    assert "I(2 selected features; y) = 1.000 bits (share of H(y) 50 %), 200 samples." in html
     first, second = rows(html)[1:3]
-    assert first[:2] == ["a", "strongly relevant"]
-    assert first[3:] == ["0.500", "0.250", "0.250", "a is strongly relevant."]
-    assert second[3:6] == ["0.250", "-0.250", "0.250"]
-    assert widths(first[2]) == [50.0, 25.0, 25.0]
-    assert widths(second[2]) == [25.0, 25.0]
-    assert all(f"</span>{word}" in html for word in ATOMS)
+    assert first[0] == "a"
+    assert widths(first[1]) == [66.7, 33.3]
+    assert first[2:] == [
+        *("0.750", "0.500 to 0.875", "25 %", "0.005", "strongly relevant"),
+        "redundant with b",
+    ]
+    assert "<li>a is strongly relevant.</li>" in html
+    assert second[-1] == "overlap with a, &lt;img src=x onerror=alert(1)&gt;"
+    assert widths(second[1]) == [33.3, 16.7]
+    assert second[2:4] == ["≥ 0.375", ""]
     assert "<li>a note</li>" in html
-    assert ["a", "b", "0.125", "0.000"] in rows(html)
+    early = body(replace(found, is_sequential=True)._repr_html_())
+    assert rows(early)[1][5] == "&lt; 0.05"
 
 
-def test_unknown_and_infinite_atoms():
-    unknown = feature("a", total=None, method="not estimable")
-    html = body(replace(explanation(unknown), information=None)._repr_html_())
+def test_pairs_of_more_than_two_features():
+    three = [feature(name, 0.5, 0.25, 0.25) for name in "abc"]
+    assert ["a", "b", "0.125", "overlap in what they predict", "0.000"] in rows(
+        body(explanation(*three)._repr_html_())
+    )
+    assert "Pairwise" not in explanation(*three[:2])._repr_html_()
+
+
+def test_unknown_and_infinite_values():
+    unknown = replace(explanation(feature("a", p_value=None)), bits_added={"a": None})
+    html = body(unknown._repr_html_())
     assert "= not estimable" in html
-    assert rows(html)[1][3:6] == ["-", "-", "-"]
+    assert rows(html)[1][2:6] == ["", "", "", ""]
     html = body(explanation(feature("a", float("inf"), 0.0, 0.5))._repr_html_())
-    assert rows(html)[1][3:6] == ["inf", "0.000", "0.500"]
+    assert rows(html)[1][2] == "inf"
     assert widths(html) == [100.0, 100.0]
 
 
-def test_one_feature_has_no_pair_and_none_no_table():
-    assert "Pairwise" not in body(explanation(feature("a", 1.0, 0.0, 0.0))._repr_html_())
-    assert rows(body(explanation()._repr_html_())) == []
+def test_without_a_feature_there_is_no_table():
+    html = body(explanation()._repr_html_())
+    assert rows(html) == []
+    assert "No selected feature, 200 samples." in html
+
+
+def test_one_feature_shows_its_marginal_and_its_added_information():
+    one = feature("a", 0.25, 0.25, 0.5, intervals={"added": (0.5, 1.0)})
+    html = body(one._repr_html_())
+    assert "<p>a is strongly relevant.</p>" in html
+    marginal, added = rows(html)[1:]
+    assert widths(marginal[1]) == [33.3, 33.3]
+    assert widths(added[1]) == [33.3, 66.7]
+    assert marginal[2:] == ["0.500", "", "0.250", "0.250", ""]
+    assert added[2:] == ["0.750", "0.500 to 1.000", "0.250", "", "0.500"]
+    assert rows(body(feature("a")._repr_html_())) == []
 
 
 def test_names_of_an_explanation_stay_text():
     found = explanation(feature(ATTACK, 0.5, 0.0, 0.0), feature("b", 0.5, 0.0, 0.0), target=ATTACK)
-    html = found._repr_html_()
-    assert "<img" not in html
-    assert html.count("&lt;img src=x") >= 4
+    for html in (found._repr_html_(), found[ATTACK]._repr_html_()):
+        assert "<img" not in html
+        assert "&lt;img src=x" in html
 
 
 def test_an_explanation_of_many_features_stays_short():
@@ -376,9 +416,11 @@ def test_an_explanation_of_many_features_stays_short():
 # --- decompositions -------------------------------------------------------------------------------
 
 
+SWITCHES = np.random.default_rng(0).integers(0, 2, size=(2, 200))
+
+
 def test_atoms_of_two_sources():
-    rng = np.random.default_rng(0)
-    rain, sprinkler = rng.integers(0, 2, size=(2, 200))
+    rain, sprinkler = SWITCHES
     found = decompose([rain, sprinkler], rain | sprinkler, n_bootstrap=40, random_state=0)
     html = body(found._repr_html_())
     _, *lines = rows(html)
@@ -386,6 +428,19 @@ def test_atoms_of_two_sources():
     assert [line[2] for line in lines] == ["shared", "unique 1", "unique 2", "synergy"]
     assert [line[3] for line in lines] == [f"{value:.4f}" for value in found.atoms.values()]
     assert widths(lines[3][1]) == [100.0]
+
+
+def test_tests_of_sources_have_a_table_of_their_own():
+    rain, sprinkler = (
+        pd.Series(x, name=n) for n, x in zip(("rain", ATTACK), SWITCHES, strict=True)
+    )
+    found = decompose([rain, sprinkler], rain | sprinkler, n_permutations=19, random_state=0)
+    html = body(found._repr_html_())
+    assert html.count("<table") == 2
+    header, first, second = rows(html)[-3:]
+    assert header == ["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]
+    assert (first[0], first[2]) == ("rain", "0.0500")
+    assert "<img" not in second[0]
 
 
 @pytest.mark.parametrize("n_sources", [3, 4])

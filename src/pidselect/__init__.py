@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pidselect.exceptions import SelectionWarning as SelectionWarning
     from pidselect.exceptions import TextNumbersWarning as TextNumbersWarning
     from pidselect.report.displays import AtomBarsDisplay as AtomBarsDisplay
+    from pidselect.report.displays import ImportanceDisplay as ImportanceDisplay
     from pidselect.report.displays import JointDisplay as JointDisplay
     from pidselect.report.displays import LatticeDisplay as LatticeDisplay
     from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
@@ -38,6 +39,7 @@ _MODULES = {
     "Decomposition": "pidselect.decomposition",
     "EmptySelectionWarning": "pidselect.exceptions",
     "IdentifierWarning": "pidselect.exceptions",
+    "ImportanceDisplay": "pidselect.report.displays",
     "JointDisplay": "pidselect.report.displays",
     "LatticeDisplay": "pidselect.report.displays",
     "LeakageWarning": "pidselect.exceptions",

@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from pidselect.data.messages import counted, number, shown
+from pidselect.data.messages import counted, number, p_relation, shown
 
 Parts = Sequence[tuple[str, float | None]]
 
@@ -26,6 +26,7 @@ ALIGNMENTS = {"l": "left", "n": "name", "w": "wide"}
 
 #: PID atoms of a bar, each with a colour and a pattern.
 ATOMS = ("unique", "shared", "synergy")
+ADDED_PARTS = ("unique", "synergy")
 
 #: The colours are those of Okabe and Ito, distinguishable with any colour vision.
 STYLE = files("pidselect").joinpath("notebook.css").read_text("utf-8")
@@ -44,17 +45,19 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
         parts.append(paragraph(selection.empty_verdict(), tag="strong"))
         parts.append(paragraph(selection.empty_reason()))
     if fixed or features:
-        rows = [[name(feature), "fixed", "", "", ""] for feature in fixed]
+        bits = {one: number(value, unknown="") for one, value in selection.bits_added.items()}
+        rows = [[name(feature), "fixed", bits.get(feature, ""), "", ""] for feature in fixed]
         for feature in features:
             step = selection.inclusion_step(feature)
-            values = (step.value, step.p_value, selection.p_values.get(feature))
-            numbers = [number(value, 4, unknown="") for value in values]
-            rows.append([name(feature), str(selection.step_number(step)), *numbers])
+            p_values = (step.p_value, selection.p_values.get(feature))
+            tests = [_p_value(value, selection.settings) for value in p_values]
+            number_of_step = str(selection.step_number(step))
+            rows.append([name(feature), number_of_step, bits.get(feature, ""), *tests])
         parts += [
-            table(["feature", "step", "bits", "p", "final p"], rows),
+            table(["feature", "step", "bits added", "p", "final p"], rows),
             paragraph(
-                "bits: conditional mutual information at the step of inclusion. p: of the "
-                "permutation test of that step. final p: given all other selected features, "
+                "bits added: conditional mutual information given the features before. p: of the "
+                "permutation test of the step. final p: given all other selected features, "
                 "adjusted for their number."
             ),
         ]
@@ -86,6 +89,13 @@ def selection_html(selection: Any, estimator: str = "") -> Markup:
     return card(*parts)
 
 
+def _p_value(value: float | None, settings: Any) -> str:
+    """Return a p-value; of a test that stops early, on which side of the level it is."""
+    if value is None or settings.n_permutations != "auto":
+        return number(value, 4, unknown="")
+    return p_relation(value, settings.alpha, is_sequential=True).removeprefix("p ")
+
+
 def _selected(selection: Any) -> Markup:
     n_candidates = len(selection.steps[0].candidates)
     names = [name(feature) for feature in selection.selected[:MAX_NAMES]]
@@ -115,40 +125,108 @@ def stability_html(stability: Any) -> Markup:
 
 
 def explanation_html(explanation: Any) -> Markup:
-    """Return role, PID bar, numbers and sentence of each feature, and the pairwise PID."""
+    """Return what each feature adds with its test, sentences, and the pairwise PID."""
     features = explanation.features
-    bars: list[Parts] = [[(atom, getattr(one, atom)) for atom in ATOMS] for one in features]
+    bars = [_added(feature) for feature in features]
     full = longest(bars[:MAX_ROWS])
+    header = ["feature", "added", "bits", f"{100 * explanation.level:g} % interval"]
+    header += [explanation.share_name, "p", "role", ""]
     rows = [
-        [name(one.name), one.role, bar(atoms, full), *(number(x) for _, x in atoms), one.sentence]
-        for one, atoms in zip(features, bars, strict=True)
+        [name(one.name), bar(parts, full), *_tests(one, explanation), one.role, _relation(one)]
+        for one, parts in zip(features, bars, strict=True)
     ]
-    headline = "No selected feature"
-    if n_selected := sum(feature.selected for feature in features):
-        information = number(explanation.information, unknown="not estimable")
-        unit = " bit" * (explanation.information is not None)
-        selected = counted(n_selected, "selected feature")
-        headline = f"I({selected}; {shown(explanation.target)}) = {information}{unit}"
-    samples = counted(explanation.n_samples, "sample")
-    parts = [paragraph(f"{headline}, {samples}.", tag="strong")]
+    sentences = [one.sentence for one in features[:MAX_ROWS]]
+    parts = [paragraph(_headline(explanation), tag="strong")]
     if rows:
-        header = ["feature", "role", "PID", *ATOMS, ""]
-        parts += [legend(ATOMS), table(header, rows, "nllrrrw"), listing(explanation.methods())]
+        parts += [legend(ADDED_PARTS), table(header, rows, "nlrrrrlw")]
+        parts.append(details("In words", listing(sentences)))
     pairs = explanation.pairs
-    if len(pairs.names) > 1:
+    if len(pairs.names) > 2:  # of two, the sentences have the same values
         cells = [
-            [name(first), name(second), number(redundancy), number(synergy)]
-            for first, second, redundancy, synergy in pairs.rows()
+            [
+                name(first),
+                name(second),
+                number(redundancy),
+                "redundant" if dependent else "overlap in what they predict",
+                number(synergy),
+            ]
+            for first, second, redundancy, synergy, dependent in pairs.rows()
         ]
-        pairwise = table(["feature", "and", "redundancy", "synergy"], cells, "nnrr")
+        pairwise = table(["feature", "and", "shared", "", "synergy"], cells, "nnrlr")
         parts.append(details("Pairwise PID", paragraph(f"In bits, {pairs.method}."), pairwise))
     if explanation.notes:
         parts.append(details("Notes", listing(explanation.notes)))
     return card(*parts)
 
 
+def _headline(explanation: Any) -> str:
+    samples = counted(explanation.n_samples, "sample")
+    n_selected = len(explanation.bits_added)
+    if not n_selected:
+        return f"No selected feature, {samples}."
+    start = f"I({counted(n_selected, 'selected feature')}; {shown(explanation.target)})"
+    information = explanation.information
+    if information is None:
+        return f"{start} = not estimable, {samples}."
+    share = explanation.share(information)
+    beside = "" if share is None else f" ({explanation.share_name} {_percent(share)})"
+    return f"{start} = {number(information)} bits{beside}, {samples}."
+
+
+def _tests(feature: Any, explanation: Any) -> list[str]:
+    """Return added bits, their interval and share, and the p-value of a feature as text."""
+    ends = feature.intervals.get("added")
+    p = "" if feature.p_value is None else explanation.p_text(feature.p_value).removeprefix("p ")
+    return [
+        "≥ " * feature.is_lower_bound + number(feature.added, unknown=""),
+        "" if ends is None else " to ".join(map(number, ends)),
+        "" if feature.share is None else _percent(feature.share),
+        p.removeprefix("= "),
+    ]
+
+
+def _relation(feature: Any) -> Markup:
+    """Return with which features information is shared, or the reason for a missing value."""
+    if feature.redundant_with:
+        return joined(["redundant with ", joined(map(name, feature.redundant_with), ", ")])
+    if feature.overlaps_with:
+        return joined(["overlap with ", joined(map(name, feature.overlaps_with), ", ")])
+    return text(feature.reason)
+
+
+def _added(feature: Any) -> Parts:
+    return [(part, getattr(feature, part)) for part in ADDED_PARTS]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def feature_html(feature: Any) -> Markup:
+    """Return a sentence on one feature, and bars of its marginal and its added information."""
+    parts = [paragraph(feature.sentence)]
+    if feature.added is not None:
+        shown_parts = {"information": ("unique", "shared"), "added": ADDED_PARTS}
+        bars = {
+            key: [(p, getattr(feature, p)) for p in names] for key, names in shown_parts.items()
+        }
+        full = longest(bars.values())
+        rows = [
+            [
+                {"information": "marginal information"}.get(key, "added information"),
+                bar(known, full),
+                number(getattr(feature, key)),
+                " to ".join(map(number, feature.intervals.get(key, ()))),
+                *(number(dict(known).get(atom), unknown="") for atom in ATOMS),
+            ]
+            for key, known in bars.items()
+        ]
+        parts += [legend(ATOMS), table(["", "", "bits", "interval", *ATOMS], rows, "llrrrrr")]
+    return card(*parts)
+
+
 def decomposition_html(decomposition: Any) -> Markup:
-    """Return the atoms with a bar each, and remarks."""
+    """Return the atoms with a bar each, the tests of the sources, and remarks."""
     header, *rows = decomposition.cells()
     labels = [row[0] for row in rows]
     bars: list[Parts] = [[(atom_type(label), decomposition.atoms[label])] for label in labels]
@@ -158,10 +236,12 @@ def decomposition_html(decomposition: Any) -> Markup:
     has_names = header[1] == ""
     aligned = "ll" + "l" * has_names + "r" * (len(header) - 1 - has_names)
     found = {atom_type(label) for label in labels}
+    tests = decomposition.source_cells()
     return card(
         paragraph(f"{decomposition.title()}.", tag="strong"),
         legend(one for one in (*ATOMS, "mixed") if one in found),
         table(titles, cells, aligned),
+        *([table(tests[0], tests[1:])] if tests else []),
         *map(paragraph, decomposition.remarks()),
     )
 

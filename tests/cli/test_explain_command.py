@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from calling import QUICK, call, read_json, write
 
 from pidselect import decompose
 from pidselect.cli.formatting import explanation_text
+from pidselect.data.messages import number
 from pidselect.selection.progress import LATER_STAGES
 from report.hostile import explanation
 
@@ -33,22 +33,22 @@ def test_roles_bars_and_sentences(table):
     lines = result.stdout.splitlines()
     assert {"y", "2", "120"} <= set(lines[0].replace("(", " ").split())
     (line,) = [one for one in lines if one.startswith("length   ")]
-    assert set(line.split()[-1]) <= set("█▒░")
+    assert set(line.split()[-1]) <= set("█▒")
     rows = {one["name"]: one for one in read_json(Path("r.json"))["features"]}
     assert rows["length"]["role"] == "strongly relevant"
     assert rows["length"]["unique"] is not None
     assert rows["length_mm"]["unique"] is None
 
 
-def test_no_number_exceeds_the_entropy_of_the_target():
-    """Estimated atoms of one feature may sum to more than the target has: the sum is not shown."""
-    found = explanation(("wind", "rain"), 1)
-    atoms = {"unique": 0.2, "shared": 0.7, "synergy": 0.3}  # of one bit
-    features = tuple(replace(one, sentence="", **atoms) for one in found.features)
-    text = explanation_text(replace(found, features=features, n_samples=0, notes=()))
-    numbers = [float(word) for word in re.findall(r"\d+\.\d+", text)]
-    assert numbers
-    assert max(numbers) <= 1.0
+def test_added_bits_p_values_and_their_sum():
+    found = explanation(("wind", "rain", "day"), 2, entropy=0.4)
+    text = explanation_text(found)
+    lines = text.splitlines()
+    row = next(line for line in lines if line.startswith("wind"))
+    assert row.split()[:5] == ["wind", "strongly", "relevant", number(found["wind"].added), "0.005"]
+    assert "All selected features: 0.200 bits (share of H(" in text
+    early = explanation_text(replace(found, is_sequential=True)).splitlines()
+    assert "< 0.05" in next(line for line in early if line.startswith("wind"))
 
 
 def test_a_measure_by_name(table):
@@ -67,7 +67,9 @@ def test_progress_after_the_selection(table):
     result = call("explain", table, "--target", "y", *QUICK, "--stability", "3")
     assert result.exit_code == 0, result.output
     lines = result.stderr.splitlines()
-    assert [line for line in lines if line in LATER_STAGES.values()] == list(LATER_STAGES.values())
+    assert [line for line in lines if line in LATER_STAGES.values()] == [
+        LATER_STAGES[stage] for stage in ("atoms", "stability")
+    ]
 
 
 def test_exclusive_or_is_synergistic(lamp):
@@ -89,7 +91,19 @@ def test_p_values_intervals_and_units(lamp):
     assert first.exit_code == 0, first.output
     assert first.stdout == second.stdout
     found = json.loads(first.stdout)
-    assert (found["unit"], found["p_values"]["{1,2}"]) == ("nat", 0.05)
+    tests = [(test["source"], test["conditional_p_value"]) for test in found["source_tests"]]
+    assert (found["unit"], tests) == ("nat", [("up", 0.05), ("down", 0.05)])
+
+
+def test_bins_or_none(lamp):
+    write(Path("lamp.csv"), {**lamp, "volts": [i % 50 for i in range(200)]})
+    arguments = ("lamp.csv", "--target", "lamp", "--source", "up", "--source", "volts", "--quiet")
+    binned, whole = (call("decompose", *arguments, "--bins", bins) for bins in ("4", "none"))
+    assert "4 bins: volts" in binned.stdout
+    assert whole.exit_code == 0, whole.output
+    assert "bins" not in whole.stdout
+    refused = call("decompose", *arguments, "--bins", "few")
+    assert (refused.exit_code, "'few'" in refused.stderr) == (2, True)
 
 
 def test_several_columns_as_one_source(table):

@@ -32,7 +32,7 @@ def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "meta_path", [NoPandas(), *sys.meta_path])
     result = call("demo", "--table", "island.csv")
     assert result.exit_code == 0, result.output
-    assert "strongly relevant" in words(result.stdout)
+    assert "beyond the other selected features" in words(result.stdout)
     assert "pidselect-demo.html" in result.stdout
     assert "pidselect select TABLE.csv --target COLUMN" in result.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"island.csv", "pidselect-demo.html"}

@@ -109,6 +109,10 @@ def test_discrete_columns_are_taken_as_they_are():
     assert to_codes(flags, 5).tolist() == [1, 0, 1, 0]
 
 
+def test_no_bins():
+    assert to_codes(continuous([0.3, 0.1, 0.3, 0.2]), None).tolist() == [2, 0, 2, 1]
+
+
 def test_columns_are_joined():
     block = read_block([[0.1, 0], [0.2, 1], [0.8, 0], [0.9, 0]], "x")
     assert block.feature_types == ("continuous", "ordinal")

@@ -44,7 +44,7 @@ def test_a_complete_sample_is_its_distribution(measure):
     assert found.information == close(expected.information)
     assert found.n_samples == 100
     assert found.measure == measure
-    assert (found.corrected, found.p_values, found.intervals) == (None, None, None)
+    assert (found.corrected, found.source_tests, found.intervals) == (None, None, None)
 
 
 @every_measure
@@ -70,7 +70,10 @@ def test_units():
     for name in ("atoms", "corrected"):
         scaled = {label: np.log(2) * bit for label, bit in getattr(bits, name).items()}
         assert getattr(nats, name) == close(scaled)
-    assert nats.p_values == bits.p_values
+    for nat, bit in zip(nats.source_tests, bits.source_tests, strict=True):
+        assert (nat.p_value, nat.conditional_p_value) == (bit.p_value, bit.conditional_p_value)
+        assert nat.information == close(np.log(2) * bit.information)
+        assert nat.conditional_information == close(np.log(2) * bit.conditional_information)
 
 
 def test_five_sources():
@@ -104,6 +107,54 @@ def test_few_levels_are_states_as_they_are():
     assert binned.information <= 1
 
 
+AGES = np.random.default_rng(5).integers(18, 90, size=400)
+FLAGS = np.random.default_rng(6).integers(0, 2, size=400)
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+def test_integers_of_many_levels_are_binned(dtype):
+    """As `explain` does it, for sources and target, also if stored as floats."""
+    ages = AGES.astype(dtype)
+    found = decompose([ages, FLAGS], ages + FLAGS)
+    stated = {"source 1": "continuous", "target": "continuous"}
+    assert found == decompose([ages, FLAGS], ages + FLAGS, feature_types=stated)
+    assert found.binned == {"source 1": 5, "target": 5}
+    assert found.remarks() == ["5 bins: source 1, target"]
+    assert found.to_dict()["binned"] == {"source 1": 5, "target": 5}
+
+
+def test_up_to_twenty_levels_are_states():
+    levels = np.tile(np.arange(21), 20)
+    assert decompose([levels % 20, levels % 2], levels % 3).binned is None
+    assert decompose([levels, levels % 2], levels % 3).binned == {"source 1": 5}
+
+
+def test_no_bins():
+    """Every value is a state of its own."""
+    with pytest.warns(UserWarning, match=r"bins=5 .*source 1.* 72 values"):
+        found = decompose([AGES, FLAGS], FLAGS, bins=None)
+    assert found.binned is None
+    labels = pd.Series(AGES).astype(str)
+    with pytest.warns(UserWarning, match="per state"):
+        assert decompose([labels, FLAGS], FLAGS).atoms == close(found.atoms)
+
+
+@pytest.mark.parametrize("labels", [AGES.astype(str), pd.Categorical(AGES), AGES])
+def test_nominal_columns_are_never_binned(labels):
+    with pytest.warns(UserWarning, match="per state"):
+        found = decompose([labels, FLAGS], FLAGS, feature_types={"source 1": "nominal"})
+    assert found.binned is None
+
+
+def test_bins_that_occur_are_named():
+    """By column, and fewer where values are equal."""
+    visits = np.where(AGES < 60, 0, AGES)
+    frame = pd.DataFrame({"age": AGES, "visits": visits})
+    found = decompose([frame, FLAGS], FLAGS, bins=4)
+    assert found.binned == {"age": 4, "visits": 3}
+    assert "4 bins: age; 3 bins: visits" in found.remarks()
+
+
 def test_several_columns_are_one_source():
     third = np.tile([0, 1, 1, 0, 0], 20)
     joint = decompose([TWO_BITS, third], OR ^ third)
@@ -116,7 +167,7 @@ def test_constants_have_no_information(measure):
     one = np.ones(100)
     for found in (
         decompose([one, one], OR, measure=measure),
-        decompose([FIRST, SECOND], one, measure=measure, n_permutations=3, n_bootstrap=40),
+        decompose([FIRST, SECOND], one, measure=measure, n_permutations=19, n_bootstrap=40),
         decompose([FIRST, np.full(100, "a")], np.full(100, "b"), measure=measure),
     ):
         assert list(found.atoms.values()) == close([0, 0, 0, 0])
@@ -130,9 +181,9 @@ def test_a_constant_beside_a_source():
 
 def test_a_single_sample():
     with pytest.warns(UserWarning, match="1 samples"):
-        found = decompose([[0], [1]], [1], n_permutations=2, n_bootstrap=40, random_state=0)
+        found = decompose([[0], [1]], [1], n_permutations=19, n_bootstrap=40, random_state=0)
     assert set(found.atoms.values()) == {0.0}
-    assert set(found.p_values.values()) == {1.0}
+    assert {test.p_value for test in found.source_tests} == {1.0}
     assert set(found.intervals.values()) == {(0.0, 0.0)}
 
 
@@ -209,7 +260,7 @@ def test_gaussian():
     alone = [mutual_information(z, x + y + noise, estimator="gaussian") for z in (x, y)]
     assert found.shared == close(min(alone))
     assert [found.shared + part for part in found.unique] == close(alone)
-    assert found.p_values["{1,2}"] == 0.05
+    assert {test.conditional_p_value for test in found.source_tests} == {0.05}
     assert abs(found.corrected["{1,2}"] - found.synergy) < 0.02
     low, high = found.intervals["{1,2}"]
     assert 0 < low < found.synergy < high
@@ -233,7 +284,7 @@ def test_nearest_neighbours():
     )
     assert found == again
     assert found.corrected is None
-    assert found.p_values["{1,2}"] == 0.05
+    assert {test.conditional_p_value for test in found.source_tests} == {0.05}
     low, high = found.intervals["{1,2}"]
     assert 0 < low < found.synergy < high < 3
 
@@ -241,7 +292,7 @@ def test_nearest_neighbours():
 def test_no_states_no_bins():
     x, y, noise = MEASURED.T
     for measure in ("gaussian", "sx-ksg"):
-        few, many = (decompose([x, y], x + noise, measure=measure, bins=bins) for bins in (2, 50))
+        few, many = (decompose([x, y], x + noise, measure=measure, bins=bins) for bins in (2, None))
         assert few == many
 
 
@@ -329,11 +380,13 @@ def test_invalid_variables(sources, target, words):
         ({"binning": "counts"}, "binning='counts'.*'count', 'width'"),
         ({"unit": "bits"}, "unit='bits'"),
         ({"bins": 1}, "bins=1 .*at least 2"),
+        ({"bins": "none"}, "bins='none'"),
         ({"bins": 2.5}, r"bins=2.5"),
         ({"n_permutations": -1}, "n_permutations=-1 .*at least 0"),
         ({"n_bootstrap": "many"}, "n_bootstrap='many'"),
         ({"n_bootstrap": 39}, "n_bootstrap=39 .*confidence=0.95.*n_bootstrap=40"),
         ({"n_bootstrap": 100, "confidence": 0.99}, "n_bootstrap=200"),
+        ({"n_bootstrap": 40, "n_permutations": 18}, "n_permutations=18 .*n_permutations=19"),
         ({"confidence": 95}, "confidence=95"),
         ({"confidence": True}, "confidence=True"),
         ({"n_jobs": 0}, "n_jobs=0"),
@@ -348,20 +401,13 @@ def test_invalid_settings(settings, words):
 def test_too_many_states():
     many = np.tile(np.arange(1000), 2)
     with pytest.raises(ValueError, match=r"source 1 has 1000 .*1e\+09.*gaussian"):
-        decompose([many, many], many, feature_types=dict.fromkeys(["target"], "ordinal"))
+        decompose([many, many], many, bins=None)
 
 
 @pytest.mark.parametrize("sources", [["x1", "x2"], [1.0, 2.0], (None, FIRST)])
 def test_single_values_are_no_sources(sources):
     with pytest.raises(TypeError, match=f"{sources[0]!r}"):
         decompose(sources, OR)
-
-
-def test_the_column_of_most_levels_is_named():
-    rng = np.random.default_rng(0)
-    age = pd.Series(rng.integers(0, 60, 200), name="age")
-    with pytest.warns(UserWarning, match=r"feature_types=\{'age': 'continuous'\}.* \d\d levels"):
-        decompose([age, rng.normal(size=200)], rng.integers(0, 2, 200))
 
 
 def test_feature_types_may_include_the_target():

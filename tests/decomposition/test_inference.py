@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -14,17 +15,17 @@ from joblib import parallel_config
 
 from decomposition.distributions import count_states
 from pidselect import datasets
-from pidselect.data import read_block
-from pidselect.decomposition.continuous import DegenerateError
+from pidselect.data import Block, read_block
+from pidselect.decomposition.continuous import gaussian
 from pidselect.decomposition.decompose import decompose
 from pidselect.decomposition.inference import (
     InferenceSettings,
-    atom_p_values,
     correct_bias,
-    infer_atoms,
+    infer,
     minimum_bias,
     n_decompositions,
     null_atoms,
+    source_tests,
 )
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES
@@ -32,6 +33,7 @@ from pidselect.decomposition.minimum import mmi
 from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.samples import ContinuousMeasure, ContinuousSample, DiscreteSample
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
+from pidselect.significance.surrogates import permute_globally
 
 LABELS = lattice(2).labels
 BIT = math.log(2)
@@ -58,22 +60,124 @@ def naive_atoms(columns):
     return MEASURES["imin"].decompose(count_states(columns)).atoms
 
 
-def test_p_values_by_their_definition():
-    n = 30
-    found = decompose(SAMPLE[:2], SAMPLE[2], measure="imin", n_permutations=n, random_state=3)
-    observed = naive_atoms(SAMPLE)
-    by_source = []
-    for source in (0, 1):
-        null = []
-        for rows in permutations((3, DECOMPOSITION, source), range(1, n + 1), 200):
-            columns = list(SAMPLE)
-            columns[source] = columns[source][rows]
-            null.append(naive_atoms(columns))
-        by_source.append((1 + (np.array(null) >= observed - 1e-10).sum(axis=0)) / (1 + n))
-    first, second = by_source
-    both = np.maximum(first, second)
-    expected = {"{1}{2}": both[0], "{1}": first[1], "{2}": second[2], "{1,2}": both[3]}
-    assert found.p_values == pytest.approx(expected, abs=1e-15)
+def naive_information(x, y):
+    joint = count_states([x, y])
+    product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    return (joint[joint > 0] * np.log(joint[joint > 0] / product[joint > 0])).sum()
+
+
+def naive_p_value(observed, null):
+    return (1 + sum(value >= observed - 1e-10 for value in null)) / (1 + len(null))
+
+
+@pytest.mark.parametrize("source", [0, 1])
+def test_source_tests_by_their_definition(source):
+    """Of x anywhere, and of x within each state of the other source."""
+    n, x, rest, y = 30, SAMPLE[source], SAMPLE[1 - source], SAMPLE[2]
+    found = decompose(
+        SAMPLE[:2], y, measure="imin", n_permutations=n, unit="nat", random_state=3
+    ).source_tests[source]
+    orders = permutations((3, DECOMPOSITION, source, 0), range(1, n + 1), 200)
+    observed = naive_information(x, y)
+    assert found.information == pytest.approx(observed, abs=1e-12)
+    null = [naive_information(x[rows], y) for rows in orders]
+    assert found.p_value == pytest.approx(naive_p_value(observed, null), abs=1e-15)
+
+    def conditional(rows):
+        return sum(
+            np.mean(rest == state) * naive_information(x[rows][rest == state], y[rest == state])
+            for state in np.unique(rest)
+        )
+
+    observed = conditional(np.arange(200))
+    assert found.conditional_information == pytest.approx(observed, abs=1e-12)
+    sampler = permute_globally(Block(), 200, rest)
+    orders = sampler((3, DECOMPOSITION, source, 1), range(1, n + 1))
+    assert all((rest[rows] == rest).all() for rows in orders)
+    expected = naive_p_value(observed, [conditional(rows) for rows in orders])
+    assert found.conditional_p_value == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("measure", ["imin", "mmi", "gaussian", "sx-ksg"])
+def test_tested_informations_are_sums_of_atoms(measure):
+    x1, x2, x3, noise = np.random.default_rng(2).normal(size=(4, 80))
+    found = decompose([x1, x2, x3], x1 + x2 * x3 + noise, bins=2, measure=measure, n_permutations=1)
+    for number, test in enumerate(found.source_tests, start=1):
+        alone, given_rest = parts_of(number, found)
+        assert test.information == pytest.approx(sum(found.atoms[a] for a in alone))
+        total = sum(found.atoms[a] for a in given_rest)
+        assert test.conditional_information == pytest.approx(total)
+
+
+def parts_of(number, found):
+    """Return the atoms of which I(x;y) and I(x;y|rest) consist, x being the source of a number."""
+    members = {
+        atom: [set(one.split(",")) for one in atom.strip("{}").split("}{")] for atom in found.atoms
+    }
+    alone = [atom for atom, sets in members.items() if {str(number)} in sets]
+    return alone, [a for a, sets in members.items() if all(str(number) in one for one in sets)]
+
+
+def contradictions(found):
+    """Return the tested informations that disagree with the intervals of their parts.
+
+    One that is not significant cannot have a positive part, a significant one must have a part that
+    may be positive.
+    """
+    alpha, wrong = 1 - found.confidence + 1e-9, []
+    for number, test in enumerate(found.source_tests, start=1):
+        p_values = (test.p_value, test.conditional_p_value)
+        for p, parts in zip(p_values, parts_of(number, found), strict=True):
+            ends = [found.intervals[atom] for atom in parts]
+            if p > alpha:
+                agrees = all(low <= 0 <= high for low, high in ends)
+            else:
+                agrees = any(high > 0 for _, high in ends)
+            if not agrees:
+                wrong.append((test.source, p, ends))
+    return wrong
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([12, 25, 50, 100]),
+    st.sampled_from(["broja", "imin", "mmi"]),
+    st.sampled_from([0.9, 0.95]),
+)
+@settings(max_examples=60)
+def test_intervals_and_p_values_never_contradict_each_other(seed, n, measure, confidence):
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(2, 5, size=3 if measure == "broja" else rng.integers(3, 5))
+    pmf = rng.dirichlet(np.full(np.prod(shape), 10 ** rng.uniform(-1, 1))).reshape(shape)
+    *sources, y = draw(pmf, n, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few samples
+        found = decompose(
+            sources,
+            y,
+            measure=measure,
+            n_permutations=39,
+            n_bootstrap=40,
+            confidence=confidence,
+            random_state=seed,
+        )
+    assert not contradictions(found)
+    assert "p_value" not in found.to_frame().columns
+    assert "p-value" not in found.cells()[0]
+
+
+def test_an_interval_is_extended_to_zero_where_no_information_is_significant():
+    """Here the interval of the synergy alone would exclude 0."""
+    x1, x2, y = np.random.default_rng(596).integers(0, 2, size=(3, 40))
+    request = {"n_bootstrap": 100, "random_state": 0}
+    alone = decompose([x1, x2], y, **request)
+    tested = decompose([x1, x2], y, n_permutations=99, **request)
+    low, high = alone.intervals["{1,2}"]
+    assert low > 0
+    assert min(test.conditional_p_value for test in tested.source_tests) > 0.05
+    assert tested.intervals["{1,2}"] == (0.0, high)
+    negative = decompose([x1, x2], y, measure="sx", n_permutations=99, **request)
+    assert negative.intervals == decompose([x1, x2], y, measure="sx", **request).intervals
 
 
 def test_correction_by_its_definition():
@@ -134,18 +238,6 @@ def test_corrected_atoms_keep_the_identities(seed, measure):
         assert ours == pytest.approx(theirs, abs=1e-7)
 
 
-def test_differences_within_the_gap_are_ties():
-    """Null values below the observed atoms by less than twice the gap count as ties."""
-    short = 5e-10
-    values_of = iter([0.1] + [0.1 - short] * 200)
-    sample = DiscreteSample(tuple(SAMPLE), lambda pmf: PIDAtoms(np.full(4, next(values_of))))
-    observed = sample.decompose()[0].atoms
-    options = InferenceSettings(4, 0, 0.95, 0)
-    np.testing.assert_array_equal(atom_p_values(sample, observed, options, gap=short), np.ones(4))
-    assert atom_p_values(sample, observed, options) == pytest.approx(np.full(4, 0.2))
-    assert infer_atoms(sample, observed, options, gap=short).p_values == pytest.approx(np.ones(4))
-
-
 def test_minimum_bias_by_its_definition():
     """The loss of the redundancy in quarters, relative to the mean of the two informations."""
     n, options = 200, InferenceSettings(0, 40, 0.95, 3)
@@ -173,14 +265,14 @@ def test_minimum_bias_needs_eight_samples(n):
     )
 
 
-@pytest.mark.parametrize(("n_permutations", "n_bootstrap"), [(0, 0), (3, 0), (0, 40), (3, 40)])
+@pytest.mark.parametrize(("n_permutations", "n_bootstrap"), [(0, 0), (3, 0), (0, 40), (19, 40)])
 def test_decompositions_are_counted(n_permutations, n_bootstrap):
     calls = []
     sample = DiscreteSample(tuple(SAMPLE), lambda pmf: calls.append(0) or mmi(pmf))
     observed = sample.decompose()[0].atoms
     calls.clear()
     options = InferenceSettings(n_permutations, n_bootstrap, 0.95, 0)
-    infer_atoms(sample, observed, options)
+    infer(sample, observed, options)
     assert len(calls) == n_decompositions(sample, options)
 
 
@@ -207,7 +299,8 @@ def test_correction_where_the_null_explains_everything():
         )
     assert found.information == pytest.approx(1)
     assert values(found.corrected) == pytest.approx(np.zeros(4), abs=1e-9)
-    assert found.p_values["{1}{2}"] == 1
+    for test in found.source_tests:
+        assert (test.p_value, test.conditional_p_value) == (1, 1)
     low, high = found.intervals["{1}{2}"]
     assert low == pytest.approx(0, abs=1e-9)
     assert high >= 1 - 1e-9
@@ -226,24 +319,38 @@ def test_a_resample_may_be_degenerate():
         decompose([x1[:5], x2[:5]], y[:5], measure="gaussian", n_bootstrap=200, random_state=0)
 
 
-def test_a_degenerate_permutation_counts_as_exceeding():
-    def degenerate(sources, target):
-        raise DegenerateError
+class Stub:
+    """An estimator of 1 nat for observed rows; permuted ones are left to a function."""
 
+    def __init__(self, permuted):
+        self.permuted = permuted
+
+    def bind(self, target, given):
+        return self
+
+    def score(self, batch):
+        is_observed = len(batch) == 1 and (np.diff(batch.rows) == 1).all()
+        return np.ones(1) if is_observed else self.permuted(batch)
+
+
+def p_values_by(permuted):
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
-    sample = ContinuousSample(blocks, ContinuousMeasure(degenerate, True))
-    p = atom_p_values(sample, np.full(4, 99.0), InferenceSettings(19, 0, 0.95, 0))
-    np.testing.assert_array_equal(p, np.ones(4))
+    sample = ContinuousSample(blocks, ContinuousMeasure(gaussian, Stub(permuted), True, True))
+    return source_tests(sample, np.zeros(4), InferenceSettings(19, 0, 0.95, 0)).p_values
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan, 1.0, 1.0 - 1e-11])
+def test_ties_and_degenerate_permutations_count_as_reaching(value):
+    p = p_values_by(lambda batch: np.full(len(batch), value))
+    np.testing.assert_array_equal(p, np.ones((2, 2)))
 
 
 def test_other_errors_are_not_degenerate_permutations():
-    def broken(sources, target):
+    def broken(batch):
         raise ValueError("broken")
 
-    blocks = tuple(read_block(column, "x") for column in SAMPLE)
-    sample = ContinuousSample(blocks, ContinuousMeasure(broken, True))
     with pytest.raises(ValueError, match="broken"):
-        atom_p_values(sample, np.full(4, 99.0), InferenceSettings(19, 0, 0.95, 0))
+        p_values_by(broken)
 
 
 def test_a_permuted_indicator_may_equal_the_target():
@@ -257,7 +364,7 @@ def test_a_permuted_indicator_may_equal_the_target():
         n_permutations=200,
         random_state=0,
     )
-    assert min(found.p_values.values()) > 0.95
+    assert min(test.p_value for test in found.source_tests) > 0.95
     assert np.isfinite(values(found.corrected)).all()
     with pytest.raises(ValueError, match=r"gaussian|exact"):
         decompose(
@@ -309,11 +416,9 @@ def test_any_joblib_backend(backend):
             meet.wait(timeout=30)
         return mmi(pmf)
 
-    sample = DiscreteSample(tuple(SAMPLE), mmi)
-    observed = sample.decompose()[0].atoms
-    expected = atom_p_values(sample, observed, options)
+    expected = null_atoms(DiscreteSample(tuple(SAMPLE), mmi), options)
     with parallel_config(backend=backend, n_jobs=2):
-        found = atom_p_values(DiscreteSample(tuple(SAMPLE), spy), observed, options)
+        found = null_atoms(DiscreteSample(tuple(SAMPLE), spy), options)
     np.testing.assert_array_equal(found, expected)
     assert len(threads) == 2
 
@@ -329,8 +434,8 @@ def test_the_seed_matters():
 
 def test_inference_does_not_change_the_atoms():
     plain = decompose(SAMPLE[:2], SAMPLE[2])
-    inferred = decompose(SAMPLE[:2], SAMPLE[2], n_permutations=5, n_bootstrap=40, random_state=0)
-    nothing = dict.fromkeys(["corrected", "p_values", "intervals", "confidence"])
+    inferred = decompose(SAMPLE[:2], SAMPLE[2], n_permutations=19, n_bootstrap=40, random_state=0)
+    nothing = dict.fromkeys(["corrected", "source_tests", "intervals", "confidence"])
     assert replace(inferred, **nothing) == plain
     assert plain.to_dict().keys().isdisjoint(nothing)
 
@@ -338,12 +443,17 @@ def test_inference_does_not_change_the_atoms():
 # --- level, power, bias -------------------------------------------------------------------------
 
 
+def p_values(found):
+    """Return the p-values of all sources, shape (n_sources, 2)."""
+    return np.array([(test.p_value, test.conditional_p_value) for test in found.source_tests])
+
+
 @pytest.mark.parametrize("shape", [(2, 2, 2), (2, 3, 4)])
 def test_level(shape):
-    """Of 200 independent samples, about 10 have a given atom significant at 5 %."""
+    """Of 200 independent samples, about 10 have a given information significant at 5 %."""
     pmf = np.full(shape, 1 / math.prod(shape))
     p = [
-        values(decompose(x, y, n_permutations=19, random_state=seed).p_values)
+        p_values(decompose(x, y, measure="mmi", n_permutations=19, random_state=seed))
         for seed in range(200)
         for *x, y in [draw(pmf, 120, seed)]
     ]
@@ -351,41 +461,41 @@ def test_level(shape):
     assert (alarms <= 21).all()  # 10 expected at most; more than 21 in 1 of 1000 suites
 
 
-def test_level_if_one_source_is_independent():
-    """Atoms that name the independent source are true nulls."""
-    p = []
+@pytest.mark.parametrize("measure", ["mmi", "gaussian", "sx-ksg"])
+def test_level_given_the_rest(measure):
+    """Source 2 is a noisy copy of source 1, which is all that the target depends on."""
+    found = []
     for seed in range(100):
-        rng = np.random.default_rng(seed)
-        x, y = rng.integers(0, 3, size=(2, 120))
-        p.append(decompose([x, y], x, n_permutations=19, random_state=seed).p_values)
-    for label in ("{1}{2}", "{2}", "{1,2}"):
-        assert sum(row[label] <= 0.05 for row in p) <= 14  # 5 expected at most
-    assert all(row["{1}"] <= 0.05 for row in p)
+        x, noise, other = np.random.default_rng(seed).normal(size=(3, 100))
+        if measure == "mmi":  # the states of source 1 are all that there is to know
+            x = 2.0 * (x > 0)
+        sources, y = [x, x + noise], x + other
+        found.append(
+            decompose(sources, y, measure=measure, bins=2, n_permutations=19, random_state=seed)
+        )
+    marginal, conditional = np.mean([p_values(one)[1] <= 0.05 for one in found], axis=0)
+    assert marginal > 0.3
+    assert conditional <= 0.14  # 5 % expected
 
 
 @pytest.mark.parametrize(
-    ("gate", "atoms"),
-    [
-        ("XOR", ["{1,2}"]),
-        ("AND", ["{1}{2}", "{1,2}"]),
-        ("RDN", ["{1}{2}"]),
-        ("COPY", ["{1}", "{2}"]),
-    ],
+    ("gate", "alone", "given_rest"),
+    [("XOR", False, True), ("AND", True, True), ("RDN", True, False), ("COPY", True, True)],
 )
-def test_power(gate, atoms):
+def test_power(gate, alone, given_rest):
+    """XOR is synergistic, RDN redundant: each has one kind of information only."""
     pmf = datasets.gate(gate)
     noisy = 0.8 * pmf + 0.2 * pmf.sum(axis=2, keepdims=True) / pmf.shape[2]
     x1, x2, y = draw(noisy, 200, 1)
-    found = decompose([x1, x2], y, n_permutations=99, random_state=0)
-    for label in atoms:
-        assert found.p_values[label] == 0.01
+    found = p_values(decompose([x1, x2], y, n_permutations=99, random_state=0))
+    np.testing.assert_array_equal(found == 0.01, [[alone, given_rest]] * 2)
 
 
 def test_correction_removes_most_of_the_bias():
     """Independent variables of 5 x 25 x 5 states, N = 1000: the plug-in estimate is 0.47 bit."""
     x, y, t = np.random.default_rng(0).integers(0, [[5], [25], [5]], size=(3, 1000))
     with pytest.warns(UserWarning, match="per state"):
-        found = decompose([x, y], t, n_permutations=1, random_state=0)
+        found = decompose([x, y], t, bins=None, n_permutations=1, random_state=0)
     assert found.information > 0.4
     assert np.abs(values(found.corrected)).max() < 0.06
 

@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from pidselect.decomposition.lattice import lattice
-from pidselect.decomposition.result import Decomposition
+from pidselect.decomposition.result import Decomposition, SourceTest
 
 TWO = lattice(2).labels
 PLAIN = Decomposition(dict(zip(TWO, (0.31128, -1e-17, 0.0, 0.5), strict=True)), 0.81128, "broja")
@@ -16,9 +16,12 @@ FULL = replace(
     PLAIN,
     n_samples=100,
     corrected=dict(zip(TWO, (0.3, -0.01, 0.0, 0.49), strict=True)),
-    p_values=dict(zip(TWO, (0.005, 1.0, 0.5, 0.005), strict=True)),
     intervals=dict.fromkeys(TWO, (-0.00001, 0.25)),
     confidence=0.9,
+    source_tests=(
+        SourceTest("rain", 0.31, 0.005, 0.5, 0.01),
+        SourceTest("wind", 0.0, 1.0, 0.1, 0.2),
+    ),
 )
 
 
@@ -46,16 +49,18 @@ def test_table():
 
 
 def test_table_with_all_there_is():
+    """Atoms have intervals, sources have p-values, and no line has both."""
     lines = str(FULL).split("\n")
-    assert lines[0].split("  ")[-1] == "p-value"
-    assert [word for word in ("bit", "corrected", "90 % interval") if word in lines[0]] == [
-        "bit",
-        "corrected",
-        "90 % interval",
+    assert [" ".join(line.split()) for line in lines[:3]] == [
+        "atom bit corrected 90 % interval",
+        "{1}{2} shared 0.3113 0.3000 0.0000 to 0.2500",
+        "{1} unique 1 0.0000 -0.0100 0.0000 to 0.2500",
     ]
-    cells = " ".join(lines[2].split())
-    assert cells == "{1} unique 1 0.0000 -0.0100 0.0000 to 0.2500 1.0000"
-    assert len({len(line) for line in lines[:-1]}) == 1
+    assert lines[5:8] == [
+        "source  I(x;y)  p-value  I(x;y|rest)  p-value",
+        "rain    0.3100   0.0050       0.5000   0.0100",
+        "wind    0.0000   1.0000       0.1000   0.2000",
+    ]
     assert lines[-1].startswith("p-value:")
 
 
@@ -100,7 +105,17 @@ def test_json(decomposition):
     assert plain["atoms"] == dict(decomposition.atoms)
     assert plain["measure"] == "broja"
     assert None not in plain.values()
-    assert ("intervals" in plain) == (decomposition is FULL)
+    assert ("intervals" in plain) == ("source_tests" in plain) == (decomposition is FULL)
+
+
+def test_json_of_tests():
+    assert FULL.to_dict()["source_tests"][1] == {
+        "source": "wind",
+        "information": 0.0,
+        "p_value": 1.0,
+        "conditional_information": 0.1,
+        "conditional_p_value": 0.2,
+    }
 
 
 def test_infinite_atoms_become_texts():

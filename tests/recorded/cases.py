@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -69,6 +70,7 @@ def of_fit(selector: PIDSelector, names: Sequence[str]) -> dict[str, Any]:
         "features": places(record.features, names),
         "feature_types": list(selector.feature_types_.values()),
         "p_values": [[place(name, names), p] for name, p in record.p_values.items()],
+        "bits_added": list(record.bits_added.values()),
         "steps": [of_step(step, names) for step in record.steps],
     }
 
@@ -101,17 +103,23 @@ def of_explanation(explanation: Any, names: Sequence[str]) -> dict[str, Any]:
     pairs = explanation.pairs
     return {
         "information": explanation.information,
+        "bits_added": list(explanation.bits_added.values()),
         "n_samples": explanation.n_samples,
         "features": [
             {
                 "feature": place(feature.name, names),
                 "role": feature.role if feature.role in roles else "other",
                 "selected": feature.selected,
+                "information": feature.information,
+                "added": feature.added,
                 "unique": feature.unique,
                 "shared": feature.shared,
                 "synergy": feature.synergy,
-                "total": feature.total,
+                "intervals": {name: list(ends) for name, ends in feature.intervals.items()},
+                "p_value": feature.p_value,
+                "marginal_p_value": feature.marginal_p_value,
                 "redundant_with": places(feature.redundant_with, names),
+                "overlaps_with": places(feature.overlaps_with, names),
             }
             for feature in explanation
         ],
@@ -119,6 +127,7 @@ def of_explanation(explanation: Any, names: Sequence[str]) -> dict[str, Any]:
             "features": places(pairs.names, names),
             "redundancy": pairs.redundancy.tolist(),
             "synergy": pairs.synergy.tolist(),
+            "dependent": pairs.dependent.tolist(),
             "estimable": pairs.estimable.tolist(),
         },
     }
@@ -144,8 +153,9 @@ def of_decomposition(found: Any) -> dict[str, Any]:
         "atoms": dict(found.atoms),
         **{
             part: None if getattr(found, part) is None else dict(getattr(found, part))
-            for part in ("informative", "misinformative", "corrected", "p_values")
+            for part in ("informative", "misinformative", "corrected")
         },
+        "source_tests": found.source_tests and [asdict(test) for test in found.source_tests],
         "intervals": found.intervals
         and {label: list(interval) for label, interval in found.intervals.items()},
     }

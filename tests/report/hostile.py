@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pidselect.data import Block, Column, Dataset, Table
 from pidselect.data.diagnostics import Finding
-from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs
+from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
+from pidselect.decomposition.sentences import sentence
 from pidselect.report.joint import joint_table
+from pidselect.report.profiles import target_profiles
 from pidselect.report.summary import ReportMetadata, summarise
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.stability import Stability
@@ -96,40 +99,74 @@ def selection(names: Sequence[str] = NAMES, n_selected: int = 3, **more: Any) ->
         "fixed_features": (),
         "steps": tuple(steps),
         "p_values": dict.fromkeys(names[:n_selected], 0.005),
+        "bits_added": {name: 0.5 / (place + 1) for place, name in enumerate(names[:n_selected])},
         "settings": SETTINGS,
     }
     return Selection(**{**record, **more})
 
 
-def explanation(names: Sequence[str] = NAMES, n_selected: int = 3) -> Explanation:
-    """Return roles of all kinds, and values of which some are negative, infinite or unknown."""
+def explanation(names: Sequence[str] = NAMES, n_selected: int = 3, **more: Any) -> Explanation:
+    """Return roles of all kinds with values that add up, of which some are unknown."""
     rng = np.random.default_rng(0)
+    selected = tuple(names[:n_selected])
     features = []
     for place, name in enumerate(names):
         is_selected = place < n_selected
         role: Any = "strongly relevant"
         if not is_selected:
             role = ("irrelevant", "weakly relevant", "duplicate", "skipped")[place % 4]
-        atoms = [float(value) for value in rng.normal(0.2, 0.2, 3)]
         known = role not in ("duplicate", "skipped")
+        unique, shared, synergy = map(int, rng.integers(0, 400, 3) if known else (0, 0, 0))
+        bits = {"information": unique + shared, "added": unique + synergy}
+        bits |= {"unique": unique, "shared": shared, "synergy": synergy}
         features.append(
             FeatureExplanation(
                 name,
                 role,
                 is_selected,
-                *(atoms if known else (None, None, None)),
-                1.2 if known else None,
-                "broja, 5 bins" if known else "",
-                sentence=f"{name} is {role}, by its tests.",
+                ("continuous", "ordinal", "nominal")[place % 3],
+                **{key: value / 1000 if known else None for key, value in bits.items()},
+                intervals={
+                    key: (value // 2 / 1000, 2 * value / 1000)
+                    for key, value in bits.items()
+                    if known
+                },
+                p_value=(0.005 if is_selected else 0.4) if known else None,
+                marginal_p_value=0.6 if known else None,
+                redundant_with=tuple(one for one in selected[:1] if one != name),
+                overlaps_with=tuple(one for one in selected[:2] if one != name),
+                method="broja" if known else "",
+                reason="" if known else selected[0] if selected else "constant",
             )
         )
-    shape = (n_selected, n_selected)
-    redundancy, synergy = rng.normal(0.1, 0.1, shape), rng.normal(0.1, 0.1, shape)
+    explained = Explanation(
+        tuple(features),
+        bits_added=dict.fromkeys(selected, 0.1),
+        pairs=pairs(selected),
+        n_samples=400,
+        target=TARGET,
+        notes=(f"a note on {names[0]}.",),
+    )
+    explained = replace(explained, **more)
+    return replace(
+        explained,
+        features=tuple(
+            replace(one, share=explained.share(one.added), sentence=sentence(one, explained))
+            for one in features
+        ),
+    )
+
+
+def pairs(names: tuple[str, ...]) -> Pairs:
+    """Return pairs of which the first is not estimable, and the others depend in turns."""
+    shape = (len(names), len(names))
+    values = np.random.default_rng(0).integers(0, 200, (2, *shape)) / 1000
+    redundancy, synergy = np.maximum(values, values.transpose(0, 2, 1))
+    dependent = np.add.outer(np.arange(len(names)), np.arange(len(names))) % 2 == 0
     estimable = np.ones(shape, dtype=bool)
-    if n_selected > 1:
+    if len(names) > 1:
         estimable[1, 0] = estimable[0, 1] = False
-    pairs = Pairs(tuple(names[:n_selected]), redundancy, synergy, estimable, "broja, 5 bins")
-    return Explanation(tuple(features), 1.2, pairs, 400, TARGET, (f"a note on {names[0]}.",))
+    return Pairs(names, redundancy, synergy, dependent, estimable, "broja")
 
 
 def stability(names: Sequence[str] = NAMES, n_selected: int = 3) -> Stability:
@@ -150,17 +187,27 @@ def metadata(names: Sequence[str] = NAMES, **more: Any) -> ReportMetadata:
     return ReportMetadata(**{**facts, **more})
 
 
-def joint(names: Sequence[str] = NAMES) -> list[dict[str, Any]]:
-    """Return a heat map with hostile levels and an empty cell, and a pair without one."""
+def dataset(names: Sequence[str] = NAMES) -> Dataset:
+    """Return labels, numbers and whole numbers with a target of three hostile classes."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, size=400).astype(float)
-    first = Column(names[0], "nominal", codes, tuple(NAMES[:3]))
-    second = Column(names[1], "continuous", np.where(codes == 2, -1e6, rng.normal(size=400)))
+    numbers = np.where(codes == 2, -1e6, rng.normal(size=400))
+    columns = [
+        Column(names[0], "nominal", codes, tuple(NAMES[:3])),
+        Column(names[1], "continuous", numbers),
+        *(Column(name, "ordinal", rng.integers(0, 9, 400).astype(float)) for name in names[2:]),
+    ]
     classes = Column(TARGET, "nominal", rng.integers(0, 3, size=400).astype(float), NAMES[3:6])
-    dataset = Dataset(Table((first, second)), Block((classes,)), np.arange(400))
+    return Dataset(Table(tuple(columns)), Block((classes,)), np.arange(400))
+
+
+def joint(names: Sequence[str] = NAMES) -> list[dict[str, Any]]:
+    """Return a heat map with hostile levels and an empty cell, one within a level, and none."""
     sentence = f"Jointly included: {names[0]} and {names[1]}."
-    without = {"features": list(names[:2]), "counts": [], "sentence": sentence}
-    return [{**joint_table(dataset, names[:2]), "sentence": sentence}, without]
+    table = {**joint_table(dataset(names), names[:2]), "sentence": sentence}
+    within = {**table, "sentence": "", "within": [names[0], NAMES[0]]}
+    without = {"features": list(names[:2]), "counts": [], "within": None, "sentence": "None."}
+    return [table, within, without]
 
 
 def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]:
@@ -171,5 +218,6 @@ def summary(names: Sequence[str] = NAMES, n_selected: int = 3) -> dict[str, Any]
         stability=stability(names, n_selected),
         findings=[Finding(f"topic of {IMAGE}", tuple(names), f"A sentence on {names[0]}.")],
         joint=joint(names) if n_selected > 1 else (),
+        profiles=target_profiles(names[:n_selected], dataset(names)),
         metadata=metadata(names),
     )

@@ -56,32 +56,41 @@ def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) 
 
 
 def explanation(n_features: int = 4, names: list[str] | None = None) -> dict[str, Any]:
-    """Return features of falling strength, the last one not estimable, and their pairs."""
+    """Return features of falling strength, half of them selected, the last one not estimable."""
     names = names or names_of(n_features)
     rng = np.random.default_rng(n_features)
-    features = [
-        {
-            "name": name,
-            "role": "strongly relevant",
-            "unique": 0.5 / (place + 1),
-            "shared": -0.1 if place == 1 else 0.25 / (place + 1),
-            "synergy": 0.125,
-        }
-        for place, name in enumerate(names)
-    ]
-    features[-1] |= {"role": "skipped", "unique": None, "shared": None, "synergy": None}
-    values = rng.uniform(0.0, 0.5, size=(2, len(names), len(names)))
-    redundancy, synergy = (values + values.transpose(0, 2, 1)) / 2
+    features = []
+    for place, name in enumerate(names):
+        unique, shared, synergy = 500 // (place + 1), 250 // (place + 1), 125
+        bits = {"information": unique + shared, "added": unique + synergy}
+        bits |= {"unique": unique, "shared": shared, "synergy": synergy}
+        is_selected = place < (len(names) + 1) // 2
+        features.append(
+            {
+                "name": name,
+                "role": "strongly relevant" if is_selected else "irrelevant",
+                "selected": is_selected,
+                **{key: value / 1000 for key, value in bits.items()},
+                "intervals": {key: [value / 2000, value / 500] for key, value in bits.items()},
+                "p_value": 0.005 if is_selected else 0.5,
+                "is_lower_bound": place == 1,
+            }
+        )
+    features[-1] |= {**dict.fromkeys(bits), "intervals": {}, "p_value": None}
+    values = rng.integers(0, 500, size=(2, len(names), len(names))) / 1000
+    redundancy, synergies = np.maximum(values, values.transpose(0, 2, 1))
     estimable = np.ones((len(names), len(names)), dtype=bool)
     estimable[0, -1] = estimable[-1, 0] = len(names) == 1
     pairs = {
         "names": list(names),
         "redundancy": redundancy.tolist(),
-        "synergy": synergy.tolist(),
+        "synergy": synergies.tolist(),
+        "dependent": (np.add.outer(np.arange(len(names)), np.arange(len(names))) < 2).tolist(),
         "estimable": estimable.tolist(),
         "method": "mmi",
     }
-    return {"features": features, "pairs": pairs}
+    test = {"alpha": 0.05, "level": 0.95, "is_sequential": False}
+    return {"features": features, "pairs": pairs, **test}
 
 
 def joint(names: list[str] | None = None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from matplotlib.text import Text
 from pidselect import PIDSelector
 from pidselect.report.displays import (
     AtomBarsDisplay,
+    ImportanceDisplay,
     JointDisplay,
     LatticeDisplay,
     SelectionPathDisplay,
@@ -34,6 +35,9 @@ def decomposition(names=None):
 DISPLAYS = {
     "path": lambda names=None: SelectionPathDisplay.from_dict(
         made_up_results.selection(removed=1, names=names)
+    ),
+    "importance": lambda names=None: ImportanceDisplay.from_dict(
+        made_up_results.explanation(names=names)
     ),
     "atoms": lambda names=None: AtomBarsDisplay.from_dict(made_up_results.explanation(names=names)),
     "matrix": lambda names=None: SynergyMatrixDisplay.from_dict(
@@ -75,6 +79,7 @@ def test_svg_is_one_described_element_and_reproducible(make):
     ("method", "expected"),
     [
         (SelectionPathDisplay.from_selection, r"Selection.*selector\.selection_"),
+        (ImportanceDisplay.from_explanation, r"Explanation.*selector\.explain\(X, y\)"),
         (AtomBarsDisplay.from_explanation, r"Explanation.*selector\.explain\(X, y\)"),
         (AtomBarsDisplay.from_decomposition, r"Decomposition.*decompose\(sources"),
         (LatticeDisplay.from_decomposition, r"Decomposition.*decompose\(sources"),

@@ -6,18 +6,22 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from pidselect import decompose
+from pidselect import PIDSelector, datasets, decompose
 from pidselect.decomposition.lattice import lattice
 from pidselect.report.displays import (
     AtomBarsDisplay,
+    ImportanceDisplay,
     LatticeDisplay,
     StabilityDisplay,
     SynergyMatrixDisplay,
 )
 from pidselect.report.displays.atoms import PARTS
+from pidselect.report.displays.importance import PALE
 from pidselect.report.displays.lattice import layout
 from pidselect.report.displays.matrix import SMALLEST
 from pidselect.selection.stability import Stability
+
+KEYS = ("redundancy", "synergy", "dependent", "estimable")
 
 
 def texts(display):
@@ -32,7 +36,9 @@ def rows(display):
 
 
 def test_bars_are_as_long_as_the_parts_and_negative_ones_go_left():
-    display = AtomBarsDisplay.from_dict(made_up_results.explanation(4)).plot()
+    record = made_up_results.explanation(4)
+    record["features"][1]["shared"] = -0.1
+    display = AtomBarsDisplay.from_dict(record).plot()
     ends = {
         (round(bar.get_y() + 0.36), to_rgb(bar.get_facecolor())): (bar.get_x(), bar.get_width())
         for bar in display.ax_.patches
@@ -53,8 +59,8 @@ def test_roles_stand_beside_and_what_is_not_estimable_is_a_dash():
     display = AtomBarsDisplay.from_dict(made_up_results.explanation(4)).plot()
     assert rows(display) == made_up_results.names_of(4)
     assert texts(display).count("–") == 1
-    assert texts(display).count("strongly relevant") == 3
-    assert "feature_3 (skipped): not estimable." in display.describe()
+    assert texts(display).count("strongly relevant") == 2
+    assert "feature_3 (irrelevant): not estimable." in display.describe()
 
 
 @pytest.mark.parametrize(("most", "more"), [(30, 270), (2, 298)])
@@ -93,6 +99,23 @@ def test_nothing_to_explain():
     assert display.describe() == "0 bars, in bit."
 
 
+def test_candidates_of_each_step():
+    """As in figure 3B of the paper: the noise of X1 is synergistic with it, X2 redundant."""
+    toy = datasets.toy(300, random_state=1)
+    selector = PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y)
+    explanation = selector.explain(toy.X, toy.y, path=True)
+    bars = {bar.name: bar for bar in AtomBarsDisplay.from_path(explanation).bars}
+    assert bars["step 1: x0"].note == "included"
+    assert max(bars["step 2: x2"].parts, key=bars["step 2: x2"].parts.get) == "synergy"
+    assert max(bars["step 2: x1"].parts, key=bars["step 2: x1"].parts.get) == "shared"
+    atoms = explanation.path.steps[1].atoms["x2"]
+    assert bars["step 2: x2"].parts["synergy"] == atoms.synergy
+    few = AtomBarsDisplay.from_path(explanation, max_candidates=1)
+    assert [bar.name for bar in few.bars] == ["step 1: x0", "step 2: x2", "step 3: x1"]
+    with pytest.raises(TypeError, match="path=True"):
+        AtomBarsDisplay.from_path(selector.explain(toy.X, toy.y))
+
+
 def test_atoms_of_two_sources_have_plain_names_and_their_intervals():
     rng = np.random.default_rng(0)
     first, second = rng.integers(0, 2, size=(2, 100))
@@ -110,6 +133,51 @@ def test_of_four_sources_the_largest_atoms_come_first():
     assert rows(display)[0] == lattice(4).labels[0]
     assert "and 136 more" in texts(display)
     assert "1 is s0, 2 is s1, 3 is s2, 4 is s3; the target is t" in display.ax_.get_xlabel()
+
+
+# ------------------------------------------------------------------------------------ importance
+
+
+def test_importance_is_what_is_added_with_its_interval():
+    record = made_up_results.explanation(5)
+    display = ImportanceDisplay.from_dict(record).plot()
+    assert rows(display) == made_up_results.names_of(5)
+    colours = {name: to_rgb(colour) for name, (colour, _) in PARTS.items()}
+    bars = [
+        (round(bar.get_y() + 0.36), to_rgb(bar.get_facecolor()), bar.get_x(), bar.get_width())
+        for bar in display.ax_.patches
+    ]
+    assert bars[:2] == [
+        (0, colours["unique"], 0.0, 0.5),
+        (0, colours["synergy"], 0.5, 0.125),
+    ]
+    whiskers = [tuple(line.get_xdata()) for line in display.ax_.lines if line.get_marker() == "|"]
+    assert whiskers[0] == tuple(record["features"][0]["intervals"]["added"])
+    assert len(whiskers) == 4
+
+
+def test_features_that_are_not_selected_are_pale_with_the_p_value_that_leaves_them_out():
+    display = ImportanceDisplay.from_dict(made_up_results.explanation(5)).plot()
+    opacity = [bar.get_alpha() for bar in display.ax_.patches]
+    assert opacity == [1.0] * 6 + [PALE] * 2
+    notes = texts(display)
+    assert "0.625, p = 0.005" in notes
+    assert "≥ 0.375, p = 0.005" in notes
+    assert "0.250, not significant, p = 0.500" in notes
+    early = ImportanceDisplay.from_dict({**made_up_results.explanation(5), "is_sequential": True})
+    assert "not significant, p > 0.05" in early.describe()
+
+
+def test_importance_leaves_out_what_could_not_be_selected():
+    record = made_up_results.explanation(6)
+    record["features"][4]["role"] = "duplicate"
+    record["features"][5]["role"] = "skipped"
+    display = ImportanceDisplay.from_dict(record, max_features=3).plot()
+    assert repr(display) == "<ImportanceDisplay: 4 features, 3 selected>"
+    assert rows(display) == made_up_results.names_of(3)
+    assert "and 1 more" in texts(display)
+    empty = ImportanceDisplay.from_dict({"features": []}).plot()
+    assert len(texts(empty)) == 1
 
 
 # --------------------------------------------------------------------------------------- lattice
@@ -184,9 +252,20 @@ def test_redundancy_lies_below_the_diagonal_and_synergy_above():
     assert above.mask[np.tril_indices(4)].all()
     assert below.mask[3, 0]
     assert above.mask[0, 3]
-    hatched = [cell.get_xy() for cell in display.ax_.patches if cell.get_hatch()]
+    hatched = [cell.get_xy() for cell in display.ax_.patches if cell.get_hatch() == "////"]
     assert sorted(hatched) == [(-0.5, 2.5), (2.5, -0.5)]
     assert "1 pair not estimable." in display.describe()
+
+
+def test_an_overlap_of_independent_features_is_marked():
+    record = made_up_results.explanation(4)
+    display = SynergyMatrixDisplay.from_dict(record).plot()
+    dotted = {cell.get_xy() for cell in display.ax_.patches if cell.get_hatch() == ".."}
+    # The redundancy of these pairs alone, below the diagonal.
+    assert dotted == {(-0.5, 1.5), (0.5, 1.5), (0.5, 2.5), (1.5, 2.5)}
+    assert "overlap in what they predict" in display.ax_.get_xlabel().replace("\n", " ")
+    record["pairs"]["dependent"] = [[True] * 4] * 4
+    assert "overlap" not in SynergyMatrixDisplay.from_dict(record).plot().ax_.get_xlabel()
 
 
 def test_values_are_printed_where_there_is_room():
@@ -235,7 +314,7 @@ def contrast(*colours):
 @pytest.mark.parametrize("n_features", [0, 1])
 def test_one_feature_has_no_pair(n_features):
     record = {"pairs": {"names": ["a"][:n_features]}}
-    record["pairs"] |= {key: [[0.0]][:n_features] for key in ("redundancy", "synergy", "estimable")}
+    record["pairs"] |= {key: [[0.0]][:n_features] for key in KEYS}
     display = SynergyMatrixDisplay.from_dict(record).plot()
     assert len(texts(display)) == 1
     assert "0 pairs" in display.describe()

@@ -9,7 +9,8 @@ import pytest
 
 from pidselect import JointDisplay, PIDSelector
 from pidselect.data import Column, read_dataset
-from pidselect.report.joint import MAX_LEVELS, MIN_ROWS, column_levels, joint_table, joint_tables
+from pidselect.report.joint import MIN_ROWS, joint_table, joint_tables
+from pidselect.report.levels import MAX_LEVELS, column_levels
 
 NAMES = ("wind", "rain", "day", "hour")
 RNG = np.random.default_rng(0)
@@ -77,7 +78,7 @@ def test_empty_cells_are_none_and_few_rows_do_not_count_for_the_range():
 def test_numbers_are_in_filled_bins_with_readable_edges():
     values = np.random.default_rng(1).normal(-1000, 40, size=500)
     names, codes = levels(values)
-    assert names[1:4] == ["−1031 to −1009", "−1009 to −993", "−993 to −973"]
+    assert names[1:4] == ["−1031 to −1009", "−1009 to −992", "−992 to −973"]
     assert np.bincount(codes).min() > 50
     assert values[codes == 0].max() < -1031 <= values[codes == 1].min()
 
@@ -90,6 +91,7 @@ def test_numbers_are_in_filled_bins_with_readable_edges():
         1e9 + np.arange(50) / 1e3,
         np.arange(50) * 1e-12,
         np.r_[np.arange(7.0), np.full(90, 6.0)],
+        np.r_[np.zeros(60), np.full(30, 1.5), 3.2 + np.arange(10)],
     ],
 )
 def test_no_bin_is_empty_whatever_the_values(values):
@@ -115,6 +117,28 @@ def test_missing_values_are_the_last_level(feature_type, n_levels):
     assert (codes == len(names) - 1).tolist() == np.isnan(values).tolist()
 
 
+def test_intervals_of_whole_numbers_name_the_numbers_that_they_hold():
+    values = np.repeat([0, 1, 2, 3, 5, 8, 9, 12], 10)
+    names, codes = levels(values, "ordinal")
+    assert names == ["≤ 0", "1 to 2", "3 to 4", "5 to 8", "≥ 9"]
+    held = [sorted({int(value) for value in values[codes == place]}) for place in range(5)]
+    assert held == [[0], [1, 2], [3], [5, 8], [9, 12]]
+
+
+def test_dates_are_shown_as_dates():
+    days = pd.date_range("2020-01-01", periods=100)
+    (column,) = read_dataset(pd.DataFrame({"day": days}), range(100)).table.columns
+    names, codes = column_levels(column)
+    assert names[:2] == ["≤ 2020-01-20", "2020-01-21 to 2020-02-09"]
+    assert names[-1] == "≥ 2020-03-21"
+    assert np.bincount(codes).tolist() == [20] * 5
+    hours = pd.date_range("2020-01-01", periods=100, freq="6h")
+    (column,) = read_dataset(pd.DataFrame({"time": hours}), range(100)).table.columns
+    assert column_levels(column)[0][0] == "≤ 2020-01-05"
+    assert levels(np.arange(10) * 60.0)[0][0].startswith("≤ ")  # other numbers stay numbers
+    assert "-" not in levels(np.arange(10) * 60.0)[0][0]
+
+
 # ----------------------------------------------------------------------------------------- pairs
 
 
@@ -122,7 +146,9 @@ def record(included, selected, given=()):
     """Return a selection in which forward finds nothing, and look-ahead some features."""
     nothing = hostile.step(NAMES, given, False, 0)
     found = replace(hostile.step(NAMES, given, True, 1, "lookahead"), jointly_included=included)
-    return hostile.selection(NAMES, 0, features=selected, steps=(nothing, found), p_values={})
+    steps = [nothing, found]
+    steps += [hostile.step((name,), given, True, 2) for name in selected if name not in included]
+    return hostile.selection(NAMES, 0, features=selected, steps=tuple(steps), p_values={})
 
 
 def pairs(selection, X=TABLE, y=CLASSES):
@@ -134,23 +160,51 @@ def test_a_pair_and_its_sentence():
     assert found["features"] == ["wind", "rain"]
     low, high = found["range"]
     assert found["sentence"] == (
-        "Jointly included: wind and rain. Neither is significant alone; the share of y = yes "
+        "Jointly included: wind and rain. Neither is significant alone. The share of y = yes "
         f"ranges from {low:.2f} to {high:.2f} over their combinations."
     )
     (found,) = pairs(record(("wind", "rain"), ("wind", "rain"), given=("hour",)))
     assert "given the features selected before" in found["sentence"]
 
 
-def test_each_pair_of_a_triple():
-    found = pairs(record(NAMES[:3], NAMES[:3]))
-    assert [one["features"] for one in found] == [
-        ["wind", "rain"],
-        ["wind", "day"],
-        ["rain", "day"],
-    ]
-    assert "None of them is significant" in found[0]["sentence"]
-    assert "over the combinations of wind and day" in found[1]["sentence"]
-    assert len(pairs(record(NAMES, NAMES))) == 3
+def test_a_triple_has_a_table_of_two_for_each_level_of_the_third():
+    X = TABLE.assign(day=TABLE.day % 2)
+    found = pairs(record(NAMES[:3], NAMES[:3]), X)
+    assert [one["within"] for one in found] == [["day", "0"], ["day", "1"]]
+    assert [one["features"] for one in found] == [["wind", "rain"]] * 2
+    for day, one in enumerate(found):
+        cells = X[X.day == day].groupby(["wind", "rain"]).size()
+        assert one["counts"] == cells.unstack().to_numpy().tolist()
+    assert "None of them is significant alone." in found[0]["sentence"]
+    assert found[1]["sentence"] == ""
+    assert found[0]["range"] == found[1]["range"]  # one scale for all
+
+
+def test_of_more_than_three_some_pairs():
+    found = pairs(record(NAMES, NAMES))
+    expected = [["wind", "rain"], ["wind", "day"], ["wind", "hour"]]
+    assert [one["features"] for one in found] == expected
+    assert "may need all of them" in found[0]["sentence"]
+
+
+def test_synergistic_pairs_are_shown_once():
+    explained = hostile.explanation(NAMES, 4)
+    synergy = np.zeros((4, 4))
+    for first, second, bits in ((0, 1, 0.4), (2, 3, 0.2), (1, 2, 0.01)):
+        synergy[first, second] = synergy[second, first] = bits
+    features = tuple(replace(one, synergy=0.2) for one in explained)
+    known = replace(explained, features=features, pairs=replace(explained.pairs, synergy=synergy))
+    dataset = read_dataset(TABLE, NUMBERS)
+    one_by_one = joint_tables(hostile.selection(NAMES, 4), dataset, known)
+    assert [one["features"] for one in one_by_one] == [["wind", "rain"], ["day", "hour"]]
+    sentence = one_by_one[0]["sentence"]
+    assert sentence.startswith("wind and rain are synergistic: 0.400 bits. The mean of sales")
+    jointly = joint_tables(record(("wind", "rain"), NAMES), dataset, known)
+    assert [one["features"] for one in jointly] == [["wind", "rain"], ["day", "hour"]]
+    assert jointly[0]["sentence"].startswith("Jointly included")
+    others = read_dataset(TABLE.rename(columns={"wind": "w1"}), NUMBERS)  # wind is a group
+    found = joint_tables(hostile.selection(NAMES, 4), others, known)
+    assert [one["features"] for one in found] == [["day", "hour"]]
 
 
 def test_only_features_that_are_still_selected():

@@ -44,7 +44,7 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
     )
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["format"] == FORMAT
-    assert found["steps"][0]["bits"] == found["selected"][0]["bits"] == "inf"
+    assert found["steps"][0]["bits"] == "inf"
     assert found["findings"] == [{"topic": "ties", "columns": ["a"], "sentence": "Many."}]
 
 
@@ -62,16 +62,20 @@ def test_warnings_are_those_of_the_fit():
 @pytest.mark.parametrize(
     ("n_selected", "more", "expected"),
     [
-        (2, {}, "2 features selected from 4 columns: wind and rain."),
-        (1, {}, "1 feature selected from 4 columns: wind."),
-        (0, {}, "No feature selected from 4 columns: there may be nothing to find."),
-        (1, {"fixed_features": ("hour",)}, "fixed hour: wind."),
-        (0, {"fixed_features": ("hour", "day")}, "fixed hour and day: there may be nothing"),
+        (
+            2,
+            {},
+            "2 of 4 columns selected at level 0.05: wind and rain; jointly they have 0.200 bits",
+        ),
+        (1, {}, "1 of 4 columns selected at level 0.05: wind; it has 0.100 bits"),
+        (0, {}, "None of 4 columns selected at level 0.05: there may be nothing to find."),
+        (1, {"fixed_features": ("hour",)}, "the fixed hour: wind;"),
+        (0, {"fixed_features": ("hour", "day")}, "the fixed hour and day: there may be nothing"),
         (2, {"settings": replace(hostile.SETTINGS, n_permutations=0)}, "without a test"),
-        (1, {"is_complete": False}, "interrupted: wind."),
+        (1, {"is_complete": False}, "interrupted: wind;"),
         (0, {"is_complete": False}, "interrupted."),
-        (2, {"metadata": metadata(is_complete=False)}, "interrupted: wind and rain."),
-        (2, {"metadata": metadata(n_columns=9)}, "2 features selected from 9 columns"),
+        (2, {"metadata": metadata(is_complete=False)}, "interrupted: wind and rain;"),
+        (2, {"metadata": metadata(n_columns=9)}, "2 of 9 columns selected"),
     ],
 )
 def test_the_first_conclusion_names_the_selected_features(n_selected, more, expected):
@@ -88,21 +92,22 @@ def test_long_lists_and_names_are_cut():
 
 
 @pytest.mark.parametrize(
-    ("information", "entropy", "expected"),
+    ("bits", "entropy", "expected"),
     [
-        (1.2, None, "1.20 bit"),
-        (1.2, 1.9, r"1.20 bit, 63 % .*\(1.90 bit\)"),
-        (1.2, 1.1, r"1.10 bit, 100 % .*\(1.10 bit\)"),
+        (0.6, None, "1.200 bits of information about .*, as much as .* R2 = 0.81"),
+        (0.6, 1.9, "1.200 bits of information about .*, 63 % of its entropy of 1.900 bits"),
         (None, None, "not estimable"),
         (np.inf, None, "infinite"),
-        (-0.1, None, "0.00 bit"),
     ],
 )
-def test_the_second_conclusion_is_the_joint_information(information, entropy, expected):
-    explanation = replace(hostile.explanation(NAMES, 2), information=information)
-    record = hostile.selection(NAMES, 2)
-    found = summarise(record, explanation=explanation, metadata=metadata(entropy=entropy))
-    assert re.search(expected, found["conclusions"][1])
+def test_the_conclusion_has_the_joint_information_with_a_yardstick(bits, entropy, expected):
+    explanation = hostile.explanation(NAMES, 2, entropy=entropy)
+    explanation = replace(explanation, bits_added=dict.fromkeys(("wind", "rain"), bits))
+    found = summarise(hostile.selection(NAMES, 2), explanation=explanation, metadata=METADATA)
+    assert re.search(expected, found["conclusions"][0])
+    explained = found["explanation"]
+    assert explained["information"] == (2 * bits if bits and np.isfinite(bits) else bits and "inf")
+    assert explained["share_name"] == ("R2" if entropy is None else f"share of H({hostile.TARGET})")
 
 
 def test_the_last_conclusion_is_why_no_other_feature_is_selected():
@@ -167,13 +172,10 @@ def test_close_calls():
 def test_rows_of_tests_and_of_the_explanation():
     assert "400 of 9,000 rows" in significance(metadata=metadata(n_rows=9000))
     explanation = hostile.explanation(NAMES, 2)
-    lengths = []
-    for changed in ({}, {"n_samples": 90}, {"in_sample": True}):
+    for changed in ({}, {"n_samples": 90}):
         other = replace(explanation, **changed)
         found = summarise(hostile.selection(NAMES, 2), explanation=other, metadata=METADATA)
-        lengths.append(len(found["significance"]))
-        assert ("90 rows" in " ".join(found["significance"])) == ("n_samples" in changed)
-    assert lengths[1] == lengths[2] == lengths[0] + 1
+        assert ("90 rows" in " ".join(found["significance"])) == bool(changed)
 
 
 def test_stability():
@@ -187,19 +189,35 @@ def test_stability():
 
 def test_selected_features_have_their_tests():
     first, second = summary()["selected"]
-    step = hostile.selection(NAMES, 2).steps[1]
-    assert (second["name"], second["step"], second["bits"]) == ("rain", 2, step.value)
+    assert (second["name"], second["step"], second["bits_added"]) == ("rain", 2, 0.25)
     assert (second["p_value"], second["final_p"], second["estimator"]) == (0.005, 0.005, "ksg-rank")
-    assert first["sentence"].startswith("wind is strongly relevant")
+    assert first["name"] == "wind"
+
+
+def test_features_have_their_values_and_sentences():
+    explanation = hostile.explanation(NAMES, 2)
     types = {"wind": "continuous"}
-    groups = summary(metadata=metadata(feature_types=types))["selected"]
-    assert [row["feature_type"] for row in groups] == ["continuous", "group"]
+    rows = summary(metadata=metadata(feature_types=types))["features"]
+    assert [row["feature_type"] for row in rows] == ["continuous", *["group"] * 3]
+    for row, feature in zip(rows, explanation, strict=True):
+        for key in ("name", "added", "unique", "shared", "synergy", "information", "sentence"):
+            assert row[key] == getattr(feature, key)
+    assert rows[1]["short"].endswith("redundant with wind.")
+    assert rows[1]["intervals"]["added"] == list(explanation["rain"].intervals["added"])
+
+
+def test_features_that_are_relevant_but_not_in_the_minimal_set():
+    tests = replace(hostile.step(NAMES, (), True, 0, "marginal"), jointly_included=("hour",))
+    rows = summary(also_relevant=("hour",), marginal=tests)["features"]
+    assert [row["name"] for row in rows] == ["wind", "rain", "hour", "day"]
+    assert [row["selected"] for row in rows] == [True, True, True, False]
+    assert [row["is_minimal"] for row in rows] == [True, True, False, True]
 
 
 def test_fixed_features_come_first_untested():
     fixed, _ = summary(1, explained=False, fixed_features=("hour",))["selected"]
     assert (fixed["name"], fixed["is_fixed"]) == ("hour", True)
-    assert (fixed["bits"], fixed["p_value"]) == (None, None)
+    assert (fixed["bits_added"], fixed["p_value"]) == (None, None)
 
 
 def test_a_step_lists_the_chosen_one_and_then_the_nearest():
@@ -226,12 +244,14 @@ def test_without_an_explanation_roles_are_those_of_the_record():
         "breeze": "duplicate",
         "id": "skipped",
     }
-    assert found["has_atoms"] is False
+    assert found["explanation"] is None
     sentences = [row["sentence"] for row in found["features"]]
     assert all(name in sentence for name, sentence in zip(roles, sentences, strict=True))
     assert "wind" in sentences[4]
     assert "constant" in sentences[5]
-    assert found["features"][0]["information"] == hostile.selection(NAMES, 2).steps[0].value
+    assert sentences[1] == "rain adds 0.250 bits to the features selected before."
+    assert found["features"][0]["added"] is None
+    assert found["features"][0]["p_value"] == 0.005
 
 
 def test_removed_features():
@@ -248,9 +268,11 @@ def test_jointly_included_features():
     record = hostile.selection(NAMES, 1)
     both = replace(record.steps[0], phase="lookahead", jointly_included=("wind", "rain"))
     record = replace(record, features=("wind", "rain"), steps=(both,), p_values={})
-    _, second = summarise(record, metadata=METADATA)["selected"]
-    assert second["jointly_included"] == ["wind"]
-    assert "jointly with wind" in second["sentence"]
+    found = summarise(record, metadata=METADATA)
+    assert found["selected"][1]["jointly_included"] == ["wind"]
+    assert "jointly with wind" in found["features"][1]["sentence"]
+    interrupted = summarise(replace(record, bits_added={}), metadata=METADATA)["features"][1]
+    assert interrupted["sentence"] == "rain, jointly with wind, was included at step 1."
 
 
 # -------------------------------------------------------------------------------------- metadata
@@ -259,9 +281,8 @@ def test_jointly_included_features():
 def test_metadata_of_a_dataset():
     X = np.random.default_rng(0).normal(size=(8, 2))
     found = ReportMetadata.of(read_dataset(X, list("aabbccdd")), source="x.csv", is_complete=False)
-    assert (found.target, found.n_rows, found.n_columns, found.entropy) == ("target", 8, 2, 2.0)
+    assert (found.target, found.n_rows, found.n_columns) == ("target", 8, 2)
     assert (found.source, found.is_complete) == ("x.csv", False)
-    assert ReportMetadata.of(read_dataset(X, X[:, 0])).entropy is None
 
 
 def test_every_key_is_documented():

@@ -17,6 +17,7 @@ from reproduction.agreement import (
     NOT_BELOW,
     PAPER_RUNS,
     RULES,
+    UNCHECKED,
     Agreement,
     Estimate,
     about,
@@ -33,7 +34,7 @@ from reproduction.agreement import (
     parse_rule,
 )
 
-DIFFERS, NOT_RUN, UNDECIDED, AGREES = Agreement
+DIFFERS, NOT_RUN, UNDECIDED, _, _, AGREES = Agreement
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30))
@@ -106,6 +107,14 @@ def test_few_runs_do_not_decide():
     assert at_most(9).judge(few._replace(runs=1)) is UNDECIDED
     assert about(5, 1).judge(few) is UNDECIDED  # a lack of significance decides nothing
     assert NOT_BELOW.judge(few) is UNDECIDED
+    assert between(1, 2).judge(few) is UNDECIDED
+    assert between(1, 2, few.runs).judge(few) is DIFFERS
+    assert between(1, 2, few.runs + 1).judge(few) is UNDECIDED
+
+
+def test_what_is_not_checked_has_no_verdict_on_agreement():
+    for found in (estimate([]), Estimate(5.0, 1.0, 100)):
+        assert UNCHECKED.judge(found) is Agreement.UNCHECKED
 
 
 def test_limits():
@@ -157,7 +166,7 @@ def test_q_of_cochran():
 @pytest.mark.parametrize("name", RULES)
 def test_rules_by_their_text(name):
     rule = RULES[name]
-    if rule in (ABOVE, NOT_BELOW, NOT_ABOVE, EQUAL):
+    if rule in (ABOVE, NOT_BELOW, NOT_ABOVE, EQUAL, UNCHECKED):
         assert parse_rule(name) is rule
     else:
         numbers = {"at least": "95", "at most": "0.1"}.get(name, "-1e-06 2.5")

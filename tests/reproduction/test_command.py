@@ -44,7 +44,7 @@ def test_page_and_numbers_are_written_and_redrawn(tmp_path, capsys):
     out = tmp_path / "out"
     assert run("lattice", "--out", out) == 0
     shown = capsys.readouterr().out
-    assert "statements checked: 7 agrees, 1 differs" in shown
+    assert "statements checked: 5 agrees, 2 identity, 1 differs" in shown
     assert str(out / "index.html") in shown
     assert {path.name for path in out.iterdir()} == {
         "index.html",
@@ -57,6 +57,51 @@ def test_page_and_numbers_are_written_and_redrawn(tmp_path, capsys):
     (out / "index.html").unlink()
     assert run("--redraw", "--out", out) == 0
     assert (out / "index.html").read_bytes() == page
+
+
+def test_newer_numbers_of_some_parts_replace_stored_ones(tmp_path, capsys):
+    out, newer = tmp_path / "out", tmp_path / "newer"
+    assert run("redundancy", "lattice", "--runs", "30", "--out", out) == 0
+    assert run("redundancy/selection", "--runs", "40", "--out", newer) == 0
+    before, again = numbers(out), numbers(newer)
+    assert run("--update", newer, "--out", out) == 0
+    after = numbers(out)
+    claims = {
+        place: {one["name"]: one for one in found["experiments"][0]["claims"]}
+        for place, found in (("before", before), ("newer", again), ("after", after))
+    }
+    for name, found in claims["after"].items():
+        is_run = claims["newer"][name]["ours"]["runs"] > 0
+        assert found == claims["newer" if is_run else "before"][name]
+    assert claims["after"]["counterexample: CMI finds both"]["ours"]["runs"] == 40
+    assert claims["after"]["AND: shared 0.311 (sampled)"]["ours"]["runs"] == 30
+    assert after["experiments"][1] == before["experiments"][1]
+    assert run("redundancy/selection", "--runs", "20", "--out", tmp_path / "fewer") == 0
+    assert run("--update", tmp_path / "fewer", "--out", out) == 2
+    assert "redundancy/selection has 20 runs, but 40" in capsys.readouterr().err
+    assert numbers(out) == after
+
+
+def test_quick_or_other_seeds_do_not_replace_stored_numbers(tmp_path, capsys):
+    out = tmp_path / "out"
+    assert run("lattice", "--out", out) == 0
+    for place, options in (("quick", ["--quick"]), ("seed", ["--seed", "5"])):
+        assert run("lattice", *options, "--out", tmp_path / place) == 0
+        assert run("--update", tmp_path / place, "--out", out) == 2
+        assert "same seed" in capsys.readouterr().err
+
+
+def test_redrawing_judges_by_the_rules_of_today(tmp_path):
+    """A stored verdict that the rule does not give is corrected; an identity is not counted."""
+    out = tmp_path / "out"
+    assert run("lattice", "--out", out) == 0
+    stored = numbers(out)
+    expected = json.loads(json.dumps(stored))
+    for claim in stored["experiments"][0]["claims"]:
+        claim["verdict"] = "agrees"
+    (out / "numbers.json").write_text(json.dumps(stored))
+    assert run("--redraw", "--out", out) == 0
+    assert numbers(out) == expected
 
 
 def test_resuming(tmp_path, capsys):

@@ -46,7 +46,7 @@ def test_statistical_models_follow_their_formulas(alpha, distribution):
 @pytest.mark.parametrize(
     ("distribution", "means", "variances"),
     [
-        ("uniform", (1.5, 1.5), (1 / 12, 1 / 12)),
+        ("uniform", (2, 2), (1 / 3, 1 / 3)),
         ("binomial", (10, 10), (5, 5)),
         ("poisson", (4, 10), (4, 10)),
         ("exponential", (1 / 1.5, 1 / 1.5), (1 / 1.5**2, 1 / 1.5**2)),
@@ -119,6 +119,16 @@ def test_two_classes_relevance_is_that_of_the_discriminant(example):
     weights = np.linalg.solve(COVARIANCES[example], shift)
     assert problem.relevant == (0, 1)
     assert np.abs(weights).min() > 0.5
+
+
+def test_two_classes_example_4_with_a_corrected_sign_is_more_correlated():
+    printed, corrected = (
+        two_classes(20_000, example=4, means=means, random_state=0)
+        for means in (None, ((-0.5, -0.5), (0.5, 0.5)))
+    )
+    first = two_classes(20_000, example=1, random_state=0)
+    values = [correlation(*one.X.T) for one in (printed, first, corrected)]
+    np.testing.assert_allclose(values, [0.478, 0.5, 0.732], atol=0.02)
 
 
 def test_two_classes_example_3_is_one_column_twice():

@@ -8,7 +8,8 @@ from dataclasses import replace
 import coins
 import pytest
 
-from reproduction.experiment import NotRunError, Results, RunRecord
+from reproduction.agreement import ABOVE, UNCHECKED
+from reproduction.experiment import Condition, NotRunError, Results, RunRecord
 from reproduction.runs import RunCount, RunLog, execute, pending_runs, run_key
 from reproduction.summary import summarise, to_csv
 
@@ -130,7 +131,11 @@ def test_a_run_that_fails_is_named(tmp_path, function):
 
 def test_summary(log):
     summary = summarise([coins.EXPERIMENT], log, RunCount(), "toss")
-    assert summary["totals"]["cells"] == {"agrees": 1, "undecided": 0, "not run": 0, "differs": 1}
+    cells = summary["totals"]["cells"]
+    assert {verdict: count for verdict, count in cells.items() if count} == {
+        "agrees": 1,
+        "differs": 1,
+    }
     assert summary["totals"]["claims"]["agrees"] == 2
     (found,) = summary["experiments"]
     assert [(part["name"], part["points"], part["runs"]) for part in found["parts"]] == [
@@ -149,6 +154,25 @@ def test_summary(log):
         ("figure", "heads: Heads", "biased"),
     ]
     assert float(lines[0]["value"]) == pytest.approx(float(lines[4]["value"]))
+
+
+def test_identities_and_what_is_not_checked_do_not_count_as_agreeing(log):
+    held, other = coins.EXPERIMENT.claims
+    unchecked = replace(other, conditions=[Condition(UNCHECKED, "", lambda r: [])])
+    claims = [replace(held, identity="By counting."), unchecked]
+    experiment = replace(coins.EXPERIMENT, claims=claims)
+    totals = summarise([experiment], log, RunCount(), "toss")["totals"]["claims"]
+    assert (totals["identity"], totals["unchecked"], totals["agrees"]) == (1, 1, 0)
+
+
+def test_an_identity_that_does_not_hold_differs(log):
+    wrong = replace(
+        coins.EXPERIMENT.claims[0],
+        identity="By counting.",
+        conditions=[Condition(ABOVE, "difference", lambda r: -coins.heads(r, "fair"))],
+    )
+    found = wrong.evaluate(Results(log.records("coins").values()))
+    assert found["verdict"] == "differs"
 
 
 def test_summary_of_nothing(tmp_path):

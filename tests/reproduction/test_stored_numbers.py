@@ -5,28 +5,19 @@ from __future__ import annotations
 import copy
 import html
 import json
-import math
 import re
 from pathlib import Path
 
 import pytest
 
 from reproduction import EXPERIMENTS, load_experiment, read_claims, read_texts
-from reproduction.agreement import EQUAL, Agreement, Estimate, compare
+from reproduction.agreement import EQUAL, Agreement, compare
 from reproduction.page import render_page
-from reproduction.summary import to_csv
+from reproduction.summary import stored_estimate, to_csv
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 STORED = json.loads((FOLDER / "numbers.json").read_text(encoding="utf-8"))
 RECORDS = {record["name"]: record for record in STORED["experiments"]}
-
-
-def stored_estimate(found: dict) -> Estimate:
-    ours = found["ours"]
-    mean, error = (
-        math.nan if ours[key] is None else ours[key] for key in ("mean", "standard_error")
-    )
-    return Estimate(mean, error, ours["runs"])
 
 
 def test_all_experiments_of_a_full_run_are_stored():
@@ -50,7 +41,7 @@ def test_stored_verdicts_follow_from_the_rules(name):
     experiment, record = load_experiment(name), RECORDS[name]
     for claim, stored in zip(experiment.claims, record["claims"], strict=True):
         rules = [condition.rule for condition in claim.conditions]
-        found = [str(rule.judge(stored_estimate(stored))) for rule in rules]
+        found = [str(claim.counted(rule.judge(stored_estimate(stored)))) for rule in rules]
         if len(rules) > 1 or rules == [EQUAL]:  # the stored number is of one condition
             assert stored["verdict"] in found
         else:
@@ -66,6 +57,52 @@ def test_totals():
     claims = [claim["verdict"] for record in RECORDS.values() for claim in record["claims"]]
     assert STORED["totals"]["claims"] == {str(one): claims.count(one) for one in Agreement}
     assert STORED["totals"]["claims"]["not run"] == 0
+
+
+def test_the_page_counts_only_what_could_have_differed():
+    page = (FOLDER / "index.html").read_text(encoding="utf-8")
+    totals = STORED["totals"]["claims"]
+    n_tested = totals["agrees"] + totals["differs"] + totals["undecided"]
+    assert f"{totals['agrees']} of {n_tested} statements agree" in page
+    assert f"{totals['identity']} further statements are identities" in page
+    assert f"{totals['unchecked']} are not checked" in page
+
+
+def test_sections_outside_the_experiments_are_checked_or_said_to_be_unchecked():
+    names = [claim["name"] for claim in RECORDS["theory"]["claims"]]
+    for section in ("2", "2.1", "2.2", "3.1", "3.2", "5.1", "5.3", "5.5", "B"):
+        assert any(name.startswith(f"{section}: ") for name in names)
+    for row in read_claims():
+        if row["rule"] == "unchecked":
+            assert row["remark"], row["name"]
+
+
+def test_identities_that_an_audit_found():
+    """Nuisance columns by counting, chain rules, and numbers shown twice do not count."""
+    identities = {
+        claim["name"]
+        for record in RECORDS.values()
+        for claim in record["claims"]
+        if claim["verdict"] == "identity"
+    }
+    assert identities >= {
+        "I: both select nuisance when more are asked for",
+        "II: five forward steps select more nuisance",
+        "III: five forward steps select more nuisance",
+        "MacKay: CMI is unique plus synergy",
+        "MacKay: CMI leaves out the information of X2",
+        "Brown: relevancy less dependence, plus dependence given Y",
+        "Haufe: MI equals unique X1",
+        "similar synergy and redundancy at alpha 1 in both models",
+    }
+    numbers = [
+        (record["name"], claim["ours"]["mean"], claim["ours"]["standard_error"])
+        for record in RECORDS.values()
+        for claim in record["claims"]
+        if claim["verdict"] in ("agrees", "differs") and claim["ours"]["standard_error"]
+    ]
+    repeated = {one for one in numbers if numbers.count(one) > 1}
+    assert {one[0] for one in repeated} <= {"toy", "noise"}  # different quantities that coincide
 
 
 def test_differences_are_explained():

@@ -147,7 +147,7 @@ def spoil_choice(record):
 
 
 def spoil_dtype(record):
-    record["entries"][0]["bits"]["dtype"] = "O"
+    record["entries"][0]["information"]["dtype"] = "O"
 
 
 def spoil_partial_scores(record):

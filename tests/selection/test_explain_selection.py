@@ -1,4 +1,4 @@
-"""`PIDSelector.explain`: roles by tests, values from the samples passed."""
+"""`PIDSelector.explain`: roles of the fit or by tests, values from the samples passed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from systems import gates, noise, numbers, quick, season, xor
 
-from pidselect import datasets
-from pidselect.decomposition.explain import TOO_FEW_SAMPLES
+from pidselect import datasets, mutual_information
 from pidselect.estimators import KSG
 from pidselect.selection.explain import recorded_roles
 from pidselect.selection.result import Selection, Settings, Step
@@ -39,14 +38,12 @@ def test_toy_system():
         "eta": "strongly relevant",
         "X2": "weakly relevant",
     }
-    X1, eta, X2 = explanation
-    assert {feature.method for feature in explanation} == {"broja, 5 bins"}
-    assert X1.share("unique") > 0.9
-    assert eta.synergy > 5 * abs(eta.unique)
-    assert eta.synergy > 5 * abs(eta.shared)
+    X1, eta, X2 = (explanation[name] for name in ("X1", "eta", "X2"))
+    assert {feature.method for feature in explanation} == {"broja, posterior states"}
+    assert X1.unique > 0.9 * X1.information
+    assert eta.synergy > 5 * (eta.unique + eta.shared)
     assert X2.shared > 0.95 * X2.information
     assert X2.redundant_with == ("X1",)
-    assert "redundant with X1" in X2.sentence
 
 
 def test_friedman():
@@ -56,11 +53,11 @@ def test_friedman():
     assert len(explanation) == 10
     for name in selector.selection_.features:
         assert explanation[name].role == "strongly relevant"
-        assert explanation[name].method == "mmi by KSG(k=4, scale='rank')"
-        assert explanation[name].relevance > 0.1
-    shown = [feature.name for feature in explanation][4:]
-    relevances = [explanation[name].relevance for name in shown]
-    assert relevances == sorted(relevances, reverse=True)
+        assert explanation[name].unique is not None
+        assert explanation[name].added > 0.1
+    for role in ("strongly relevant", "weakly relevant", "irrelevant"):
+        added = [feature.added for feature in explanation if feature.role == role]
+        assert added == sorted(added, reverse=True)
     assert explanation.pairs.names == selector.selection_.features
     assert any("max_features" in note for note in explanation.notes)
 
@@ -71,10 +68,9 @@ def test_values_are_those_of_the_selection():
     selector = quick(estimator="ksg").fit(X, y)
     explanation = selector.explain(X, y)
     forward, backward = selector.selection_.steps[-2:]
-    assert explanation["x0"].method == "mmi by KSG(k=4)"
     for step in (forward, backward):
         for name, value in zip(step.candidates, step.values, strict=True):
-            assert explanation[name].relevance == pytest.approx(value, abs=1e-10)
+            assert explanation[name].added == round(value, 3)
 
 
 def test_mixed_table():
@@ -84,14 +80,11 @@ def test_mixed_table():
     explanation = selector.explain(X, y)
     assert explanation.target == "kilometres"
     assert explanation["temperature"].role == "duplicate"
-    assert "duplicate of temperature_fahrenheit" in explanation["temperature"].sentence
-    assert explanation["temperature_fahrenheit"].method == "mmi by Mixed(k=4)"
-    assert explanation.target == "kilometres"
+    assert explanation["temperature"].reason == "temperature_fahrenheit"
     ice_creams, market = explanation["ice_creams_sold"], explanation["market"]
     assert ice_creams.redundant_with == ("temperature_fahrenheit",)
-    assert "redundant with temperature_fahrenheit" in ice_creams.sentence
-    assert "redundant" not in market.sentence  # it was left out for max_features only
-    assert market.relevance > 0.2
+    assert market.redundant_with == ()  # it was left out for max_features only
+    assert market.added > 0.2
 
 
 def test_xor_with_one_fixed_input():
@@ -101,15 +94,12 @@ def test_xor_with_one_fixed_input():
     for name in ("x0", "x1"):
         assert explanation[name].synergy == pytest.approx(1, abs=0.02)
         assert explanation[name].information == pytest.approx(0, abs=0.02)
-    assert explanation["x0"].role == "fixed"
-    assert "synergy 1.00 bit" in explanation["x0"].sentence
     assert explanation.information == pytest.approx(1, abs=0.02)
 
 
 def test_gates_of_discrete_columns():
     X, y = gates(400)
     explanation = quick().fit(X, y).explain(X, y)
-    assert {feature.method for feature in explanation} == {"broja"}
     assert explanation["x2"].unique > explanation["x0"].unique
     assert explanation["x0"].synergy > 0.1
     assert explanation["x3"].role == explanation["x4"].role == "irrelevant"
@@ -131,9 +121,14 @@ def test_held_out_rows():
     selector = quick().fit(X[:200], y[:200])
     explanation = selector.explain(X[200:350], y[200:350])
     assert explanation.n_samples == 150
-    assert explanation["x0"].relevance > 0.3
+    assert explanation["x0"].added > 0.3
     assert not explanation.in_sample
-    assert selector.explain(X[:200], y[:200]).in_sample
+    in_sample = selector.explain(X[:200], y[:200])
+    assert in_sample.in_sample
+    for feature in explanation:
+        assert feature.added_in_fit == in_sample[feature.name].added
+        assert in_sample[feature.name].added_in_fit is None
+    assert explanation["x0"].added != explanation["x0"].added_in_fit
 
 
 @pytest.mark.parametrize("n_permutations", [39, "auto"])
@@ -170,8 +165,8 @@ def test_constant_columns_and_unseen_levels():
     explanation = selector.explain(rest, y[200:])
     assert explanation["wind"].role == "strongly relevant"
     assert explanation["port"].role == "weakly relevant"  # where it does not vary, it adds nothing
-    assert explanation["port"].relevance == pytest.approx(0, abs=1e-12)
-    assert explanation["boats"].information == pytest.approx(0, abs=1e-12)
+    assert explanation["port"].added == 0
+    assert explanation["boats"].information == 0
 
 
 def test_names_may_be_missing():
@@ -204,7 +199,7 @@ def test_missing_values(missing):
     selector = quick(missing=missing).fit(X, y)
     explanation = selector.explain(X, y)
     assert explanation.n_samples == selector.selection_.settings.n_samples
-    assert explanation["x0"].relevance > 0.2
+    assert explanation["x0"].added > 0.2
     assert explanation["x2"].role == "irrelevant"
 
 
@@ -214,11 +209,10 @@ def test_several_targets():
     explanation = selector.explain(X, np.column_stack([y, X[:, 2]]))
     assert explanation["x2"].role == "strongly relevant"
     assert explanation.target == "the target"
-    assert explanation.target == "the target"
     mixed = quick().fit(X, pd.DataFrame({"number": y, "class": X[:, 2] > 0}))
     assert mixed.selection_.settings.target_types == ("continuous", "nominal")
     frame = pd.DataFrame({"number": y, "class": X[:, 2] > 0})
-    assert mixed.explain(X[:50], frame[:50])["x0"].relevance > 0
+    assert mixed.explain(X[:50], frame[:50])["x0"].added > 0
 
 
 # --- who is listed ------------------------------------------------------------------------------
@@ -231,7 +225,8 @@ def test_feature_groups():
     explanation = selector.fit(X, parity).explain(X, parity)
     assert roles(explanation) == {"coins": "strongly relevant", "others": "irrelevant"}
     assert explanation["coins"].unique == pytest.approx(1, abs=0.03)
-    assert explanation["coins"].relevance == explanation["coins"].information
+    assert explanation["coins"].added == explanation["coins"].information
+    assert explanation["coins"].feature_type == "group"
 
 
 def test_columns_that_took_no_part():
@@ -258,7 +253,7 @@ def test_fixed_constant_column():
     explanation = quick(fixed_features=["x3"]).fit(X, y).explain(X, y)
     assert [f.name for f in explanation].count("x3") == 1
     assert explanation["x3"].role == "fixed"
-    assert explanation["x3"].information == pytest.approx(0, abs=1e-12)
+    assert explanation["x3"].information == 0
 
 
 def test_nothing_selected():
@@ -333,21 +328,43 @@ def test_roles_of_what_was_not_tested():
     assert recorded_roles(record) == dict.fromkeys("abc", "untested")
 
 
-def test_roles_are_tested_beside_subsets():
+def switch_system(n=300, seed=0):
     """A switch that turns the sign of another feature is relevant only given that feature."""
-    rng = np.random.default_rng(0)
-    size, switch, other = rng.normal(size=300), rng.integers(0, 2, 300), rng.normal(size=300)
-    y = np.where(switch, size, -size) + 0.5 * size**2 + 0.1 * rng.normal(size=300)
-    X = pd.DataFrame({"size": size, "switch": switch, "other": other})
-    selector = quick(max_features=1).fit(X, y)
+    rng = np.random.default_rng(seed)
+    size, switch, other = rng.normal(size=n), rng.integers(0, 2, n), rng.normal(size=n)
+    y = np.where(switch, size, -size) + 0.5 * size**2 + 0.1 * rng.normal(size=n)
+    return pd.DataFrame({"size": size, "switch": switch, "other": other}), y
+
+
+def test_held_out_roles_are_tested_beside_all_selected_features():
+    """In the fit, the switch was only tested by itself, as it ended with one feature."""
+    selector = quick(max_features=1).fit(*switch_system())
     assert selector.selection_.features == ("size",)
-    assert recorded_roles(selector.selection_)["switch"] == "irrelevant"  # marginally
-    explanation = selector.explain(X, y)
-    assert explanation["switch"].role == "adds to the selected set"
-    assert explanation["switch"].sentence.endswith(": adds to the selected set.")
-    assert explanation["other"].role == "irrelevant"
-    assert any("all 2 subsets" in note for note in explanation.notes)
+    assert roles(selector.explain(*switch_system()))["switch"] == "irrelevant"
+    explanation = selector.explain(*switch_system(seed=1))
+    assert roles(explanation) == {
+        "size": "strongly relevant",
+        "switch": "adds to the selected set",
+        "other": "irrelevant",
+    }
+    switch = explanation["switch"]
+    assert switch.p_value <= 0.05 < switch.marginal_p_value
     assert any("max_features" in note for note in explanation.notes)
+
+
+def test_roles_of_the_rows_of_the_fit_are_those_of_its_tests():
+    """Nothing is tested again, and p-values are those of the record."""
+    X, y = numbers(200)
+    selector = quick().fit(X, y)
+    record, explanation = selector.selection_, selector.explain(X, y)
+    assert roles(explanation) == recorded_roles(record)
+    first = record.steps[0]
+    for name, p_value in zip(first.candidates, first.p_values, strict=True):
+        assert explanation[name].marginal_p_value == p_value
+    final = dict(zip(selector.feature_types_, selector.pvalues_.tolist(), strict=True))
+    for feature in explanation:
+        assert feature.p_value == final[feature.name]
+    assert any("tests of the fit" in note for note in explanation.notes)
 
 
 def test_a_selected_feature_that_adds_nothing_is_weakly_relevant():
@@ -415,13 +432,33 @@ def test_candidates_are_tested_given_the_fixed_features():
     assert explanation["b"].role == "irrelevant"
 
 
-def test_a_note_says_where_estimates_contradict_each_other():
+def test_many_fixed_features_and_few_samples():
+    """Values keep their bounds where nearest neighbours have too few samples."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh"))
     y = X["a"] + 0.1 * rng.normal(size=60)
     explanation = quick(fixed_features=list("abcdefgh")).fit(X, y).explain(X, y)
-    assert explanation["a"].information > explanation.information + 0.05
-    assert TOO_FEW_SAMPLES in explanation.notes
+    assert set(roles(explanation).values()) == {"fixed"}
+    assert explanation["a"].added > 1 > max(explanation[name].added for name in "bcdefgh")
+    assert explanation.information >= explanation["a"].information
+
+
+def test_intervals_need_enough_rows():
+    X, y = numbers(60)
+    fitted = quick(estimator=KSG(k=12)).fit(X, y)
+    assert fitted.explain(X, y)["x0"].intervals
+    few = fitted.explain(X[:27], y[:27])["x0"]  # 13 rows have no 12 nearest neighbours
+    assert few.unique is not None
+    assert few.intervals == {}
+
+
+def test_a_target_that_a_selected_feature_determines():
+    """No residuals of the target are left, in halves of the rows as well."""
+    X, _ = numbers(100)
+    y = 3 * X[:, 0]
+    explanation = quick(fixed_features=["x0"]).fit(X, y).explain(X, y)
+    assert explanation["x1"].added == 0
+    assert explanation["x1"].intervals["added"] == (0.0, 0.0)
 
 
 # --- settings -----------------------------------------------------------------------------------
@@ -430,8 +467,9 @@ def test_a_note_says_where_estimates_contradict_each_other():
 def test_workers_do_not_show():
     X, y = numbers(150)
     selector = quick().fit(X, y)
-    one = selector.explain(X, y).to_dict()
-    assert selector.set_params(n_jobs=2, max_memory="1MB").explain(X, y).to_dict() == one
+    one = selector.explain(X, y, path=True).to_dict()
+    selector.set_params(n_jobs=2, max_memory="1MB")
+    assert selector.explain(X, y, path=True).to_dict() == one
 
 
 def test_max_samples():
@@ -443,13 +481,17 @@ def test_max_samples():
 def test_measure_and_bins():
     X, y = numbers(200)
     explanation = quick().fit(X, y).explain(X, y, measure="mmi", bins=3)
-    assert explanation["x0"].method == "mmi, 3 bins"
+    assert explanation["x0"].method == "mmi, counted"
+    more = quick().fit(X, y).explain(X, y, measure="mmi", bins=6)
+    assert more["x0"].added == explanation["x0"].added  # bins are those of the atoms alone
+    assert more["x0"].shared != explanation["x0"].shared
 
 
 def test_own_estimator():
     X, y = numbers(100)
     explanation = quick(estimator=KSG(k=7)).fit(X, y).explain(X, y)
-    assert explanation["x0"].method == "mmi by KSG(k=7)"
+    expected = mutual_information(X[:, 0], y, X[:, 1], estimator=KSG(k=7))
+    assert explanation["x0"].added == round(expected, 3)
 
 
 def test_frames_of_the_caller():

@@ -10,9 +10,9 @@ from systems import chosen, gates, noise, numbers, quick
 
 import naive_selection
 from pidselect.data import read_block
+from pidselect.estimators.regression import residuals
 from pidselect.selection.step_test import final_p_values
 from pidselect.significance import BACKWARD, FINAL, maximum_statistic, p_values
-from pidselect.significance.regression import residuals
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 seeds = st.integers(0, 2**32 - 1)

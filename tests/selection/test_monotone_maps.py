@@ -1,9 +1,12 @@
 """Rank estimators: no strictly monotone map of any column changes the selection.
 
-Regressions do depend on the map, so that this holds for schemes without them.
+Regressions do depend on the map, so that this holds for schemes without them; and so do the bits
+that a portfolio shows given a set S, which are of residuals on S.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -56,7 +59,8 @@ def test_numbers_may_be_mapped_to_any_others(changes, names, seed):
     np.testing.assert_array_equal(found.selected_, expected.selected_)
     assert found.selection_.p_values == expected.selection_.p_values
     for step, twin in zip(found.selection_.steps, expected.selection_.steps, strict=True):
-        assert step == twin
+        is_shown_apart = "estimator" not in changes and step.conditioning_set
+        assert replace(step, values=twin.values) == twin if is_shown_apart else step == twin
 
 
 @given(maps, maps, st.sampled_from([1, -1, 7]))

@@ -1,15 +1,11 @@
-"""Strong and weak relevance by tests given subsets of the selected features."""
+"""Strong and weak relevance by tests given nothing and given all selected features."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
-from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from recording_callbacks import Recorder
 
 import naive
@@ -21,12 +17,7 @@ from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.relevance import (
-    OTHERS_STREAM,
-    assess,
-    max_subsets,
-    subsets_of,
-)
+from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess
 from pidselect.significance import RELEVANCE
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
@@ -73,9 +64,10 @@ def test_every_role(surrogates, n_permutations):
         "again": "weakly relevant",
         "coin": "irrelevant",
     }
-    assert found["again"].n_subsets == found["coin"].n_subsets == 4
-    assert found["a"].conditioning_set == ("b",)
-    assert found["again"].p_value == 2 / (100 if n_permutations else 201)  # of two families
+    smallest = 1 / (100 if n_permutations else 201)
+    assert found["a"].p_value == found["a"].marginal_p_value == smallest
+    assert found["again"].marginal_p_value == 2 * smallest  # of two families
+    assert found["again"].p_value > 0.05
 
 
 def test_relevant_only_beside_another():
@@ -83,19 +75,23 @@ def test_relevant_only_beside_another():
     first, second = np.tile([0, 0, 1, 1], 50), np.tile([0, 1, 0, 1], 50)
     known = features(first=first, second=second)
     found = assess(inquire(first ^ second), [], [known["first"]], list(known.values()))
-    assert found["second"].role == "adds to the selected set"
-    assert found["second"].conditioning_set == ("first",)
-    assert found["second"].bits == pytest.approx(1)
+    assert found["second"] == Relevance("adds to the selected set", 0.02, 1.0)
     assert found["first"].role == "weakly relevant"  # no marginal information
     assert found["first"].p_value > 0.05
 
 
-def test_redundant_beside_all():
-    """What is known from the selected features counts where these are not given."""
+def test_what_adds_to_all_selected_features_is_not_weakly_relevant():
+    """Given a, its copy adds nothing but b does; also if a is fixed."""
     known, y = bits()
-    found = assess(inquire(y), [], [known["a"], known["b"]], [known["again"]])
-    assert "a" not in found["again"].conditioning_set
-    assert found["again"].bits > 0.1
+    others = [known["again"], known["b"]]
+    found = assess(inquire(y), [], [known["a"]], others)
+    assert roles(found) == {
+        "a": "strongly relevant",
+        "again": "weakly relevant",
+        "b": "adds to the selected set",
+    }
+    fixed = assess(inquire(y), [known["a"]], [], others)
+    assert roles(fixed) == {"a": "fixed", "again": "irrelevant", "b": "adds to the selected set"}
 
 
 def test_two_selected_copies_are_weakly_relevant():
@@ -103,18 +99,7 @@ def test_two_selected_copies_are_weakly_relevant():
     known["twin"] = replace(known["a"], name="twin")
     found = assess(inquire(y), [], [known["a"], known["twin"]], [])
     assert set(roles(found).values()) == {"weakly relevant"}
-
-
-def test_known_p_values_are_taken():
-    known, y = bits()
-    selected = [known["a"], known["b"]]
-    found = assess(inquire(y), [], selected, [], {"a": 0.04, "b": 0.06})
-    assert roles(found) == {"a": "strongly relevant", "b": "weakly relevant"}
-    assert (found["a"].p_value, found["b"].p_value) == (0.04, 0.06)
-    assert found["a"].bits is None  # nothing is estimated again
-    tested = assess(inquire(y), [], selected, [])
-    assert tested["b"].p_value == 0.01
-    assert tested["b"].bits > 0.1
+    assert found["twin"].p_value > 0.05 > found["twin"].marginal_p_value
 
 
 def test_fixed_features_are_in_every_conditioning_set():
@@ -122,8 +107,7 @@ def test_fixed_features_are_in_every_conditioning_set():
     y = known["a"].block.columns[0].values  # nothing but a matters
     found = assess(inquire(y), [known["a"]], [], [known["again"], known["coin"]])
     assert roles(found) == {"a": "fixed", "again": "irrelevant", "coin": "irrelevant"}
-    assert found["again"].conditioning_set == ("a",)
-    assert found["a"].p_value is None
+    assert found["a"] == Relevance("fixed")
 
 
 def test_what_does_not_vary_is_not_tested():
@@ -131,71 +115,64 @@ def test_what_does_not_vary_is_not_tested():
     nothing = Feature("nothing", (9,), Block())
     lost = Feature("lost", (8,), Block())
     everyone = [known["a"], nothing, lost]
-    found = assess(inquire(y), [], [known["a"], lost], everyone, {"a": 0.01, "lost": 0.01})
-    assert found["nothing"].role == "irrelevant"
-    assert found["nothing"].p_value is None
-    assert found["lost"].role == "strongly relevant"
-    assert (found["lost"].bits, found["lost"].p_value) == (None, 0.01)
-    assert assess(inquire(y), [], [lost], [])["lost"].role == "weakly relevant"
+    found = assess(inquire(y), [], [known["a"], lost], everyone)
+    assert found["nothing"] == Relevance("irrelevant")
+    assert found["lost"] == Relevance("weakly relevant")
+    assert found["a"].role == "strongly relevant"
 
 
 def test_features_of_several_columns():
     first, second = np.tile([0, 0, 1, 1], 50), np.tile([0, 1, 0, 1], 50)
     both = Feature("both", (0, 1), read_block(np.column_stack([first, second]), "both"))
     found = assess(inquire(first ^ second), [], [], [both])
-    assert found["both"].role == "weakly relevant"
-    assert found["both"].bits == pytest.approx(1)
+    assert found["both"] == Relevance("weakly relevant", 0.01, 0.01)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_p_values_and_roles_agree(seed):
+    """A p-value at most alpha is significant, whichever of both families it is of."""
+    rng = np.random.default_rng(seed)
+    a, b, c, d = rng.integers(0, 2, (4, 60))
+    y = a ^ (rng.random(60) < 0.1)
+    weak, weaker = (y ^ (rng.random(60) < rate) for rate in (0.3, 0.35))
+    known = features(a=a, b=b, weak=weak, weaker=weaker, c=c, d=d)
+    found = assess(inquire(y, seed=seed), [], [known["a"]], list(known.values()))
+    for one in found.values():
+        if one.role == "irrelevant":
+            assert min(one.p_value, one.marginal_p_value) > 0.05
+        elif one.role == "weakly relevant":
+            assert one.marginal_p_value <= 0.05 < one.p_value
+        else:
+            assert one.p_value <= 0.05
 
 
 # --- the test -----------------------------------------------------------------------------------
 
 
-def naive_family(context, known, names, family):
-    """Return the smallest p-value of each feature by the step-down maximum statistic."""
+def naive_family(context, known, names, given):
+    """Return the p-value of each feature given a set, by the step-down maximum statistic."""
     n, seed = len(known[names[0]].block.columns[0].values), context.seed
     columns = {name: one.block.columns[0].values[:, np.newaxis] for name, one in known.items()}
     y = context.target.columns[0].values
-    pairs = [(name, T) for name in names for T in family]
+    S = np.hstack([columns[name] for name in given]) if given else None
     n_draws = 1 + PILOT_PERMUTATIONS + context.n_permutations
-    values = np.empty((len(pairs), n_draws))
+    values = np.empty((len(names), n_draws))
     for draw in range(n_draws):  # one permutation at a time
         rows = np.arange(n)
         if draw:
             rows = np.array(naive.permutation((seed, RELEVANCE, OTHERS_STREAM, draw), n))
-        for place, (name, T) in enumerate(pairs):
-            S = np.hstack([columns[s] for s in T]) if T else None
+        for place, name in enumerate(names):
             values[place, draw] = naive.discrete(columns[name][rows], y[:, np.newaxis], S)
-    scale = np.sign(values) * np.sqrt(np.abs(values))
-    pilot = scale[:, 1 : 1 + PILOT_PERMUTATIONS]
-    centre, spread = np.array(naive_selection.standards(pilot.tolist())).T
-    scores = (scale - centre[:, np.newaxis]) / spread[:, np.newaxis]
-    left, largest, found = list(range(len(pairs))), 0.0, dict.fromkeys(names, 1.0)
+    rules = naive_selection.Rules(("discrete",), context.n_permutations, PILOT_PERMUTATIONS)
+    scores = np.array(naive_selection.scaled(values.tolist(), "discrete", rules, n))
+    left, largest, found = list(range(len(names))), 0.0, {}
     while left:
         strongest = max(left, key=lambda place: scores[place, 0])
         null = scores[left, 1 + PILOT_PERMUTATIONS :].max(axis=0)
         largest = max(largest, naive.p_value(scores[strongest, 0], null))
-        name = pairs[strongest][0]
-        found[name] = min(found[name], largest)
+        found[names[strongest]] = largest
         left.remove(strongest)
     return found
-
-
-def naive_roles(context, known, selected, others):
-    """Return role and p-value of each feature: two families, then a test given all selected."""
-    subsets = [T for size in range(len(selected) + 1) for T in combinations(selected, size)]
-    found = dict.fromkeys(others, 1.0)
-    for family in (subsets[:1], subsets[1:]):
-        undecided = [name for name in others if found[name] > context.alpha]
-        p_values = naive_family(context, known, undecided, family)
-        found |= {name: min(found[name], 2 * p) for name, p in p_values.items()}
-    relevant = [name for name in others if found[name] <= context.alpha]
-    adding = naive_family(context, known, relevant, [tuple(selected)])
-    return {
-        name: ("adds to the selected set", adding[name])
-        if adding.get(name, 1.0) <= context.alpha
-        else ("weakly relevant" if name in relevant else "irrelevant", p)
-        for name, p in found.items()
-    }
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -208,43 +185,17 @@ def test_against_the_naive_twin(seed):
     context = inquire(y, n_permutations=59, seed=seed)
     selected, others = ["a", "b"], ["noisy", "jointly", "coin"]
     found = assess(context, [], [known[s] for s in selected], [known[o] for o in others])
-    expected = naive_roles(context, known, selected, others)
-    assert expected["jointly"][0] == "adds to the selected set"
+    given_all = naive_family(context, known, others, selected)
+    marginal = naive_family(context, known, others, [])
+    assert found["jointly"].role == "adds to the selected set"
     for name in others:
-        role, p_value = expected[name]
-        assert found[name].role == role
-        if role != "irrelevant":
-            assert found[name].p_value == pytest.approx(p_value)
-
-
-def test_what_adds_to_all_selected_features_is_not_weakly_relevant():
-    """Given a, its copy adds nothing but b does; nothing is tested where that is known."""
-    known, y = bits()
-    others = [known["again"], known["b"]]
-    found = assess(inquire(y), [], [known["a"]], others)
-    assert roles(found) == {
-        "a": "strongly relevant",
-        "again": "weakly relevant",
-        "b": "adds to the selected set",
-    }
-    assert found["b"].conditioning_set == ("a",)
-    assert assess(inquire(y), [], [known["a"]], others, may_add=False)["b"].role == (
-        "weakly relevant"
-    )
-    fixed = assess(inquire(y), [known["a"]], [], others)
-    assert roles(fixed)["b"] == "adds to the selected set"
-
-
-def test_bits_are_those_given_the_subset():
-    known, y = bits(n=60)
-    found = assess(inquire(y), [], [known["a"], known["b"]], list(known.values()))["again"]
-    again, *given_columns = (
-        known[name].block.columns[0].values[:, np.newaxis]
-        for name in ("again", *found.conditioning_set)
-    )
-    S = np.hstack(given_columns) if given_columns else None
-    expected = naive.discrete(again, y[:, np.newaxis], S) / log(2)
-    assert found.bits == pytest.approx(expected, abs=1e-10)
+        p, of_marginal = 2 * given_all[name], 2 * marginal[name]
+        role = "weakly relevant" if of_marginal <= 0.05 else "irrelevant"
+        assert found[name].role == ("adds to the selected set" if p <= 0.05 else role)
+        if min(given_all.values()) <= 0.025:  # else it may have ended early
+            assert found[name].p_value == pytest.approx(min(1, p))
+        if min(marginal.values()) <= 0.025:
+            assert found[name].marginal_p_value == pytest.approx(min(1, of_marginal))
 
 
 def test_error_rate():
@@ -252,12 +203,10 @@ def test_error_rate():
     wrong = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        a, b, *noise = rng.normal(size=(6, 60))
-        known = features(a=a, b=b, **{f"n{i}": values for i, values in enumerate(noise)})
-        context = inquire(a + b + rng.normal(size=60), Copula(), n_permutations=39, seed=seed)
-        selected = [known["a"], known["b"]]
-        final = {"a": 0.01, "b": 0.01}
-        found = assess(context, [], selected, list(known.values()), final)
+        a, *noise = rng.normal(size=(5, 60))
+        known = features(a=a, **{f"n{i}": values for i, values in enumerate(noise)})
+        context = inquire(a + rng.normal(size=60), Copula(), n_permutations=39, seed=seed)
+        found = assess(context, [], [known["a"]], list(known.values()))
         wrong += any(found[f"n{i}"].role != "irrelevant" for i in range(4))
     assert 2 <= wrong <= 18  # 10 are expected; outside with probability below 0.01
 
@@ -280,13 +229,13 @@ def test_early_stopping_changes_no_role(seed, surrogates, monkeypatch):
     known = features(a=a, **{f"n{i}": values for i, values in enumerate(noise)})
     y = a + 0.3 * noise[0] + rng.normal(size=50)
     context = inquire(y, Copula(), n_permutations=199, seed=seed, surrogates=surrogates)
-    arguments = ([], [known["a"]], list(known.values()), {"a": 0.01})
+    arguments = ([], [known["a"]], list(known.values()))
     found = assess(context, *arguments)
     monkeypatch.setattr(relevance, "INTERIM", ())
     complete = assess(context, *arguments)
     assert roles(found) == roles(complete)
     for name, one in found.items():
-        assert one.p_value == complete[name].p_value or one.role == "irrelevant"
+        assert one.p_value == complete[name].p_value or one.p_value > 0.05
 
 
 def test_values_that_no_decision_needs_are_not_computed():
@@ -294,15 +243,12 @@ def test_values_that_no_decision_needs_are_not_computed():
     recorder = Recorder()
     executor = Executor(callbacks=CallbackList([recorder]))
     context = inquire(y, n_permutations=199, surrogates=("global", "local"), executor=executor)
-    final = {"a": 0.01, "b": 0.01}
-    assess(context, [], [known["a"], known["b"]], list(known.values()), final)
-    own, given_subsets, given_all = (n_values for _, n_values in recorder.stages)
+    assess(context, [], [known["a"], known["b"]], list(known.values()))
+    *_, own, given_all = (n_values for _, n_values in recorder.stages)
     # Both features by themselves with all permutations: "again" is significant.
     assert own == 2 * (1 + PILOT_PERMUTATIONS + 199)
-    # Then the coin alone, given three subsets, by one scheme, until nothing can be significant.
-    few = {1 + PILOT_PERMUTATIONS + m for m in relevance.INTERIM}
-    assert given_subsets in {3 * n for n in few}
-    assert given_all in few  # of "again", which is redundant
+    # Given all selected ones, by one scheme, until nothing can be significant.
+    assert given_all in {2 * (1 + PILOT_PERMUTATIONS + m) for m in relevance.INTERIM}
 
 
 def test_few_permutations_are_enough_for_both_families():
@@ -310,29 +256,4 @@ def test_few_permutations_are_enough_for_both_families():
     known, y = bits()
     found = assess(inquire(y, n_permutations=19), [], [known["a"]], [known["again"]])
     assert found["again"].role == "weakly relevant"
-    assert found["again"].p_value == 2 / 40
-
-
-# --- subsets ------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 9), st.integers(1, 40))
-def test_subsets(n, most):
-    found = subsets_of(range(n), most)
-    assert len(found) == len(set(found)) <= most
-    assert all(len(set(one)) == len(one) and set(one) <= set(range(n)) for one in found)
-    assert found[0] == ()
-    if n and most > 1:
-        assert found[1] == tuple(range(n))
-    if most >= 2**n and n <= 4:  # then there are no others than these sizes
-        assert len(found) == 2**n
-
-
-def test_many_features_are_tested_given_fewer_subsets():
-    known, y = bits(n=40)
-    noise = np.random.default_rng(0).integers(0, 2, (900, 40))
-    others = list(features(**{f"n{i}": values for i, values in enumerate(noise)}).values())
-    selected = [known["a"], known["b"]]
-    found = assess(inquire(y, n_permutations=19), [], selected, others)
-    assert {found[feature.name].n_subsets for feature in others} == {max_subsets(900)} == {2}
-    assert found["n0"].conditioning_set in ((), ("a", "b"))
+    assert found["again"].marginal_p_value == 2 / 40

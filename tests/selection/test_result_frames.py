@@ -60,12 +60,13 @@ def test_explanations_and_pairs(library):
     table = LIBRARIES[library]({**columns, "one": [1] * len(y)})
     selector = quick().fit(table, y)
     explanation = selector.explain(table, y)
-    types = {"name": str, "role": str, "selected": bool}
-    types |= dict.fromkeys(["unique", "shared", "synergy", "total"], float)
-    types |= dict.fromkeys(["method", "redundant_with", "reason", "sentence"], str)
-    types |= dict.fromkeys(["relevance", "information"], float)
-    shares = ["unique", "shared", "synergy", "relevance", "information"]
-    types |= dict.fromkeys([f"{value}_share" for value in shares], float)
+    values = ("information", "added", "unique", "shared", "synergy")
+    types = dict.fromkeys(["name", "feature_type", "role"], str) | {"selected": bool}
+    types |= dict.fromkeys([*values, "p_value", "marginal_p_value", "share", "added_in_fit"], float)
+    types |= dict.fromkeys([f"{v}_{end}" for v in values for end in ("lower", "upper")], float)
+    types |= {"is_lower_bound": bool}
+    types |= dict.fromkeys(["redundant_with", "overlaps_with", "method"], str)
+    types |= dict.fromkeys(["reason", "sentence"], str)
     read = check(explanation.to_frame(), library, types)
     assert read["name"].to_list() == [feature.name for feature in explanation]
     assert unknown(read["unique"]) == sum(feature.unique is None for feature in explanation)
@@ -73,7 +74,7 @@ def test_explanations_and_pairs(library):
     pairs = check(
         explanation.pairs.to_frame(),
         library,
-        {"feature": str, "and": str, "redundancy": float, "synergy": float},
+        {"feature": str, "and": str, "redundancy": float, "synergy": float, "dependent": bool},
     )
     n_selected = len(selector.selection_.features)
     assert len(pairs) == n_selected * (n_selected - 1) // 2 > 0
@@ -104,9 +105,12 @@ ATOM_TYPES = {
     **dict.fromkeys(["atom", "name"], str),
     "value": float,
     "unit": str,
-    **dict.fromkeys(
-        ["informative", "misinformative", "corrected", "lower", "upper", "p_value"], float
-    ),
+    **dict.fromkeys(["informative", "misinformative", "corrected", "lower", "upper"], float),
+}
+SOURCE_TYPES = {
+    "source": str,
+    **dict.fromkeys(["information", "p_value"], float),
+    **dict.fromkeys(["conditional_information", "conditional_p_value"], float),
 }
 
 
@@ -121,13 +125,22 @@ def test_decompositions(library):
     assert read["atom"].to_list() == list(plain.atoms)
     assert read["name"].to_list() == ["shared", "unique 1", "unique 2", "synergy"]
     assert read["value"].to_list() == list(plain.atoms.values())
-    assert all(unknown(read[name]) == 4 for name in ("corrected", "lower", "upper", "p_value"))
+    assert all(unknown(read[name]) == 4 for name in ("corrected", "lower", "upper"))
+    assert len(check(plain.to_frame("sources"), library, SOURCE_TYPES)) == 0
     doubted = decompose(sources, frame["y"], n_permutations=20, n_bootstrap=40, random_state=0)
     read = check(doubted.to_frame(), library, ATOM_TYPES)
-    assert read["p_value"].to_list() == list(doubted.p_values.values())
+    tested = check(doubted.to_frame("sources"), library, SOURCE_TYPES)
+    assert tested["source"].to_list() == [test.source for test in doubted.source_tests]
+    assert tested["p_value"].to_list() == [test.p_value for test in doubted.source_tests]
     ends = zip(read["lower"].to_list(), read["upper"].to_list(), strict=True)
     assert list(ends) == list(doubted.intervals.values())
     assert "frame_library" not in doubted.to_dict()
+
+
+def test_a_frame_of_something_else():
+    found = decompose_distribution(np.full((2, 2, 2), 1 / 8))
+    with pytest.raises(ValueError, match=r"of='atom'.*'atoms', 'sources'"):
+        found.to_frame("atom")
 
 
 def test_decompositions_of_three_sources():

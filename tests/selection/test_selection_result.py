@@ -80,7 +80,7 @@ def test_each_step_agrees_with_itself(make):
         assert one.surrogates in (*selection.settings.surrogates, "local")
         assert one.unit == ("sd" if isinstance(members, dict) else "bit")
         assert one.unit == "bit" or set(one.estimators) <= set(members)
-        assert one.unit == "sd" or one.scores == one.values
+        assert one.unit == "sd" or np.maximum(one.scores, 0.0) == pytest.approx(one.values)
         if abs(one.score - one.critical_value) > 1e-9:
             assert one.accepted == (one.score > one.critical_value)
         for score, p in zip(one.scores, one.p_values, strict=True):
@@ -165,6 +165,7 @@ def test_to_dict_goes_through_json_and_back(make):
         "fixed_features",
         "steps",
         "p_values",
+        "bits_added",
         "duplicates",
         "skipped",
         "also_relevant",
@@ -297,13 +298,13 @@ def test_inclusion_step_of_a_feature_that_was_removed_and_included_again():
 
 
 def test_a_step_as_text():
-    assert str(step()) == "forward   a: 0.5000 bit (critical value 0.3000, p = 0.0250), included"
+    assert str(step()) == "forward   a: 0.500 bit (critical value 0.3000, p = 0.0250), included"
     assert str(standardised()) == (
-        "forward   a: 0.5000 bit (7.2 sd by copula, critical value 3.5, p = 0.0250), included"
+        "forward   a: 0.500 bit (7.2 sd by copula, critical value 3.5, p = 0.0250), included"
     )
     assert "(p = 0.0250)" in str(step(critical_value=None))
     untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
-    assert str(untested) == "forward   a: 0.5000 bit (not tested), included"
+    assert str(untested) == "forward   a: 0.500 bit (not tested), included"
     assert str(step(note="all 6 pairs searched")).endswith("included; all 6 pairs searched")
     assert "close call" in str(step(close_call=True))
 
@@ -325,29 +326,38 @@ def test_outcome_of_a_step(phase, if_accepted, if_rejected):
 
 
 def test_a_selection_reads_as_a_table():
-    selection = Selection(("a",), ("age of the patient",), (step(),), {"a": 0.05})
+    selection = Selection(
+        ("a",),
+        ("age of the patient",),
+        (step(),),
+        {"a": 0.05},
+        {"age of the patient": 0.021, "a": 0.4},
+    )
     assert str(selection).splitlines() == [
-        "feature              step    bits  critical value       p  final p",
-        "age of the patient  fixed",
-        "a                       1  0.5000          0.3000  0.0250   0.0500",
+        "feature              step  bits added   score  critical value       p  final p",
+        "age of the patient  fixed       0.021",
+        "a                       1       0.400  0.5000          0.3000  0.0250   0.0500",
+        "Joint information with the target: 0.421 bit.",
     ]
     assert str(Selection((), (), ())).splitlines()[1:] == ["(no feature)"]
     gate = quick(lookahead=1).fit(*gates()).selection_
     first_words = [line.split()[0] for line in str(gate).splitlines()]
-    assert first_words == ["feature", *gate.features]
+    assert first_words == ["feature", *gate.features, "Joint"]
 
 
 def test_the_table_of_a_portfolio_has_scores():
-    selection = Selection(("a",), (), (standardised(),), {"a": 0.05})
+    selection = Selection(("a",), (), (standardised(),), {"a": 0.05}, {"a": 0.4})
     assert str(selection).splitlines() == [
-        "feature  step    bits  estimator  score  critical value       p  final p",
-        "a           1  0.5000     copula    7.2             3.5  0.0250   0.0500",
+        "feature  step  bits added  estimator  score  critical value       p  final p",
+        "a           1       0.400     copula    7.2             3.5  0.0250   0.0500",
+        "Joint information with the target: 0.400 bit.",
     ]
 
 
 def test_the_table_leaves_blank_what_was_not_tested():
     untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
-    assert str(Selection(("a",), (), (untested,))).splitlines()[1].split() == ["a", "1", "0.5000"]
+    selection = Selection(("a",), (), (untested,), bits_added={"a": 0.4})
+    assert str(selection).splitlines()[1].split() == ["a", "1", "0.400", "0.5000"]
 
 
 def test_jointly_included_features_share_a_step():
@@ -460,7 +470,7 @@ def test_an_empty_selection_warns_with_the_best_candidate_and_remedies():
     assert caught[0].filename == __file__
     text, best = str(caught[0].message), selection.steps[0]
     assert f"'{best.chosen}'" in text
-    assert f"{best.value:.4f} bit" in text
+    assert f"{best.value:.3f} bit" in text
     assert f"p = {best.p_value:.4f}" in text
     assert text.startswith("No feature was selected: there may be nothing to find.")
     for remedy in ("more samples", "feature_types", "feature_groups", "lookahead=2"):
@@ -504,7 +514,8 @@ def test_fixed_features_alone_do_not_warn():
         quick(fixed_features=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
     )
     assert selection.features == ()
-    assert str(selection).splitlines()[1].split() == ["x2", "fixed"]
+    bits = f"{selection.bits_added['x2']:.3f}"
+    assert str(selection).splitlines()[1].split() == ["x2", "fixed", bits]
 
 
 def test_a_selection_shows_itself_as_its_table():

@@ -273,7 +273,7 @@ def test_several_target_columns_are_one_joint_target():
     both = X[:, :2]
     selector = quick().fit(np.column_stack([parity, X[:, 2]]), both)
     assert selector.selected_.tolist() == [0]
-    assert selector.selection_.steps[0].value == pytest.approx(1.0)
+    assert selector.selection_.steps[0].value == pytest.approx(1.0, abs=0.05)
     for column in both.T:
         with pytest.warns(UserWarning, match="No feature was selected"):
             quick().fit(np.column_stack([parity, X[:, 2]]), column)

@@ -350,7 +350,6 @@ def judged(observed, surrogates, alpha=0.05, early=False, step_down=()):
         scores,
         0,
         observed,
-        observed,
         estimators,
         tuple(map(maximum_statistic, surrogates)),
         observed[0],
@@ -364,14 +363,14 @@ def test_of_several_tests_the_largest_p_value_decides(values):
     null = np.tile(np.arange(19.0), (2, 1, 1))
     step = judged(np.array(values)[:, np.newaxis], null)
     assert step.surrogates == ("global", "local")[values.index(8.5)]
-    assert (step.value, step.p_value, step.accepted) == (8.5, 11 / 20, False)
+    assert (step.score, step.p_value, step.accepted) == (8.5, 11 / 20, False)
     assert step.critical_value == 18.0
 
 
 def test_of_equal_p_values_the_smaller_value_decides():
     null = np.stack([np.zeros((1, 19)), np.ones((1, 19))])
     step = judged(np.array([[3.0], [2.0]]), null)
-    assert (step.value, step.critical_value, step.surrogates) == (2.0, 1.0, "local")
+    assert (step.score, step.critical_value, step.surrogates) == (2.0, 1.0, "local")
     assert (step.p_value, step.accepted) == (1 / 20, True)
 
 

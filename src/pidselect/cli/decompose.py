@@ -38,6 +38,7 @@ def decompose_command(table: TableOptions, how: DecompositionOptions, out: Print
 
         settings = asdict(how)
         del settings["source"]
+        settings["bins"] = None if how.bins == "none" else how.bins
         result = decompose(variables[:-1], variables[-1], feature_types=feature_types, **settings)
         if out.json != "-":
             say(repr(result))

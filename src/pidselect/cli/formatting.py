@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from pidselect.data.messages import align, counted, number, shorten, shown, wrap
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.decomposition.result import Explanation, FeatureExplanation
+    from pidselect.decomposition.explanation import Explanation, FeatureExplanation
     from pidselect.selection.result import Selection
 
 #: Columns left out, and features not selected, that are listed.
@@ -19,9 +20,9 @@ MAX_LISTED = 20
 #: Limits of the width of text.
 MAX_WIDTH, MIN_WIDTH = 100, 40
 
-#: Length of the longest bar, and the marks of its parts: unique, shared, synergy.
+#: Length of the longest bar, and the marks of its parts: unique and synergy.
 BAR_LENGTH = 24
-BLOCKS, LETTERS = "█▒░", "us+"
+BLOCKS, LETTERS = "█▒", "u+"
 
 
 def selection_text(selection: Selection, n_rows: int) -> str:
@@ -65,7 +66,7 @@ def explanation_text(explanation: Explanation) -> str:
     if (more := len(others) - MAX_LISTED) > 0:
         sentences.append(f"... and {counted(more, 'more feature')}: --json writes all of them.")
     notes = [f"Note: {note}" for note in explanation.notes]
-    blocks = [title, _bars(listed), _wrapped(sentences), _wrapped(notes)]
+    blocks = [title, _table(listed, explanation), _wrapped(sentences), _wrapped(notes)]
     return "\n\n".join(filter(None, blocks))
 
 
@@ -75,22 +76,32 @@ def relevant_sentences(explanation: Explanation) -> str:
     return _wrapped([feature.sentence for feature in explanation if feature.role in roles])
 
 
-def _bars(features: Sequence[FeatureExplanation]) -> str:
-    """Return a line for each feature: its role, its atoms in bits, and a bar of them."""
-    from pidselect.decomposition.result import ATOMS
-
+def _table(features: Sequence[FeatureExplanation], explanation: Explanation) -> str:
+    """Return a line for each feature: role, added bits, p-value, and a bar of its parts."""
     marks = _marks()
-    atoms = [[max(0.0, getattr(feature, atom) or 0.0) for atom in ATOMS] for feature in features]
-    largest = max(map(sum, atoms), default=0.0)
+    parts = [(feature.unique or 0.0, feature.synergy or 0.0) for feature in features]
+    largest = max(filter(isfinite, map(sum, parts)), default=0.0)
     rows = [
-        (shorten(one.name), one.role, *(number(getattr(one, atom)) for atom in ATOMS))
+        (
+            shorten(one.name),
+            one.role,
+            ">= " * one.is_lower_bound + number(one.added),
+            "-"
+            if one.p_value is None
+            else explanation.p_text(one.p_value).removeprefix("p ").removeprefix("= "),
+        )
         for one in features
     ]
-    lines = align([("feature", "role", *ATOMS), *rows], n_left=2)
-    bars = ["", *(_bar(amounts, largest, marks) for amounts in atoms)]
+    lines = align([("feature", "role", "adds", "p"), *rows], n_left=2)
+    bars = ["", *(_bar(amounts, largest, marks) for amounts in parts)]
     table = [f"{line}  {bar}".rstrip() for line, bar in zip(lines, bars, strict=True)]
-    legend = ", ".join(f"{mark} {atom}" for mark, atom in zip(marks, ATOMS, strict=True))
-    return "\n".join([*table, f"In bits; bars: {legend}." if largest else "In bits."])
+    legend = f"; bars: {marks[0]} unique, {marks[1]} synergy" if largest else ""
+    table.append(f"In bits, beyond the (other) selected features{legend}.")
+    if explanation.bits_added and (total := explanation.information) is not None:
+        share = explanation.share(total)
+        beside = "" if share is None else f" ({explanation.share_name} {100 * share:.0f} %)"
+        table.append(f"All selected features: {number(total)} bits{beside}.")
+    return "\n".join(table)
 
 
 def _bar(amounts: Sequence[float], largest: float, marks: str) -> str:
@@ -99,7 +110,7 @@ def _bar(amounts: Sequence[float], largest: float, marks: str) -> str:
         return ""
     bar, total = "", 0.0
     for mark, amount in zip(marks, amounts, strict=True):
-        total += amount
+        total = min(total + amount, largest)
         bar += mark * (round(BAR_LENGTH * total / largest) - len(bar))
     return bar
 

@@ -260,7 +260,12 @@ class DecompositionOptions:
     measure: Literal[MeasureName, ContinuousMeasureName] = decomposing(
         "broja", "broja and ccs are for two sources."
     )
-    bins: int = decomposing(5, "Bins of a continuous column.")
+    bins: Any = decomposing(
+        5,
+        "Bins of a column of numbers with many values; none makes every value a state.",
+        parser=integer_or("none"),
+        metavar="N|none",
+    )
     n_permutations: int = decomposing(
         0, "Permutations for p-values; 0 for none.", "--n-permutations", "--permutations"
     )

@@ -27,7 +27,7 @@ from pidselect.cli.warmup import compiling_explanations
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.cli.resume import RunCheckpoint
     from pidselect.data import Dataset
-    from pidselect.decomposition.result import Explanation
+    from pidselect.decomposition.explanation import Explanation
     from pidselect.selection import PIDSelector
     from pidselect.selection.progress import ProgressDisplay
     from pidselect.selection.result import Selection
@@ -226,6 +226,7 @@ def dataset_of(call: Call, data: SelectionData) -> Dataset:
 def summary_of(call: Call, result: Result) -> dict[str, Any]:
     """Return all results, ready for JSON and for the report."""
     from pidselect.report.joint import joint_tables
+    from pidselect.report.profiles import target_profiles
     from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.notices import fit_findings
 
@@ -233,12 +234,14 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
     metadata = ReportMetadata.of(
         dataset, source=call.name, command=as_typed(), is_complete=result.is_complete
     )
+    selection = result.selection
     return summarise(
-        result.selection,
+        selection,
         explanation=result.explanation,
         stability=result.stability,
-        findings=fit_findings(dataset, result.selection, result.data.n_rows),
-        joint=joint_tables(result.selection, dataset),
+        findings=fit_findings(dataset, selection, result.data.n_rows),
+        joint=joint_tables(selection, dataset, result.explanation),
+        profiles=target_profiles((*selection.fixed_features, *selection.selected), dataset),
         metadata=metadata,
     )
 

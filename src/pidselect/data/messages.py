@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -140,6 +141,20 @@ def p_text(value: float | str | None) -> str:
     return "< 0.001" if to_float(value) < 0.0005 else number(value)
 
 
+def p_relation(value: float | str | None, alpha: float, is_sequential: bool = False) -> str:
+    """Return a p-value with its relation; of a test that stops early, that to its level alone.
+
+    >>> p_relation(0.0049, 0.05), p_relation(0.0049, 0.05, is_sequential=True)
+    ('p = 0.005', 'p < 0.05')
+    """
+    if value is None:
+        return "not tested"
+    if is_sequential:
+        return f"p {'<' if to_float(value) <= alpha else '>'} {alpha:g}"
+    text = p_text(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration in a readable unit.
 
@@ -205,7 +220,14 @@ def align(rows: Sequence[Sequence[str]], n_left: int) -> list[str]:
 
 
 def wrap(lines: Iterable[str], width: int = 100) -> str:
-    """Return the lines broken at a width, continued ones indented."""
-    return "\n".join(
-        textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in lines
-    )
+    """Return the lines broken at a width, continued ones indented; p-values stay whole.
+
+    >>> print(wrap(["It adds 0.600 bits, p = 0.005."], 22))
+    It adds 0.600 bits,
+      p = 0.005.
+    """
+    look: dict[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False}
+    fixed = "p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}"
+    whole = (re.sub(r"\bp ([=<>]) (?=\d)", fixed, line) for line in lines)
+    text = "\n".join(textwrap.fill(line, width, **look) for line in whole)
+    return text.replace("\N{NO-BREAK SPACE}", " ")

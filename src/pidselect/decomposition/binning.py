@@ -1,4 +1,4 @@
-"""Binning: continuous columns become states; integers and labels are states as they are."""
+"""Binning: numbers of many levels become states; few levels and labels are states as they are."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ MOST_CELLS = 2 * 10**7
 
 
 def to_codes(
-    block: Block, bins: int = 5, binning: Binning = "count", most_levels: float = math.inf
+    block: Block, bins: int | None = 5, binning: Binning = "count", most_levels: float = math.inf
 ) -> IntArray:
     """Return the state of each sample of one joint variable, as 0, 1, ... without gaps.
 
     Continuous columns, and ordinal ones of more than `most_levels`, are binned one by one, into
-    fewer bins where many values are equal; others are used as they are. A missing value is a level
-    of its own. States are ordered by the first column, then the second, and so on.
+    fewer bins where many values are equal; others are used as they are, and all of them if `bins`
+    is None. A missing value is a level of its own. States are ordered by the first column, then the
+    second, and so on.
 
     Examples
     --------
@@ -45,8 +46,17 @@ def join_codes(codes: Sequence[IntArray]) -> IntArray:
     return joint
 
 
-def _levels(column: Column, bins: int, binning: Binning, most_levels: float) -> IntArray:
-    if not is_binned(column, most_levels):
+def count_bins(block: Block, bins: int, binning: Binning, most_levels: float) -> dict[str, int]:
+    """Return the number of bins that occur of each column that is binned, by its name."""
+    return {
+        column.name: len(np.unique(_levels(column, bins, binning, most_levels)))
+        for column in block.columns
+        if is_binned(column, most_levels)
+    }
+
+
+def _levels(column: Column, bins: int | None, binning: Binning, most_levels: float) -> IntArray:
+    if bins is None or not is_binned(column, most_levels):
         return column.codes()
     present = ~np.isnan(column.values)
     to_bins = equal_count_bins if binning == "count" else equal_width_bins

@@ -1,4 +1,4 @@
-"""Measures of continuous samples, without bins: Gaussian, and shared exclusions by KSG.
+"""Measures of continuous samples, without bins: Gaussian, and a variant of shared exclusions.
 
 Both return the atoms in nats in the order of `lattice(n_sources).labels`.
 """
@@ -84,7 +84,7 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
 
 
 def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
-    r"""Decompose by shared exclusions, estimated from nearest neighbours.
+    r"""Decompose by a variant of continuous shared exclusions, estimated from nearest neighbours.
 
     The pointwise redundancy of an antichain is the information of the event A = a or B = b or ...
     (Makkeh et al. 2021), for continuous variables in the limit of shrinking neighbourhoods. With
@@ -93,10 +93,11 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     .. math:: I_\cap(\alpha) = \mathrm{E} \ln \Bigl( \frac{1}{|\alpha|}
               \sum_{A \in \alpha} \frac{f(t|a)}{f(t)} \Bigr) .
 
-    The estimator of Ehrlich et al. (2024) extends KSG to unions of neighbourhoods. The distance of
-    two samples is the maximum of their distance in the target and of the smallest distance in any
-    member. With n samples strictly nearer than the k-th neighbour in the target, and n' in any
-    member,
+    It differs from the measure of Ehrlich et al. (2024) in the scales on which sources are
+    compared; for two sources of one column each the two agree on ranks. Their estimator extends KSG
+    to unions of neighbourhoods. The distance of two samples is the maximum of their distance in the
+    target and of the smallest distance in any member. With n samples strictly nearer than the k-th
+    neighbour in the target, and n' in any member,
 
     .. math:: I_\cap(\alpha) = \psi(k) + \psi(N) - \langle \psi(n'+1) + \psi(n+1) \rangle .
 

@@ -27,18 +27,28 @@ from pidselect.data.feature_types import to_column, to_target
 from pidselect.data.input import library_of, read_vectors
 from pidselect.data.messages import did_you_mean
 from pidselect.data.raw_column import RawColumn
-from pidselect.decomposition.binning import BINNINGS, Binning
-from pidselect.decomposition.inference import InferenceSettings, infer_atoms, n_decompositions
+from pidselect.decomposition.binning import BINNINGS, Binning, count_bins, is_binned
+from pidselect.decomposition.inference import (
+    InferenceSettings,
+    InformationTests,
+    infer,
+    n_decompositions,
+    source_tests,
+)
 from pidselect.decomposition.measures import MEASURES, to_decomposition
-from pidselect.decomposition.result import Decomposition
+from pidselect.decomposition.result import Decomposition, SourceTest
 from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, Sample, to_sample
 from pidselect.estimators.base import NATS_PER_UNIT, Unit
+from pidselect.significance.permutation_test import fewest_permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 
 logger = logging.getLogger(__name__)
 
 #: Expected seconds from which on a warning is logged.
 LONG = 60
+
+#: Permutations of every test that are timed for that.
+TIMED_PERMUTATIONS = 10
 
 #: With fewer samples per joint state that occurs, the bias of all atoms together is 0.1 bit or
 #: more. States of equal p(target | state) are not merged first: many of those that occur once are
@@ -57,7 +67,7 @@ def decompose(
     target: Any,
     *,
     measure: str = "broja",
-    bins: int = 5,
+    bins: int | None = 5,
     binning: Binning = "count",
     unit: Unit = "bit",
     feature_types: FeatureTypes | None = None,
@@ -79,9 +89,11 @@ def decompose(
         Measures of discrete states, see `decompose_distribution`: "broja", "ccs" (exactly two
         sources), "imin", "mmi", "sx" (two to five). Measures of continuous columns (two to five
         sources): "gaussian" and "sx-ksg".
-    bins : int
-        The number of bins of a continuous column, for measures of discrete states. Integers with
-        few levels, bools and labels are states as they are.
+    bins : int or None
+        The number of bins of a column of numbers with many values (continuous, or more than 20
+        integers), for measures of discrete states. Up to 20 integers, bools and labels are states
+        as they are; `binned` of the result has the columns that are not. None for no bins: every
+        value is a state. The type "nominal" exempts a single column.
     binning : {"count", "width"}
         Bins of equal count, or of equal width.
     unit : {"bit", "nat"}
@@ -90,11 +102,14 @@ def decompose(
         "source 2", ..., "target", or those of columns in dataframes and series. A sequence has one
         type for each source, and optionally one for the target.
     n_permutations : int
-        If above 0, compute a p-value for each atom from this many permutations of each source.
+        If above 0, test for each source x, the others being the rest, the null hypotheses
+        I(x; target) = 0 and I(x; target | rest) = 0 by this many permutations.
     n_bootstrap : int
         If above 0, compute a confidence interval for each atom from this many resamples, with the
-        bins unchanged. Permutations or resamples also give bias-corrected values, except for
-        "sx-ksg". See `pidselect.decomposition.inference`.
+        bins unchanged. With permutations, too, and a measure of nonnegative atoms, it contains 0
+        unless the informations that the atom is part of are significant at level 1 - confidence.
+        Permutations or resamples also give bias-corrected values, except for "sx-ksg". See
+        `pidselect.decomposition.inference`.
     confidence : float
         The confidence level of the intervals.
     n_jobs : int, optional
@@ -125,7 +140,8 @@ def decompose(
     check_choice(measure, (*MEASURES, *CONTINUOUS), "measure")
     check_choice(binning, BINNINGS, "binning")
     check_choice(unit, tuple(NATS_PER_UNIT), "unit")
-    check_count(bins, "bins", at_least=2)
+    if bins is not None:
+        check_count(bins, "bins", at_least=2)
     _check_inference(n_permutations, n_bootstrap, confidence)
     check_jobs(n_jobs)
     listed = _list(sources)
@@ -134,7 +150,11 @@ def decompose(
     settings = InferenceSettings(
         n_permutations, n_bootstrap, confidence, to_seed(random_state), n_jobs
     )
+    binned: dict[str, int] = {}
     if isinstance(sample, DiscreteSample):
+        if bins is not None:
+            for block in blocks:
+                binned |= count_bins(block, bins, binning, CLASS_LEVELS)
         if sample.samples_per_state < FEWEST_PER_STATE:
             warn_caller(_few_samples_message(sample, bins, blocks))
         if n_decompositions(sample, settings):
@@ -143,30 +163,46 @@ def decompose(
     started = perf_counter()
     found, total = sample.decompose()
     warn_if_long(perf_counter() - started, sample, settings)
-    corrected, p_values, intervals = infer_atoms(sample, found.atoms, settings, found.gap)
+    corrected, tests, intervals = infer(sample, found.atoms, settings)
     labelled, scale = sample.lattice.labelled, 1.0 / NATS_PER_UNIT[unit]
     defaults = [*(f"source {number}" for number in range(1, len(blocks))), TARGET]
     is_named = [block.names[0].removesuffix("[0]") for block in blocks] != defaults
+    names = [", ".join(block.names) for block in blocks] if is_named else defaults
     return replace(
         to_decomposition(found, total, len(listed), measure, unit),
         n_samples=sample.n_samples,
         corrected=None if corrected is None else labelled(corrected, scale),
-        p_values=None if p_values is None else labelled(p_values),
+        source_tests=None if tests is None else _source_tests(tests, scale, names),
         intervals=None if intervals is None else labelled(intervals, scale),
         confidence=None if intervals is None else confidence,
-        variables=tuple(", ".join(block.names) for block in blocks) if is_named else None,
+        binned=binned or None,
+        variables=tuple(names) if is_named else None,
         frame_library=library_of(*listed, target),
     )
 
 
-def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Block]) -> str:
-    columns = [column for block in blocks for column in block.columns]
+def _source_tests(
+    tests: InformationTests, scale: float, names: Sequence[str]
+) -> tuple[SourceTest, ...]:
+    rows = zip(names[:-1], tests.informations * scale, tests.p_values, strict=True)
+    return tuple(
+        SourceTest(name, float(marginal), float(p), float(conditional), float(given_rest))
+        for name, (marginal, conditional), (p, given_rest) in rows
+    )
+
+
+def _few_samples_message(sample: DiscreteSample, bins: int | None, blocks: Sequence[Block]) -> str:
+    numbers = [
+        column
+        for block in blocks
+        for column in block.columns
+        if is_binned(column, most_levels=CLASS_LEVELS)
+    ]
     remedies = ["more samples"]
-    counted = [c for c in columns if c.feature_type == "ordinal" and c.labels is None]
-    most = max(counted, key=Column.levels, default=None)
-    if most is not None and (levels := most.levels()) > CLASS_LEVELS:
-        remedies.append(f"feature_types={{{most.name!r}: 'continuous'}} to bin its {levels} levels")
-    if any(column.feature_type == "continuous" for column in columns):
+    if numbers and bins is None:
+        most = max(numbers, key=Column.levels)
+        remedies.append(f"bins=5 to bin columns such as {most.name!r}, of {most.levels()} values")
+    elif numbers:
         remedies.append(f"fewer bins (now {bins})")
     remedies += ["fewer columns per source", 'measure="gaussian" or "sx-ksg", which need no states']
     return (
@@ -180,26 +216,32 @@ def _few_samples_message(sample: DiscreteSample, bins: int, blocks: Sequence[Blo
 def warn_if_long(seconds: float, sample: Sample, settings: InferenceSettings) -> None:
     """Log a warning if the inference will take more than a minute.
 
-    `seconds` is the duration of the first decomposition, which may include compilation; where it
-    matters, another one is timed.
+    `seconds` is the duration of the first decomposition, which may include compilation and is
+    longer than a permutation takes; where it matters, both are timed.
     """
-    expected = seconds * (n := n_decompositions(sample, settings))
+    n, n_tests = n_decompositions(sample, settings), 2 * sample.lattice.n_sources
+    n_permutations = n_tests * settings.n_permutations
+    expected = seconds * (n + n_permutations)
     if expected >= LONG:
         started = perf_counter()
-        sample.decompose()
-        expected = n * (perf_counter() - started)
+        atoms = sample.decompose()[0].atoms
+        decomposed = perf_counter()
+        source_tests(sample, atoms, settings._replace(n_permutations=TIMED_PERMUTATIONS))
+        permuted = (perf_counter() - decomposed) / TIMED_PERMUTATIONS
+        expected = n * (decomposed - started) + settings.n_permutations * permuted
     if expected >= LONG:
         logger.warning(
-            "Permutations and resamples need %d decompositions, about %.0f minutes on one core. "
-            "Use fewer states or permutations, or n_jobs=-1 for all cores.",
+            "%d decompositions and %d permutations take about %.0f minutes on one core. Use fewer "
+            "states, permutations or resamples, or n_jobs=-1 for all cores.",
             n,
+            n_permutations,
             expected / 60,
         )
 
 
 def _check_inference(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
-    """Raise for invalid settings, and for too few resamples for the confidence level."""
-    check_count(n_permutations, "n_permutations", at_least=0)
+    """Raise for invalid settings, and for too few of them for the confidence level."""
+    n = check_count(n_permutations, "n_permutations", at_least=0)
     number = check_count(n_bootstrap, "n_bootstrap", at_least=0)
     if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:  # True is 1
         raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
@@ -208,6 +250,12 @@ def _check_inference(n_permutations: object, n_bootstrap: object, confidence: ob
         raise ValueError(
             f"n_bootstrap={n_bootstrap} is too few for confidence={confidence}: no resample would "
             f"lie outside the interval. Use n_bootstrap={needed} or more."
+        )
+    alpha = 1 - float(confidence)
+    if number and n and n < (needed := fewest_permutations(alpha)):
+        raise ValueError(
+            f"n_permutations={n} is too few for intervals of confidence={confidence}: no p-value "
+            f"would be at most {alpha:.3g}. Use n_permutations={needed} or more."
         )
 
 

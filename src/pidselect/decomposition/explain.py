@@ -1,251 +1,310 @@
-"""`explain`: decompose each feature against the (other) selected ones, with one sentence each."""
+"""`explain`: from estimated information to atoms, intervals, roles and sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.stats import chi2
 
-from pidselect.data import Block
+from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.feature_types import TARGET
-from pidselect.data.messages import number, shown
-from pidselect.decomposition.decompose import FEWEST_PER_STATE
-from pidselect.decomposition.result import Explanation, FeatureExplanation, Pairs, Role
-from pidselect.decomposition.source_pair import NotEstimable, PairAtoms, PIDStrategy, SourcePair
-from pidselect.estimators.base import NATS_PER_UNIT
+from pidselect.decomposition.atoms import LEVEL, Atoms, decompose_feature
+from pidselect.decomposition.explanation import (
+    DIGITS,
+    Explanation,
+    FeatureExplanation,
+    Pairs,
+    Role,
+)
+from pidselect.decomposition.posterior import SharedFraction
+from pidselect.decomposition.sentences import sentence
+from pidselect.estimators.discrete import target_entropy
+from pidselect.significance import is_significant
 
-#: A weakly relevant feature is reported as redundant with the selected feature of largest overlap
-#: and with those of at least this fraction of it, up to a number of names.
+#: A feature is reported as redundant with the selected feature that shares most with it and with
+#: those that share at least this fraction of that, up to a number of names.
 LEAST_OVERLAP = 0.5
-MOST_REDUNDANT = 3
-
-NOT_ESTIMABLE = "not estimable"
+MOST_NAMES = 3
 
 #: The name of a target without a name of its own, or of several columns.
 UNNAMED_TARGET = "the target"
 
-#: Bits by which I(f; y) of one feature may exceed I(S; y) of all before a note is added.
-INCONSISTENT = 0.05
-
-MMI_BOUNDS = (
-    "mmi takes the minimum of two mutual informations as shared. For measures with non-negative "
-    "atoms, and up to estimation error, unique is a lower bound, shared and synergy are upper "
-    "bounds."
+#: Roles in the order of an explanation.
+ROLES: tuple[Role, ...] = (
+    "strongly relevant",
+    "fixed",
+    "adds to the selected set",
+    "weakly relevant",
+    "untested",
+    "irrelevant",
+    "duplicate",
+    "skipped",
 )
-TOO_FEW_SAMPLES = (
-    "the estimated information of all selected features is below that of one of them: there are "
-    "too few samples for so many columns, and values are biased downward, more so for larger sets."
-)
-TWO_METHODS = (
-    "selected and other features are decomposed by different methods: compare their shares of "
-    "I(S; y), not their bits."
-)
-
-BIT = NATS_PER_UNIT["bit"]
 
 
 @dataclass(frozen=True, eq=False)
 class AssessedFeature:
-    """A feature with its role in a selection; not decomposed if skipped or a duplicate."""
+    """A feature with its role in a selection, and its information in bits.
+
+    `information` is I(f; y), `added` I(f; y | S) for the set S of the (other) selected features;
+    None if the feature is skipped or a duplicate. `resampled` are both values in subsamples, shape
+    (n_subsamples, 2); empty if there is no interval.
+    """
 
     name: str
     role: Role
     selected: bool  # or fixed
     block: Block  # its columns that are not constant in the samples
+    feature_type: str = ""
+    information: float | None = None
+    added: float | None = None
+    resampled: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    information_of_others: float = math.inf  # I(S; y)
+    p_value: float | None = None
+    marginal_p_value: float | None = None
+    added_in_fit: float | None = None
     reason: str = ""  # why it was skipped, or which feature it duplicates
 
 
 def explain(
     assessed: Sequence[AssessedFeature],
     target: Block,
-    strategy: PIDStrategy,
+    fraction: SharedFraction,
+    *,
+    bits_added: Mapping[str, float],
+    pairwise: FloatArray,
+    subsamples: IntArray,
+    alpha: float = 0.05,
+    is_sequential: bool = False,
     notes: Sequence[str] = (),
+    n_jobs: int | None = None,
 ) -> Explanation:
     r"""Decompose the information of every feature and the set S of the (other) selected features.
 
-    S is the rest of the selected set for a selected feature, and all of it for any other:
+    S is the rest of the selected set for a selected feature, and all of it for any other. With the
+    fraction :math:`\rho` of I(f; y) that is shared with S,
 
-    .. math:: I(f; y) = \mathrm{unique} + \mathrm{shared}, \qquad
-              I(f; y | S) = \mathrm{unique} + \mathrm{synergy} .
+    .. math:: \mathrm{shared} = \rho I(f; y), \quad
+              \mathrm{unique} = I(f; y) - \mathrm{shared}, \quad
+              \mathrm{synergy} = I(f; y | S) - \mathrm{unique} .
 
-    Roles are taken as they are, and `notes` are added to those of the explanation.
+    `pairwise` are I(f; y | g) of the selected features in bits, shape (n, n); `subsamples` are some
+    of the rows each, for intervals. `bits_added` is the information that the selected features add
+    one after the other. Roles are taken as they are.
     """
-    selected = [f for f in assessed if f.selected]
-    excluded = [f for f in assessed if not f.selected and f.role in ("duplicate", "skipped")]
-    rejected = [f for f in assessed if not f.selected and f not in excluded]
-    everything = sum((f.block for f in selected), Block())
-    others = [sum((g.block for g in selected if g is not f), Block()) for f in selected]
-    inner = [SourcePair(f.block, rest) for f, rest in zip(selected, others, strict=True)]
-    outer = [SourcePair(f.block, everything) for f in rejected]
-    inside = _decompose(selected, inner, target, strategy, everything)
-    outside = _decompose(rejected, outer, target, strategy, everything)
-    outside = _with_redundant(outside, rejected, selected, target, strategy)
-    outside.sort(key=lambda f: -np.inf if f.relevance is None else f.relevance, reverse=True)
-    aside = [FeatureExplanation(f.name, f.role, False, reason=f.reason) for f in excluded]
-    features = [replace(f, sentence=sentence(f)) for f in (*inside, *outside, *aside)]
+    selected = [one for one in assessed if one.selected]
+    estimated = [one for one in assessed if one.information is not None]
+    states = {one.name: fraction.states_of_feature(one.block) for one in estimated}
+    run = Parallel(n_jobs=n_jobs, prefer="threads")
+    everything = sum((one.block for one in selected), Block())
+    rests = [sum((g.block for g in selected if g is not f), Block()) for f in selected]
+    *of_rests, of_all = run(delayed(fraction.states_of_set)(rest) for rest in (*rests, everything))
+    others = {one.name: of_all for one in estimated}
+    others |= {one.name: rest for one, rest in zip(selected, of_rests, strict=True)}
+    overlaps = _Overlaps.of(estimated, selected, states, fraction, alpha)
+    explained = run(
+        delayed(_explain_feature)(one, states, others, fraction, subsamples, overlaps, alpha)
+        for one in assessed
+    )
     is_named = len(target) == 1 and target.names != (TARGET,)
-    return Explanation(
-        features=tuple(features),
-        information=inside[0].total if inside else 0.0,
-        pairs=_pairs(selected, target, strategy),
+    is_nominal = all(kind == "nominal" for kind in target.feature_types)
+    explanation = Explanation(
+        features=tuple(sorted(explained, key=_order)),
+        bits_added=dict(bits_added),
+        pairs=_pairs(selected, pairwise, overlaps, fraction),
         n_samples=target.n_samples,
         target=target.names[0] if is_named else UNNAMED_TARGET,
-        notes=(*_notes(features), *notes),
+        entropy=target_entropy(target) if is_nominal else None,
+        alpha=alpha,
+        level=LEVEL,
+        is_sequential=is_sequential,
+        notes=tuple(notes),
+    )
+    return _described(explanation)
+
+
+def _described(explanation: Explanation) -> Explanation:
+    """Add shares and sentences."""
+    shares = [replace(one, share=explanation.share(one.added)) for one in explanation]
+    explanation = replace(explanation, features=tuple(shares))
+    features = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
+    return replace(explanation, features=tuple(features))
+
+
+def _order(feature: FeatureExplanation) -> tuple[bool, int, float]:
+    return not feature.selected, ROLES.index(feature.role), -(feature.added or 0.0)
+
+
+def _explain_feature(
+    one: AssessedFeature,
+    states: Mapping[str, IntArray],
+    others: Mapping[str, IntArray],
+    fraction: SharedFraction,
+    subsamples: IntArray,
+    overlaps: _Overlaps,
+    alpha: float,
+) -> FeatureExplanation:
+    """Return the explanation of a feature without its sentence."""
+    explained = FeatureExplanation(
+        one.name,
+        one.role,
+        one.selected,
+        one.feature_type,
+        p_value=one.p_value,
+        marginal_p_value=one.marginal_p_value,
+        added_in_fit=None if one.added_in_fit is None else round(one.added_in_fit, DIGITS),
+        reason=one.reason,
+    )
+    if one.information is None or one.added is None:
+        return explained
+    rest = others[one.name]
+    atoms = decompose_feature(
+        fraction,
+        states[one.name],
+        rest,
+        one.information,
+        one.added,
+        subsamples,
+        one.resampled,
+        one.information_of_others,
+    )
+    if atoms is None:
+        information, added = round(one.information, DIGITS), round(one.added, DIGITS)
+        is_finite = math.isfinite(information + added)
+        reason = "too many joint states to count" if is_finite else "the estimate is infinite"
+        return replace(
+            explained, information=information, added=added, method="not estimable", reason=reason
+        )
+    redundant, overlapping = overlaps.names(one.name, atoms)
+    return replace(
+        explained,
+        **vars(_agreeing(atoms, one, alpha)),
+        redundant_with=redundant,
+        overlaps_with=overlapping,
+        method=fraction.name,
     )
 
 
-def _decompose(
-    assessed: Sequence[AssessedFeature],
-    pairs: Sequence[SourcePair],
-    target: Block,
-    strategy: PIDStrategy,
-    everything: Block,
-) -> list[FeatureExplanation]:
-    """Return the atoms of features, all by one method so that they are comparable."""
-    method = strategy.choose(target, pairs)
-    name = method.name(pairs)
-    *results, joint = method.decompose([*pairs, SourcePair(everything, Block())])
-    total = None if isinstance(joint, NotEstimable) else joint.unique / BIT
-    features = []
-    for feature, pair, result in zip(assessed, pairs, results, strict=True):
-        explained = FeatureExplanation(feature.name, feature.role, feature.selected)
-        if isinstance(result, NotEstimable):
-            features.append(replace(explained, method=NOT_ESTIMABLE, reason=result.reason))
-            continue
-        atoms = {atom: nats / BIT for atom, nats in result._asdict().items()}
-        reason, bounds = method.unreliable(pair), method.has_bounds and len(pair.others) > 0
-        features.append(
-            replace(explained, **atoms, total=total, method=name, reason=reason, has_bounds=bounds)
-        )
-    return features
+def _agreeing(atoms: Atoms, one: AssessedFeature, alpha: float) -> Atoms:
+    """Return atoms whose intervals include 0 where a test does not reject it.
 
-
-def _with_redundant(
-    features: Sequence[FeatureExplanation],
-    assessed: Sequence[AssessedFeature],
-    selected: Sequence[AssessedFeature],
-    target: Block,
-    strategy: PIDStrategy,
-) -> list[FeatureExplanation]:
-    """Name the selected features that weakly relevant ones overlap with most."""
-    weak = [feature for feature in assessed if feature.role == "weakly relevant"]
-    combined = [(f, g) for f in weak for g in selected]
-    pairs = [SourcePair(f.block, g.block) for f, g in combined]
-    method = strategy.choose(target, pairs)
-    overlaps: dict[str, dict[str, float]] = {feature.name: {} for feature in weak}
-    for (f, g), result in zip(combined, method.decompose(pairs), strict=True):
-        if isinstance(result, PairAtoms):
-            overlaps[f.name][g.name] = result.overlap
-    return [replace(f, redundant_with=_largest(overlaps.get(f.name, {}))) for f in features]
-
-
-def _largest(overlaps: dict[str, float]) -> tuple[str, ...]:
-    """Return the names of the largest overlaps."""
-    ordered = sorted(overlaps, key=lambda name: -overlaps[name])
-    least = LEAST_OVERLAP * max(overlaps.values(), default=0.0)
-    return tuple(name for name in ordered if overlaps[name] >= least > 0)[:MOST_REDUNDANT]
-
-
-def _pairs(selected: Sequence[AssessedFeature], target: Block, strategy: PIDStrategy) -> Pairs:
-    """Decompose every pair of selected features; asymmetric estimates are averaged."""
-    n = len(selected)
-    indices = list(combinations(range(n), 2))
-    blocks = [feature.block for feature in selected]
-    single = [SourcePair(block, Block()) for block in blocks]
-    pairs = [SourcePair(blocks[i], blocks[j]) for i, j in indices]
-    method = strategy.choose(target, pairs + single)
-    orders = [*indices, *((j, i) for i, j in indices)]
-    if method.is_symmetric:
-        results = 2 * method.decompose(pairs)
-    else:
-        results = method.decompose([SourcePair(blocks[i], blocks[j]) for i, j in orders])
-    values, estimable = np.zeros((2, n, n)), np.zeros((n, n), dtype=bool)
-    for (i, j), result in zip(orders, results, strict=True):
-        if isinstance(result, PairAtoms):
-            values[:, i, j] = result.shared, result.synergy
-            estimable[i, j] = True
-    values, estimable = (values + values.swapaxes(1, 2)) / 2, estimable & estimable.T
-    for i, result in enumerate(method.decompose(single)):
-        if isinstance(result, PairAtoms):
-            values[0, i, i], estimable[i, i] = result.unique, True
-    redundancy, synergy = np.where(estimable, values / BIT, 0.0)
-    names = tuple(feature.name for feature in selected)
-    return Pairs(names, redundancy, synergy, estimable, method.name(pairs + single))
-
-
-def _notes(features: Sequence[FeatureExplanation]) -> list[str]:
-    """Return the caveats that apply to these estimates."""
-    estimated = [feature for feature in features if feature.unique is not None]
-    unreliable = sum(bool(feature.reason) for feature in estimated)
-    notes = []
-    if any(feature.has_bounds for feature in estimated):
-        notes.append(MMI_BOUNDS)
-    if any(
-        (f.information or 0.0) > (f.total or 0.0) + INCONSISTENT for f in estimated if f.selected
+    An interval above 0 beside a p-value that is not significant would be read as a contradiction;
+    including 0 cannot lower the coverage. Nor is what is not significant a lower bound.
+    """
+    is_lower_bound, intervals = atoms.is_lower_bound, dict(atoms.intervals)
+    is_out = one.role in ("weakly relevant", "irrelevant")
+    for names, p_value, level in (
+        # Steps may have a smaller level than alpha: their role decides.
+        (("added", "unique", "synergy"), one.p_value, 0.0 if is_out else alpha),
+        (("information", "unique", "shared"), one.marginal_p_value, alpha),
     ):
-        notes.append(TOO_FEW_SAMPLES)
-    if len({feature.method for feature in estimated}) > 1:
-        notes.append(TWO_METHODS)
-    if unreliable:
-        notes.append(
-            f"{unreliable} of {len(estimated)} features have fewer than {FEWEST_PER_STATE} samples "
-            "per joint state: their atoms are mostly bias, which the correction removes in part; "
-            'measure="auto" does not count states there.'
-        )
-    return notes
+        if p_value is None or is_significant(p_value, level):
+            continue
+        is_lower_bound = is_lower_bound and "added" not in names
+        for name in intervals.keys() & names:
+            low, high = intervals[name]
+            intervals[name] = (min(0.0, low), high)
+    return replace(atoms, intervals=intervals, is_lower_bound=is_lower_bound)
 
 
-def sentence(feature: FeatureExplanation) -> str:
-    """Return the atoms and the role of a feature as one sentence.
+@dataclass(frozen=True, eq=False)
+class _Overlaps:
+    """The fraction of each feature's information that each selected feature shares, and tests.
+
+    `dependent` is whether the two depend on each other.
+    """
+
+    fractions: Mapping[str, Mapping[str, float]]
+    dependent: Mapping[str, Mapping[str, bool]]
+
+    @classmethod
+    def of(
+        cls,
+        features: Sequence[AssessedFeature],
+        selected: Sequence[AssessedFeature],
+        states: Mapping[str, IntArray],
+        fraction: SharedFraction,
+        alpha: float,
+    ) -> _Overlaps:
+        """Compare selected and relevant features with all (other) selected ones."""
+        compared = [one for one in features if one.selected or one.role != "irrelevant"]
+        pairs = [(one.name, g.name) for one in compared for g in selected if g is not one]
+        level = alpha / max(1, len(pairs))
+        fractions: dict[str, dict[str, float]] = {one.name: {} for one in features}
+        dependent: dict[str, dict[str, bool]] = {one.name: {} for one in features}
+        for name, other in pairs:
+            codes = states[name], states[other]
+            fractions[name][other] = fraction.of(*codes, corrected=False)
+            if name in dependent[other]:
+                dependent[name][other] = dependent[other][name]
+            else:
+                dependent[name][other] = independence_p_value(*codes) <= level
+        return cls(fractions, dependent)
+
+    def names(self, name: str, atoms: Atoms) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the selected features that share most with a feature: dependent ones, others."""
+        found = {g: share for g, share in self.fractions[name].items() if not math.isnan(share)}
+        if atoms.shared <= 0 or not found:
+            return (), ()
+        least = LEAST_OVERLAP * max(found.values())
+        most = [g for g in sorted(found, key=lambda g: -found[g]) if found[g] >= least > 0]
+        redundant = tuple(g for g in most if self.dependent[name][g])
+        overlapping = tuple(g for g in most if not self.dependent[name][g])
+        return redundant[:MOST_NAMES], overlapping[:MOST_NAMES]
+
+
+def independence_p_value(first: IntArray, second: IntArray) -> float:
+    """Return the p-value of Pearson's chi-square test of independence of two variables.
+
+    The likelihood ratio test rejects far too often where counts are small.
 
     Examples
     --------
-    >>> x1 = FeatureExplanation("X1", "strongly relevant", True, 0.27, 0.06, 0.33, 1.2, "broja")
-    >>> print(sentence(x1))
-    X1 (unique 0.27 bit, synergy 0.33 bit, shared 0.06 bit): strongly relevant.
-    >>> x2 = replace(x1, name="X2", role="weakly relevant", selected=False, unique=0.0, shared=0.4,
-    ...              synergy=0.0, redundant_with=("X1",))
-    >>> print(sentence(x2))
-    X2 (unique 0.00 bit, synergy 0.00 bit, shared 0.40 bit): weakly relevant, redundant with X1.
+    >>> x = np.arange(100) % 2
+    >>> independence_p_value(x, x) < 1e-9, independence_p_value(x, np.arange(100) // 50) > 0.9
+    (True, True)
     """
-    name = shown(feature.name)
-    if feature.role == "duplicate":
-        return f"{name}: duplicate of {shown(feature.reason)}."
-    if feature.role == "skipped":
-        return f"{name}: skipped, {feature.reason}."
-    if feature.role == "irrelevant":
-        return f"{name}: irrelevant, not significant given any conditioning set that was tested."
-    role = "fixed, not tested" if feature.role == "fixed" else feature.role
-    if feature.unique is None:
-        return f"{name}: {role}; atoms not estimable: {feature.reason}."
-    lower, upper = ("at least ", "at most ") if feature.has_bounds else ("", "")
-    atoms = (
-        f"unique {lower}{_bits(feature.unique)}, synergy {upper}{_bits(feature.synergy)}, "
-        f"shared {upper}{_bits(feature.shared)}"
+    shape = int(first.max()) + 1, int(second.max()) + 1
+    counts = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    known = expected > 0
+    statistic = float(((counts - expected)[known] ** 2 / expected[known]).sum())
+    return float(chi2.sf(statistic, max(1, (shape[0] - 1) * (shape[1] - 1))))
+
+
+def _pairs(
+    selected: Sequence[AssessedFeature],
+    pairwise: FloatArray,
+    overlaps: _Overlaps,
+    fraction: SharedFraction,
+) -> Pairs:
+    """Decompose every pair of selected features; estimates in both orders are averaged."""
+    n, names = len(selected), tuple(one.name for one in selected)
+    own = np.array([round(one.information or 0.0, DIGITS) for one in selected])
+    shares = np.array([[overlaps.fractions[f].get(g, 0.0) for g in names] for f in names])
+    shares = shares.reshape(n, n)
+    is_finite = np.isfinite(own)
+    own = np.where(is_finite, own, 0.0)
+    estimable: NDArray[np.bool_] = ~np.isnan(shares + shares.T) & np.logical_and.outer(
+        is_finite, is_finite
     )
-    return f"{name} ({atoms}): {role}{_qualified(feature)}."
-
-
-def _qualified(feature: FeatureExplanation) -> str:
-    """Return what the role and the atoms do not show by themselves."""
-    if feature.role == "strongly relevant" and not _is_positive(feature.relevance):
-        return f", although the estimate of unique + synergy is {_bits(feature.relevance)}"
-    # Shared information is redundant as far as it exceeds the synergy: the feature would add less
-    # to the selected ones than its marginal mutual information.
-    overlap = (feature.shared or 0.0) - max(feature.synergy or 0.0, 0.0)
-    is_redundant = _is_positive(feature.information) and _is_positive(overlap)
-    if feature.selected or feature.role == "adds to the selected set" or not is_redundant:
-        return ""
-    *first, last = map(shown, feature.redundant_with or ["the selected features"])
-    names = f"{', '.join(first)} and {last}" if first else last
-    return f", redundant with {names}"
-
-
-def _bits(value: float | None) -> str:
-    return f"{number(value, 2)} bit"
-
-
-def _is_positive(value: float | None) -> bool:
-    return value is not None and round(value, 2) > 0
+    shared = np.where(estimable, shares, 0.0) * own[:, np.newaxis]
+    shared = np.minimum((shared + shared.T) / 2, np.minimum.outer(own, own))
+    pairwise = np.where(np.isfinite(pairwise), pairwise, 0.0)
+    synergy = np.maximum(pairwise - own[:, np.newaxis] + shared, 0.0)
+    synergy = np.where(np.eye(n, dtype=bool), 0.0, (synergy + synergy.T) / 2)
+    np.fill_diagonal(shared, own)
+    dependent = np.array([[overlaps.dependent[f].get(g, f == g) for g in names] for f in names])
+    return Pairs(
+        names,
+        np.round(shared, DIGITS),
+        np.where(estimable, np.round(synergy, DIGITS), 0.0),
+        dependent.reshape(n, n).astype(bool),
+        estimable,
+        fraction.name,
+    )

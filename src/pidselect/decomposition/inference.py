@@ -1,12 +1,15 @@
-r"""Permutation tests, bias correction and confidence intervals of the atoms of a sample.
+r"""Permutation tests of the sources, bias correction and confidence intervals of the atoms.
 
-**P-values.** The null hypothesis of source i is that it is independent of the target and of all
-other sources. Permuting its rows makes that true and changes nothing else, so that
+**Tests.** Each source x is tested by permutation of its rows for two null hypotheses: that its
+mutual information with the target y is 0, and that its conditional mutual information given all
+other sources is 0. For the latter, rows are permuted within the joint states of the other sources,
+or for continuous measures among samples that are near in them (Runge 2018). With n permutations
 
-.. math:: p_i = \frac{1 + \#\{\text{null} \ge \text{observed}\}}{1 + n}
+.. math:: p = \frac{1 + \#\{\text{null} \ge \text{observed}\}}{1 + n} .
 
-is valid for any distribution. The p-value of an atom is the largest over the sources that it names,
-an intersection-union test (Berger 1982). It is no test of the atom being positive.
+Both informations are sums of atoms, for two sources I(x;y) = unique + shared and I(x;y|rest) =
+unique + synergy. The tests are exact (but for the local permutations) and do not depend on the
+measure. Atoms have no p-values: no permutation makes one atom 0 and leaves the others unchanged.
 
 **Bias correction.** Plug-in information is biased upward, the more so the fewer samples there are
 per state. Let R be a redundancy (the sum of the atoms at and below a node of the lattice), R_0 its
@@ -32,9 +35,13 @@ doubles in a quarter of the samples. So what redundancies lose in quarters, rela
 informations that they are the minimum of, estimates it (`minimum_bias`); the interval also includes
 the above shifted by that amount. ``docs/inference.md`` reports the coverage.
 
+**Agreement.** A nonnegative atom is positive only if the informations that it is part of are: its
+interval is extended to 0 unless all of these are significant at level 1 - confidence.
+
 References
 ----------
-R. L. Berger (1982), "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24.
+J. Runge (2018), "Conditional independence testing based on a nearest-neighbor estimator of
+conditional mutual information", AISTATS.
 N. X. Vinh, J. Epps and J. Bailey (2010), "Information theoretic measures for clusterings
 comparison: variants, properties, normalization and correction for chance", JMLR 11.
 A. C. Davison and D. V. Hinkley (1997), "Bootstrap methods and their application", chapter 5.
@@ -45,19 +52,20 @@ Statistics 17.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.special import ndtri
 
-from pidselect.data import FloatArray
+from pidselect.data import Block, FloatArray
+from pidselect.decomposition.lattice import BoolArray, Lattice
 from pidselect.decomposition.samples import Rows, Sample
-from pidselect.significance import permutations
+from pidselect.estimators import Batch, Scorer
+from pidselect.significance import PermutationSampler, is_significant, permutations
 from pidselect.significance.permutation_test import TIE
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, resamples
-
-RowGenerator = Callable[[tuple[int, ...], range, int], Rows]
 
 #: Entries of the row indices of one task, which bounds its memory.
 TASK_SIZE = 2**20
@@ -86,60 +94,105 @@ class InferenceSettings(NamedTuple):
     n_jobs: int | None = None
 
 
-class AtomInference(NamedTuple):
-    """Results in nats in the order of the lattice; None where not requested."""
+class InformationTests(NamedTuple):
+    """I(x;y) and I(x;y|rest) of every source x in nats, and p-values: (n_sources, 2) each."""
+
+    informations: FloatArray
+    p_values: FloatArray
+
+
+class Inference(NamedTuple):
+    """Results in nats, of atoms in the order of the lattice; None where not requested."""
 
     corrected: FloatArray | None = None
-    p_values: FloatArray | None = None
+    tests: InformationTests | None = None
     intervals: FloatArray | None = None  # (n_atoms, 2)
 
 
 def n_decompositions(sample: Sample, settings: InferenceSettings) -> int:
     """Return how many decompositions the inference takes."""
-    total = settings.n_permutations * sample.lattice.n_sources + settings.n_bootstrap
-    if total and sample.is_plug_in:
+    total = settings.n_bootstrap
+    if sample.is_plug_in and (settings.n_permutations or settings.n_bootstrap):
         n_quarters = 2 * N_SPLITS * N_QUARTERS if settings.n_bootstrap else 0
         total += N_CORRECTION_PERMUTATIONS + n_quarters
     return total
 
 
-def infer_atoms(
-    sample: Sample, observed: FloatArray, settings: InferenceSettings, gap: float = 0.0
-) -> AtomInference:
-    """Test the observed atoms (nats), correct their bias and compute intervals, as requested."""
+def infer(sample: Sample, observed: FloatArray, settings: InferenceSettings) -> Inference:
+    """Test the sources, correct the observed atoms (nats) and compute intervals, as requested."""
     if not settings.n_permutations and not settings.n_bootstrap:
-        return AtomInference()
+        return Inference()
     null = null_atoms(sample, settings) if sample.is_plug_in else None
-    return AtomInference(
-        None if null is None else correct_bias(observed, null, sample),
-        atom_p_values(sample, observed, settings, gap) if settings.n_permutations else None,
-        atom_intervals(sample, observed, null, settings) if settings.n_bootstrap else None,
-    )
+    corrected = None if null is None else correct_bias(observed, null, sample)
+    tests = source_tests(sample, observed, settings) if settings.n_permutations else None
+    intervals = atom_intervals(sample, observed, null, settings) if settings.n_bootstrap else None
+    if intervals is not None and tests is not None and sample.is_nonnegative:
+        is_open = part_of_insignificant(sample.lattice, tests.p_values, 1 - settings.confidence)
+        intervals[is_open] = span([intervals[is_open], np.zeros((np.count_nonzero(is_open), 2))])
+    return Inference(corrected, tests, intervals)
 
 
-def atom_p_values(
-    sample: Sample, observed: FloatArray, settings: InferenceSettings, gap: float = 0.0
-) -> FloatArray:
-    """Return each atom's p-value, the largest over the sources that it names.
+def source_tests(
+    sample: Sample, atoms: FloatArray, settings: InferenceSettings
+) -> InformationTests:
+    """Test I(x;y) = 0 and I(x;y|rest) = 0 for every source; their values follow from the atoms."""
+    lattice, (*sources, target) = sample.lattice, sample.blocks
+    sums = dict(zip(lattice.antichains, lattice.cumulate(atoms), strict=True))
+    joint = 2**lattice.n_sources - 1
+    anywhere: PermutationSampler = partial(permutations, n_samples=sample.n_samples)
+    informations, p_values = np.empty((2, lattice.n_sources, 2))
+    for i, x in enumerate(sources):
+        rest = sum((*sources[:i], *sources[i + 1 :]), Block())
+        informations[i] = sums[1 << i,], sums[joint,] - sums[joint ^ 1 << i,]
+        samplers = anywhere, sample.permutations_given(rest)
+        for column, given in enumerate((Block(), rest)):
+            scorer, stream = sample.estimator.bind(target, given), (DECOMPOSITION, i, column)
+            p_values[i, column] = _p_value(scorer, x, samplers[column], stream, settings)
+    return InformationTests(informations, p_values)
 
-    Differences within the `gap`, the numerical error of the atoms, count as ties. A degenerate
-    permutation, of infinite information, counts as at least the observed value.
+
+def _p_value(
+    scorer: Scorer,
+    x: Block,
+    sampler: PermutationSampler,
+    stream: tuple[int, ...],
+    settings: InferenceSettings,
+) -> float:
+    """Return the p-value of the information of x, which is bound to all others.
+
+    A degenerate permutation, of infinite information, counts as at least the observed value.
     """
-    largest = np.zeros(len(observed))
-    tie, masks = max(TIE, 2 * gap), np.arange(2**sample.lattice.n_sources)
-    for source in range(sample.lattice.n_sources):
-        null = _permuted_atoms(sample, source, settings.n_permutations, settings)
-        exceeding = np.count_nonzero(~(null < observed - tie), axis=0)
-        p = (1.0 + exceeding) / (1.0 + settings.n_permutations)
-        is_named = sample.lattice.members[:, masks >> source & 1 == 1].any(axis=1)
-        largest = np.where(is_named, np.maximum(largest, p), largest)
-    return largest
+
+    def score(indices: range) -> FloatArray:
+        rows = sampler((settings.seed, *stream), indices)
+        return scorer.score(Batch.of_permutations(x, rows))
+
+    (observed,) = scorer.score(Batch.observed(x))
+    null = _map_tasks(score, settings.n_permutations, x.n_samples, settings)
+    return (1.0 + np.count_nonzero(~(null < observed - TIE))) / (1.0 + len(null))
+
+
+def part_of_insignificant(lattice: Lattice, p_values: FloatArray, alpha: float) -> BoolArray:
+    """Return which atoms are part of an I(x;y) or I(x;y|rest) that is not significant."""
+    is_part = np.zeros(len(lattice.labels), dtype=np.bool_)
+    for source, (marginal, conditional) in enumerate(p_values):
+        mask, rest = 1 << source, 2**lattice.n_sources - 1 - (1 << source)
+        if not is_significant(marginal, alpha):
+            is_part |= lattice.upsets[:, mask]
+        if not is_significant(conditional, alpha):
+            is_part |= ~lattice.upsets[:, rest]
+    return is_part
 
 
 def null_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
     """Return the atoms under permutations of the target, (n_permutations, n_atoms)."""
-    target = sample.lattice.n_sources
-    null = _permuted_atoms(sample, target, N_CORRECTION_PERMUTATIONS, settings)
+    n_sources, n = sample.lattice.n_sources, N_CORRECTION_PERMUTATIONS
+
+    def atoms_of(rows: Rows) -> FloatArray:
+        return sample.atoms([*[None] * n_sources, rows])
+
+    sampler = partial(permutations, n_samples=sample.n_samples)
+    null = _map_rows(sample, sampler, (DECOMPOSITION, n_sources), n, atoms_of, settings)
     return _without_degenerate(null, sample, "permutations")
 
 
@@ -223,7 +276,8 @@ def _quarter_atoms(sample: Sample, settings: InferenceSettings) -> FloatArray:
             [[sample.atoms([*[own] * n_sources, y]) for y in (own, other)] for own, other in pairs]
         )
 
-    found = _map_rows(sample, permutations, (BOOTSTRAP, N_QUARTERS), N_SPLITS, atoms_of, settings)
+    splits = partial(permutations, n_samples=sample.n_samples)
+    found = _map_rows(sample, splits, (BOOTSTRAP, N_QUARTERS), N_SPLITS, atoms_of, settings)
     return found.reshape(-1, 2, len(sample.lattice.antichains))
 
 
@@ -247,7 +301,7 @@ def bootstrap_atoms(
     def atoms_of(rows: Rows) -> FloatArray:
         return sample.atoms([rows[:size]] * n_variables)
 
-    generate = resamples if sample.is_plug_in else permutations
+    generate = partial(resamples if sample.is_plug_in else permutations, n_samples=sample.n_samples)
     found = _map_rows(sample, generate, (BOOTSTRAP,), settings.n_bootstrap, atoms_of, settings)
     found = _without_degenerate(found, sample, "resamples")
     return found if sample.is_plug_in else found - found.mean(axis=0) + observed
@@ -268,19 +322,6 @@ def _quantiles(values: FloatArray, confidence: float) -> FloatArray:
     return np.quantile(values, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0).T
 
 
-def _permuted_atoms(
-    sample: Sample, variable: int, n_permutations: int, settings: InferenceSettings
-) -> FloatArray:
-    """Return the atoms with the rows of one variable permuted, (n_permutations, n_atoms)."""
-    n_variables = sample.lattice.n_sources + 1
-
-    def atoms_of(rows: Rows) -> FloatArray:
-        return sample.atoms([rows if index == variable else None for index in range(n_variables)])
-
-    stream = (DECOMPOSITION, variable)
-    return _map_rows(sample, permutations, stream, n_permutations, atoms_of, settings)
-
-
 def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatArray:
     """Drop permutations or resamples without finite atoms; raise if they are too many."""
     finite = atoms[np.isfinite(atoms).all(axis=1)]
@@ -296,20 +337,26 @@ def _without_degenerate(atoms: FloatArray, sample: Sample, sort: str) -> FloatAr
 
 def _map_rows(
     sample: Sample,
-    generate: RowGenerator,
+    sampler: PermutationSampler,
     stream: tuple[int, ...],
     n: int,
     atoms_of: Callable[[Rows], FloatArray],
     settings: InferenceSettings,
 ) -> FloatArray:
-    """Return the atoms for n generated row orders, the same for any number of workers."""
-    size = max(1, min(TASK_SIZE // sample.n_samples, -(-n // N_TASKS)))
-    tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
+    """Return the atoms for n sampled row orders."""
 
     def work(indices: range) -> FloatArray:
-        rows_of_each = generate((settings.seed, *stream), indices, sample.n_samples)
-        return np.stack([atoms_of(rows) for rows in rows_of_each])
+        return np.stack([atoms_of(rows) for rows in sampler((settings.seed, *stream), indices)])
 
+    return _map_tasks(work, n, sample.n_samples, settings)
+
+
+def _map_tasks(
+    work: Callable[[range], FloatArray], n: int, n_samples: int, settings: InferenceSettings
+) -> FloatArray:
+    """Return the values of numbers 1 to n, the same for any number of workers."""
+    size = max(1, min(TASK_SIZE // n_samples, -(-n // N_TASKS)))
+    tasks = [range(i, min(i + size, n + 1)) for i in range(1, n + 1, size)]
     # Threads under any joblib backend; it then ignores a configured n_jobs, so pass it on.
     n_jobs = effective_n_jobs(None) if settings.n_jobs is None else settings.n_jobs
     found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(task) for task in tasks)

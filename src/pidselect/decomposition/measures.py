@@ -22,12 +22,14 @@ from pidselect.estimators.base import NATS_PER_UNIT, Unit
 class Measure:
     """A function that decomposes a joint distribution, and the largest number of sources.
 
-    `check_shape` raises `TooManyStatesError` where solving would take too long.
+    `check_shape` raises `TooManyStatesError` where solving would take too long. Of nonnegative
+    atoms none exceeds the information that it is a part of.
     """
 
     decompose: Callable[[FloatArray], PIDAtoms]
     most_sources: int
     check_shape: Callable[[Sequence[int]], None] = lambda shape: None
+    is_nonnegative: bool = False
 
     def check(self, n_sources: int, name: str) -> None:
         """Raise if the measure is not defined for this number of sources."""
@@ -47,9 +49,9 @@ class Measure:
 
 #: Measures of a distribution by name. To add one, add its line.
 MEASURES: dict[str, Measure] = {
-    "broja": Measure(broja, 2, check_unknowns),
-    "imin": Measure(imin, MOST_SOURCES),
-    "mmi": Measure(mmi, MOST_SOURCES),
+    "broja": Measure(broja, 2, check_unknowns, is_nonnegative=True),
+    "imin": Measure(imin, MOST_SOURCES, is_nonnegative=True),
+    "mmi": Measure(mmi, MOST_SOURCES, is_nonnegative=True),
     "ccs": Measure(ccs, 2, check_marginals),
     "sx": Measure(sx, MOST_SOURCES),
 }

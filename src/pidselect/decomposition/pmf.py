@@ -31,8 +31,8 @@ class TooManyStatesError(ValueError):
 
     def __init__(self, reason: str, alternative: str) -> None:
         super().__init__(
-            f"{reason}. Use fewer bins; set feature_types={{...: 'continuous'}} for integers that "
-            f"are measurements, so that they are binned; or use measure={alternative!r}."
+            f"{reason}. Use fewer bins (those of bins=None are all values, and labels are never "
+            f"binned), or measure={alternative!r}."
         )
         self.reason = reason
 

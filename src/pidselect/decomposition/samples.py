@@ -11,12 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.decomposition.binning import Binning, check_size, join_codes, to_codes
 from pidselect.decomposition.continuous import DegenerateError, gaussian, sx_ksg
 from pidselect.decomposition.lattice import Lattice, lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.pmf import PIDAtoms, entropy, information
+from pidselect.estimators import KSG, Discrete, Estimator, Gaussian
+from pidselect.significance.surrogates import (
+    PermutationSampler,
+    permute_globally,
+    permute_locally,
+)
 
 Rows = NDArray[np.int32]
 
@@ -25,16 +31,22 @@ Arrangement = Sequence[Rows | None]
 
 
 class ContinuousMeasure(NamedTuple):
-    """A measure of continuous samples, and whether it is a plug-in estimator."""
+    """A measure of continuous samples, and the estimator of the mutual information it decomposes.
+
+    `is_plug_in` is whether it is applied to the empirical distribution, `is_nonnegative` whether
+    all atoms are.
+    """
 
     decompose: Callable[[Sequence[Block], Block], PIDAtoms]
+    estimator: Estimator
     is_plug_in: bool
+    is_nonnegative: bool
 
 
 #: Measures that need no states, by name. To add one, add its line.
 CONTINUOUS: dict[str, ContinuousMeasure] = {
-    "gaussian": ContinuousMeasure(gaussian, True),
-    "sx-ksg": ContinuousMeasure(sx_ksg, False),
+    "gaussian": ContinuousMeasure(gaussian, Gaussian(), True, True),
+    "sx-ksg": ContinuousMeasure(sx_ksg, KSG(scale="rank"), False, False),
 }
 
 
@@ -48,6 +60,7 @@ class DiscreteSample:
 
     codes: tuple[IntArray, ...]
     measure: Callable[[FloatArray], PIDAtoms]
+    is_nonnegative: bool = False
     is_plug_in = True
 
     @property
@@ -111,6 +124,23 @@ class DiscreteSample:
         """Return the atoms in nats with the rows of each variable rearranged."""
         return self.measure(self.pmf(arrangement)).atoms
 
+    @property
+    def estimator(self) -> Estimator:
+        """The estimator of the mutual information that is decomposed."""
+        return Discrete()
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The variables as blocks of one nominal column, the target last."""
+        return tuple(
+            Block((Column(f"variable {i}", "nominal", code.astype(np.float64)),))
+            for i, code in enumerate(self.codes, start=1)
+        )
+
+    def permutations_given(self, rest: Block) -> PermutationSampler:
+        """Return the sampler of permutations within the joint states of the rest: exact."""
+        return permute_globally(Block(), self.n_samples, rest.codes())
+
 
 @dataclass(frozen=True, eq=False)
 class ContinuousSample:
@@ -135,6 +165,11 @@ class ContinuousSample:
         """Whether the measure is applied to the empirical distribution."""
         return self.measure.is_plug_in
 
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether no atom of the measure is negative."""
+        return self.measure.is_nonnegative
+
     def decompose(self) -> tuple[PIDAtoms, float]:
         """Return the observed atoms and I(all sources; target), in nats."""
         found = self.measure.decompose(self.blocks[:-1], self.blocks[-1])
@@ -155,12 +190,25 @@ class ContinuousSample:
         except DegenerateError:
             return np.full(len(self.lattice.antichains), np.nan)
 
+    @property
+    def estimator(self) -> Estimator:
+        """The estimator of the mutual information that is decomposed."""
+        return self.measure.estimator
+
+    def permutations_given(self, rest: Block) -> PermutationSampler:
+        """Return the sampler of local permutations, among samples that are near in the rest."""
+        return permute_locally(rest, self.n_samples, None)
+
 
 Sample = DiscreteSample | ContinuousSample
 
 
 def to_sample(
-    sources: Sequence[Block], target: Block, measure: str, bins: int, binning: Binning = "count"
+    sources: Sequence[Block],
+    target: Block,
+    measure: str,
+    bins: int | None,
+    binning: Binning = "count",
 ) -> Sample:
     """Return the sample a measure is applied to: states, or continuous columns as they are."""
     blocks = (*sources, target)
@@ -168,7 +216,7 @@ def to_sample(
         MEASURES["sx"].check(len(sources), measure)  # the same limits: those of the lattice
         return ContinuousSample(blocks, CONTINUOUS[measure])
     MEASURES[measure].check(len(sources), measure)
-    codes = tuple(to_codes(block, bins, binning) for block in blocks)
-    sample = DiscreteSample(codes, MEASURES[measure].decompose)
+    codes = tuple(to_codes(block, bins, binning, CLASS_LEVELS) for block in blocks)
+    sample = DiscreteSample(codes, MEASURES[measure].decompose, MEASURES[measure].is_nonnegative)
     check_size(sample.shape)
     return sample

@@ -1,10 +1,9 @@
-"""The target over the levels of two features that were included jointly, as plain numbers."""
+"""The target over the levels of features that were included jointly, as plain numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, islice, pairwise
-from math import floor, log10
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -12,72 +11,114 @@ import numpy as np
 from pidselect.data import Column, Dataset, FloatArray, IntArray
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import cut, listed, number, shown
+from pidselect.decomposition import Explanation
+from pidselect.decomposition.sentences import synergistic_partner
+from pidselect.report.levels import column_levels, decimals, level_names
 from pidselect.report.sentences import target_name
 from pidselect.selection.result import Selection, Step
 
 #: Steps that include features jointly.
 JOINT_PHASES = ("lookahead", "random_starts")
 
-#: Pairs shown of the features of one step.
+#: Pairs shown of the features of one step, if there are more than three.
 MAX_PAIRS = 3
 
-#: Levels of a column, beside missing values; rarer labels are lumped, numbers are binned.
-MAX_LEVELS, N_BINS = 6, 5
+#: Pairs of less synergy, in bits, are not shown.
+MIN_SYNERGY = 0.05
 
 #: Combinations of fewer rows do not count for the range: their means scatter widely.
 MIN_ROWS = 10
 
 
-def joint_tables(selection: Selection, dataset: Dataset) -> list[dict[str, Any]]:
-    """Return the target over each pair of selected features that were included jointly.
+def joint_tables(
+    selection: Selection, dataset: Dataset, explanation: Explanation | None = None
+) -> list[dict[str, Any]]:
+    """Return the target over features that were included jointly or are synergistic, two at a time.
 
-    See `joint_table`; a sentence is added. A pair that cannot be shown has the sentence only.
+    See `joint_table`. Synergistic are the strongest pairs of each feature. Of a
+    triple, there is a table of two of them for each level of the third, which `within` names.
+    `sentence` is of the first table of a step. What cannot be shown has the sentence only.
     """
     included: dict[int, list[str]] = {}
     for name in selection.features:
         step = selection.inclusion_step(name)
         if step.phase in JOINT_PHASES:
             included.setdefault(selection.step_number(step), []).append(name)
-    return [
-        _described(pair, names, selection.steps[place - 1], selection, dataset)
-        for place, names in included.items()
-        for pair in islice(combinations(names, 2), MAX_PAIRS)
-    ]
+    found = []
+    for place, names in included.items():
+        if len(names) > 1:
+            step = selection.steps[place - 1]
+            is_alone = any(
+                one.phase == "forward"
+                and not one.accepted
+                and one.conditioning_set == step.conditioning_set
+                for one in selection.steps
+            )
+            found += _tables(names, step, is_alone, dataset)
+    if explanation is not None:
+        shown_pairs = [{*one["features"], *(one["within"] or ())} for one in found]
+        found += _synergistic(explanation, dataset, shown_pairs)
+    return found
 
 
-def _described(
-    pair: Sequence[str], names: Sequence[str], step: Step, selection: Selection, dataset: Dataset
-) -> dict[str, Any]:
-    """Return the table of a pair with its sentence; `names` are all that were included jointly."""
-    start = f"Jointly included: {listed(names)}."
-    is_single_insignificant = any(
-        one.phase == "forward"
-        and not one.accepted
-        and one.conditioning_set == step.conditioning_set
-        for one in selection.steps
-    )
-    alone = ""
-    if is_single_insignificant:
+def _synergistic(
+    explanation: Explanation, dataset: Dataset, shown_pairs: Sequence[set[str]]
+) -> list[dict[str, Any]]:
+    """Return the tables of the most synergistic pairs of columns that are not shown yet."""
+    pairs, names = explanation.pairs, dataset.table.names
+    partners = {one.name: synergistic_partner(one, explanation) for one in explanation}
+    values = {
+        frozenset((name, other)): float(
+            pairs.synergy[pairs.names.index(name), pairs.names.index(other)]
+        )
+        for name, other in partners.items()
+        if other is not None
+    }
+    values = {pair: bits for pair, bits in values.items() if bits >= MIN_SYNERGY}
+    found = []
+    for pair in sorted(values, key=lambda pair: -values[pair]):
+        if len(dataset.target) > 1 or pair - {*names} or any(pair <= one for one in shown_pairs):
+            continue
+        table = joint_table(dataset, [name for name in pairs.names if name in pair])
+        who = f"{listed(table['features'])} are synergistic: {number(values[pair])} bits."
+        found.append({**table, "sentence": f"{who} {_span([table], 'their combinations')}."})
+    return found[:MAX_PAIRS]
+
+
+def _tables(
+    names: Sequence[str], step: Step, is_alone: bool, dataset: Dataset
+) -> list[dict[str, Any]]:
+    """Return the tables of one step; `is_alone`: no single candidate was significant before."""
+    sentence = f"Jointly included: {listed(names)}."
+    if is_alone:
         given = "given the features selected before" if step.conditioning_set else "alone"
-        alone = f"{'Neither' if len(names) == 2 else 'None of them'} is significant {given}"
+        sentence += f" {'Neither' if len(names) == 2 else 'None of them'} is significant {given}."
     # A group that has the name of one of its columns is shown by that column.
-    if groups := [name for name in pair if name not in dataset.table.names]:
-        obstacle = f"{listed(groups)} {'are groups' if groups[1:] else 'is a group'} of columns"
-    elif len(dataset.target) > 1:
-        obstacle = "the target has several columns"
+    groups = [name for name in names if name not in dataset.table.names]
+    if groups or len(dataset.target) > 1:
+        are = f"{listed(groups)} {'are groups' if groups[1:] else 'is a group'} of columns"
+        obstacle = are if groups else "the target has several columns"
+        sentence += f" No heat map: {obstacle}."
+        return [{"features": list(names), "counts": [], "within": None, "sentence": sentence}]
+    if len(names) > 3:
+        tables = [joint_table(dataset, pair) for pair in islice(combinations(names, 2), MAX_PAIRS)]
+        which = f"the combinations of {listed(tables[0]['features'])}"
     else:
-        table = joint_table(dataset, pair)
-        low, high = (number(end, table["digits"]) for end in table["range"])
-        which = "their combinations" if len(names) == 2 else f"the combinations of {listed(pair)}"
-        few = any(0 < count < MIN_ROWS for row in table["counts"] for count in row)
-        span = f"{table['quantity']} ranges from {low} to {high} over {which}"
-        span += f" of at least {MIN_ROWS} rows" * few
-        if len(names) > 2:
-            span += "; the joint effect may need all of them"
-        sentence = f"{alone}; the {span}." if alone else f"The {span}."
-        return {**table, "sentence": f"{start} {sentence}"}
-    sentence = f"{start} {alone}{'. ' * bool(alone)}No heat map: {obstacle}."
-    return {"features": list(pair), "counts": [], "sentence": sentence}
+        tables = _within(dataset, names) if len(names) == 3 else [joint_table(dataset, names)]
+        which = "their combinations"
+    sentence += f" {_span(tables, which)}"
+    sentence += "; the joint effect may need all of them" * (len(names) > 3)
+    return [{**one, "sentence": f"{sentence}." * (one is tables[0])} for one in tables]
+
+
+def _span(tables: Sequence[dict[str, Any]], which: str) -> str:
+    """Return the range of the values as a clause."""
+    low, high = (number(end, tables[0]["digits"]) for end in tables[0]["range"])
+    few = any(0 < count < MIN_ROWS for one in tables for row in one["counts"] for count in row)
+    return (
+        f"The {tables[0]['quantity']} ranges from {low} to {high} over {which}"
+        + f" of at least {MIN_ROWS} rows" * few
+    )
 
 
 def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
@@ -92,7 +133,7 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
         `features` and their `levels`; `counts` of rows and `values`, lists of a row for each level
         of the first feature, with None in empty cells; `overall`, the value of all rows; `range`,
         the extreme values of cells of `MIN_ROWS` or more rows, or of all if there are none;
-        `quantity` in words; `digits` after the point.
+        `quantity` in words; `digits` after the point; `within`, the level of a third feature.
 
     Examples
     --------
@@ -102,43 +143,75 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
     >>> found["quantity"], found["values"], found["counts"]
     ('share of class yes', [[0.0, 1.0], [1.0, None]], [[2, 1], [1, 0]])
     """
-    columns = [dataset.table.columns[dataset.table.index(name)] for name in pair]
+    counts, values, levels, more = _cells(dataset, pair)
+    return {**_table(pair, levels, counts, values), **more}
+
+
+def _within(dataset: Dataset, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a table of two features for each level of a third one, that with fewest levels."""
+    columns = [dataset.table.columns[dataset.table.index(name)] for name in names]
+    n_levels = [len(column_levels(column)[0]) for column in columns]
+    third = n_levels.index(min(n_levels))
+    others = [name for place, name in enumerate(names) if place != third]
+    counts, values, levels, more = _cells(dataset, (names[third], *others))
+    return [
+        {
+            **_table(others, levels[1:], counts[place], values[place]),
+            **more,
+            "within": [names[third], level],
+        }
+        for place, level in enumerate(levels[0])
+        if counts[place].any()
+    ]
+
+
+def _table(
+    features: Sequence[str], levels: Sequence[list[str]], counts: IntArray, values: FloatArray
+) -> dict[str, Any]:
+    return {
+        "features": list(features),
+        "levels": list(levels),
+        "counts": counts.tolist(),
+        "values": [
+            [None if np.isnan(value) else value for value in row] for row in values.tolist()
+        ],
+    }
+
+
+def _cells(
+    dataset: Dataset, names: Sequence[str]
+) -> tuple[IntArray, FloatArray, list[list[str]], dict[str, Any]]:
+    """Return counts and values, an axis for each column, the levels, and what all cells share."""
     target = dataset.target.columns[0]
-    (first, rows), (second, places) = map(column_levels, columns)
-    shape = len(first), len(second)
+    found = [column_levels(dataset.table.columns[dataset.table.index(name)]) for name in names]
+    levels, codes = [one for one, _ in found], [one for _, one in found]
+    shape = tuple(map(len, levels))
     is_known = ~np.isnan(target.values) | (target.feature_type == "nominal")
-    cells = (rows * shape[1] + places)[is_known]
-    quantity, outcome = _outcome(target, cells)
-    outcome = outcome[is_known]
-    counts = np.bincount(cells, minlength=shape[0] * shape[1])
+    cells = np.ravel_multi_index(tuple(codes), shape)[is_known]
+    quantity, outcome = _outcome(target, cells, is_known)
+    counts = np.bincount(cells, minlength=int(np.prod(shape)))
     sums = np.bincount(cells, outcome, minlength=counts.size)
     values = np.divide(sums, counts, out=np.full(counts.size, np.nan), where=counts > 0)
     least = min(MIN_ROWS, int(counts.max()))
     ends = [float(end(values[counts >= least])) for end in (np.min, np.max)]
-    is_share = target.feature_type == "nominal"
-    return {
-        "features": list(pair),
-        "levels": [first, second],
-        "counts": counts.reshape(shape).tolist(),
-        "values": [
-            [None if np.isnan(value) else value for value in row]
-            for row in values.reshape(shape).tolist()
-        ],
+    more = {
         "overall": float(outcome.mean()),
         "range": ends,
         "quantity": quantity,
-        "digits": 2 if is_share else max(0, _decimals(ends[1] - ends[0])),
+        "digits": 2 if target.feature_type == "nominal" else max(0, decimals(ends[1] - ends[0])),
+        "within": None,
     }
+    return counts.reshape(shape), values.reshape(shape), levels, more
 
 
-def _outcome(target: Column, cells: IntArray) -> tuple[str, FloatArray]:
+def _outcome(target: Column, cells: IntArray, is_known: Any) -> tuple[str, FloatArray]:
     """Return what is averaged, in words and for each row: the target, or whether it is a class."""
     name = target_name(target.name)
     if target.feature_type != "nominal":
-        return f"mean of {name}", target.values
-    codes, names = target.codes(), [*_level_names(target), "missing"]
-    n_classes = int(codes.max()) + 1
-    chosen = 1
+        return f"mean of {name}", target.values[is_known]
+    codes, names = target.codes(), class_names(target)
+    n_classes = len(names)
+    chosen = 1 if n_classes == 2 else 0
     if n_classes > 2:
         n_joint = (int(cells.max()) + 1) * n_classes
         joint = np.bincount(cells * n_classes + codes, minlength=n_joint).reshape(-1, n_classes)
@@ -146,74 +219,15 @@ def _outcome(target: Column, cells: IntArray) -> tuple[str, FloatArray]:
         spread = ((joint - n_rows * share) ** 2 / np.maximum(n_rows, 1)).sum(axis=0)
         by_frequency = np.argsort(-share, kind="stable")
         chosen = int(by_frequency[np.argmax(spread[by_frequency])])
-    label = cut(shown(names[chosen]), 24)
-    words = f"class {label}" if target.name == TARGET else f"{name} = {label}"
-    return f"share of {words}", (codes == chosen).astype(float)
+    return f"share of {class_text(target, names[chosen])}", (codes == chosen).astype(float)
 
 
-def column_levels(column: Column) -> tuple[list[str], IntArray]:
-    """Return the names of at most `MAX_LEVELS` levels, and the level of each row.
-
-    Of more labels all but the most frequent become "other"; more numbers are binned at quantiles,
-    rounded so that the intervals are readable. A level "missing" comes last if there is any.
-
-    Examples
-    --------
-    >>> names, codes = column_levels(Column("x", "continuous", np.arange(10.0)))
-    >>> names
-    ['< 1.8', '1.8 to 3.6', '3.6 to 5.4', '5.4 to 7.2', '≥ 7.2']
-    >>> codes
-    array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
-    """
-    is_missing = np.isnan(column.values)
-    known = column.values[~is_missing]
-    levels = np.unique(known)
-    is_number = column.feature_type != "nominal" and column.labels is None
-    if is_number and len(levels) > MAX_LEVELS:
-        edges = _bin_edges(known)
-        ends = list(map(_number, edges))
-        inner = [f"{low} to {high}" for low, high in pairwise(ends)]
-        names, codes = [f"< {ends[0]}", *inner, f"≥ {ends[-1]}"], np.digitize(column.values, edges)
-    else:
-        names, codes = _level_names(column), np.searchsorted(levels, column.values)
-        if len(levels) > MAX_LEVELS:
-            frequency = np.bincount(codes[~is_missing])
-            kept = np.sort(np.argsort(-frequency, kind="stable")[: MAX_LEVELS - 1])
-            place = np.full(len(levels) + 1, len(kept))
-            place[kept] = np.arange(len(kept))
-            names, codes = [*(names[level] for level in kept), "other"], place[codes]
-    if is_missing.any():
-        codes, names = np.where(is_missing, len(names), codes), [*names, "missing"]
-    return names, codes
+def class_names(target: Column) -> list[str]:
+    """Return the names of the classes of a nominal target, missing values last."""
+    return [*level_names(target), *["missing"] * target.has_missing]
 
 
-def _bin_edges(values: FloatArray) -> FloatArray:
-    """Return the inner edges of up to `N_BINS` bins, none empty, with few digits."""
-    low = values.min()
-    quantiles = np.unique(np.quantile(values, np.arange(1, N_BINS) / N_BINS))
-    quantiles = quantiles[quantiles > low]
-    if not len(quantiles):  # most values are equal
-        return values[values > low].min(keepdims=True)
-    start = _decimals(float(quantiles[-1] - quantiles[0]) or float(values.max() - low))
-    for decimals in range(start, start + 15):
-        edges = np.unique(quantiles.round(decimals))
-        filled = np.unique(np.digitize(values, edges))
-        if len(edges) == len(quantiles) == len(filled) - 1:
-            return edges
-    return quantiles
-
-
-def _decimals(spread: float) -> int:
-    """Return the decimals at which a difference has two digits."""
-    return 1 - floor(log10(spread)) if spread > 0 else 2
-
-
-def _level_names(column: Column) -> list[str]:
-    levels = np.unique(column.values[~np.isnan(column.values)])
-    if column.labels is None:
-        return list(map(_number, levels))
-    return [column.labels[int(level)] for level in levels]
-
-
-def _number(value: float) -> str:
-    return f"{value + 0.0:.15g}".replace("-", "\N{MINUS SIGN}")
+def class_text(target: Column, label: str) -> str:
+    """Return a class in words, such as "diagnosis = benign"."""
+    short = cut(shown(label), 24)
+    return f"class {short}" if target.name == TARGET else f"{target_name(target.name)} = {short}"

@@ -6,7 +6,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from pidselect.data.feature_types import TARGET
-from pidselect.data.messages import counted, cut, listed, shown
+from pidselect.data.messages import counted, cut, listed, number, shown
 from pidselect.decomposition import Explanation
 from pidselect.selection.result import (
     INCLUSION_PHASES,
@@ -27,23 +27,25 @@ def conclusions(
     metadata: ReportMetadata,
     is_complete: bool,
 ) -> list[str]:
-    """Return which features are selected, their joint information, and why no others are."""
-    selected = selection.selected
-    count = counted(len(selected), "feature") if selected else "No feature"
-    untested = " without a test" * bool(selected and _is_untested(selection))
-    columns = counted(metadata.n_columns, "column")
+    """Return which features are selected with their joint information, and why no others are."""
+    selected = list(selection.selected)
+    if explanation is not None:  # in the order of the chart
+        order = [feature.name for feature in explanation]
+        selected.sort(key=lambda name: order.index(name) if name in order else len(order))
+    count = f"{len(selected)} of {counted(metadata.n_columns, 'column')}"
+    level = f" at level {selection.settings.alpha:g}"
+    how = " without a test" if _is_untested(selection) else level
     fixed = selection.fixed_features
-    beside = f", in addition to the fixed {listed(fixed)}" if fixed else ""
-    start = f"{count} selected{untested} from {columns}{beside}"
-    if not is_complete:
-        start += ", before the fit was interrupted"
+    beside = f" in addition to the fixed {listed(fixed)}" if fixed else ""
+    stopped = " before the fit was interrupted" * (not is_complete)
     if not selected:
         meaning = f": {NOTHING_TO_FIND}" * bool(is_complete and selection.steps)
-        return [f"{start}{meaning}."]
+        columns = counted(metadata.n_columns, "column")
+        return [f"None of {columns} selected{level}{beside}{stopped}{meaning}."]
     return [
-        f"{start}: {listed(selected)}.",
+        f"{count} selected{how}{beside}{stopped}: {listed(selected)}"
+        f"{_joint_information(explanation, bool(selection.also_relevant))}.",
         *_minimal_set(selection),
-        *_joint_information(explanation, metadata, bool(selection.also_relevant)),
         *(_end_of_search(selection) if is_complete else ()),
     ]
 
@@ -56,23 +58,26 @@ def _minimal_set(selection: Selection) -> list[str]:
     return [*filter(None, [minimal]), others]
 
 
-def _joint_information(
-    explanation: Explanation | None, metadata: ReportMetadata, is_part: bool
-) -> list[str]:
+def _joint_information(explanation: Explanation | None, is_part: bool) -> str:
     """Return the information of the explained features: the minimal set, if that `is_part`."""
     if explanation is None:
-        return []
-    target, bits, entropy = target_name(metadata.target), explanation.information, metadata.entropy
-    start = f"Joint mutual information{' of the minimal set' * is_part} with {target}"
+        return ""
+    target, bits = target_name(explanation.target), explanation.information
+    who = "the minimal set has" if is_part else "it has"
+    if len(explanation.bits_added) > 1 and not is_part:
+        who = "jointly they have"
     if bits is None:
-        return [f"{start}: not estimable from these samples."]
+        return f"; the information about {target} is not estimable from these samples"
     if isinf(bits):
-        return [f"{start}: infinite, as the features determine {target} in these samples."]
-    if entropy is None:
-        return [f"{start}: {max(bits, 0.0):.2f} bit."]
-    bits = min(max(bits, 0.0), entropy)  # the range of the true value
-    share = f"{100 * bits / entropy:.0f} % of the entropy of {target} ({entropy:.2f} bit)"
-    return [f"{start}: {bits:.2f} bit, {share}."]
+        return f"; {who} infinite information about {target}, which is determined in these samples"
+    share = explanation.share(bits)
+    if share is None:
+        return f"; {who} {number(bits)} bits of information about {target}"
+    if explanation.entropy is None:
+        yardstick = f"as much as a linear Gaussian model with R2 = {share:.2f}"
+    else:
+        yardstick = f"{100 * share:.0f} % of its entropy of {number(explanation.entropy)} bits"
+    return f"; {who} {number(bits)} bits of information about {target}, {yardstick}"
 
 
 def _end_of_search(selection: Selection) -> list[str]:
@@ -111,11 +116,6 @@ def significance(
         lines.append(limited)
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
-    if explanation is not None and explanation.in_sample and selection.features:
-        lines.append(
-            "Information was estimated on the rows used for the selection, so that values of "
-            "selected features are biased upwards."
-        )
     if stability is not None:
         similarity = ""
         if stability.stability is not None:
@@ -182,17 +182,18 @@ def record_sentence(name: str, selection: Selection) -> str:
     if name in selection.fixed_features:
         return f"{subject} is a fixed feature, not tested."
     if name in selection.also_relevant:
-        bits = selection.inclusion_step(name).value
-        return f"{subject}: {bits:.2f} bit; relevant, but not in the minimal set."
+        return f"{subject} is relevant, but not in the minimal set."
     if name not in selection.features:
         if any(name in step.removed for step in selection.steps):
             return f"{subject} was included and later removed as redundant."
         return f"{subject} was not selected."
     step = selection.inclusion_step(name)
     others = [other for other in step.jointly_included if other != name]
-    who = f"{subject}, jointly with {listed(others)}" if others else subject
-    given = ", given the features selected before" if step.conditioning_set else ""
-    return f"{who}: {step.value:.2f} bit{given}."
+    who = f"{subject}, jointly with {listed(others)}," if others else subject
+    bits = selection.bits_added.get(name)
+    if bits is None:  # of a fit that was interrupted
+        return f"{who} was included at step {selection.step_number(step)}."
+    return f"{who} adds {number(bits)} bits to the features selected before."
 
 
 def target_name(target: str) -> str:

@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from math import inf, isnan
 from typing import Any
 
-import numpy as np
-
 from pidselect.data import Dataset
 from pidselect.data.diagnostics import Finding
 from pidselect.data.messages import shown, to_plain
 from pidselect.decomposition import Explanation, FeatureExplanation
+from pidselect.decomposition.sentences import short_sentence
 from pidselect.report.environment import environment
 from pidselect.report.sentences import conclusions, record_sentence, significance, target_name
 from pidselect.selection.explain import recorded_roles
@@ -21,22 +20,18 @@ from pidselect.selection.result import INCLUSION_PHASES, Selection, Step
 from pidselect.selection.stability import Stability
 
 #: Increased whenever a key is removed or changes its meaning.
-FORMAT = 2
+FORMAT = 3
 
 #: Candidates listed for a step: the strongest, in a backward phase the weakest.
 MAX_CANDIDATES = 50
 
-#: Selected features with pairwise PID.
-MAX_PAIRED = 30
+#: Selected features with pairwise PID; of fewer, the features have the same values.
+MIN_PAIRED, MAX_PAIRED = 3, 30
 
-#: Attributes of a step, and of the explanation of a feature, that are shown.
+#: Attributes of a step that are shown.
 STEP_FACTS = (
     *("phase", "chosen", "jointly_included", "score", "unit", "estimator", "critical_value"),
     *("p_value", "alpha", "surrogates", "n_permutations", "accepted", "outcome", "close_call"),
-)
-FEATURE_FACTS = (
-    *("name", "role", "selected", "unique", "shared", "synergy", "relevance", "information"),
-    *("method", "has_bounds", "sentence"),
 )
 
 
@@ -45,15 +40,15 @@ class ReportMetadata:
     """Facts about data and command that the record of a selection does not hold.
 
     `n_rows` and `n_columns` are those of the table without the target, `source` is such as the name
-    of a file, `command` reproduces the result, `entropy` is that of a nominal target in bits.
+    of a file, `command` reproduces the result.
 
     Examples
     --------
     >>> from pidselect.data import read_dataset
     >>> dataset = read_dataset([[1.5], [2.5], [0.5], [0.1]], ["a", "a", "b", "b"])
     >>> metadata = ReportMetadata.of(dataset, source="four.csv")
-    >>> metadata.target, metadata.n_rows, metadata.feature_types, metadata.entropy
-    ('target', 4, {'x0': 'continuous'}, 1.0)
+    >>> metadata.target, metadata.n_rows, metadata.feature_types
+    ('target', 4, {'x0': 'continuous'})
     """
 
     target: str
@@ -64,7 +59,6 @@ class ReportMetadata:
     command: str = ""
     is_complete: bool = True
     title: str = ""
-    entropy: float | None = None
 
     @classmethod
     def of(cls, dataset: Dataset, **more: Any) -> ReportMetadata:
@@ -76,9 +70,6 @@ class ReportMetadata:
             "n_columns": len(table),
             "feature_types": dict(zip(table.names, table.feature_types, strict=True)),
         }
-        if all(feature_type == "nominal" for feature_type in target.feature_types):
-            shares = np.bincount(target.codes()) / target.n_samples
-            found["entropy"] = float(-(shares * np.log2(shares)).sum())
         return cls(**{**found, **more})
 
 
@@ -89,16 +80,17 @@ def summarise(
     stability: Stability | None = None,
     findings: Iterable[Finding] = (),
     joint: Sequence[Mapping[str, Any]] = (),
+    profiles: Sequence[Mapping[str, Any]] = (),
     metadata: ReportMetadata,
 ) -> dict[str, Any]:
     """Return the content of a report as plain dicts, lists, strings and numbers.
 
-    `joint` is the result of `pidselect.report.joint.joint_tables`. Without an explanation, roles
-    are those of the record, and there is no PID. Infinite numbers are the texts "inf" and "-inf",
-    as in ``Selection.to_dict``.
+    `joint` is the result of `pidselect.report.joint.joint_tables`, `profiles` that of
+    `pidselect.report.profiles.target_profiles`. Without an explanation, roles are those of the
+    record, and there is no PID. Infinite numbers are the texts "inf" and "-inf", as in
+    ``Selection.to_dict``.
     """
     is_complete = metadata.is_complete and selection.is_complete
-    features = _features(selection, explanation, stability, metadata)
     selected = (*selection.fixed_features, *selection.selected)
     return to_plain(
         {
@@ -114,50 +106,37 @@ def summarise(
             "warnings": list(selection.warnings),
             "significance": significance(selection, explanation, stability, metadata.n_rows),
             "selected": [
-                _selected(order, name, selection, explanation, stability, metadata)
-                for order, name in enumerate(selected, start=1)
+                _selected(order, name, selection) for order, name in enumerate(selected, start=1)
             ],
             "selection": selection.to_dict(),
             "steps": [_step(number, step) for number, step in enumerate(selection.tests, start=1)],
-            "features": features,
-            "is_explained": explanation is not None,
-            "has_atoms": any(feature["unique"] is not None for feature in features),
+            "features": _features(selection, explanation, stability, metadata),
+            "explanation": _explained(explanation),
             "joint": list(joint),
+            "profiles": list(profiles),
             "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
             "findings": [finding.to_dict() for finding in findings],
-            "notes": [] if explanation is None else list(explanation.notes),
             "settings": asdict(selection.settings),
             "environment": environment(),
         }
     )
 
 
-def _selected(
-    order: int,
-    name: str,
-    selection: Selection,
-    explanation: Explanation | None,
-    stability: Stability | None,
-    metadata: ReportMetadata,
-) -> dict[str, Any]:
-    """Return a row of the table of selected features."""
+def _selected(order: int, name: str, selection: Selection) -> dict[str, Any]:
+    """Return how a selected feature was included."""
     step = None if name in selection.fixed_features else selection.inclusion_step(name)
-    explained = {} if explanation is None else {one.name: one.sentence for one in explanation}
     return {
         "order": order,
         "name": name,
-        "feature_type": metadata.feature_types.get(name, "group"),
         "is_fixed": step is None,
         "is_minimal": name not in selection.also_relevant,
         "step": step and selection.step_number(step),
-        "bits": step and step.value,
+        "bits_added": selection.bits_added.get(name),
         "estimator": step and step.estimator,
         "p_value": step and step.p_value,
         "final_p": selection.p_values.get(name),
         "jointly_included": _included_with(name, step),
-        "frequency": None if stability is None else stability.frequencies.get(name),
-        "sentence": explained.get(name) or record_sentence(name, selection),
     }
 
 
@@ -205,28 +184,43 @@ def _features(
     """Return a row for each feature: selected ones first, duplicates and skipped ones last."""
     found = _from_record(selection) if explanation is None else explanation.features
     frequencies = {} if stability is None else stability.frequencies
+    selected = {*selection.fixed_features, *selection.selected}
     rows = [
         {
-            "order": order,
+            **feature.to_dict(),
             "feature_type": metadata.feature_types.get(feature.name, "group"),
-            **{name: getattr(feature, name) for name in FEATURE_FACTS},
+            "selected": feature.name in selected,
+            "is_minimal": feature.name not in selection.also_relevant,
             "frequency": frequencies.get(feature.name),
+            "short": "" if explanation is None else short_sentence(feature, explanation),
         }
-        for order, feature in enumerate(found, start=1)
+        for feature in found
     ]
-    first = selection.steps[0] if selection.steps else None
-    if explanation is None and first and first.phase == "forward" and not selection.fixed_features:
-        marginal = dict(zip(first.candidates, first.values, strict=True))
-        for row in rows:
-            row["information"] = marginal.get(row["name"])
-    return rows
+    rows.sort(key=lambda row: not row["selected"])  # of all relevant, too
+    return [{"order": order, **row} for order, row in enumerate(rows, start=1)]
+
+
+def _explained(explanation: Explanation | None) -> dict[str, Any] | None:
+    """Return the explanation but for its features and pairs, with the share of its information."""
+    if explanation is None:
+        return None
+    record = explanation.to_dict()
+    del record["features"], record["pairs"]
+    share = explanation.share(explanation.information)
+    return {**record, "share": share, "share_name": explanation.share_name}
 
 
 def _from_record(selection: Selection) -> list[FeatureExplanation]:
     """Return the features with their roles by the record, without PID."""
     selected = (*selection.fixed_features, *selection.selected)
     rows = [
-        FeatureExplanation(name, role, name in selected, sentence=record_sentence(name, selection))
+        FeatureExplanation(
+            name,
+            role,
+            name in selected,
+            p_value=selection.p_values.get(name),
+            sentence=record_sentence(name, selection),
+        )
         for name, role in recorded_roles(selection).items()
     ]
     for name, original in selection.duplicates.items():
@@ -239,16 +233,15 @@ def _from_record(selection: Selection) -> list[FeatureExplanation]:
 
 
 def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:
-    """Return the pairwise PID of the first selected features; None if there is no pair."""
-    if explanation is None or len(explanation.pairs.names) < 2:
+    """Return the pairwise PID of the first selected features; None if the table has it all."""
+    if explanation is None or len(explanation.pairs.names) < MIN_PAIRED:
         return None
     pairs = explanation.pairs
     first = slice(MAX_PAIRED)
+    matrices = ("redundancy", "synergy", "dependent", "estimable")
     return {
         "names": list(pairs.names[first]),
         "n_features": len(pairs.names),
-        "redundancy": pairs.redundancy[first, first].tolist(),
-        "synergy": pairs.synergy[first, first].tolist(),
-        "estimable": pairs.estimable[first, first].tolist(),
+        **{name: getattr(pairs, name)[first, first].tolist() for name in matrices},
         "method": pairs.method,
     }

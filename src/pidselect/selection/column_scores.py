@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Step
-from pidselect.selection.scoring import ConditionalMI, cmi_given, cmi_given_each
-from pidselect.significance import FINAL
+from pidselect.selection.scoring import information_given
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +45,10 @@ def score_columns(
     # By any criterion, the first step tests I(c; y).
     if last and not last.accepted and (by_cmi or not names) and {*last.conditioning_set} == names:
         p_of |= dict(zip(last.candidates, last.p_values, strict=False))
-        known |= dict(zip(last.candidates, last.information, strict=True))
+        known |= dict(zip(last.candidates, last.values, strict=True))
     last = next((step for step in reversed(steps) if step.phase == "backward"), None)
     if last and last.accepted and {*last.conditioning_set} == names:
-        known |= dict(zip(last.candidates, last.information, strict=True))
+        known |= dict(zip(last.candidates, last.values, strict=True))
     bits = _bits_given_selected(context, pool, selected, known)
     scores, p_values = np.full(n_columns, np.nan), np.full(n_columns, np.nan)
     is_selected = np.zeros(n_columns, dtype=bool)
@@ -74,25 +72,16 @@ def _bits_given_selected(
     selected: Sequence[Feature],
     known: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the observed values of all features by the first estimator, the unknown ones anew."""
-    observed = replace(context.observed, estimators=context.estimators[:1])
+    """Return the information of all features given the selected ones, the unknown ones anew."""
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     inside = [feature for feature in given if feature.name not in known]
     outside = [c for c in pool.candidates if c not in selected and c.name not in known]
     bits = dict(known)
-    # One after the other: what is bound to the first is released before the second is bound.
-    if inside:
-        others = [[other for other in given if other is not feature] for feature in inside]
-        bits |= _observed_bits(cmi_given_each(observed, inside, others, (FINAL, 1)))
-    if outside:
-        bits |= _observed_bits(cmi_given(observed, outside, given, (FINAL, 2)))
-    return {name: min(max(value, 0.0), context.max_bits) for name, value in bits.items()}
-
-
-def _observed_bits(scores: ConditionalMI) -> dict[str, float]:
-    values = scores.score(range(1))[0, :, 0, 0] / NATS_PER_UNIT["bit"]
-    names = (feature.name for feature in scores.candidates)
-    return dict(zip(names, values.tolist(), strict=True))
+    sets = [[other for other in given if other is not feature] for feature in inside]
+    sets += [given] * len(outside)
+    values = information_given(context, [*inside, *outside], sets)
+    names = (feature.name for feature in (*inside, *outside))
+    return bits | dict(zip(names, values.tolist(), strict=True))
 
 
 def _ranking(scores: FloatArray, p_values: FloatArray, is_selected: NDArray[np.bool_]) -> IntArray:

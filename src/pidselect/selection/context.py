@@ -11,10 +11,15 @@ import numpy as np
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import Estimator
+from pidselect.estimators.conditional import (
+    ConditionalNeighbours,
+    is_shown_by_residuals,
+    less_biased,
+)
 from pidselect.estimators.discrete import target_entropy
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.callbacks import CallbackList
-from pidselect.selection.executor import BoundScorers, Executor
+from pidselect.selection.executor import DEVICES, BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.significance import GIVEN_ONLY, find_strata
 from pidselect.significance.sequential import max_permutations
@@ -128,6 +133,34 @@ class SelectionContext:
             executor=replace(self.executor, callbacks=CallbackList()),
         )
 
+    def shows_residuals(self, given: Features) -> bool:
+        """Return whether the information given S that is shown is that of residuals on S."""
+        general = self.estimators[0].estimator
+        return self.is_portfolio and is_shown_by_residuals(general, joint_block(given))
+
+    def shown(self, given: Features) -> SelectionContext:
+        """Return the context of the information given S that is shown.
+
+        It has one estimator, the first. Of a portfolio, counts are corrected for bias, and ranks
+        given numbers are those of residuals on S.
+        """
+        observed, named = self.observed, self.estimators[0]
+        if self.shows_residuals(given):
+            residual = ConditionalNeighbours.for_target(
+                self.target, getattr(named.estimator, "k", 4)
+            )
+            executor = replace(observed.executor, device=DEVICES["cpu"])
+            observed = replace(observed, executor=executor)
+            named = replace(named, estimator=residual)
+        elif self.is_portfolio:
+            estimator = less_biased(named.estimator)
+            named = named if estimator is named.estimator else replace(named, estimator=estimator)
+        return replace(observed, estimators=(named,))
+
+    def shows_scores(self, given: Features) -> bool:
+        """Return whether the first estimator scores what is shown."""
+        return self.shown(given).estimators[0] is self.estimators[0]
+
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to a conditioning set.
 
@@ -155,7 +188,7 @@ class SelectionContext:
     ) -> tuple[BoundScorers, ...]:
         """Bind to the target and to each conditioning set; `n_concurrent` share the memory.
 
-        `columns` are those of the candidates of each set, which "residual" regresses on it.
+        If there are `columns`, of the candidates of each set, they are regressed on it.
         """
         return self.executor.bind(
             [(named.estimator, named.subsample) for named in self.estimators],
@@ -164,5 +197,5 @@ class SelectionContext:
             schemes,
             self.groups,
             n_concurrent,
-            columns if "residual" in schemes else None,
+            columns,
         )

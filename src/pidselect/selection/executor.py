@@ -27,6 +27,7 @@ from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
+from pidselect.estimators.regression import RecentRegressions, Regression
 from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
@@ -35,7 +36,6 @@ from pidselect.significance import PermutationSampler, bind_in_parts, bind_schem
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan, Scanner
-from pidselect.significance.regression import RecentRegressions, Regression
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22

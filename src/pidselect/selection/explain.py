@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pidselect.data import (
     Block,
     Dataset,
     FeatureType,
+    FloatArray,
     IntArray,
     Missing,
     Table,
@@ -23,19 +27,25 @@ from pidselect.data import (
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
+from pidselect.decomposition.explanation import DIGITS, Explanation, Role
 from pidselect.decomposition.measures import MEASURES
-from pidselect.decomposition.result import Explanation, Role
-from pidselect.decomposition.source_pair import PIDStrategy
+from pidselect.decomposition.orders import information_by_order
+from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
+from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, read_groups
-from pidselect.selection.relevance import assess
+from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
+from pidselect.selection.rows import random_part
+from pidselect.selection.scoring import bits_shown, information_given, information_of_set
+from pidselect.selection.subsamples import subsample_information
 from pidselect.selection.validation import check_columns, check_parameters
-from pidselect.significance import check_groups, is_significant
+from pidselect.significance import check_groups, is_significant, permutations
+from pidselect.significance.rng import DECOMPOSITION
 from pidselect.significance.validation import check_count
 
 if TYPE_CHECKING:
@@ -51,13 +61,27 @@ AT_MAX_FEATURES = (
     "the selection ended at max_features: features that are not selected may add to the selected "
     "ones."
 )
-
-
 MINIMAL_SET = 'with select="relevant", the selected features are here those of the minimal set.'
+LOWER_BOUND = (
+    'a value with "at least" still grows with the number of samples by more than the width of its '
+    "interval: nearest neighbours in so many dimensions underestimate it."
+)
+
+UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selected."
+
+#: Subsamples by which intervals are computed, each of half of the rows or so many, and features
+#: that are not selected with an interval.
+N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
+
+#: Fewest rows of a half.
+LEAST_ROWS = 10
+
+#: Rows that states of posteriors are estimated from, at most.
+MOST_ROWS = 20_000
 
 
 def explain_fit(
-    selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int
+    selector: PIDSelector, X: Any, y: Any, groups: Any, measure: str, bins: int, path: bool
 ) -> Explanation:
     """Explain the selection of a fitted selector; see `PIDSelector.explain`."""
     check_choice(measure, ("auto", *MEASURES), "measure")
@@ -73,50 +97,176 @@ def explain_fit(
     seed, callbacks = settings.seed, active_callbacks(record)
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
     used = rows_in_use(parameters, dataset, estimators, codes, seed)
-    # All on the rows of nearest neighbours, so that the parts of a sum are of the same rows.
     n_all = dataset.target.n_samples
-    dataset = take_rows(dataset, used.rows if used.of_neighbours is None else used.of_neighbours)
-    context = None
-    if groups is not None or settings.n_groups is None:
-        standardised = is_portfolio(selector.estimator)
-        context = make_context(parameters, dataset, estimators, standardised, codes, seed)
-        context = replace(context, executor=replace(context.executor, callbacks=callbacks))
-        if not in_sample:
-            # So that selected features are tested, too.
-            record = replace(record, p_values={}, also_relevant=(), marginal=None)
+    dataset = take_rows(dataset, used.rows)
+    standardised = is_portfolio(selector.estimator)
+    context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
+    context = replace(context, executor=replace(context.executor, callbacks=callbacks))
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
     features = _features(record, dataset.table, grouped)
-    roles, note = _roles(context, features, record, in_sample)
-    selected = (*record.fixed_features, *record.features)
-    assignments = [
-        AssessedFeature(name, roles[name], name in selected, feature.block)
-        for name, feature in features.items()
-    ]
-    assignments += _excluded(record, dataset.table, grouped, features)
-    fitted = selector.estimator_
-    strategy = PIDStrategy(
-        fitted[0] if isinstance(fitted, tuple) else fitted,
-        measure,
-        bins,
-        seed,
-        parameters.n_jobs,
-        parameters.max_memory,
-    )
+    can_test = groups is not None or settings.n_groups is None
+    roles, note = _roles(context if can_test else None, features, record, in_sample)
     callbacks.on_stage("atoms", len(features), len(features))
+    selected = [features[name] for name in (*record.fixed_features, *record.features)]
+    bits_added = bits_shown(context, selected)
+    assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
+    part = _rows_of_states(context)
+    subsamples = _subsamples(context, len(part))
+    others = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
+    wanted = [one for one in assessed if one.selected] + others[:MOST_INTERVALS]
+    resampled = subsample_information(
+        context,
+        {one.name: features[one.name] for one in wanted},
+        _conditioning_sets(features, record),
+        part[subsamples],
+    )
+    assessed = [
+        replace(one, block=one.block.take(part), resampled=resampled.get(one.name, one.resampled))
+        for one in assessed
+    ]
+    target = dataset.target.take(part)
+    fraction = SharedFraction(target, measure, bins, seed)
+    assessed += _excluded(record, dataset.table, grouped, features)
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
     if settings.select == "relevant":
         notes.append(MINIMAL_SET)
-    if used.of_neighbours is not None:
-        notes.append(
-            f"values and tests are of a random {dataset.target.n_samples:,} of {n_all:,} rows."
-        )
+    n_samples = context.target.n_samples
+    if len(part) < n_all:
+        by_counts = context.estimators[0].subsample is None and len(part) < n_samples
+        what = "shared fractions and intervals" if by_counts else "values"
+        notes.append(f"{what} are of a random {len(part):,} of {n_all:,} rows.")
+        n_samples = n_samples if by_counts else len(part)
     forward = _forward_steps(record)
     if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
         notes.append(AT_MAX_FEATURES)
-    explanation = explain(assignments, dataset.target, strategy, notes)
+    explanation = explain(
+        assessed,
+        target,
+        fraction,
+        bits_added=bits_added,
+        pairwise=_pairwise(context, selected),
+        subsamples=subsamples,
+        alpha=settings.alpha,
+        is_sequential=settings.n_permutations == "auto",
+        notes=notes,
+        n_jobs=parameters.n_jobs,
+    )
+    if any(one.is_lower_bound for one in explanation):
+        explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
+    if path:
+        detailed = with_path_atoms(record, context, features, fraction, part, subsamples)
+        orders = _orders(explanation, selected, fraction, part)
+        explanation = replace(explanation, path=detailed, orders=orders)
     callbacks.on_progress(len(features))
-    return replace(explanation, in_sample=in_sample).in_library(frame_library(X))
+    explanation = replace(explanation, in_sample=in_sample, n_samples=n_samples)
+    return explanation.in_library(frame_library(X))
+
+
+def _assessed(
+    selector: PIDSelector,
+    context: SelectionContext,
+    features: Mapping[str, Feature],
+    roles: Mapping[str, Relevance],
+    bits_added: Mapping[str, float],
+    in_sample: bool,
+) -> list[AssessedFeature]:
+    """Return all features of the fit with their roles and their information."""
+    record = selector.selection_
+    selected = (*record.fixed_features, *record.features)
+    varying = [feature for feature in features.values() if len(feature.block)]
+    sets = _conditioning_sets(features, record)
+    names = [feature.name for feature in varying]
+    information = dict.fromkeys(features, 0.0)
+    added = dict.fromkeys(features, 0.0)
+    values = information_given(context, varying, [()] * len(varying)).tolist()
+    information |= dict(zip(names, values, strict=True))
+    values = information_given(context, varying, [sets[name] for name in names]).tolist()
+    added |= dict(zip(names, values, strict=True))
+    joint = math.fsum(bits_added.values())
+    of_others = {
+        name: information_of_set(
+            information, added[name] if name in selected else 0.0, joint, [f.name for f in given]
+        )
+        for name, given in sets.items()
+    }
+    types = selector.feature_types_
+    in_fit = dict(zip(types, selector.scores_.tolist(), strict=True))
+    return [
+        AssessedFeature(
+            name,
+            roles[name].role,
+            name in selected,
+            feature.block,
+            types.get(name, "group"),
+            information[name],
+            added[name],
+            information_of_others=of_others[name],
+            p_value=roles[name].p_value,
+            marginal_p_value=roles[name].marginal_p_value,
+            added_in_fit=None if in_sample else in_fit.get(name),
+        )
+        for name, feature in features.items()
+    ]
+
+
+def _conditioning_sets(
+    features: Mapping[str, Feature], record: Selection
+) -> dict[str, tuple[Feature, ...]]:
+    """Return the (other) selected features of every feature, those that vary."""
+    selected = [features[name] for name in (*record.fixed_features, *record.features)]
+    varying = [feature for feature in selected if len(feature.block)]
+    return {
+        name: tuple(one for one in varying if one is not feature)
+        for name, feature in features.items()
+    }
+
+
+def _pairwise(context: SelectionContext, selected: Sequence[Feature]) -> FloatArray:
+    """Return I(f; y | g) of all pairs of selected features in bits, shape (n, n)."""
+    values = np.zeros((len(selected), len(selected)))
+    varying = [place for place, feature in enumerate(selected) if len(feature.block)]
+    pairs = [(i, j) for i in varying for j in varying if i != j]
+    features = [selected[i] for i, _ in pairs]
+    found = information_given(context, features, [(selected[j],) for _, j in pairs])
+    for (i, j), value in zip(pairs, found, strict=True):
+        values[i, j] = value
+    return values
+
+
+def _orders(
+    explanation: Explanation, selected: Sequence[Feature], fraction: SharedFraction, rows: IntArray
+) -> dict[str, float]:
+    """Return the joint information of three and more features by order, in bits."""
+    blocks = [feature.block.take(rows) for feature in selected if len(feature.block)]
+    joint = explanation.information
+    if len(blocks) < 3 or joint is None or not math.isfinite(joint):
+        return {}
+    shares = information_by_order(blocks, fraction.target_states, fraction.seed)
+    bits = {name: round(share * joint, DIGITS) for name, share in shares.items()}
+    if bits:  # so that they sum to the joint information
+        others = math.fsum(value for name, value in bits.items() if name != "single")
+        bits["single"] = round(joint - others, DIGITS)
+    return bits
+
+
+def _rows_of_states(context: SelectionContext) -> IntArray:
+    """Return the rows of the atoms: those of nearest neighbours, and not too many."""
+    part, n_samples = context.estimators[0].subsample, context.target.n_samples
+    if part is not None:
+        return part.rows
+    if n_samples <= MOST_ROWS:
+        return np.arange(n_samples)
+    return random_part(MOST_ROWS, context.target, context.groups, context.seed)
+
+
+def _subsamples(context: SelectionContext, n_rows: int) -> IntArray:
+    """Return the rows of random subsamples, shape (N_SUBSAMPLES, m); none of too few rows."""
+    size = min(n_rows // 2, SUBSAMPLE_ROWS)
+    n_neighbours = getattr(context.estimators[0].estimator, "k", 0)
+    n_subsamples = N_SUBSAMPLES if size >= max(LEAST_ROWS, n_neighbours + 2) else 0
+    orders = permutations((context.seed, DECOMPOSITION, 3), range(1, n_subsamples + 1), n_rows)
+    return np.sort(orders[:, :size].astype(np.int64), axis=1)
 
 
 def read_like_fit(
@@ -218,7 +368,7 @@ def _excluded(
         if name not in in_groups or name in grouped:
             reasons.setdefault(name, ("skipped", "not tested, as max_features was reached"))
     return [
-        AssessedFeature(name, role, False, Block(), reason)
+        AssessedFeature(name, role, False, Block(), reason=reason)
         for name, (role, reason) in reasons.items()
         if name not in features
     ]
@@ -229,61 +379,43 @@ def _roles(
     features: Mapping[str, Feature],
     record: Selection,
     in_sample: bool,
-) -> tuple[dict[str, Role], str]:
-    """Return the role of every feature by tests, without a context by the record, and a note."""
-    if context is None:
-        if record.settings.n_permutations == 0:
-            note = "n_permutations=0, nothing was tested: roles only show what was selected."
-        else:
-            note = (
-                "roles are results of the tests of the selection: a feature is weakly relevant if "
-                "it was significant at any step, else irrelevant; no other subsets were tested."
-            )
-        return recorded_roles(record), note
-    if context.n_permutations == 0:  # roles need a test even if the selection had none
+) -> tuple[dict[str, Relevance], str]:
+    """Return roles and p-values: those of the fit for its rows, else by new tests; and a note.
+
+    Without a context, there are no groups of rows to permute within: roles are those of the fit.
+    """
+    is_tested = record.settings.n_permutations != 0
+    # Criteria other than conditional mutual information have no final tests.
+    is_decided = is_tested and bool(record.p_values or not record.features)
+    if context is None or (in_sample and is_decided):
+        roles = recorded_roles(record)
+        final = marginal = dict[str, float]()
+        if in_sample:
+            final, marginal = _final_p_values(record), _marginal_p_values(record)
+        found = {
+            name: Relevance(roles[name], final.get(name), marginal.get(name)) for name in features
+        }
+        return found, _recorded_note(record) if is_tested else UNTESTED
+    if not is_tested:  # roles need a test even if the selection had none
         context = replace(context, n_permutations=None)
     fixed = [features[name] for name in record.fixed_features]
     selected = [features[name] for name in record.features]
     others = [f for f in features.values() if f not in fixed and f not in selected]
-    may_add = not (in_sample and _is_exhausted(record, [f.name for f in others]))
-    found = assess(context, fixed, selected, others, record.p_values, may_add)
-    n_subsets = max((found[feature.name].n_subsets for feature in others), default=0)
-    note = _test_note(n_subsets, len(selected), context.alpha)
-    roles = {name: found[name].role for name in features}
-    for name in record.also_relevant:
-        if roles.get(name) == "irrelevant":  # in this family of tests, unlike in that of the fit
-            roles[name] = "weakly relevant"
-    return roles, note
-
-
-def _is_exhausted(record: Selection, others: Sequence[str]) -> bool:
-    """Return whether the fit found none of the others significant given all selected features."""
-    selected = {*record.fixed_features, *record.features}
-    return record.settings.criterion == "cmi" and any(
-        not step.accepted
-        and {*step.conditioning_set} == selected
-        and {*others} <= {*step.candidates}
-        for step in _forward_steps(record)[-1:]
+    note = (
+        f"roles are results of tests of these rows at level {context.alpha:g}: a selected feature "
+        "is strongly relevant if it is significant given all the others, else weakly relevant; any "
+        "other feature adds to the selected set if it is significant given all selected ones, and "
+        "is weakly relevant if its marginal information is significant."
     )
+    return assess(context, fixed, selected, others), note
 
 
-def _test_note(n_subsets: int, n_selected: int, alpha: float) -> str:
-    """Return a note on the tests of the roles."""
-    level = f"roles are results of tests at level {alpha:g}: "
-    if not n_selected:
-        return f"{level}a feature is weakly relevant if it is significant."
-    selected = (
-        "a selected feature is strongly relevant if it is significant given all the others, else "
-        "weakly relevant"
-    )
-    if not n_subsets:
-        return f"{level}{selected}."
-    n_all = 2**n_selected
-    tested = f"{n_subsets} of {n_all} subsets" if n_subsets < n_all else f"all {n_all} subsets"
+def _recorded_note(record: Selection) -> str:
+    """Return a note on the roles of the fit."""
     return (
-        f"{level}{selected}; any other feature adds to the selected set if it is significant given "
-        "all selected ones, and is weakly relevant if it is given a subset of them "
-        f"({tested} tested, adjusted for all features and subsets)."
+        f"roles are results of the tests of the fit at level {record.settings.alpha:g}: a selected "
+        "feature is strongly relevant if it is significant given all the others, else weakly "
+        "relevant; any other feature is weakly relevant if it was significant at any step."
     )
 
 
@@ -303,7 +435,7 @@ def recorded_roles(record: Selection) -> dict[str, Role]:
         for candidate, p in zip(step.candidates, step.p_values, strict=True)
         if is_significant(p, step.alpha)
     }
-    significant |= {
+    significant |= {*record.also_relevant} | {
         name
         for step in record.steps
         if step.accepted and step.phase in ("lookahead", "random_starts")
@@ -328,6 +460,25 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
         roles.setdefault(candidate.name, "untested")
     roles |= dict.fromkeys(record.duplicates, "duplicate")
     return roles | dict.fromkeys(record.skipped, "skipped")
+
+
+def _marginal_p_values(record: Selection) -> dict[str, float]:
+    """Return the p-values of I(f; y) = 0: of the first step, or of the marginal tests."""
+    for step in filter(None, (record.marginal, *_forward_steps(record)[:1])):
+        if not step.conditioning_set and step.p_values:
+            return dict(zip(step.candidates, step.p_values, strict=True))
+    return {}
+
+
+def _final_p_values(record: Selection) -> dict[str, float]:
+    """Return the p-values of I(f; y | S) = 0: final ones, and those of the last forward step."""
+    selected = {*record.fixed_features, *record.features}
+    by_cmi = record.settings.criterion == "cmi" or not selected
+    found: dict[str, float] = {}
+    for step in _forward_steps(record)[-1:]:
+        if by_cmi and not step.accepted and {*step.conditioning_set} == selected:
+            found |= dict(zip(step.candidates, step.p_values, strict=False))
+    return found | dict(record.p_values)
 
 
 def _forward_steps(record: Selection) -> list[Step]:

@@ -20,8 +20,8 @@ from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, joint_block
 from pidselect.selection.result import Step
-from pidselect.selection.scoring import cmi_given
-from pidselect.selection.step_test import BIT, digest_of, is_close_call
+from pidselect.selection.scoring import added_bits
+from pidselect.selection.step_test import digest_of, is_close_call
 from pidselect.significance import (
     PermutationSampler,
     critical_value,
@@ -118,7 +118,6 @@ class InteractionTestResult:
             n_permutations=len(null),
             accepted=accepted,
             close_call=is_close_call(p_value, context),
-            information=(self.bits,),
         )
 
     def to_saved(self) -> dict[str, Any]:
@@ -190,7 +189,7 @@ def run_interaction_test(
             break
     result = InteractionTestResult(
         found,
-        joint_bits(context.observed, [candidates[place] for place in found], given),
+        joint_bits(context, [candidates[place] for place in found], given),
         float(statistics[0][0]),
         schemes[: len(statistics)],
         tuple(statistic[1:] for statistic in statistics),
@@ -201,12 +200,7 @@ def run_interaction_test(
 
 def joint_bits(context: SelectionContext, features: Features, given: Features) -> float:
     """Return the joint conditional mutual information of features, by the chain rule."""
-    known, bits = list(given), 0.0
-    for feature in features:
-        value = cmi_given(context, [feature], known, ()).score(range(1))[0, 0, 0, 0]
-        bits += float(value) / BIT
-        known.append(feature)
-    return min(bits, context.max_bits)
+    return float(sum(added_bits(context, features, given).values()))
 
 
 def bind_scan(

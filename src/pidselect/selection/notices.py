@@ -53,7 +53,7 @@ def determining_columns(dataset: Dataset, steps: Sequence[Step]) -> list[str]:
     columns = {column.name: column for column in dataset.table.columns}
     return [
         name
-        for name, bits in zip(first.candidates, first.information, strict=False)
+        for name, bits in zip(first.candidates, first.values, strict=False)
         if bits >= least
         and (column := columns.get(name)) is not None
         and (not column.is_discrete or column.levels() * SAMPLES_PER_LEVEL <= len(column.values))

@@ -1,4 +1,4 @@
-r"""Pairwise criteria: the family of Brown et al. (2012), and one by unique information.
+r"""Pairwise criteria: the family of Brown et al. (2012), and one inspired by PID.
 
 Where I(c; y | S) needs the joint distribution of all selected features, these criteria combine
 terms of a candidate c and one selected feature s at a time:
@@ -404,16 +404,16 @@ class DISR(Pairwise):
 
 
 class UniqueInContext(Pairwise):
-    r"""Unique information of a candidate given the best single selected feature.
+    r"""PID-inspired: information given the best single selected feature, less redundancy.
 
     .. math:: J(c) = \max_{t \in S} \min_{s \in S \setminus t}
               \Big[ I(c;y|t) - \min\big( I(c;y|t),\, I(s;y|t),\, I(c;s) \big) \Big]
 
-    The brackets hold the unique information of c given t: I(c; y | t) less what is shared with s.
-    Shared information is at most the conditional information of either and, unless it arises from
-    the mechanism of y, at most I(c; s) (section 5.4 of the paper); here it is the largest amount
-    within these bounds. One t is enough for a synergy, hence the maximum; one s is enough for a
-    redundancy, hence the minimum.
+    No atom is computed. The brackets take the place of the unique information of c given t: they
+    hold I(c; y | t) less a bound on what c shares with s. Shared information is at most the
+    conditional information of either and, unless it arises from the mechanism of y, at most I(c; s)
+    (section 5.4 of the paper). One t is enough for a synergy, hence the maximum; one s is enough
+    for a redundancy, hence the minimum.
 
     It follows, for the distribution: with one selected feature J(c) = I(c; y | S). A candidate that
     is independent of all selected features has J(c) <= I(c; y | S). A noisy copy of a selected
@@ -437,7 +437,7 @@ class UniqueInContext(Pairwise):
     """
 
     def evaluate(self, terms: MITerms) -> FloatArray:
-        """Return the unique information given the feature t for which it is largest."""
+        """Return the value given the feature t for which it is largest."""
         best = np.full(terms.relevance.shape, -np.inf)
         for t in range(terms.n_selected):
             others = [s for s in range(terms.n_selected) if s != t]

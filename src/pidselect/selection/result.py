@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from pidselect.data import FeatureType, make_frame
 from pidselect.data.messages import align, listed, shown, to_plain
-from pidselect.notebook import selection_html
+from pidselect.decomposition.atoms import Atoms
+from pidselect.decomposition.explanation import DIGITS
+from pidselect.notebook import ATOMS, selection_html
 from pidselect.significance import is_significant
 
 Phase = Literal[
@@ -38,6 +40,7 @@ FRAME_COLUMNS = {
     "n_permutations": int,
     "chosen": bool,
     "accepted": bool,
+    **dict.fromkeys(("unique", "shared", "synergy"), float),
 }
 
 
@@ -126,8 +129,9 @@ class Step:
         The features conditioned on; in a backward phase, all of them but the tested one.
     candidates : tuple of str
     values : tuple of float
-        Conditional mutual information of each candidate and the target, in bits, by the estimator
-        named in `estimators`; at most the entropy of a discrete target.
+        Conditional mutual information of each candidate and the target, in bits, by the general
+        estimator, the first of a portfolio; from 0 to the entropy of a discrete target. Of other
+        criteria, their values.
     scores : tuple of float
         The test statistic of each candidate: bits or, for a portfolio of estimators, standard
         deviations above the mean of the candidate's own surrogates. Of look-ahead, the interaction
@@ -164,9 +168,9 @@ class Step:
     close_call : bool
         Whether the p-value lies within two standard errors of alpha, of which the error is that of
         a limited number of permutations.
-    information : tuple of float
-        Conditional mutual information of each candidate by the general estimator, the first of a
-        portfolio, in bits; not part of `Selection.to_dict`.
+    atoms : mapping of str to Atoms
+        Unique, shared and synergistic information of candidates beside the conditioning set, with
+        intervals for the chosen one, in the record of ``explain(..., path=True)``.
     """
 
     phase: Phase
@@ -188,7 +192,7 @@ class Step:
     replaced: str = ""
     note: str = ""
     close_call: bool = False
-    information: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    atoms: Mapping[str, Atoms] = field(default_factory=dict)
 
     @property
     def value(self) -> float:
@@ -241,7 +245,7 @@ class Step:
     def __str__(self) -> str:
         comment = f"; {self.comment}" if self.comment else ""
         return (
-            f"{self.phase:9} {shown(self.chosen)}: {self.value:.4f} bit ({self.describe_test()}), "
+            f"{self.phase:9} {shown(self.chosen)}: {self.value:.3f} bit ({self.describe_test()}), "
             f"{self.outcome}{comment}"
         )
 
@@ -260,6 +264,9 @@ class Selection:
     p_values : mapping of str to float
         The final p-value of each selected feature given all the others, by the sequential maximum
         statistic, adjusted for the number of features.
+    bits_added : mapping of str to float
+        The information that each fixed and selected feature adds to those before it, as multiples
+        of 0.001 bit. The sum is the joint information of the set.
     duplicates : mapping of str to str
         Columns that duplicate another one, and which; they were no candidates.
     skipped : mapping of str to str
@@ -283,6 +290,7 @@ class Selection:
     fixed_features: tuple[str, ...]
     steps: tuple[Step, ...]
     p_values: Mapping[str, float] = field(default_factory=dict)
+    bits_added: Mapping[str, float] = field(default_factory=dict)
     duplicates: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
     also_relevant: tuple[str, ...] = ()
@@ -365,7 +373,7 @@ class Selection:
             if step.accepted and len(names) > 1:
                 whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
                 listed = " and ".join(map(shown, names))
-                notes.append(f"{listed} were included jointly: values are those of {whose}.")
+                notes.append(f"{listed} were included jointly: score and p are those of {whose}.")
         return notes
 
     def not_confirmed(self) -> list[str]:
@@ -413,7 +421,7 @@ class Selection:
         comment = f" {last.comment[0].upper()}{last.comment[1:]}." if last.comment else ""
         jointly = "".join(f" {sentence}" for sentence in self.not_confirmed())
         return (
-            f"{found} {last.value:.4f} bit ({last.describe_test()}).{comment}{jointly} If features "
+            f"{found} {last.value:.3f} bit ({last.describe_test()}).{comment}{jointly} If features "
             "are expected for reasons other than these data, use more samples, state "
             f"feature_types, or use {joint} for synergistic features. Settings changed until "
             "something is selected void its p-value."
@@ -427,8 +435,6 @@ class Selection:
         """
         record = asdict(self)
         del record["frame_library"]
-        for step in filter(None, (*record["steps"], record["marginal"])):
-            del step["information"]
         return to_plain(record)
 
     def to_frame(self) -> Any:
@@ -448,6 +454,7 @@ class Selection:
                 step.n_permutations,
                 candidate == step.chosen,
                 step.accepted and candidate in (step.chosen, *step.jointly_included),
+                *(getattr(step.atoms.get(candidate), atom, None) for atom in ATOMS),
             )
             for number, step in enumerate(self.tests, start=1)
             for place, candidate in enumerate(step.candidates)
@@ -461,18 +468,25 @@ class Selection:
 
     def __str__(self) -> str:
         """Return a table of the selected features, then the notes."""
-        header = ["feature", "step", "bits", "estimator", "score", "critical value", "p", "final p"]
-        rows = [header, *([shown(name), "fixed", *[""] * 6] for name in self.fixed_features)]
+        tests = ["estimator", "score", "critical value", "p", "final p"]
+        rows = [["feature", "step", "bits added", *tests]]
+        fixed = self.fixed_features
+        rows += [[shown(name), "fixed", self._bits(name), *[""] * 5] for name in fixed]
         rows += [self._row(name) for name in self.selected]
         if all(self.inclusion_step(name).unit == "bit" for name in self.selected):
-            # The scores are the bits.
-            rows = [[*row[:3], *row[5:]] for row in rows]
+            rows = [[*row[:3], *row[4:]] for row in rows]  # one estimator
         lines = align(rows, n_left=1)
         if not self.selected:
             meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
             what = "only fixed features" if self.fixed_features else "no feature"
             lines.append(f"({what}{meaning})")
+        elif self.bits_added:
+            joint = sum(self.bits_added.values())
+            lines.append(f"Joint information with the target: {joint:.{DIGITS}f} bit.")
         return "\n".join([*lines, *self.notes])
+
+    def _bits(self, name: str) -> str:
+        return _number(self.bits_added.get(name), DIGITS)
 
     def _repr_html_(self) -> str:
         return selection_html(self)
@@ -483,7 +497,7 @@ class Selection:
         return [
             shown(name),
             str(self.step_number(step)),
-            f"{step.value:.4f}",
+            self._bits(name),
             step.estimator,
             f"{step.score:.{digits}f}",
             _number(step.critical_value, digits),

@@ -6,7 +6,7 @@ observed data. `CandidateScores` is that interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, cast
@@ -14,7 +14,8 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.estimators import Batch, Scorer
+from pidselect.decomposition.explanation import DIGITS
+from pidselect.estimators import NATS_PER_UNIT, Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
 from pidselect.selection.pool import Feature, Features, joint_block
@@ -22,6 +23,8 @@ from pidselect.significance import PermutationSampler
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
 N_CONCURRENT = 4
+
+BIT = NATS_PER_UNIT["bit"]
 
 
 class CandidateScores(Protocol):
@@ -49,11 +52,11 @@ class CandidateScores(Protocol):
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of the tests one by one, or itself if they are computed together."""
 
-    def observed_data(self) -> FloatArray | None:
-        """Return the values of the data in nats, (n_candidates, n_estimators), if not those scored.
+    def shown_apart(self) -> FloatArray | None:
+        """Return the bits that are shown of each candidate, if they are not those observed."""
 
-        Residuals may be scored instead.
-        """
+    def information(self, observed: FloatArray) -> FloatArray:
+        """Return the bits that are shown of each candidate, given the observed ones."""
 
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return the conditioning set of a test; None for that of the step."""
@@ -88,9 +91,13 @@ class StepScores:
         """Return itself."""
         return (cast(CandidateScores, self),)
 
-    def observed_data(self) -> FloatArray | None:
-        """Return None: the data are scored."""
+    def shown_apart(self) -> FloatArray | None:
+        """Return None: the bits observed are shown."""
         return None
+
+    def information(self, observed: FloatArray) -> FloatArray:
+        """Return the bits that are shown of each candidate: at most the entropy of the target."""
+        return np.minimum(observed, self.context.max_bits)
 
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
         """Return None: that of the step."""
@@ -110,14 +117,22 @@ class Binding:
     given: tuple[Features, ...]  # the conditioning sets
     candidates: tuple[Features, ...]  # of each set
     n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
+    is_regressed: bool = False  # also without the scheme "residual"
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether candidates and target are replaced by what a regression on S leaves of them."""
+        return self.is_regressed or "residual" in self.schemes
 
     @cached_property
     def bound(self) -> tuple[BoundScorers, ...]:
         """The estimators and schemes bound to every conditioning set."""
-        columns = [
-            list({column.name: column for column in joint_block(some).columns}.values())
-            for some in self.candidates
-        ]
+        columns = None
+        if self.is_regression:
+            columns = [
+                list({column.name: column for column in joint_block(some).columns}.values())
+                for some in self.candidates
+            ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
 
 
@@ -169,16 +184,17 @@ class ConditionalMI(StepScores, ScoringJob):
             taken=(schemes, places, estimator),
         )
 
-    def observed_data(self) -> FloatArray | None:
-        """Return the values of the data if those of residuals are scored, else None."""
-        return (self.whole or self)._observed_data if "residual" in self.binding.schemes else None
+    def shown_apart(self) -> FloatArray | None:
+        """Return bits as `information_given` has them, where they differ from those scored."""
+        binding = self.binding
+        if not binding.is_regression and all(map(self.context.shows_scores, binding.given)):
+            return None
+        given = [binding.given[place] for place in self.set_of]
+        return information_given(self.context, self.candidates, given)
 
-    @cached_property
-    def _observed_data(self) -> FloatArray:
-        context = self.context.observed
-        binding = replace(self.binding, context=context, schemes=context.surrogates)
-        scores = replace(self, context=context, schemes=context.surrogates, binding=binding)
-        return np.asarray(scores.score(range(1))[0, :, :, 0])
+    def information(self, observed: FloatArray) -> FloatArray:
+        """Return the bits that are shown: those observed, from 0 to the entropy of the target."""
+        return np.clip(observed, 0.0, self.context.max_bits)
 
     def r_squared(self, place: int) -> float:
         """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
@@ -294,6 +310,71 @@ def cmi_given_each(
     return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
 
 
+def information_given(
+    context: SelectionContext, features: Features, given: Sequence[Features]
+) -> FloatArray:
+    """Return I(f; y | S) of each feature and its set S in bits, from 0 to the entropy of y.
+
+    It is what records, explanations and reports show, by the first estimator alone, of a portfolio
+    with less bias; see `SelectionContext.shown`.
+    """
+    values, places_of = np.zeros(len(features)), dict[Features, list[int]]()
+    for place, some in enumerate(given):
+        places_of.setdefault(tuple(some), []).append(place)
+    for some, places in places_of.items():
+        observed, by_residuals = context.shown(some), context.shows_residuals(some)
+        wanted = tuple(features[place] for place in places)
+        schemes, set_of = observed.surrogates, (0,) * len(wanted)
+        binding = Binding(observed, schemes, (some,), (wanted,), is_regressed=by_residuals)
+        scores = ConditionalMI(observed, wanted, schemes, binding, set_of, ())
+        values[places] = scores.score(range(1))[0, :, 0, 0] / BIT
+    return np.clip(values, 0.0, context.max_bits)
+
+
+def added_bits(
+    context: SelectionContext, features: Features, given: Features = ()
+) -> dict[str, float]:
+    """Return the information in bits that each feature adds to S and the features before it.
+
+    Their sum is the joint information, at most the entropy of the target. Features without a
+    varying column add nothing.
+    """
+    varying = [feature for feature in features if len(feature.block)]
+    before = [(*given, *varying[:place]) for place in range(len(varying))]
+    bits = information_given(context, varying, before)
+    if np.isfinite(context.max_bits):
+        bits = np.diff(np.minimum(bits.cumsum(), context.max_bits), prepend=0.0)
+    added = dict.fromkeys((feature.name for feature in features), 0.0)
+    names = (feature.name for feature in varying)
+    return added | dict(zip(names, bits.tolist(), strict=True))
+
+
+def bits_shown(context: SelectionContext, features: Features) -> dict[str, float]:
+    """Return the information that each feature adds to those before it, as multiples of 0.001 bit.
+
+    Each value is rounded, so that the sum of those shown is the joint information shown; it is at
+    most the entropy of the target as shown.
+    """
+    most, total, shown = round(context.max_bits, DIGITS), 0.0, dict[str, float]()
+    for name, bits in added_bits(context, features).items():
+        value = round(bits, DIGITS)
+        shown[name] = value if total + value <= most else round(most - total, DIGITS)
+        total = round(total + shown[name], DIGITS)
+    return shown
+
+
+def information_of_set(
+    information: Mapping[str, float], added: float, joint: float, others: Sequence[str]
+) -> float:
+    """Return I(R; y) of a set R in bits, for I(f; y | R), I(f, R; y) and I(g; y) of its members.
+
+    Estimates do not obey the chain rule exactly, but no set is less informative than a member.
+    """
+    if len(others) == 1:
+        return information[others[0]]
+    return max([joint - added, *(information[name] for name in others)])
+
+
 @dataclass(frozen=True, eq=False)
 class SubsetIntersection(StepScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
@@ -310,6 +391,14 @@ class SubsetIntersection(StepScores):
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of one scheme given one conditioning set each."""
         return tuple(test for scores in self.scores for test in scores.one_by_one())
+
+    def shown_apart(self) -> FloatArray:
+        """Return the smallest information over the conditioning sets, in bits."""
+        each = (
+            information_given(self.context, self.candidates, scores.binding.given * self.shape[1])
+            for scores in self.scores
+        )
+        return np.min(list(each), axis=0)
 
     def conditioning_set(self, test: int) -> tuple[str, ...]:
         """Return the conditioning set of a test."""

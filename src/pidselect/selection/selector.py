@@ -32,7 +32,7 @@ from pidselect.data import (
     to_matrix,
     warn_caller,
 )
-from pidselect.decomposition.result import Explanation
+from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
 from pidselect.notebook import selection_html
@@ -57,6 +57,7 @@ from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
+from pidselect.selection.scoring import bits_shown
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -194,7 +195,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         The role of each feature by the tests of the fit: "strongly relevant" if it is significant
         given all others of the minimal set, "weakly relevant" if only in another test, such as
         the marginal one, "irrelevant" if in none, "untested" without any test; "fixed",
-        "duplicate" or "skipped". `explain` tests more subsets.
+        "duplicate" or "skipped". `explain` of the same rows has the same roles.
     feature_types_ : dict of str to str
         The type of each column, by name.
     estimator_ : object or tuple of objects
@@ -344,6 +345,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             names, marginal, others = dataset.table.names, None, list[Feature]()
             if parameters.select == "relevant":
                 marginal, others = also_relevant(context, pool, plan, features, steps, names)
+            bits_added = bits_shown(context, (*pool.fixed, *features))
             columns = score_columns(
                 context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
             )
@@ -370,6 +372,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             features=tuple(feature.name for feature in features),
             steps=tuple(steps),
             p_values=final,
+            bits_added=bits_added,
             also_relevant=tuple(feature.name for feature in others),
             marginal=marginal,
             warnings=tuple(map(str, found)),
@@ -418,7 +421,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         return select_columns(X, columns)
 
     def explain(
-        self, X: Any, y: Any, groups: Any = None, *, measure: str = "auto", bins: int = 5
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        *,
+        measure: str = "auto",
+        bins: int = 5,
+        path: bool = False,
     ) -> Explanation:
         """Decompose the information of each feature, and classify its relevance.
 
@@ -426,10 +436,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         against all of them. Roles are results of tests (John, Kohavi and Pfleger 1994): "strongly
         relevant" if the feature is selected and significant given all others, "adds to the selected
         set" if it is not selected, but significant given all selected features (as after
-        `max_features`), "weakly relevant" if it is significant given some subset of them, else
-        "irrelevant". The family-wise error rate over all other candidates and subsets is at most
-        `alpha`. Values are optimistic on the samples of the fit; on held-out samples, selected
-        features are tested anew.
+        `max_features`), "weakly relevant" if it is significant given some of them, else
+        "irrelevant". On the rows of the fit they are those of its tests, and values are optimistic;
+        other rows are tested anew.
 
         Parameters
         ----------
@@ -439,11 +448,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         groups : array-like, shape (n_samples,), optional
             As in `fit`. If `fit` had groups and there are none here, roles are those of the record.
         measure : {"auto", "broja", "imin", "mmi", "ccs", "sx"}, default="auto"
-            The PID measure. "auto" is BROJA on bins of equal count with bias correction if there
-            are five samples per joint state, else MMI by the selector's estimator without bins;
-            values of the discrete estimator are then None, "not estimable".
+            How much of a feature's information is shared. "auto" is BROJA, with the (other)
+            selected features compressed to states of the posterior of y; the others are the named
+            measures on the joint states of all features, which need many samples.
         bins : int, default=5
-            The number of bins of a continuous column.
+            The number of bins of a numeric column, for the shared fraction.
+        path : bool, default=False
+            Decompose the candidates of every step of the fit, too: `Explanation.path`; and the
+            joint information of three and more features by order: `Explanation.orders`.
 
         Returns
         -------
@@ -451,7 +463,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             In bits.
         """
         check_is_fitted(self)
-        return explain_fit(self, collect(X), y, groups, measure, bins)
+        return explain_fit(self, collect(X), y, groups, measure, bins, path)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):

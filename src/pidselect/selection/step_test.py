@@ -59,9 +59,8 @@ class PermutationTestResult:
     """Observed values and surrogate values of the candidates of a step.
 
     Scores are in bits or, for a portfolio, in standard deviations above the mean of the null
-    distribution. `bits` are those of the estimator with the largest score, at most the entropy of
-    the target; `estimators` is its index. `information` are bits by the first estimator, in the
-    first test. Shapes are (n_tests, n_candidates), that of `information` is (n_candidates,).
+    distribution, by the estimator with the largest score; `estimators` is its index. Shapes are
+    (n_tests, n_candidates). `information` are the bits that are shown, shape (n_candidates,).
 
     `null` has the statistic over the surrogates of all candidates for each test, shape
     (n_permutations,). If no candidate is significant in one of the tests, those after it are left
@@ -73,7 +72,6 @@ class PermutationTestResult:
     candidate_scores: CandidateScores
     chosen: int  # the position of the candidate that is tested
     observed: FloatArray
-    bits: FloatArray
     estimators: IntArray
     null: tuple[FloatArray, ...]
     information: FloatArray
@@ -121,7 +119,7 @@ class PermutationTestResult:
             phase=phase,
             conditioning_set=given if own_set is None else own_set,
             candidates=tuple(feature.name for feature in scores.candidates),
-            values=tuple(self.bits[deciding].tolist()),
+            values=tuple(self.information.tolist()),
             scores=tuple(self.observed[deciding].tolist()),
             unit=context.unit,
             estimators=tuple(names[self.estimators[deciding]].tolist()),
@@ -135,7 +133,6 @@ class PermutationTestResult:
             accepted=accepted,
             note=self._note() if is_tested else "",
             close_call=is_close_call(p_value, context),
-            information=tuple(self.information.tolist()),
         )
 
     def _note(self) -> str:
@@ -189,6 +186,7 @@ def run_test(
     is_exact = context.n_permutations == 0 or len(parts) == 1
     is_exact = is_exact and context.n_permutations is not None and not pooled
     executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
+    shown = scores.shown_apart()  # before the estimators of the tests take memory
     tests: list[_RunningTest] = []
     for part in parts:
         tests.append(_RunningTest(part, statistic, step_down))
@@ -208,10 +206,9 @@ def run_test(
         scores,
         chosen,
         observed,
-        np.concatenate([test.bits for test in tests]),
         np.concatenate([test.estimators for test in tests]),
         null,
-        tests[0].information,
+        scores.information(tests[0].bits) if shown is None else shown,
         final_p_values(observed, surrogates) if step_down else (),
         scores.r_squared(chosen),
     )
@@ -248,20 +245,14 @@ class _RunningTest:
     def __init__(
         self, scores: CandidateScores, statistic: Statistic, keep_surrogates: bool
     ) -> None:
-        context = scores.context
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
         first, first_test = _first_batch(scores), 1 + _n_pilot(scores)
-        data = scores.observed_data()  # before the estimators are bound to residuals
         values, self.n_computed = scores.score(first), first.stop
         self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
-        best, observed = standardized.max(axis=2), values[..., 0]
-        if data is not None:
-            observed = np.broadcast_to(data, observed.shape)
+        best = standardized.max(axis=2)
         self.estimators = standardized[..., 0].argmax(axis=2)
-        bits = np.take_along_axis(observed, self.estimators[..., np.newaxis], axis=2)[..., 0] / BIT
-        self.bits = np.minimum(bits, context.max_bits)
-        self.information = observed[0, :, 0] / BIT
+        self.bits = values[0, :, 0, 0] / BIT  # by the first estimator
         self.observed = best[..., 0]
         self.surrogates = self._kept(best[..., first_test:])
 
@@ -380,7 +371,6 @@ def _to_saved(result: PermutationTestResult) -> dict[str, Any]:
     """Return a result as plain types, with the statistic of every permutation."""
     arrays = {
         "observed": result.observed,
-        "bits": result.bits,
         "information": result.information,
         "estimators": result.estimators,
     }
@@ -398,14 +388,14 @@ def _to_saved(result: PermutationTestResult) -> dict[str, Any]:
 def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> PermutationTestResult:
     """Return the result of a test from the checkpoint; raise if it is not one of these scores."""
     context, n_candidates = scores.context, len(scores.candidates)
-    observed, bits, estimators, information = (
-        decode(saved[name]) for name in ("observed", "bits", "estimators", "information")
+    observed, estimators, information = (
+        decode(saved[name]) for name in ("observed", "estimators", "information")
     )
     null, step_down = tuple(map(decode, saved["null"])), tuple(saved["step_down"])
     n_tests = len(null)
     if (
         not 1 <= n_tests <= len(scores.schemes)
-        or {observed.shape, bits.shape, estimators.shape} != {(n_tests, n_candidates)}
+        or {observed.shape, estimators.shape} != {(n_tests, n_candidates)}
         or information.shape != (n_candidates,)
         or len(step_down) not in (0, n_candidates)
         or any(values.ndim != 1 for values in null)
@@ -416,5 +406,5 @@ def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> Permutatio
         raise ValueError("the shapes are not those of the test")
     r_squared = float(saved["r_squared"])
     return PermutationTestResult(
-        scores, saved["chosen"], observed, bits, estimators, null, information, step_down, r_squared
+        scores, saved["chosen"], observed, estimators, null, information, step_down, r_squared
     )

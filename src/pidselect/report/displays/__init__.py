@@ -2,6 +2,7 @@
 
 from pidselect.report import style as _style  # names the missing extra if there is no matplotlib
 from pidselect.report.displays.atoms import AtomBar, AtomBarsDisplay
+from pidselect.report.displays.importance import ImportanceDisplay
 from pidselect.report.displays.joint import JointDisplay
 from pidselect.report.displays.lattice import LatticeDisplay
 from pidselect.report.displays.matrix import SynergyMatrixDisplay
@@ -11,6 +12,7 @@ from pidselect.report.displays.stability import StabilityDisplay
 __all__ = [
     "AtomBar",
     "AtomBarsDisplay",
+    "ImportanceDisplay",
     "JointDisplay",
     "LatticeDisplay",
     "PathStep",

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from pidselect.data.messages import counted, number, to_float
-from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition, Explanation
+from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
 from pidselect.notebook import ATOMS, atom_type
 from pidselect.report.displays import base
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
@@ -25,6 +26,9 @@ PARTS = {
     "synergy": (GREEN, "----"),
     "mixed": (DARK, "xxxx"),
 }
+
+#: Candidates of a step that are drawn.
+MAX_CANDIDATES = 5
 
 #: Up to so many atoms are in the order of the lattice, more by decreasing size.
 IN_ORDER = 18
@@ -62,8 +66,25 @@ class AtomBar:
         return f"{name}{note}: {parts}."
 
 
+class BarsDisplay(RowsDisplay):
+    """A display of bars, one in each row."""
+
+    bars: tuple[AtomBar, ...]
+
+    def describe(self) -> str:
+        """Return the main numbers in words."""
+        described = self.bars[: min(base.MAX_DESCRIBED, self.max_features)]
+        parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
+        if more := len(self.bars) - len(described):
+            parts.append(f"And {more} more.")
+        return " ".join(parts)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(bar.name, bar.note) for bar in self.bars]
+
+
 @dataclass(eq=False, repr=False)
-class AtomBarsDisplay(RowsDisplay):
+class AtomBarsDisplay(BarsDisplay):
     """Unique, shared and synergistic information as stacked bars.
 
     Parts differ in colour and hatch. Estimates below zero extend to the left. A dash: not
@@ -106,6 +127,33 @@ class AtomBarsDisplay(RowsDisplay):
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
+    def from_path(
+        cls,
+        explanation: Explanation,
+        *,
+        ax: Axes | None = None,
+        max_candidates: int = MAX_CANDIDATES,
+    ) -> Self:
+        """Draw the strongest candidates of each forward step of ``explain(X, y, path=True)``.
+
+        Each is decomposed beside the features selected before, as in figure 3B of the paper.
+        """
+        if not isinstance(explanation, Explanation) or explanation.path is None:
+            raise TypeError(
+                "expected an explanation with a path: selector.explain(X, y, path=True)"
+            )
+        bars = []
+        steps = [step for step in explanation.path.steps if step.phase == "forward"]
+        for number_of_step, step in enumerate(steps, start=1):
+            strongest = sorted(step.atoms, key=lambda name: -step.atoms[name].added)
+            names = dict.fromkeys((step.chosen, *strongest))
+            for name in [one for one in names if one in step.atoms][:max_candidates]:
+                note = step.outcome if name == step.chosen else ""
+                parts = {atom: getattr(step.atoms[name], atom) for atom in ATOMS}
+                bars.append(AtomBar(f"step {number_of_step}: {name}", parts, note))
+        return cls(tuple(bars), max_features=max(1, len(bars))).plot(ax)
+
+    @classmethod
     def from_decomposition(
         cls,
         decomposition: Decomposition,
@@ -137,19 +185,8 @@ class AtomBarsDisplay(RowsDisplay):
             max_features=max_features,
         )
 
-    def describe(self) -> str:
-        """Return the main numbers in words."""
-        described = self.bars[: min(base.MAX_DESCRIBED, self.max_features)]
-        parts = [f"{self._summary()}.", *(bar.describe() for bar in described)]
-        if more := len(self.bars) - len(described):
-            parts.append(f"And {more} more.")
-        return " ".join(parts)
-
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'bar')}, in {self.unit}"
-
-    def _rows(self) -> list[tuple[str, str]]:
-        return [(bar.name, bar.note) for bar in self.bars]
 
     def _axis_lines(self) -> list[str]:
         key = [base.variable_key(self.variables)] if self.variables else []
@@ -157,9 +194,9 @@ class AtomBarsDisplay(RowsDisplay):
 
     def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
         drawn = self.bars[:n_rows]
-        edge = _edge(drawn)
+        edge = infinite_length(drawn)
         for place, bar in enumerate(drawn):
-            _draw_bar(ax, place, bar, edge)
+            draw_bar(ax, place, bar, edge)
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
         ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
@@ -185,7 +222,7 @@ def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> Ato
     )
 
 
-def _edge(bars: Sequence[AtomBar]) -> float:
+def infinite_length(bars: Sequence[AtomBar]) -> float:
     """Return the length that infinite parts are drawn with: longer than all others."""
     ends = [
         abs(sum(value for value in bar.parts.values() if np.isfinite(value) and value * sign > 0))
@@ -195,7 +232,8 @@ def _edge(bars: Sequence[AtomBar]) -> float:
     return 1.15 * max(ends, default=0.0) or 1.0
 
 
-def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
+def draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float, alpha: float = 1.0) -> None:
+    """Draw a bar with its interval; `edge` is the length of infinite parts."""
     beside: dict[str, Any] = {"textcoords": "offset points", "va": "center_baseline"}
     if not bar.is_known:
         ax.plot([0.0], [place], linestyle="none")  # includes the row in the data limits
@@ -206,6 +244,7 @@ def _draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float) -> None:
         length = float(np.clip(value, -edge, edge))
         side, (colour, hatch) = -1 if length < 0 else 1, PARTS[name]
         style: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": base.BACKGROUND}
+        style["alpha"] = alpha
         ax.barh(place, length, 0.72, ends[side], linewidth=0.3, zorder=2, **style)
         ends[side] += length
         if np.isinf(value):

@@ -92,7 +92,9 @@ class JointDisplay(Display):
         dataset = read_like_fit(X, y, selector.feature_types_, types, selector.missing)
         if features is None:
             found = [one for one in joint_tables(selection, dataset) if one["counts"]]
-            record = found[0] if found else {"features": (), "levels": ()}
+            record = {"features": (), "levels": ()}
+            if found:  # of a triple, over all levels of the third
+                record = joint_table(dataset, found[0]["features"])
         elif isinstance(features, str) or len(set(features)) != 2 or len(dataset.target) > 1:
             raise ValueError(
                 f"features={features!r}: must be two different columns, with one target column."

@@ -15,25 +15,25 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from pidselect.data.messages import counted, number, to_float
-from pidselect.decomposition.result import Explanation
+from pidselect.decomposition.explanation import Explanation
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
 from pidselect.report.style import AMBER, GREEN, INK
 
 Numbers = NDArray[np.float64]
 
-#: Grey below zero for both halves; above it their colours of all displays, with a darker shade.
-_BELOW, _ZERO = "#6B6B6B", "#FAFAFA"
+#: The colours of all displays, from almost white to a darker shade.
 _SHADES = {"redundancy": (AMBER, "#8F5F00"), "synergy": (GREEN, "#00553E")}
 MAPS = {
-    name: LinearSegmentedColormap.from_list(
-        name, [(0.0, _BELOW), (0.5, _ZERO), (0.8, colour), (1.0, dark)]
-    )
+    name: LinearSegmentedColormap.from_list(name, [(0.0, "#FAFAFA"), (0.6, colour), (1.0, dark)])
     for name, (colour, dark) in _SHADES.items()
 }
 
 #: Pairs named in the description.
 MAX_PAIRS = 3
+
+#: Smallest redundancy of independent features that is marked, in bits.
+MARKED = 0.01
 
 #: Smallest size of numbers in cells, in points.
 SMALLEST = 4.5
@@ -47,7 +47,8 @@ class SynergyMatrixDisplay(Display):
     """Pairwise PID: redundancy below the diagonal, synergy above it.
 
     The diagonal holds the mutual information of each feature and the target, without colour. Pairs
-    that are not estimable are hatched.
+    that are not estimable are hatched. Dots mark the redundancy of features that are independent of
+    each other: an overlap in what they predict.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ class SynergyMatrixDisplay(Display):
     redundancy : array of float64, shape (n, n)
         Shared information of each pair; on the diagonal, mutual information. NaN: not estimable.
     synergy : array of float64, shape (n, n)
+    dependent : array of bool, shape (n, n)
+        Whether two features depend on each other.
     unit : str
 
     Examples
@@ -63,15 +66,17 @@ class SynergyMatrixDisplay(Display):
     ...     "names": ["rain", "sprinkler"],
     ...     "redundancy": [[0.31, 0.31], [0.31, 0.31]],
     ...     "synergy": [[0.0, 0.5], [0.5, 0.0]],
+    ...     "dependent": [[True, False], [False, True]],
     ...     "estimable": [[True, True], [True, True]],
     ... }
     >>> SynergyMatrixDisplay.from_dict({"pairs": record}).describe()
-    '2 features, 1 pair. Redundancy: rain and sprinkler 0.31. Synergy: rain and sprinkler 0.50.'
+    '2 features, 1 pair. Redundancy: rain and sprinkler 0.310. Synergy: rain and sprinkler 0.500.'
     """
 
     names: tuple[str, ...]
     redundancy: Numbers
     synergy: Numbers
+    dependent: NDArray[np.bool_]
     unit: str = "bit"
     title: ClassVar[str] = "Pairwise redundancy and synergy of the selected features"
 
@@ -95,6 +100,7 @@ class SynergyMatrixDisplay(Display):
             names=tuple(pairs["names"]),
             redundancy=np.where(estimable, redundancy, np.nan),
             synergy=np.where(estimable, synergy, np.nan),
+            dependent=np.array(pairs["dependent"], dtype=bool).reshape(n, n),
         )
 
     def describe(self) -> str:
@@ -114,7 +120,7 @@ class SynergyMatrixDisplay(Display):
         order = [place for place in np.argsort(-pairs, kind="stable") if pairs[place] > 0]
         names = [base.label(name, base.LONG_NAME) for name in self.names]
         return [
-            f"{names[rows[place]]} and {names[columns[place]]} {number(pairs[place], 2)}"
+            f"{names[rows[place]]} and {names[columns[place]]} {number(pairs[place])}"
             for place in order[:MAX_PAIRS]
         ]
 
@@ -136,30 +142,35 @@ class SynergyMatrixDisplay(Display):
             base.show_message(ax, "No pair: fewer than two selected features.")
             return
         lower = np.tril(np.ones((n, n), dtype=bool), -1)
-        known = np.concatenate([self.redundancy[lower], self.synergy[lower.T], [0.0]])
-        known = known[np.isfinite(known)]
-        most = max(float(np.abs(known).max()), 1e-3)
-        norm = Normalize(-most, most, clip=True)
+        known = np.concatenate([self.redundancy[lower], self.synergy[lower.T]])
+        norm = Normalize(0.0, max(known[np.isfinite(known)], default=0.0) or 1.0, clip=True)
         for name, half in (("redundancy", lower), ("synergy", lower.T)):
             values = getattr(self, name)
-            seen = np.ma.masked_where(~half | np.isnan(values), np.clip(values, -most, most))
+            seen = np.ma.masked_where(~half | np.isnan(values), np.clip(values, 0.0, norm.vmax))
             ax.imshow(seen, cmap=MAPS[name], norm=norm, interpolation="nearest", zorder=1)
         cell = min(base.inches(ax)) / n
         self._draw_cells(ax, norm, cell)
         self._label_sides(ax, cell)
-        self._draw_colour_bars(ax, norm, float(known.min()))
+        self._draw_colour_bars(ax, norm)
 
     def _draw_cells(self, ax: Axes, norm: Normalize, cell: float) -> None:
         """Hatch unknown values, separate the cells, and print values where there is room."""
         n = len(self.names)
         for place in range(n):
             ax.add_patch(Rectangle((place - 0.5, place - 0.5), 1, 1, color="#E8E8E8", lw=0.0))
-        for row, column in zip(*np.nonzero(np.isnan(self.synergy)), strict=True):
-            if row != column:
-                corner = (column - 0.5, row - 0.5)
-                ax.add_patch(
-                    Rectangle(corner, 1, 1, fill=False, hatch="////", ec="#8C8C8C", lw=0.0)
-                )
+        unknown = np.isnan(self.synergy)
+        independent = np.tril(~self.dependent & (self.redundancy >= MARKED), -1)
+        for cells, hatch in ((unknown, "////"), (independent, "..")):
+            for row, column in zip(*np.nonzero(cells), strict=True):
+                if row != column:
+                    corner = (column - 0.5, row - 0.5)
+                    look: dict[str, Any] = {
+                        "fill": False,
+                        "hatch": hatch,
+                        "ec": "#8C8C8C",
+                        "lw": 0.0,
+                    }
+                    ax.add_patch(Rectangle(corner, 1, 1, zorder=2, **look))
         if n <= 60:
             between = np.arange(n + 1) - 0.5
             ax.hlines(between, -0.5, n - 0.5, color=base.BACKGROUND, lw=0.8, zorder=2)
@@ -169,7 +180,10 @@ class SynergyMatrixDisplay(Display):
         ax.spines[:].set_visible(False)
         if size_in(cell) < SMALLEST:
             return
-        base.label_axes(ax, x=f"diagonal: mutual information with the target, {self.unit}")
+        lines = [f"diagonal: mutual information with the target, {self.unit}"]
+        if independent.any():
+            lines.append("dotted: independent features that overlap in what they predict")
+        base.label_axes(ax, x=base.wrap(ax, lines))
         for row in range(n):
             for column in range(n):
                 part = "synergy" if column > row else "redundancy"
@@ -189,23 +203,20 @@ class SynergyMatrixDisplay(Display):
             base.slope(ax, 45 if every * cell > 0.22 else 90)
         base.as_plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
 
-    def _draw_colour_bars(self, ax: Axes, norm: Normalize, low: float) -> None:
+    def _draw_colour_bars(self, ax: Axes, norm: Normalize) -> None:
         is_tall = BAR * min(base.inches(ax)) > 0.8 * base.width("(below the diagonal)")
         for place, (name, colours) in enumerate(MAPS.items()):
             where = "below" if name == "redundancy" else "above"
             long, short = f"{name}, {self.unit}\n({where} the diagonal)", f"{name}\n({where})"
             box = (1.04, (1.0 - BAR) * place, 0.045, BAR)
-            side = base.colour_bar(
-                ax, box, ScalarMappable(norm, colours), long if is_tall else short
-            )
-            side.set_ylim(low, norm.vmax)
+            base.colour_bar(ax, box, ScalarMappable(norm, colours), long if is_tall else short)
 
 
 class CellText(Text):
     """A number whose size follows that of its cell, which is known only when it is drawn."""
 
     def __init__(self, column: int, row: int, value: float, colour: str) -> None:
-        text = number(value, 2)
+        text = number(value)
         super().__init__(column, row, text, color=colour, ha="center", va="center", zorder=3)
         self.set_in_layout(False)
 
@@ -220,4 +231,4 @@ class CellText(Text):
 
 def size_in(cell: float) -> float:
     """Return the font size of numbers in a cell of a width in inches."""
-    return min(8.0, 8.0 * (cell - 0.03) / base.width("0.00"))
+    return min(8.0, 8.0 * (cell - 0.03) / base.width("0.000"))

@@ -11,8 +11,8 @@ from scipy.stats import spearmanr
 
 from pidselect import PIDSelector
 from pidselect.data import Block, Column
-from pidselect.significance import regression
-from pidselect.significance.regression import RecentRegressions, Regression, residuals
+from pidselect.estimators import regression
+from pidselect.estimators.regression import RecentRegressions, Regression, residuals
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -36,8 +36,8 @@ from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
 from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.estimators.pieces import linear_pieces
 from pidselect.estimators.scaling import normal_scores
-from pidselect.significance.pieces import linear_pieces
 
 #: Points of a kernel that span its functions, at most half of the samples: of sums of functions of
 #: one or two columns and in a learnt metric, and of functions of all columns.

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pidselect.data import Block, Column
-from pidselect.significance.pieces import _best_cut, linear_pieces
-from pidselect.significance.regression import residuals
+from pidselect.estimators.pieces import _best_cut, linear_pieces
+from pidselect.estimators.regression import residuals
 
 N = 300
 

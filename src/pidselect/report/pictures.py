@@ -1,0 +1,236 @@
+"""Pictures of a report: places in percent, so that they are as wide as the page permits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pidselect.data.messages import cut, p_relation, shown, to_float
+from pidselect.notebook import ADDED_PARTS
+from pidselect.report.levels import decimals
+from pidselect.report.typography import number, percent
+
+Record = Mapping[str, Any]
+
+#: Features of the chart: all selected ones up to the first number, with others up to the second.
+MAX_SELECTED, MAX_BARS = 30, 10
+
+#: Largest share of colour in a cell, in percent: text stays readable on it.
+MAX_SHADE = 45
+
+
+def explained_features(features: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the features that could have been selected."""
+    return [one for one in features if one["role"] not in ("duplicate", "skipped")]
+
+
+def importance_bars(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the features of the chart with their bars, in percent of its width.
+
+    `parts` are (name, start, width), `whisker` are the ends of the interval of the added
+    information, or None. Infinite ones fill the chart.
+    """
+    explained = explained_features(features)
+    selected = [one for one in explained if one["selected"]][:MAX_SELECTED]
+    others = [one for one in explained if not one["selected"] and one["added"] is not None]
+    drawn = selected + others[: max(MAX_BARS - len(selected), MAX_BARS // 2)]
+    ends = [(one["added"], *one["intervals"].get("added", ())) for one in drawn]
+    longest = max((finite(end) for row in ends for end in row), default=0.0) or 1.0
+
+    def length(value: Any) -> float:
+        known = to_float(value)
+        return round(min(100.0, 100.0 * known / longest), 2) if known > 0 else 0.0
+
+    rows = []
+    for one in drawn:
+        parts, start = [], 0.0
+        for name in ADDED_PARTS:
+            width = min(length(one[name]), 100.0 - start)
+            parts.append((name, start, width))
+            start = round(start + width, 2)
+        interval = one["intervals"].get("added")
+        whisker = None if interval is None else tuple(map(length, interval))
+        rows.append({**one, "parts": parts, "whisker": whisker})
+    return rows
+
+
+def importance(bar: Record, summary: Record) -> dict[str, Any]:
+    """Return a bar of the chart of importance, with its amount, test and redundancy as texts."""
+    settings = summary["settings"]
+    test = p_relation(bar["p_value"], settings["alpha"], settings["n_permutations"] == "auto")
+    share = f" ({percent(bar['share'])})" if bar["share"] is not None else ""
+    bound = "≥ " * bar["is_lower_bound"]
+    why = ""
+    if not bar["selected"] and bar["redundant_with"]:
+        why = f"; redundant with {cut(shown(bar['redundant_with'][0]), 24)}"
+    return {
+        **bar,
+        "is_out": not bar["selected"] and bar["role"] in ("weakly relevant", "irrelevant"),
+        "amount": f"{bound}{number(bar['added'])}{share}",
+        "test": f"{test}{why}",
+    }
+
+
+def strips(steps: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return the scores of each step in percent of a common scale; infinite ones at its ends."""
+    key = "score" if len({step["unit"] for step in steps}) == 1 else "bits"
+    critical = [to_float(step["critical_value"]) if key == "score" else math.nan for step in steps]
+    scores = [[to_float(row[key]) for row in step["candidates"]] for step in steps]
+    known = [value for row in (*scores, critical) for value in row if math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+
+    def place(value: float) -> float | None:
+        if math.isnan(value):
+            return None
+        return _percent(min(max(value, low), high), low, high, margin=2.0)
+
+    return [
+        {
+            "text": "",
+            "is_accepted": step["accepted"],
+            "critical": place(line),
+            "chosen": place(to_float(step[key])),
+            "dots": sorted(
+                {
+                    place(value)
+                    for value, row in zip(row_scores, step["candidates"], strict=True)
+                    if not row["is_chosen"] and not math.isnan(value)
+                }
+            ),
+        }
+        for step, row_scores, line in zip(steps, scores, critical, strict=True)
+    ]
+
+
+def target_plot(profile: Record, profiles: Sequence[Record]) -> dict[str, Any]:
+    """Return the target against one feature: a line, or a row for each level.
+
+    Means have one scale in all of them; shares go from 0 to 1.
+    """
+    classes, digits = profile["classes"], 2
+    low, high = 0.0, 1.0
+    if not classes:
+        errors = [
+            (v[0], e) for one in profiles for v, e in zip(one["values"], one["errors"], strict=True)
+        ]
+        low, high = min(v - e for v, e in errors), max(v + e for v, e in errors)
+        digits = max(0, decimals(high - low))
+
+    def place(value: float) -> float:
+        return _percent(min(max(value, low), high), low, high)
+
+    rows = []
+    for level, (label, count) in enumerate(zip(profile["levels"], profile["counts"], strict=True)):
+        values, parts, start = profile["values"][level], [], 0.0
+        for index, value in enumerate(values if classes else ()):
+            width = round(100.0 * value, 2)
+            parts.append((index, round(start, 2), width))
+            start += width
+        error = None if profile["errors"] is None else profile["errors"][level]
+        text = percent(values[0]) if classes else number(values[0], digits)
+        rows.append(
+            {
+                "label": cut(shown(label), 24),
+                "count": count,
+                "text": text if error is not None else "",
+                "parts": parts,
+                "dot": None if classes else place(values[0]),
+                "whisker": error is not None
+                and (place(values[0] - error), place(values[0] + error)),
+                "described": ", ".join(percent(value) for value in values) if classes else text,
+            }
+        )
+    return {
+        **profile,
+        "rows": rows,
+        "line": _line(profile, rows) if profile["positions"] else None,
+        "scale": [number(low, digits), number(high, digits)],
+        "mark": place(profile["overall"][0]) if profile["errors"] is not None else None,
+        "names": [cut(shown(name), 24) for name in classes] if len(classes) > 1 else [],
+    }
+
+
+def _line(profile: Record, rows: Sequence[Record]) -> dict[str, Any]:
+    """Return the points of a line and its band, from 0 to 100 on both axes; y goes down."""
+    known = [
+        (position, row)
+        for position, row in zip(profile["positions"], rows, strict=True)
+        if position is not None
+    ]
+    low, high = known[0][0], known[-1][0]
+    points = [(_percent(x, low, high), row) for x, row in known]
+    upper = [(x, 100.0 - row["whisker"][1]) for x, row in points]
+    lower = [(x, 100.0 - row["whisker"][0]) for x, row in reversed(points)]
+    dots = [(x, round(100.0 - row["dot"], 2)) for x, row in points]
+    return {
+        "dots": dots,
+        "path": " ".join(f"{x},{y}" for x, y in dots),
+        "band": " ".join(f"{x},{y:.2f}" for x, y in upper + lower),
+        "others": [row for x, row in zip(profile["positions"], rows, strict=True) if x is None],
+    }
+
+
+def heat_map(table: Record) -> dict[str, Any]:
+    """Return a joint table with texts and shades: above or below the value of all rows."""
+    if not table["counts"]:
+        return {**table, "rows": []}
+    digits, overall = table["digits"], table["overall"]
+    low, high = min(table["range"][0], overall), max(table["range"][1], overall)
+    most = max(overall - low, high - overall) or 1.0
+
+    def shade(value: float) -> dict[str, Any]:
+        share = min(abs(value - overall) / most, 1.0)
+        return {"side": "above" if value > overall else "below", "level": round(MAX_SHADE * share)}
+
+    rows = []
+    for label, counts, values in zip(
+        table["levels"][0], table["counts"], table["values"], strict=True
+    ):
+        cells = [
+            {"count": count, "text": number(value, digits), **(shade(value) if count else {})}
+            for count, value in zip(counts, values, strict=True)
+        ]
+        rows.append((label, cells))
+    return {
+        **table,
+        "rows": rows,
+        "low": {"text": number(low, digits), **shade(low)},
+        "high": {"text": number(high, digits), **shade(high)},
+        "middle": _percent(overall, low, high),
+    }
+
+
+def pair_matrix(pairs: Record) -> dict[str, Any]:
+    """Return a matrix: redundancy below the diagonal, synergy above it, on it the information."""
+    n = len(pairs["names"])
+    places = [(row, column) for row in range(n) for column in range(n) if row != column]
+    key = {True: "redundancy", False: "synergy"}  # whether the row is below the column
+    values = [finite(pairs[key[i > j]][i][j]) for i, j in places if pairs["estimable"][i][j]]
+    largest = max(values, default=0.0) or 1.0
+
+    def cell(i: int, j: int) -> dict[str, Any]:
+        value = pairs[key[i >= j]][i][j]
+        is_known = i == j or pairs["estimable"][i][j]
+        level = round(MAX_SHADE * finite(value) / largest) if is_known and i != j else 0
+        return {
+            "text": number(value) if is_known else "–",
+            "level": level,
+            "part": "" if i == j else "shared" if i > j else "synergy",
+            "is_overlap": i > j and is_known and level > 0 and not pairs["dependent"][i][j],
+        }
+
+    rows = [[cell(i, j) for j in range(n)] for i in range(n)]
+    has_overlap = any(cell["is_overlap"] for row in rows for cell in row)
+    return {**pairs, "rows": rows, "largest": number(largest), "has_overlap": has_overlap}
+
+
+def _percent(value: float, low: float, high: float, margin: float = 0.0) -> float:
+    share = (value - low) / (high - low) if high > low else 0.5
+    return round(margin + (100.0 - 2.0 * margin) * share, 2)
+
+
+def finite(value: float | str | None) -> float:
+    """Return a number, 0 if it is unknown or infinite."""
+    known = to_float(value)
+    return known if math.isfinite(known) else 0.0
