@@ -74,10 +74,10 @@ def _joint_information(explanation: Explanation | None, is_part: bool) -> str:
     if share is None:
         return f"; {who} {number(bits)} bits of information about {target}"
     if explanation.entropy is None:
-        yardstick = f"as much as a linear Gaussian model with R2 = {share:.2f}"
+        scale = f"as much as a linear Gaussian model with R2 = {share:.2f}"
     else:
-        yardstick = f"{100 * share:.0f} % of its entropy of {number(explanation.entropy)} bits"
-    return f"; {who} {number(bits)} bits of information about {target}, {yardstick}"
+        scale = f"{100 * share:.0f} % of its entropy of {number(explanation.entropy)} bits"
+    return f"; {who} {number(bits)} bits of information about {target}, {scale}"
 
 
 def _end_of_search(selection: Selection) -> list[str]:
