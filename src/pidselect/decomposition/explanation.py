@@ -72,9 +72,9 @@ class FeatureExplanation:
     Parameters
     ----------
     name : str
-    role : {"strongly relevant", "adds to the selected set", "weakly relevant", "irrelevant", \
-            "untested", "fixed", "duplicate", "skipped"}
-        See `PIDSelector.explain`.
+    role : str
+        "strongly relevant", "adds to the selected set", "weakly relevant", "irrelevant",
+        "untested", "fixed", "duplicate" or "skipped"; see `PIDSelector.explain`.
     selected : bool
     feature_type : str
         "continuous", "ordinal" or "nominal", "group" for several columns.
