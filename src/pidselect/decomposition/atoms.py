@@ -91,8 +91,8 @@ def decompose_feature(
         part = 0.0 if is_alone else fraction.of_rows(*codes, corrected=False)
         found = atoms_of(some_information, some_added, part, non_negative)
         values.append(_values(found))
-    share = subsamples.shape[1] / len(feature)
-    return _with_intervals(atoms, np.array(values), share, fraction.max_bits)
+    row_share = subsamples.shape[1] / len(feature)
+    return _with_intervals(atoms, np.array(values), row_share, fraction.max_bits)
 
 
 def _with_intervals(atoms: Atoms, resampled: FloatArray, share: float, most: float) -> Atoms:

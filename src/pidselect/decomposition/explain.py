@@ -162,11 +162,10 @@ def _explain_feature(
     )
     if one.information is None or one.added is None:
         return explained
-    rest = others[one.name]
     atoms = decompose_feature(
         fraction,
         states[one.name],
-        rest,
+        others[one.name],
         one.information,
         one.added,
         subsamples,

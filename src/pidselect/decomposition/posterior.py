@@ -33,7 +33,7 @@ from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.data.column import renumbered
 from pidselect.decomposition.binning import is_binned, to_codes
 from pidselect.decomposition.inference import correct_bias
-from pidselect.decomposition.measures import MEASURES
+from pidselect.decomposition.measures import MEASURES, Measure
 from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.decomposition.samples import DiscreteSample
 from pidselect.estimators import NATS_PER_UNIT
@@ -61,9 +61,6 @@ LEAST_BITS = 0.002
 #: Tables of more states are not counted.
 MOST_CELLS = 10**7
 
-#: Measures whose atoms are never negative.
-NON_NEGATIVE = ("broja", "imin", "mmi")
-
 
 @dataclass(frozen=True, eq=False)
 class SharedFraction:
@@ -86,7 +83,11 @@ class SharedFraction:
     @property
     def is_non_negative(self) -> bool:
         """Whether unique information is never negative."""
-        return self.measure in ("auto", *NON_NEGATIVE)
+        return self._measure.is_nonnegative
+
+    @property
+    def _measure(self) -> Measure:
+        return MEASURES["broja" if self.measure == "auto" else self.measure]
 
     @cached_property
     def max_bits(self) -> float:
@@ -150,7 +151,7 @@ class SharedFraction:
         self, feature: IntArray, others: IntArray, target: IntArray, corrected: bool = True
     ) -> float:
         """Return the fraction for some of the samples."""
-        measure = MEASURES["broja" if self.measure == "auto" else self.measure]
+        measure = self._measure
         sample = DiscreteSample((feature, others, target), measure.decompose)
         try:
             measure.check_shape(sample.shape)

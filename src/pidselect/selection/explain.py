@@ -37,7 +37,7 @@ from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
 from pidselect.selection.path_atoms import with_path_atoms
-from pidselect.selection.pool import Feature, FeaturePool, read_groups
+from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.rows import random_part
@@ -73,7 +73,7 @@ UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selec
 #: that are not selected with an interval.
 N_SUBSAMPLES, SUBSAMPLE_ROWS, MOST_INTERVALS = 25, 1000, 30
 
-#: Fewest rows of a half.
+#: Fewest rows of a subsample.
 LEAST_ROWS = 10
 
 #: Rows that states of posteriors are estimated from, at most.
@@ -109,8 +109,8 @@ def explain_fit(
     roles, note = _roles(context if can_test else None, features, record, in_sample)
     callbacks.on_stage("atoms", len(features), len(features))
     selected = [features[name] for name in (*record.fixed_features, *record.features)]
-    bits_added = bits_shown(context, selected)
-    assessed = _assessed(selector, context, features, roles, bits_added, in_sample)
+    bits_added, sets = bits_shown(context, selected), _conditioning_sets(features, record)
+    assessed = _assessed(selector, context, features, sets, roles, bits_added, in_sample)
     part = _rows_of_states(context)
     subsamples = _subsamples(context, len(part))
     others = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
@@ -118,7 +118,7 @@ def explain_fit(
     resampled = subsample_information(
         context,
         {one.name: features[one.name] for one in wanted},
-        _conditioning_sets(features, record),
+        sets,
         part[subsamples],
     )
     assessed = [
@@ -155,7 +155,8 @@ def explain_fit(
     if any(one.is_lower_bound for one in explanation):
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
     if path:
-        detailed = with_path_atoms(record, context, features, fraction, part, subsamples)
+        own = {one.name: one.information for one in assessed if one.information is not None}
+        detailed = with_path_atoms(record, context, features, own, fraction, part, subsamples)
         orders = _orders(explanation, selected, fraction, part)
         explanation = replace(explanation, path=detailed, orders=orders)
     callbacks.on_progress(len(features))
@@ -167,6 +168,7 @@ def _assessed(
     selector: PIDSelector,
     context: SelectionContext,
     features: Mapping[str, Feature],
+    sets: Mapping[str, Features],
     roles: Mapping[str, Relevance],
     bits_added: Mapping[str, float],
     in_sample: bool,
@@ -175,7 +177,6 @@ def _assessed(
     record = selector.selection_
     selected = (*record.fixed_features, *record.features)
     varying = [feature for feature in features.values() if len(feature.block)]
-    sets = _conditioning_sets(features, record)
     names = [feature.name for feature in varying]
     information = dict.fromkeys(features, 0.0)
     added = dict.fromkeys(features, 0.0)

@@ -23,17 +23,20 @@ def with_path_atoms(
     record: Selection,
     context: SelectionContext,
     features: Mapping[str, Feature],
+    information: Mapping[str, float],
     fraction: SharedFraction,
     rows: IntArray,
     subsamples: IntArray,
 ) -> Selection:
     """Return the record of a fit with the atoms of its steps.
 
-    `rows` are those of the states of `fraction`, `subsamples` some of them each, for the intervals
-    of the chosen candidates. Tuples of look-ahead are not decomposed.
+    `information` is I(f; y) of all features in bits. `rows` are those of the states of `fraction`,
+    `subsamples` some of them each, for the intervals of the chosen candidates. Tuples of look-ahead
+    are not decomposed.
     """
     steps = [
-        _with_atoms(step, context, features, fraction, rows, subsamples) for step in record.steps
+        _with_atoms(step, context, features, information, fraction, rows, subsamples)
+        for step in record.steps
     ]
     return replace(record, steps=tuple(steps))
 
@@ -42,6 +45,7 @@ def _with_atoms(
     step: Step,
     context: SelectionContext,
     features: Mapping[str, Feature],
+    information: Mapping[str, float],
     fraction: SharedFraction,
     rows: IntArray,
     subsamples: IntArray,
@@ -59,13 +63,8 @@ def _with_atoms(
     sets: dict[str, Features] = {
         one.name: tuple(other for other in varying if other is not one) for one in candidates
     }
-    information = information_given(context, candidates, [()] * len(candidates))
     added = information_given(context, candidates, [sets[one.name] for one in candidates])
     joint = math.fsum(bits_shown(context, varying).values())
-    own = dict(zip((one.name for one in candidates), information.tolist(), strict=True))
-    missing = [one for one in varying if one.name not in own]
-    values = information_given(context, missing, [()] * len(missing)).tolist()
-    own |= dict(zip((one.name for one in missing), values, strict=True))
     chosen = {one.name: one for one in candidates if one.name == step.chosen}
     resampled = subsample_information(context, chosen, sets, rows[subsamples])
     states = {
@@ -77,12 +76,12 @@ def _with_atoms(
             fraction,
             fraction.states_of_feature(one.block.take(rows)),
             states[sets[one.name]],
-            float(information[place]),
+            information[one.name],
             float(added[place]),
             subsamples,
             resampled.get(one.name),
             information_of_set(
-                own,
+                information,
                 float(added[place]) if one in varying else 0.0,
                 joint,
                 [other.name for other in sets[one.name]],
