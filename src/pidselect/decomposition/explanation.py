@@ -22,7 +22,7 @@ from pidselect.data.messages import (
     wrap,
 )
 from pidselect.decomposition.result import to_frame
-from pidselect.notebook import explanation_html, feature_html
+from pidselect.notebook import ATOMS, explanation_html, feature_html
 
 Role = Literal[
     "strongly relevant",
@@ -41,7 +41,6 @@ DIGITS = 3
 #: The number of features printed that are not selected.
 SHOWN_FEATURES = 20
 
-ATOMS = ("unique", "shared", "synergy")
 VALUES = ("information", "added", *ATOMS)
 HEADER = ("feature", "role", "added", "", "p", "unique", "synergy", "shared", "I(f;y)")
 

@@ -40,7 +40,7 @@ FRAME_COLUMNS = {
     "n_permutations": int,
     "chosen": bool,
     "accepted": bool,
-    **dict.fromkeys(("unique", "shared", "synergy"), float),
+    **dict.fromkeys(ATOMS, float),
 }
 
 
