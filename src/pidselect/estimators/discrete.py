@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, IntArray, check_choice
 from pidselect.data.column import narrowed
+from pidselect.data.counts import level_counts
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
@@ -159,7 +160,8 @@ def target_entropy(target: Block) -> float | None:
     """
     if not all(column.is_discrete for column in target.columns):
         return None
-    shares = np.bincount(target.codes()) / target.n_samples
+    counts = level_counts(target)
+    shares = counts[counts > 0] / counts.sum()
     return -float((shares * np.log2(shares)).sum())
 
 

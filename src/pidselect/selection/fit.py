@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, IntArray
-from pidselect.estimators import resolve, resolve_portfolio
+from pidselect.estimators import Discrete, Estimator, resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Criterion
@@ -26,6 +26,7 @@ from pidselect.selection.validation import Parameters
 from pidselect.significance import (
     FINAL,
     GIVEN_ONLY,
+    MARGINS,
     check_groups,
     count_block_orders,
     first_smallest,
@@ -121,9 +122,13 @@ def also_relevant(
 
 
 def choose_estimators(
-    selector: PIDSelector, criterion: Criterion, dataset: Dataset
+    selector: PIDSelector, parameters: Parameters, dataset: Dataset
 ) -> tuple[NamedEstimator, ...]:
-    """Return copies of the estimators; "auto" is resolved by the columns that are not skipped."""
+    """Return copies of the estimators; "auto" is resolved by the columns that are not skipped.
+
+    Contingency tables are for the discrete estimator alone.
+    """
+    criterion = parameters.criterion
     skipped = dataset.table.skipped
     usable = (c for index, c in enumerate(dataset.table.columns) if index not in skipped)
     block, estimator = Block((*dataset.target.columns, *usable)), cast(Any, selector.estimator)
@@ -135,8 +140,27 @@ def choose_estimators(
                 "redundancy. Use one of them, or 'auto'."
             )
         estimator = resolve(estimator, block)
+    if parameters.surrogates == (MARGINS,) and estimator == "auto":
+        estimator = ("discrete",)
     chosen = resolve_portfolio(estimator, block)
+    if parameters.surrogates == (MARGINS,):
+        _check_counted(selector, criterion, [one for _, one in chosen])
     return tuple(NamedEstimator(name, clone(one, safe=False)) for name, one in chosen)
+
+
+def _check_counted(
+    selector: PIDSelector, criterion: Criterion, estimators: Sequence[Estimator]
+) -> None:
+    """Refuse what contingency tables alone do not give."""
+    if not isinstance(criterion, Conditional):
+        raise ValueError(
+            f'surrogates="margins" is for criterion="cmi" or "mi", got {selector.criterion!r}.'
+        )
+    if not all(isinstance(one, Discrete) for one in estimators):
+        raise ValueError(
+            'surrogates="margins" draws contingency tables, which need estimator="discrete" or '
+            f'"auto", got {selector.estimator!r}.'
+        )
 
 
 def estimators_of(selector: PIDSelector) -> tuple[NamedEstimator, ...]:
@@ -248,9 +272,13 @@ def empty_record(
 
 
 def record_settings(
-    selector: PIDSelector, parameters: Parameters, context: SelectionContext, used: UsedRows
+    selector: PIDSelector,
+    parameters: Parameters,
+    context: SelectionContext,
+    used: UsedRows,
+    n_rows: int | None,
 ) -> Settings:
-    """Return the settings of the record."""
+    """Return the settings of the record; `n_rows` are those of a table in partitions."""
     takes_portfolio = parameters.criterion.takes_portfolio
     criterion: Any = selector.criterion
     estimators = {named.name: repr(named.estimator) for named in context.estimators}
@@ -270,7 +298,8 @@ def record_settings(
         select=parameters.select,
         max_conditioning=parameters.max_conditioning,
         seed=context.seed,
-        n_samples=used.n_samples,
+        n_samples=context.n_rows if context.draws_tables else used.n_samples,
+        n_rows=n_rows,
         n_neighbour_samples=used.n_neighbour_samples,
         target_types=context.target.feature_types,
     )

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from pidselect.data import CLASS_LEVELS, Block, IntArray, is_constant
+from pidselect.data.partitions import largest_key, row_keys
 from pidselect.estimators.base import partition
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.context import NamedEstimator
@@ -88,10 +89,15 @@ def choose_rows(
 
 
 def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
-    """Return the rows of a random subsample if there are too many samples, else None."""
+    """Return the rows of a random subsample if there are too many samples, else None.
+
+    They are those of a table in partitions.
+    """
     if max_samples is None or target.n_samples <= max_samples:
         return None
-    return _checked(_shuffled(target.n_samples, seed)[:max_samples], target)
+    keys = row_keys(seed, range(target.n_samples))
+    largest = np.uint64(largest_key(seed, target.n_samples, max_samples))
+    return _checked(np.flatnonzero(keys <= largest), target)
 
 
 def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) -> IntArray:

@@ -18,6 +18,7 @@ from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch, Scorer
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
+from pidselect.selection.margins import TableKeys, margin_scorers
 from pidselect.selection.pool import Feature, Features, joint_block
 from pidselect.significance import PermutationSampler
 
@@ -127,6 +128,8 @@ class Binding:
     @cached_property
     def bound(self) -> tuple[BoundScorers, ...]:
         """The estimators and schemes bound to every conditioning set."""
+        if self.context.draws_tables:
+            return tuple(map(self._counted, self.given, self.candidates))
         columns = None
         if self.is_regression:
             columns = [
@@ -134,6 +137,16 @@ class Binding:
                 for some in self.candidates
             ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
+
+
+    def _counted(self, given: Features, candidates: Features) -> BoundScorers:
+        """Return the scorers of contingency tables."""
+        estimators = [named.estimator for named in self.context.estimators]
+        blocks = [candidate.block for candidate in candidates]
+        target = self.context.target
+        return BoundScorers(
+            margin_scorers(estimators, target, joint_block(given), blocks), (TableKeys,)
+        )
 
 
 @dataclass(frozen=True, eq=False)

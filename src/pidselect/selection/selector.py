@@ -40,6 +40,7 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
+from pidselect.selection.executor import Executor
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
 from pidselect.selection.fit import (
     STORE_SHARE,
@@ -55,6 +56,7 @@ from pidselect.selection.fit import (
 )
 from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
+from pidselect.selection.partitioned import count_all_rows, read_sample
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.scoring import bits_shown
@@ -64,7 +66,7 @@ from pidselect.selection.validation import (
     check_size,
     record_columns,
 )
-from pidselect.significance import check_groups
+from pidselect.significance import MARGINS, check_groups
 from pidselect.significance.validation import RandomState, to_seed
 
 
@@ -300,15 +302,23 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         """
         _refuse(refused)
         parameters = check_parameters(self)
-        X = collect(X)
         saved = Checkpoint.read(parameters.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
+        run = Executor(parameters.n_jobs).run
+        sample = read_sample(X, y, groups, parameters.max_samples, seed, run)
+        if sample is not None:
+            X, y, groups = sample.X, sample.y, sample.groups
+        X = collect(X)
         store = ColumnStore(round(STORE_SHARE * parameters.max_memory))
         dataset = read_dataset(
             X, y, feature_types=self.feature_types, missing=parameters.missing, store=store
         )
+        if sample is not None:
+            with_counts = count_all_rows(dataset, sample, parameters, self.estimator)
+            if with_counts is not None:
+                dataset, parameters = with_counts, replace(parameters, surrogates=(MARGINS,))
         record_columns(copy(self), X)  # raises if some names are strings and others are not
-        estimators = choose_estimators(self, parameters.criterion, dataset)
+        estimators = choose_estimators(self, parameters, dataset)
         codes = check_groups(groups, n_rows(X))
         used = rows_in_use(parameters, dataset, estimators, codes, seed)
         estimators = used.limit(estimators)
@@ -320,7 +330,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         plan = make_plan(parameters, pool)
         taken, standardised = take_rows(dataset, used.rows), is_portfolio(self.estimator)
         context = make_context(parameters, taken, estimators, standardised, codes, seed)
-        settings = record_settings(self, parameters, context, used)
+        settings = record_settings(
+            self, parameters, context, used, None if sample is None else sample.n_rows
+        )
         blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(parameters.verbose))

@@ -25,6 +25,7 @@ from pidselect.significance.rng import (
 )
 from pidselect.significance.surrogates import (
     GIVEN_ONLY,
+    MARGINS,
     SURROGATES,
     WITHIN_PARTS,
     PermutationSampler,
@@ -42,6 +43,7 @@ __all__ = [
     "FORWARD",
     "GIVEN_ONLY",
     "LOOKAHEAD",
+    "MARGINS",
     "MEMBERS",
     "RELEVANCE",
     "STABILITY",

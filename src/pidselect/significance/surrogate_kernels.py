@@ -36,17 +36,17 @@ class NearestSamples(NamedTuple):
 @njit(**OPTIONS)
 def fill_permutations(stream_key, numbers, rows):
     """Write a permutation of all samples into each row."""
-    stream = _stream(stream_key)
+    stream = stream_of(stream_key)
     for m in range(numbers.size):
-        _shuffle(_key(stream, numbers[m]), rows[m])
+        _shuffle(key_of(stream, numbers[m]), rows[m])
 
 
 @njit(**OPTIONS)
 def fill_resamples(stream_key, numbers, rows):
     """Write samples with replacement into each row."""
-    stream = _stream(stream_key)
+    stream = stream_of(stream_key)
     for m in range(numbers.size):
-        key = _key(stream, numbers[m])
+        key = key_of(stream, numbers[m])
         for i in range(rows.shape[1]):
             key += _GAMMA
             rows[m, i] = _below(np.uint64(rows.shape[1]), _mix(key))
@@ -55,9 +55,9 @@ def fill_resamples(stream_key, numbers, rows):
 @njit(**OPTIONS)
 def fill_within_groups(stream_key, numbers, partition, rows):
     """Write a permutation within the groups into each row."""
-    stream = _stream(stream_key)
+    stream = stream_of(stream_key)
     for m in range(numbers.size):
-        key = _key(stream, numbers[m])
+        key = key_of(stream, numbers[m])
         row = rows[m]
         for i in range(row.size):
             row[i] = i
@@ -73,9 +73,9 @@ def fill_within_groups(stream_key, numbers, partition, rows):
 @njit(**OPTIONS)
 def fill_shifts(stream_key, numbers, partition, rows):
     """Write a circular shift of every group by a random number into each row."""
-    stream = _stream(stream_key)
+    stream = stream_of(stream_key)
     for m in range(numbers.size):
-        key = _key(stream, numbers[m])
+        key = key_of(stream, numbers[m])
         for group in range(partition.start.size - 1):
             key += _GAMMA
             first, stop = partition.start[group], partition.start[group + 1]
@@ -93,11 +93,11 @@ def fill_local_permutations(stream_key, numbers, nearest_samples, rows):
     samples that has none either; if there is none, it keeps its own value.
     """
     members, size = nearest_samples
-    stream = _stream(stream_key)
+    stream = stream_of(stream_key)
     order = np.empty(rows.shape[1], dtype=np.int32)
     free = np.empty(members.shape[1], dtype=np.int32)
     for m in range(numbers.size):
-        key = _shuffle(_key(stream, numbers[m]), order)
+        key = _shuffle(key_of(stream, numbers[m]), order)
         row = rows[m]
         row[:] = -1
         for i in order:
@@ -126,10 +126,9 @@ def place_permutations(part, permuted, rows):
 @njit(**OPTIONS)
 def fill_fractions(stream_key, fractions):
     """Write uniform random numbers between 0 and 1."""
-    key = _stream(stream_key)
+    key = stream_of(stream_key)
     for i in range(fractions.size):
-        key += _GAMMA
-        fractions[i] = np.float64(_mix(key)) / 2.0**64
+        key, fractions[i] = next_fraction(key)
 
 
 @njit(**OPTIONS)
@@ -168,7 +167,8 @@ def _squared_distance(coordinates, labels, label_distance, i, j, enough):
 
 
 @njit(**INLINED)
-def _stream(stream_key):
+def stream_of(stream_key):
+    """Return the start of a stream."""
     stream = np.uint64(0)
     for entry in stream_key:
         stream = _mix((stream ^ entry) + _GAMMA)
@@ -176,8 +176,16 @@ def _stream(stream_key):
 
 
 @njit(**INLINED)
-def _key(stream, number):
+def key_of(stream, number):
+    """Return the key of a permutation."""
     return _mix((stream ^ number) + _GAMMA)
+
+
+@njit(**INLINED)
+def next_fraction(key):
+    """Return the next key, and a uniform random number between 0 and 1."""
+    key += _GAMMA
+    return key, np.float64(_mix(key)) / 2.0**64
 
 
 @njit(**OPTIONS)

@@ -186,6 +186,9 @@ SURROGATES: dict[str, SurrogateScheme] = {
     "blocks": permute_blocks,
 }
 
+#: The scheme that draws contingency tables instead of permuting rows: see `margins`.
+MARGINS = "margins"
+
 #: Schemes of exchangeable rows, which can be permuted within parts of the rows.
 WITHIN_PARTS = frozenset({"global", "local", "residual"})
 
