@@ -95,7 +95,9 @@ class JointCounts:
     ) -> tuple[CellCounts, ...]:
         """Return the counts of the common columns jointly with each of the others."""
         wanted = [frozenset((*common, *names)) for names in others]
-        new = {key: names for key, names in zip(wanted, others, strict=True) if key not in self._kept}
+        new = {
+            key: names for key, names in zip(wanted, others, strict=True) if key not in self._kept
+        }
         for some in _chunks(list(new.values())):
             self._count(common, some)
         found = tuple(self._kept[key] for key in wanted)
@@ -168,7 +170,12 @@ class CountedColumn(Column):
     def of(cls, column: Column, joint: JointCounts) -> CountedColumn:
         """Return a column with its counts."""
         return cls(
-            column.name, column.feature_type, column.values, column.labels, column.store, joint=joint
+            column.name,
+            column.feature_type,
+            column.values,
+            column.labels,
+            column.store,
+            joint=joint,
         )
 
 

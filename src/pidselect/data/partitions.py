@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from .formats import FileError
 from .input import select_rows, unique_names
+from .messages import did_you_mean
 
 #: Dataframe of a partition, number of its first row, further arguments -> result.
 PartitionFunction = Callable[..., Any]
@@ -41,6 +42,9 @@ COLUMNS_AT_A_TIME = 64
 
 #: Keys of rows that are computed at a time.
 KEYS_AT_A_TIME = 2**22
+
+#: The remedy for a damaged file.
+COPY = "Copy it again, or remove it"
 
 _WORKER_ENDED = (
     "A worker process ended before its partition was read, and no other worker could do it. "
@@ -73,6 +77,9 @@ class Partitions(Protocol):
         The function runs where the partition is, and only these columns of it are read.
         """
 
+    def select(self, columns: Sequence[str]) -> Any:
+        """Return the table with these columns only, in the type of its library."""
+
     def using(self, run: Run) -> Partitions:
         """Return the same table, read by `run` if it does not have an engine of its own."""
 
@@ -87,6 +94,14 @@ def to_partitions(X: object) -> Partitions | None:
     if module == "ray" and hasattr(X, "map_batches"):
         return RayDataset(X)
     return None
+
+
+def known_names(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the wanted columns; refuse those that the table does not have."""
+    for name in wanted:
+        if name not in names:
+            raise ValueError(f"there is no column {name!r}{did_you_mean(name, names)}")
+    return list(wanted)
 
 
 def run_here(
@@ -119,14 +134,14 @@ class ParquetFiles:
                 "to read Parquet files needs pyarrow: pip install 'pidselect[arrow]'"
             ) from error
         if not self.path.exists():
-            raise FileError(f"{os.fspath(self.path)!r}: there is no such folder or file")
+            raise FileError(self.path, "there is no such folder or file", "Check the path")
+        remedy = "Pass the path of a folder of Parquet files; other files are read by Table.open"
         try:
             dataset = pyarrow.dataset.dataset(self.path, format="parquet", partitioning="hive")
-            n_files = len(dataset.files)
         except (pyarrow.ArrowException, OSError) as error:
-            raise FileError(f"{os.fspath(self.path)!r} is no folder of Parquet files: {error}") from error
-        if not n_files:
-            raise FileError(f"{os.fspath(self.path)!r}: there is no Parquet file in this folder")
+            raise FileError(self.path, f"it is not Parquet ({error})", remedy) from error
+        if not dataset.files:
+            raise FileError(self.path, "there is no file in this folder", remedy)
         return dataset
 
     @cached_property
@@ -139,7 +154,7 @@ class ParquetFiles:
                 parts = fragment.split_by_row_group()
                 groups += [(part, sum(g.num_rows for g in part.row_groups)) for part in parts]
             except (ValueError, OSError) as error:
-                raise FileError(f"{fragment.path!r} cannot be read: {error}") from error
+                raise FileError(fragment.path, f"it cannot be read ({error})", COPY) from error
         return groups
 
     @cached_property
@@ -161,6 +176,14 @@ class ParquetFiles:
         groups = [group for group, _ in self._groups]
         return self.run(_on_row_group, common, list(zip(groups, first_rows, strict=False)))
 
+    def select(self, columns: Sequence[str]) -> Any:
+        """Refuse: all rows would have to be read here."""
+        raise TypeError(
+            "transform cannot return the rows of Parquet files. Read the selected columns instead, "
+            f"as with pyarrow.dataset.dataset({os.fspath(self.path)!r}).to_table(columns="
+            "selector.get_feature_names_out().tolist())"
+        )
+
     def using(self, run: Run) -> ParquetFiles:
         """Return the same files, read by `run`."""
         read = replace(self, run=run)
@@ -178,7 +201,7 @@ def _on_row_group(common: tuple[Any, ...], group: Any, first_row: int) -> Any:
         # In one thread: there are as many tasks as workers.
         frame = group.to_table(schema=schema, columns=columns, use_threads=False)
     except (pyarrow.ArrowException, OSError) as error:
-        raise FileError(f"{group.path!r} cannot be read: {error}") from error
+        raise FileError(group.path, f"it cannot be read ({error})", COPY) from error
     return function(frame, first_row, *arguments)
 
 
@@ -211,14 +234,18 @@ class DaskFrame:
         self, function: PartitionFunction, columns: Sequence[str], *arguments: Any
     ) -> Iterator[Any]:
         """Yield the function's result for every partition."""
-        keys = dict(zip(self.names, self.frame.columns, strict=True))
-        parts = self.frame[[keys[name] for name in columns]].to_delayed()
+        parts = self.select(columns).to_delayed()
         common = _delayed(arguments)  # sent once to a worker, not with every task
         first_rows = accumulate(self._lengths, initial=0)
         return _compute(
             _delayed(_on_partition)(part, function, columns, first, common)
             for part, first in zip(parts, first_rows, strict=False)
         )
+
+    def select(self, columns: Sequence[str]) -> Any:
+        """Return the Dask DataFrame of these columns."""
+        keys = dict(zip(self.names, self.frame.columns, strict=True))
+        return self.frame[[keys[name] for name in known_names(columns, self.names)]]
 
     def using(self, run: Run) -> DaskFrame:
         """Return itself: Dask does the work."""
@@ -298,7 +325,7 @@ class RayDataset:
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        some = self.dataset.select_columns(list(columns))
+        some = self.select(columns)
         some.context.execution_options.preserve_order = True
         blocks = some.to_arrow_refs()
         on_block = ray.remote(num_cpus=1, max_retries=RETRIES)(_on_block)
@@ -318,6 +345,10 @@ class RayDataset:
             raise error.cause from error
         except RayError as error:
             raise RuntimeError(_WORKER_ENDED) from error
+
+    def select(self, columns: Sequence[str]) -> Any:
+        """Return the Ray Dataset of these columns."""
+        return self.dataset.select_columns(known_names(columns, self.names))
 
     def using(self, run: Run) -> RayDataset:
         """Return itself: Ray does the work."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.counts import CountedColumn, count_codes
-from pidselect.estimators import Discrete, Estimator
+from pidselect.estimators import Batch, Discrete, Estimator
 from pidselect.estimators.discrete import check_discrete
 from pidselect.significance.margins import ContingencyTable
 
@@ -32,6 +32,10 @@ class MarginScorer:
     """Scores candidates by their contingency tables, observed and drawn."""
 
     tables: Mapping[tuple[str, ...], ContingencyTable]  # by the names of a candidate's columns
+
+    def score(self, batch: Batch) -> FloatArray:
+        """Refuse row orders: there are no rows."""
+        raise NotImplementedError("contingency tables are drawn, not permuted: use score_together")
 
     def score_together(self, blocks: Sequence[Block], keys: TableKeys) -> FloatArray:
         """Return I(x; y | S) in nats, shape (n_candidates, n_permutations)."""
@@ -86,12 +90,12 @@ def _cells(
         ]
     y, joint = target.codes(), (target + given).codes()
     s = given.codes() if len(given) else np.zeros(len(y), dtype=np.int64)
-    _, first = np.unique(joint, return_index=True)  # a row of each joint level of y and S
+    _, some_row = np.unique(joint, return_index=True)  # of each joint level of y and S
     cells = []
     for block in blocks:
         x = block.codes()
         n_levels = int(x.max()) + 1
-        occupied, counts = count_codes(joint * n_levels + x, len(first) * n_levels)
-        rows = first[occupied // n_levels]
+        occupied, counts = count_codes(joint * n_levels + x, len(some_row) * n_levels)
+        rows = some_row[occupied // n_levels]
         cells.append((occupied % n_levels, y[rows], s[rows], counts))
     return cells

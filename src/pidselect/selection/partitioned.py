@@ -7,18 +7,28 @@ null distribution is drawn from the margins.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pidselect.data import CLASS_LEVELS, Dataset, Missing, select_columns
 from pidselect.data.counts import JointCounts, Levels, find_levels, with_counts
-from pidselect.data.messages import counted, did_you_mean, quoted
-from pidselect.data.partitions import DaskFrame, Partitions, Run, gather_sample, to_partitions
+from pidselect.data.messages import counted, quoted
+from pidselect.data.partitions import (
+    DaskFrame,
+    Partitions,
+    Run,
+    gather_sample,
+    known_names,
+    to_partitions,
+)
 from pidselect.estimators import Discrete
 from pidselect.selection.criteria import Conditional
-from pidselect.selection.validation import Parameters
+from pidselect.selection.executor import Executor
+from pidselect.selection.validation import Parameters, check_parameters
 from pidselect.significance import GIVEN_ONLY, MARGINS
+
+if TYPE_CHECKING:
+    from pidselect.selection.selector import PIDSelector
 
 #: Rows that are sampled where max_samples is "auto". A sample of 30 columns is 24 MB; estimators
 #: other than nearest neighbours use all of it.
@@ -86,20 +96,29 @@ def read_sample(
     )
 
 
+def sample_of_fit(selector: PIDSelector, X: Any, y: Any, groups: Any) -> PartitionedSample | None:
+    """Return the sample of a table in partitions that a fit of it would draw; None if X is none."""
+    parameters, seed = check_parameters(selector), selector.selection_.settings.seed
+    run = Executor(parameters.n_jobs).run
+    return read_sample(X, y, groups, parameters.max_samples, seed, run)
+
+
 def _names(wanted: Any, partitions: Partitions, argument: str) -> tuple[str, ...]:
     """Return the columns that an argument names."""
     names = (wanted,) if isinstance(wanted, str) else wanted
-    if not isinstance(names, tuple | list) or not names or not all(isinstance(n, str) for n in names):
+    if (
+        not isinstance(names, tuple | list)
+        or not names
+        or not all(isinstance(n, str) for n in names)
+    ):
         raise TypeError(
             f"{argument} of a table in partitions is the name of a column of X, got "
             f"{type(wanted).__name__}; for example {argument}={partitions.names[-1]!r}"
         )
-    for name in names:
-        if name not in partitions.names:
-            raise ValueError(
-                f"{argument}: there is no column {name!r}{did_you_mean(name, partitions.names)}"
-            )
-    return tuple(names)
+    try:
+        return tuple(known_names(names, partitions.names))
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
 
 
 def count_all_rows(
@@ -130,6 +149,13 @@ def count_all_rows(
     if is_auto and not is_requested and not all(map(_is_few, levels.values())):
         return None
     return with_counts(dataset, _joint_counts(sample.partitions, levels, parameters.missing))
+
+
+def with_all_counts(dataset: Dataset, sample: PartitionedSample, missing: Missing) -> Dataset:
+    """Return the sampled dataset with the counts of all rows of its discrete columns."""
+    used = [column.name for column in dataset.table.columns if column.is_discrete]
+    levels = find_levels(sample.partitions, [*used, *dataset.target.names])
+    return with_counts(dataset, _joint_counts(sample.partitions, levels, missing))
 
 
 def _is_few(levels: Levels | None) -> bool:

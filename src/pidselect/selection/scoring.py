@@ -138,7 +138,6 @@ class Binding:
             ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
 
-
     def _counted(self, given: Features, candidates: Features) -> BoundScorers:
         """Return the scorers of contingency tables."""
         estimators = [named.estimator for named in self.context.estimators]

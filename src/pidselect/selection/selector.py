@@ -30,6 +30,7 @@ from pidselect.data import (
     read_dataset,
     select_columns,
     to_matrix,
+    to_partitions,
     warn_caller,
 )
 from pidselect.decomposition.explanation import Explanation
@@ -408,6 +409,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         values in X raise. Only the selected columns of a `Table` are read.
         """
         columns = self.get_support(indices=True)
+        if (partitions := to_partitions(X)) is not None:
+            return partitions.select(self.get_feature_names_out().tolist())
         X = collect(X)
         library = frame_library(X)
         if isinstance(X, Table):
@@ -475,7 +478,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             In bits.
         """
         check_is_fitted(self)
-        return explain_fit(self, collect(X), y, groups, measure, bins, path)
+        return explain_fit(self, X, y, groups, measure, bins, path)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):

@@ -179,7 +179,7 @@ def hypergeometric(
     low, high = max(0, n_drawn - n_bad), min(n_drawn, n_good)
     if low == high:
         return low
-    mode = np.int64((n_drawn + 1.0) * (n_good + 1.0) / (n_good + n_bad + 2.0))
+    mode = int((n_drawn + 1.0) * (n_good + 1.0) / (n_good + n_bad + 2.0))
     mode = min(max(mode, low), high)
     p = np.exp(
         _log_choose(n_good, mode, log_factorials)
