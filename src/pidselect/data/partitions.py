@@ -147,20 +147,42 @@ class ParquetFiles:
     @cached_property
     def _groups(self) -> list[tuple[Any, int]]:
         """The row groups of all files, each with its number of rows."""
-        files = sorted(self._dataset.get_fragments(), key=lambda fragment: fragment.path)
         groups = []
-        for fragment in files:
+        for file in self._files:
             try:
-                parts = fragment.split_by_row_group()
+                parts = file.split_by_row_group()
                 groups += [(part, sum(g.num_rows for g in part.row_groups)) for part in parts]
             except (ValueError, OSError) as error:
-                raise FileError(fragment.path, f"it cannot be read ({error})", COPY) from error
+                raise FileError(file.path, f"it cannot be read ({error})", COPY) from error
         return groups
+
+    @cached_property
+    def _files(self) -> list[Any]:
+        """The files, in the order of their names."""
+        return sorted(self._dataset.get_fragments(), key=lambda file: file.path)
+
+    @cached_property
+    def _schema(self) -> Any:
+        """The types of the columns, each wide enough for all files."""
+        import pyarrow
+
+        schema = self._dataset.schema
+        for file in self._files:
+            try:
+                types = file.physical_schema.remove_metadata()
+                schema = pyarrow.unify_schemas([schema, types], promote_options="permissive")
+            except pyarrow.ArrowTypeError as error:
+                remedy = "Write all files with the same types"
+                problem = f"its types are not those of the files before it ({error})"
+                raise FileError(file.path, problem, remedy) from error
+            except (ValueError, OSError) as error:
+                raise FileError(file.path, f"it cannot be read ({error})", COPY) from error
+        return schema
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return unique_names(self._dataset.schema.names)
+        return unique_names(self._schema.names)
 
     @cached_property
     def n_rows(self) -> int:
@@ -171,7 +193,7 @@ class ParquetFiles:
         self, function: PartitionFunction, columns: Sequence[str], *arguments: Any
     ) -> Iterator[Any]:
         """Yield the function's result for every row group."""
-        common = self._dataset.schema, list(columns), function, arguments
+        common = _Reading(self._schema, list(columns), function, arguments)
         first_rows = accumulate((n_rows for _, n_rows in self._groups), initial=0)
         groups = [group for group, _ in self._groups]
         return self.run(_on_row_group, common, list(zip(groups, first_rows, strict=False)))
@@ -187,22 +209,36 @@ class ParquetFiles:
     def using(self, run: Run) -> ParquetFiles:
         """Return the same files, read by `run`."""
         read = replace(self, run=run)
-        for name in ("_dataset", "_groups"):  # what is known of the files is not read again
+        for name in (
+            "_dataset",
+            "_files",
+            "_groups",
+            "_schema",
+        ):  # what is known of the files is not read again
             if name in self.__dict__:
                 read.__dict__[name] = self.__dict__[name]
         return read
 
 
-def _on_row_group(common: tuple[Any, ...], group: Any, first_row: int) -> Any:
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """What all row groups have in common: what to read, and what to do with it."""
+
+    schema: Any
+    columns: list[str]
+    function: PartitionFunction
+    arguments: tuple[Any, ...]
+
+
+def _on_row_group(common: _Reading, group: Any, first_row: int) -> Any:
     import pyarrow
 
-    schema, columns, function, arguments = common
     try:
         # In one thread: there are as many tasks as workers.
-        frame = group.to_table(schema=schema, columns=columns, use_threads=False)
+        frame = group.to_table(schema=common.schema, columns=common.columns, use_threads=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(group.path, f"it cannot be read ({error})", COPY) from error
-    return function(frame, first_row, *arguments)
+    return common.function(frame, first_row, *common.arguments)
 
 
 # --- Dask ---------------------------------------------------------------------------------------
