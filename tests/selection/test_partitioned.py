@@ -153,7 +153,11 @@ def test_missing_values(tmp_path):
 def test_relevant_features_and_random_starts(tmp_path):
     frame = levels()
     folder = to_parquet(frame, tmp_path)
-    for settings in ({"select": "relevant"}, {"n_random_starts": 2, "n_permutations": 99}, {"n_permutations": "auto"}):
+    for settings in (
+        {"select": "relevant"},
+        {"n_random_starts": 2, "n_permutations": 99},
+        {"n_permutations": "auto"},
+    ):
         merged = {**COUNTS, **settings}
         expected = PIDSelector(**merged).fit(frame.drop(columns="y"), frame["y"])
         assert steps(PIDSelector(**merged).fit(folder, "y")) == steps(expected), settings
