@@ -2,8 +2,8 @@
 
 Counts: eleven discrete columns, three of them relevant, in files of a million rows. Sample: ten
 continuous columns, of which the default 100,000 rows are drawn and fitted with the copula
-estimator; here one file is linked as often as rows are asked for. Partitions: the first table of ten
-million rows in row groups of different sizes. Wide: 400,000 rows of many discrete columns.
+estimator; here one file is linked as often as rows are asked for. Partitions: the first table of
+ten million rows in row groups of different sizes. Wide: 400,000 rows of many discrete columns.
 
 Seconds are of the whole fit, and of what is read from the partitions in it. Bytes are what came
 back from the partitions: counts, or the rows of the sample.

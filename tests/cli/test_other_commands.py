@@ -151,11 +151,11 @@ def test_names_are_those_of_the_library():
     from pidselect.decomposition.samples import CONTINUOUS
     from pidselect.estimators import ESTIMATORS
     from pidselect.selection.criteria import CRITERIA
-    from pidselect.significance import SURROGATES
+    from pidselect.significance import MARGINS, SURROGATES
 
     assert tuple(CRITERIA) == names.CRITERION_NAMES
     assert tuple(ESTIMATORS) == names.ESTIMATOR_NAMES
-    assert tuple(SURROGATES) == names.SURROGATE_NAMES
+    assert (*SURROGATES, MARGINS) == names.SURROGATE_NAMES
     assert tuple(MEASURES) == names.MEASURE_NAMES
     assert tuple(CONTINUOUS) == names.CONTINUOUS_MEASURE_NAMES
 

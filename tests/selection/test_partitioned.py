@@ -7,15 +7,13 @@ import os
 import signal
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
 
 import joblib
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from mortal import within
+from partitioned_tables import COUNTS, SAMPLE, levels, numbers, record, to_parquet
 
 from pidselect import EmptySelectionWarning, PIDSelector, write_report
 from pidselect.data.partitions import largest_key, row_keys
@@ -23,52 +21,6 @@ from pidselect.selection import partitioned
 
 dd = pytest.importorskip("dask.dataframe", reason="there is no Dask")
 distributed = pytest.importorskip("distributed")
-
-COUNTS = {"surrogates": "margins", "lookahead": 1, "n_permutations": 50, "random_state": 0}
-SAMPLE = {"max_samples": 150, "n_permutations": 20, "lookahead": 1, "random_state": 3}
-
-
-def levels(n=2000):
-    """Discrete columns of all types; y depends on "a" and "b" jointly, and on "flag"."""
-    rng = np.random.default_rng(1)
-    a, b = rng.integers(0, 3, (2, n))
-    flag = rng.random(n) < 0.5
-    y = np.where(rng.random(n) < 0.2, rng.random(n) < 0.5, (a + b + flag) % 4 > 1)
-    return pd.DataFrame(
-        {
-            "a": a,
-            "b": np.array(["x", "y", "z"])[b],
-            "flag": flag,
-            "copy": 2 - a,
-            "noise": rng.integers(0, 4, n),
-            "more": rng.choice(["p", "q"], n),
-            "y": np.array(["no", "yes"])[y.astype(int)],
-        }
-    )
-
-
-def numbers(n=1000):
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd"))
-    frame["kind"] = rng.choice(["u", "v", "w"], n)
-    frame["person"] = np.arange(n) % 20
-    frame["y"] = frame["a"] + 2 * np.abs(frame["b"]) + rng.normal(size=n) / 2
-    return frame
-
-
-def to_parquet(frame, folder, n_files=3, group=170):
-    for number, rows in enumerate(np.array_split(np.arange(len(frame)), n_files)):
-        part = pa.Table.from_pandas(frame.iloc[rows], preserve_index=False)
-        pq.write_table(part, folder / f"{number}.parquet", row_group_size=group)
-    return folder
-
-
-def steps(selector):
-    """The record without what depends on the type of the input."""
-    record = selector.selection_
-    settings = replace(record.settings, n_rows=None)
-    return replace(record, frame_library=None, settings=settings)
-
 
 # --- counts of all rows -------------------------------------------------------------------------
 
@@ -85,7 +37,7 @@ def test_counts_equal_memory(tmp_path):
         (lazy.drop(columns="y"), lazy["y"]),
     ):
         found = PIDSelector(**COUNTS).fit(X, y)
-        assert steps(found) == steps(expected)
+        assert record(found) == record(expected)
         np.testing.assert_array_equal(found.scores_, expected.scores_)
         np.testing.assert_array_equal(found.pvalues_, expected.pvalues_)
         assert found.selection_.settings.n_rows == len(frame)
@@ -147,7 +99,7 @@ def test_missing_values(tmp_path):
         PIDSelector(**COUNTS).fit(folder, "y")
     expected = PIDSelector(**COUNTS, missing="category").fit(frame.drop(columns="y"), frame["y"])
     found = PIDSelector(**COUNTS, missing="category").fit(folder, "y")
-    assert steps(found) == steps(expected)
+    assert record(found) == record(expected)
 
 
 def test_relevant_features_and_random_starts(tmp_path):
@@ -160,7 +112,7 @@ def test_relevant_features_and_random_starts(tmp_path):
     ):
         merged = {**COUNTS, **settings}
         expected = PIDSelector(**merged).fit(frame.drop(columns="y"), frame["y"])
-        assert steps(PIDSelector(**merged).fit(folder, "y")) == steps(expected), settings
+        assert record(PIDSelector(**merged).fit(folder, "y")) == record(expected), settings
 
 
 def test_resumed(tmp_path):
@@ -168,8 +120,8 @@ def test_resumed(tmp_path):
     to_parquet(levels(), folder)
     expected = PIDSelector(**COUNTS).fit(folder, "y")
     again = PIDSelector(**COUNTS, checkpoint=tmp_path / "fit.json")
-    assert steps(again.fit(folder, "y")) == steps(expected)
-    assert steps(again.fit(folder, "y")) == steps(expected)
+    assert record(again.fit(folder, "y")) == record(expected)
+    assert record(again.fit(folder, "y")) == record(expected)
 
 
 # --- a sample of rows ---------------------------------------------------------------------------
@@ -183,7 +135,7 @@ def test_sample_equals_memory(tmp_path):
     assert set(expected.get_feature_names_out()) == {"a", "b"}
     rows = row_keys(3, range(len(X))) <= np.uint64(largest_key(3, len(X), 150))
     alone = PIDSelector(**SAMPLE).fit(X[rows], y[rows])
-    assert steps(alone) == steps(expected)
+    assert record(alone) == record(expected)
     (few := tmp_path / "few").mkdir()
     for table in (
         to_parquet(frame.drop(columns="person"), few),
@@ -191,12 +143,19 @@ def test_sample_equals_memory(tmp_path):
         dd.from_pandas(frame.drop(columns="person"), npartitions=9, sort=False),
     ):
         found = PIDSelector(**SAMPLE).fit(table, "y")
-        assert steps(found) == steps(expected)
+        assert record(found) == record(expected)
         assert found.selection_.settings.n_rows == 1000
         assert "150 of 1,000 rows" in found.selection_.settings.describe_rows()
     explanation = found.explain(table, "y")
     assert explanation.in_sample
     assert explanation.to_dict() == alone.explain(X[rows], y[rows]).to_dict()
+
+
+def test_all_rows_are_not_gathered(monkeypatch):
+    monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 30)
+    lazy = dd.from_pandas(numbers(50), npartitions=2, sort=False)
+    with pytest.raises(ValueError, match="all 50 rows"):
+        PIDSelector(max_samples=None).fit(lazy, "y")
 
 
 def test_all_rows_of_a_small_table():
@@ -207,7 +166,7 @@ def test_all_rows_of_a_small_table():
         frame.drop(columns=["y", "person"]), frame["y"], groups=frame["person"]
     )
     found = PIDSelector(**settings).fit(lazy, "y", groups="person")
-    assert steps(found) == steps(expected)
+    assert record(found) == record(expected)
     assert list(found.feature_names_in_) == ["a", "b", "c", "d", "kind"]
 
 
@@ -317,6 +276,6 @@ def test_dask_cluster_with_a_killed_worker(tmp_path):
             return results
 
     counted, from_sample, from_files = within(fit, 400)
-    assert steps(counted) == steps(expected)
-    assert steps(from_files) == steps(expected)
-    assert steps(from_sample) == steps(by_sample)
+    assert record(counted) == record(expected)
+    assert record(from_files) == record(expected)
+    assert record(from_sample) == record(by_sample)

@@ -10,8 +10,11 @@ import joblib
 import joblib.pool
 import pytest
 from cluster_cases import Number, add
+from mortal import within
+from partitioned_tables import COUNTS, levels, record, to_parquet
 from systems import gates, quick
 
+from pidselect import PIDSelector
 from pidselect.selection.executor import Executor
 
 ray = pytest.importorskip("ray", reason="there is no Ray: pip install 'pidselect[ray]'")
@@ -86,3 +89,23 @@ def test_joblib_is_not_modified(context):
     with context():
         quick().fit(*gates())
     assert joblib.pool.PicklingPool.__bases__ == before
+
+
+def test_dataset(context, tmp_path):
+    """A Ray Dataset gives the fit of the same rows in memory, by counts and by a sample."""
+    frame = levels()
+    to_parquet(frame, tmp_path)
+    X, y = frame.drop(columns="y"), frame["y"]
+    sampled = {**COUNTS, "surrogates": "global", "estimator": "discrete", "max_samples": 300}
+    expected = [PIDSelector(**settings).fit(X, y) for settings in (COUNTS, sampled)]
+
+    def fit():
+        dataset = ray.data.read_parquet(str(tmp_path))
+        found = [PIDSelector(**settings).fit(dataset, "y") for settings in (COUNTS, sampled)]
+        transformed = found[0].transform(dataset)
+        return found, transformed.columns(), transformed.count()
+
+    found, columns, n_rows = within(fit, 200)
+    assert [record(one) for one in found] == [record(one) for one in expected]
+    assert columns == found[0].get_feature_names_out().tolist()
+    assert n_rows == len(frame)

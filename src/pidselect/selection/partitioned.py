@@ -81,7 +81,7 @@ def read_sample(
     n_rows = partitions.n_rows
     if not n_rows:
         raise ValueError("X has no rows: all of its partitions are empty.")
-    size = SAMPLE_ROWS if max_samples == "auto" else max_samples or n_rows
+    size = max_samples if isinstance(max_samples, int) else SAMPLE_ROWS
     sample = gather_sample(partitions, min(size, n_rows), seed)
     names = partitions.names
     features = [i for i, name in enumerate(names) if name not in (*targets, *grouped)]
@@ -127,8 +127,10 @@ def count_all_rows(
     """Return the sampled dataset with the counts of all rows; None if the sample is to be used.
 
     Counts are used for discrete columns with few levels if there are more rows than sampled, and
-    wherever the scheme "margins" is requested.
+    wherever the scheme "margins" is requested, unless `max_samples` is a number.
     """
+    if isinstance(parameters.max_samples, int):
+        return None
     is_requested = parameters.surrogates == (MARGINS,)
     is_auto = isinstance(estimator, str) and estimator == "auto"
     if not is_requested:

@@ -104,9 +104,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         `fit`; "local" permutes samples that are similar in the conditioning set S; "residual" does
         the same with what regressions on S leave of candidate and target, so that functions of
         selected features are not included, and "global" beside it permutes these residuals, too;
-        "shift" shifts a time series circularly; "blocks" exchanges whole groups. Of several
-        schemes, the largest p-value counts; if nothing is significant under one, those after it
-        are left out. With "residual" and discrete S, samples are permuted within the levels of S.
+        "shift" shifts a time series circularly; "blocks" exchanges whole groups; "margins" draws
+        contingency tables of discrete columns. Of several schemes, the largest p-value counts; if
+        nothing is significant under one, those after it are left out. With "residual" and discrete
+        S, samples are permuted within the levels of S.
     shared_permutations : bool, default=True
         Whether all candidates are permuted alike, which preserves their dependence and so the power
         of the test among correlated candidates.
@@ -146,9 +147,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     max_samples : int, "auto" or None, default="auto"
         The number of samples, chosen at random, to compute scores from; None for all. "auto" uses
         all of up to 20,000 samples; of more, nearest-neighbour estimators use a random 5,000 and
-        other estimators all. Surrogates then permute samples within that part and within the rest.
-        With "shift" or "blocks" all samples are used. Feature types, duplicates, constants and
-        identifiers are determined from all samples.
+        other estimators all, but of a table in partitions at most 100,000. Surrogates then permute
+        samples within that part and within the rest. With "shift" or "blocks" all samples are
+        used. Feature types, duplicates, constants and identifiers are determined from all samples.
     max_memory : int or str, default="1GiB"
         The memory of a fit besides X. A quarter is for columns, ranks and codes, which are moved to
         temporary files beyond it, the rest for neighbour searches. Less memory takes more time.
@@ -293,9 +294,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         ----------
         X : dataframe, array or Table, shape (n_samples, n_features)
             Data larger than memory can be passed as an opened `Table`, or as an array or Arrow
-            table mapped from a file.
+            table mapped from a file. A Dask DataFrame, a Ray Dataset or the path of a folder of
+            Parquet files is not gathered: discrete columns are counted in its partitions, others
+            are sampled.
         y : array-like or Table, shape (n_samples,) or (n_samples, n_targets)
-            The target; several columns are one joint target.
+            The target; several columns are one joint target. For a table in partitions, `y` and
+            `groups` are names of columns of X.
         groups : array-like, shape (n_samples,), optional
             The group of each row, such as a person. Surrogates permute rows within groups or, with
             ``surrogates="blocks"``, whole groups. A pipeline passes them on with scikit-learn's
@@ -318,6 +322,11 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             with_counts = count_all_rows(dataset, sample, parameters, self.estimator)
             if with_counts is not None:
                 dataset, parameters = with_counts, replace(parameters, surrogates=(MARGINS,))
+            elif parameters.max_samples is None and not sample.is_all:
+                raise ValueError(
+                    f"max_samples=None would gather all {sample.n_rows:,} rows of the partitions: "
+                    "use a number of rows, or fit a table in memory."
+                )
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimators = choose_estimators(self, parameters, dataset)
         codes = check_groups(groups, n_rows(X))

@@ -11,6 +11,7 @@ in permutation m, sample i has the value of sample ``rows[m, i]``.
             target: for candidates that S nearly determines
 "shift"     circular shift of all rows: keeps the candidate's autocorrelation
 "blocks"    permutes whole groups: keeps rows of a group together
+"margins"   draws contingency tables of discrete columns, without rows: see `margins`
 ==========  ===================================================================================
 
 References
