@@ -91,6 +91,7 @@ def test_joblib_is_not_modified(context):
     assert joblib.pool.PicklingPool.__bases__ == before
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ray's own, of its settings
 def test_dataset(context, tmp_path):
     """A Ray Dataset gives the fit of the same rows in memory, by counts and by a sample."""
     frame = levels()
