@@ -131,6 +131,7 @@ def decompose(
     The parity of two bits is synergistic:
 
     >>> import numpy as np
+    >>> from pidselect import decompose
     >>> rng = np.random.default_rng(0)
     >>> x1, x2 = rng.integers(0, 2, size=(2, 500))
     >>> result = decompose([x1, x2], x1 ^ x2)

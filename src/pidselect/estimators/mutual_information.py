@@ -39,6 +39,7 @@ def mutual_information(
     One input of an XOR gate is independent of the output, but determines it given the other input.
 
     >>> import numpy as np
+    >>> from pidselect import mutual_information
     >>> rng = np.random.default_rng(0)
     >>> noise, signal = rng.integers(0, 2, size=(2, 1000))
     >>> total = (noise + signal) % 2
