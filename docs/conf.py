@@ -2,12 +2,14 @@
 
 import re
 import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 
 import pidselect
 
@@ -81,14 +83,45 @@ html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 
 
+INTERNAL = (Path(__file__).parent / "api" / "internal.txt").read_text(encoding="utf-8").split()
+
+#: Packages of the results that users read, and do not make.
+RESULTS = ("pidselect.selection.", "pidselect.decomposition.", "pidselect.datasets.")
+
+for field in PyObject.doc_field_types:
+    if field.name == "variable":
+        field.label = "Attributes"  # as in the docstrings
+
+
 def skip_member(app: Sphinx, what: str, name: str, value: object, skip: bool, options: Any) -> bool:
-    """Leave out what scikit-learn writes into the class by itself."""
-    return skip or name == "set_fit_request"
+    """Leave out what scikit-learn writes into the class, and what only this package calls."""
+    called = getattr(value, "fget", None) or value
+    return skip or name == "set_fit_request" or getattr(called, "__qualname__", "") in INTERNAL
+
+
+def is_result(value: object) -> bool:
+    """Return whether users read objects of a class, and do not make them."""
+    return is_dataclass(value) and getattr(value, "__module__", "").startswith(RESULTS)
 
 
 def drop_signature(app: Sphinx, what: str, name: str, value: object, *rest: Any) -> Any:
-    """Leave out the arguments of a protocol: nobody calls it."""
-    return ("", None) if getattr(value, "_is_protocol", False) else None
+    """Leave out the arguments of protocols, results and errors: nobody calls them."""
+    is_error = isinstance(value, type) and issubclass(value, BaseException)
+    is_read = is_error or is_result(value) or getattr(value, "_is_protocol", False)
+    return ("", None) if is_read else None
+
+
+def before_napoleon(app: Sphinx, what: str, name: str, value: object, *rest: Any) -> None:
+    """Show the fields of results as attributes, and keep the colons of properties.
+
+    Else napoleon reads what is before the colon as the type of the property.
+    """
+    lines: list[str] = rest[-1]
+    if what == "class" and is_result(value) and "Parameters" in lines:
+        place = lines.index("Parameters")
+        lines[place : place + 2] = ["Attributes", "----------"]
+    if what == "property" and lines and ":" in lines[0]:
+        lines[0] = f": {lines[0]}"
 
 
 def keep_underscores(app: Sphinx, what: str, name: str, value: object, *rest: Any) -> None:
@@ -103,4 +136,5 @@ def setup(app: Sphinx) -> None:
     """Connect these functions to Sphinx."""
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", drop_signature)
+    app.connect("autodoc-process-docstring", before_napoleon, priority=100)
     app.connect("autodoc-process-docstring", keep_underscores, priority=900)  # after napoleon

@@ -30,6 +30,10 @@ INTERNAL = {
 }
 
 
+#: The sections of the cookbook, and the marks around a block of code.
+RECIPES = (API.parent / "cookbook.md").read_text(encoding="utf-8").split("\n## ")[1:]
+FENCE = re.compile(r"^```.*$", re.MULTILINE)
+
 MEMBER_TYPES = (FunctionType, classmethod, staticmethod, property, cached_property)
 
 
@@ -93,6 +97,14 @@ def test_examples_import_what_they_use(name):
     for code in page_examples(name):
         missing = used_names(code) - set(vars(builtins))
         assert not missing, f"an example of {name} uses {sorted(missing)} without import"
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.splitlines()[0])
+def test_recipes_import_what_they_use(recipe):
+    """Each section of the cookbook can be copied without those above it."""
+    found = doctest.DocTestParser().get_examples(FENCE.sub("", recipe))
+    code = "\n".join(example.source for example in found)
+    assert used_names(code) <= set(vars(builtins))
 
 
 def used_names(code: str) -> set[str]:

@@ -126,6 +126,11 @@ def decompose(
     UserWarning
         If there are fewer than five samples for each joint state that occurs.
 
+    See Also
+    --------
+    decompose_distribution : The same of a known distribution.
+    AtomBarsDisplay, LatticeDisplay : Plot the result.
+
     Examples
     --------
     The parity of two bits is synergistic:

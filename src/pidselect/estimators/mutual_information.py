@@ -34,6 +34,11 @@ def mutual_information(
         The estimate, never clipped: for independent variables it scatters around zero and may be
         negative.
 
+    See Also
+    --------
+    decompose : Which part of the information is unique, shared and synergistic.
+    PIDSelector : Select features by the same quantity, with tests.
+
     Examples
     --------
     One input of an XOR gate is independent of the output, but determines it given the other input.

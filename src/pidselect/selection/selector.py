@@ -205,6 +205,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     feature_names_in_ : array of str
         Names of the columns seen during `fit`; only if they have names.
 
+    See Also
+    --------
+    stability : How often each feature is selected on subsamples of the rows.
+    write_report : The result as one HTML page.
+    decompose : Partial information decomposition of any sources and target.
+
     Notes
     -----
     The algorithm is that of [1]_, extended by portfolios of estimators, local surrogates,

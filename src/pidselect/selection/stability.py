@@ -259,6 +259,10 @@ def stability(
     -------
     Stability
 
+    See Also
+    --------
+    StabilityDisplay : Plot the frequencies.
+
     Examples
     --------
     >>> import numpy as np
