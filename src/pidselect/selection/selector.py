@@ -551,7 +551,8 @@ def _refuse(parameters: Mapping[str, Any]) -> None:
     if parameters.get("sample_weight") is not None:
         raise TypeError(
             "PIDSelector.fit does not support sample_weight: permutation tests need samples that "
-            "are exchangeable. Leave it out, or draw rows with these weights before the fit."
+            "are exchangeable. Leave it out, or draw rows with these weights, each at most once, "
+            "before the fit."
         )
     for name in parameters:
         if name != "sample_weight":
