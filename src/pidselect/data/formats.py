@@ -43,7 +43,8 @@ class FileError(ValueError):
     Attributes
     ----------
     path : str
-    problem, remedy : str
+    problem : str
+    remedy : str
     line : int or None
         The line of a text file, counted from 1.
     setting : tuple of str and object, or None

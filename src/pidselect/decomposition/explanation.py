@@ -81,14 +81,20 @@ class FeatureExplanation:
         The marginal mutual information I(f; y).
     added : float or None
         The conditional mutual information I(f; y | S).
-    unique, shared, synergy : float or None
-        Unique information of f, information shared by f and S, and synergistic information.
+    unique : float or None
+        Unique information of f.
+    shared : float or None
+        Information shared by f and S.
+    synergy : float or None
+        Synergistic information of f and S.
     intervals : mapping of str to (float, float)
         Confidence intervals by the name of the value, at the level of the explanation, conditional
         on the selected set.
-    p_value, marginal_p_value : float or None
-        Of the tests of I(f; y | S) = 0 and of I(f; y) = 0, adjusted for the number of features;
-        None where there was no test.
+    p_value : float or None
+        Of the test of I(f; y | S) = 0, adjusted for the number of features; None where there was
+        no test.
+    marginal_p_value : float or None
+        The same of I(f; y) = 0.
     share : float or None
         `added` as a share of the entropy of a nominal target, or as the R2 of a Gaussian channel
         of this information; see `Explanation.share`.

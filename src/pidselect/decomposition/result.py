@@ -43,10 +43,14 @@ class SourceTest:
     Parameters
     ----------
     source : str
-    information, p_value : float
-        I(x;y), and the p-value of the null hypothesis I(x;y) = 0.
-    conditional_information, conditional_p_value : float
-        I(x;y|rest), and the p-value of the null hypothesis I(x;y|rest) = 0.
+    information : float
+        I(x;y).
+    p_value : float
+        Of the null hypothesis I(x;y) = 0.
+    conditional_information : float
+        I(x;y|rest).
+    conditional_p_value : float
+        Of the null hypothesis I(x;y|rest) = 0.
 
     Examples
     --------
@@ -84,8 +88,10 @@ class Decomposition:
     gap : float
         The numerical error of an atom for the distribution at hand: a certified bound for "broja"
         (usually below 1e-9 bit), an estimate for "ccs", 0 for closed formulas.
-    informative, misinformative : mapping of str to float, optional
-        The two parts whose difference each atom is ("sx").
+    informative : mapping of str to float, optional
+        The first of two parts whose difference each atom is ("sx").
+    misinformative : mapping of str to float, optional
+        The second of them.
     n_samples : int, optional
         The number of samples it was estimated from.
     corrected : mapping of str to float, optional
