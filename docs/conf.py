@@ -112,8 +112,10 @@ def drop_signature(app: Sphinx, what: str, name: str, value: object, *rest: Any)
     """Leave out the arguments of protocols, results and errors: nobody calls them."""
     is_error = isinstance(value, type) and issubclass(value, BaseException)
     is_read = is_error or is_result(value) or getattr(value, "_is_protocol", False)
-    arguments = rest[1]
-    return ("", None) if arguments and is_read else None
+    _, arguments, returned, *_ = rest
+    if arguments is None:
+        return None
+    return ("", None) if is_read else (arguments.replace(", **refused", ""), returned)
 
 
 def before_napoleon(app: Sphinx, what: str, name: str, value: object, *rest: Any) -> None:

@@ -99,6 +99,14 @@ def test_examples_import_what_they_use(name):
         assert not missing, f"an example of {name} uses {sorted(missing)} without import"
 
 
+def test_examples_of_registered_names():
+    failed, attempted = doctest.testfile(
+        str(API / "names.rst"), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
+    assert attempted > 0
+    assert failed == 0
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.splitlines()[0])
 def test_recipes_import_what_they_use(recipe):
     """Each section of the cookbook can be copied without those above it."""
