@@ -35,6 +35,19 @@ class Column:
         What the codes stand for where the values were not numbers.
     store : ColumnStore, optional
         A cache of arrays derived from the values.
+
+    Examples
+    --------
+    The columns of a table are read once, and then are numbers with a feature type.
+
+    >>> from pidselect import Table
+    >>> grade = Table.read([["B", 1.5], ["A", 2.5], ["B", 0.5], ["A", 1.5]]).columns[0]
+    >>> grade.name, grade.feature_type, grade.values.tolist(), grade.labels
+    ('x0', 'nominal', [1.0, 0.0, 1.0, 0.0], ('A', 'B'))
+    >>> grade.is_discrete, grade.levels(), grade.has_missing
+    (True, 2, False)
+    >>> grade.take([0, 2]).codes()
+    array([0, 0])
     """
 
     name: str
@@ -157,6 +170,19 @@ class Block(Columns):
     """One or more columns that are treated as a single joint variable.
 
     A block without columns is the empty conditioning set.
+
+    Examples
+    --------
+    Two columns as one joint variable, of as many levels as there are pairs of values:
+
+    >>> from pidselect.data import Block, read_block
+    >>> block = read_block([0, 0, 1, 1], "a") + read_block([0, 1, 0, 0], "b")
+    >>> block.names, block.feature_types, block.n_samples
+    (('a', 'b'), ('ordinal', 'ordinal'), 4)
+    >>> block.codes()
+    array([0, 1, 2, 2])
+    >>> block.take([3, 2]).codes(), len(Block())
+    (array([0, 0]), 0)
     """
 
     def __add__(self, other: Block) -> Block:

@@ -38,16 +38,34 @@ MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "
 
 
 class FileError(ValueError):
-    """A file that cannot be read or written.
+    r"""A file that cannot be read or written.
 
     Attributes
     ----------
     path : str
-    problem, remedy : str
+    problem : str
+    remedy : str
     line : int or None
         The line of a text file, counted from 1.
     setting : tuple of str and object, or None
         The parameter of `TextFormat` or `Table.open` that resolves it, with a value to try.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pidselect import Table
+    >>> from pidselect.data import FileError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age,city\n31,Rome\n44,Oslo,Norway\n")
+    ...     try:
+    ...         Table.open(path)
+    ...     except FileError as error:
+    ...         print(error.line, error.problem, error.remedy, sep="; ")
+    3; found 3 fields where the header has 2 (the delimiter is ','): '44,Oslo,Norway'; Correct this
+    line; a field that contains the delimiter must be in quotes, and a name of the row must be named
+    in the header
     """
 
     def __init__(
@@ -69,7 +87,7 @@ class FileError(ValueError):
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a CSV or JSON lines file is written.
+    r"""How a CSV or JSON lines file is written.
 
     Parameters
     ----------
@@ -86,6 +104,21 @@ class TextFormat:
 
     Examples
     --------
+    A file in Latin-1 with decimal commas, and -9 for values that are missing:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pidselect import Table
+    >>> from pidselect.data import TextFormat
+    >>> lines = "größe|alter\n1,62|31\n1,80|-9\n1,75|27\n1,71|44\n"
+    >>> text = TextFormat(encoding="latin-1", decimal=",", na_values=("-9",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "leute.csv")
+    ...     _ = path.write_bytes(lines.encode("latin-1"))
+    ...     Table.open(path, text=text, missing="drop")
+    Table of 3 samples and 2 columns
+      größe  continuous  3 levels
+      alter  continuous  3 levels
     >>> TextFormat(decimal=";")
     Traceback (most recent call last):
     ...

@@ -55,6 +55,7 @@ class Table(Columns):
     Examples
     --------
     >>> import pandas as pd
+    >>> from pidselect import Table
     >>> Table.read(
     ...     pd.DataFrame({
     ...         "age": [31.5, 44.2, 27.1, 63.0],
@@ -98,6 +99,19 @@ class Table(Columns):
         UserWarning
             If identifiers are skipped, numbers are stored as text, or integers become equal as
             float64.
+
+        Examples
+        --------
+        Three cities are labels; with missing values as a category, no row is lost.
+
+        >>> import pandas as pd
+        >>> from pidselect import Table
+        >>> X = pd.DataFrame({"city": [1, 2, 3, 1, 2, 3], "mass": [1.5, None, 0.5, 2.5, 3.5, 4.5]})
+        >>> table = Table.read(X, feature_types={"city": "nominal"}, missing="category")
+        >>> table.shape, table.feature_types
+        ((6, 2), ('nominal', 'continuous'))
+        >>> Table.read(X, missing="drop").n_samples
+        5
         """
         raws = read_columns(X)
         rows = kept_rows({"X": raws}, missing)
@@ -150,6 +164,7 @@ class Table(Columns):
         --------
         >>> import tempfile
         >>> from pathlib import Path
+        >>> from pidselect import Table
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "people.csv")
         ...     _ = path.write_text("age,city,size\n31,Rome,1.6\n44,Oslo,1.8\n27,Rome,1.7\n")
@@ -175,6 +190,7 @@ class Table(Columns):
 
         Examples
         --------
+        >>> from pidselect import Table
         >>> X, y = Table.read([[0, 1.5, 2.5], [0, 2.5, 3.5], [1, 3.5, 4.5]]).split("x1")
         >>> X.names, y.names
         (('x0', 'x2'), ('x1',))
@@ -208,7 +224,19 @@ class Table(Columns):
         return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
     def index(self, column: str | int) -> int:
-        """Return the position of a column given by its name or its position."""
+        """Return the position of a column given by its name or its position.
+
+        Examples
+        --------
+        >>> from pidselect import Table
+        >>> table = Table.read([[0.5, 1.5], [2.5, 3.5]])
+        >>> table.index("x1"), table.index(1)
+        (1, 1)
+        >>> table.index("x2")
+        Traceback (most recent call last):
+        ...
+        ValueError: there is no column 'x2'; known are 'x0', 'x1'
+        """
         if isinstance(column, str):
             if column not in self.names:
                 raise ValueError(
@@ -400,6 +428,7 @@ def read_block(values: Any, name: str, *, target: bool = False) -> Block:
 
     Examples
     --------
+    >>> from pidselect.data import read_block
     >>> block = read_block([[0.1, 1], [0.7, 0], [0.4, 1], [0.9, 0]], "x")
     >>> block.names, block.feature_types
     (('x[0]', 'x[1]'), ('continuous', 'ordinal'))

@@ -35,6 +35,8 @@ class SyntheticDataset:
     >>> data = toy(500, random_state=0)
     >>> data
     SyntheticDataset(500 samples of X1, X2, eta; relevant: X1, eta)
+    >>> data.relevant_names, data.relevant
+    (('X1', 'eta'), (0, 2))
     >>> X, y = data.Xy
     >>> X.shape, y.shape
     ((500, 3), (500,))

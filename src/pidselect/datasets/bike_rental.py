@@ -28,6 +28,17 @@ class SyntheticTable:
         Exact or noisy duplicates, each with the column it duplicates.
     description : str
         One line.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pidselect import datasets
+    >>> island = datasets.mixed_table(100, random_state=0)
+    >>> frame = pd.DataFrame(island.with_target())
+    >>> frame.shape, len(island.names), island.target
+    ((100, 14), 13, 'kilometres_ridden')
+    >>> island.redundant["breakfasts_served"]
+    'overnight_guests'
     """
 
     columns: dict[str, Values]
@@ -87,7 +98,8 @@ def mixed_table(n_samples: int = 1000, *, random_state: RandomState = None) -> S
 
     Examples
     --------
-    >>> island = mixed_table(365, random_state=0)
+    >>> from pidselect import datasets
+    >>> island = datasets.mixed_table(365, random_state=0)
     >>> island.relevant
     ('temperature', 'overnight_guests', 'holiday', 'market', 'ferry')
     >>> list(island.with_target())[-1]

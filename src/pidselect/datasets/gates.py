@@ -70,12 +70,13 @@ def gate(name: str, *, n_sources: int = 2) -> FloatArray:
 
     Examples
     --------
-    >>> gate("AND")
+    >>> from pidselect import datasets
+    >>> datasets.gate("AND")
     array([[[0.25, 0.  ],
             [0.25, 0.  ]],
            [[0.25, 0.  ],
             [0.  , 0.25]]])
-    >>> gate("XOR", n_sources=3).shape
+    >>> datasets.gate("XOR", n_sources=3).shape
     (2, 2, 2, 2)
     """
     check_at_least("n_sources", n_sources, 1)
@@ -108,7 +109,9 @@ def sample(
 
     Examples
     --------
-    >>> X, y = sample(gate("XOR"), 200, random_state=0)
+    >>> import numpy as np
+    >>> from pidselect import datasets
+    >>> X, y = datasets.sample(datasets.gate("XOR"), 200, random_state=0)
     >>> bool(np.all(y == (X[:, 0] ^ X[:, 1])))
     True
     """

@@ -59,7 +59,8 @@ def epistasis(
 
     Examples
     --------
-    >>> data = epistasis(random_state=0)
+    >>> from pidselect import datasets
+    >>> data = datasets.epistasis(random_state=0)
     >>> carriers, cases = data.X[:, :2] > 0, data.y == 1
     >>> for group in (carriers[:, 0], carriers[:, 1], carriers.all(axis=1)):
     ...     print(f"{group[cases].mean():.2f} of cases, {group[~cases].mean():.2f} of controls")
@@ -117,12 +118,14 @@ def penetrance(
 
     Examples
     --------
-    >>> table = penetrance(random_state=0)
+    >>> from pidselect import datasets
+    >>> table = datasets.penetrance(random_state=0)
     >>> table.round(2)
     array([[0.5 , 0.98, 0.7 ],
            [0.97, 0.05, 0.63],
            [0.76, 0.51, 0.26]])
-    >>> (table @ proportions(0.2)).round(2)  # no marginal effect: the prevalence
+    >>> genotypes = [0.8**2, 2 * 0.8 * 0.2, 0.2**2]  # none, one or two minor alleles
+    >>> (table @ genotypes).round(2)  # no marginal effect: the prevalence
     array([0.66, 0.66, 0.66])
     """
     if not RAREST <= minor_allele <= 0.5:

@@ -35,7 +35,9 @@ def toy(n_samples: int = 1000, *, random_state: RandomState = None) -> Synthetic
 
     Examples
     --------
-    >>> X, y = toy(1000, random_state=0).Xy
+    >>> import numpy as np
+    >>> from pidselect import datasets
+    >>> X, y = datasets.toy(1000, random_state=0).Xy
     >>> X1, X2, eta = X.T
     >>> bool(abs(np.corrcoef(eta, y)[0, 1]) < 0.1)          # eta is marginally independent of y
     True
@@ -89,7 +91,9 @@ def nested_spheres(
 
     Examples
     --------
-    >>> X, y = nested_spheres(1000, random_state=0).Xy
+    >>> import numpy as np
+    >>> from pidselect import datasets
+    >>> X, y = datasets.nested_spheres(1000, random_state=0).Xy
     >>> radius = np.linalg.norm(X, axis=1)
     >>> bool(np.all((radius > 1.1) == (y == 1)))
     True
@@ -145,6 +149,19 @@ def friedman(
     ----------
     The paper, Experiment III. J. H. Friedman (1991), "Multivariate adaptive regression splines",
     The Annals of Statistics 19(1).
+
+    Examples
+    --------
+    The effect of X3 is a parabola: a ranking by correlation leaves it out.
+
+    >>> import numpy as np
+    >>> from pidselect import datasets
+    >>> data = datasets.friedman(500, random_state=0)
+    >>> data.relevant_names
+    ('X1', 'X2', 'X3', 'X4', 'X5')
+    >>> correlations = np.corrcoef(data.X.T, data.y)[-1, :-1]
+    >>> [data.names[column] for column in np.argsort(-abs(correlations))[:5]]
+    ['X4', 'X2', 'X1', 'X5', 'Z3']
     """
     check_at_least("n_samples", n_samples, 1)
     check_at_least("noise", noise, 0)
@@ -194,6 +211,21 @@ def runge(
     ----------
     The paper, Experiment IV. J. Runge, R. V. Donner and J. Kurths (2015), "Optimal model-free
     prediction from multivariate time series", Physical Review E 91, 052909.
+
+    Examples
+    --------
+    The product of Z1, Z2 and Z3 drives the target; none of them is correlated with it.
+
+    >>> import numpy as np
+    >>> from pidselect import datasets
+    >>> data = datasets.runge(1000, c=0.0, random_state=0)
+    >>> data.relevant_names
+    ('Z1', 'Z2', 'Z3')
+    >>> Z = data.X[:, list(data.relevant)]
+    >>> bool(abs(np.corrcoef(Z.T, data.y)[-1, :-1]).max() < 0.1)
+    True
+    >>> bool(np.corrcoef(Z.prod(axis=1), data.y)[0, 1] > 0.9)
+    True
     """
     check_at_least("n_samples", n_samples, 1)
     check_at_least("sigma", sigma, 0)
@@ -235,7 +267,8 @@ def regression(
 
     Examples
     --------
-    >>> regression(100, n_features=5, n_informative=2, random_state=1).names
+    >>> from pidselect import datasets
+    >>> datasets.regression(100, n_features=5, n_informative=2, random_state=1).names
     ('Z1', 'Z2', 'Z3', 'X1', 'X2')
     """
     check_at_least("n_samples", n_samples, 1)
@@ -287,7 +320,8 @@ def classes(
 
     Examples
     --------
-    >>> classes(300, n_features=4, n_informative=2, n_classes=2, random_state=0)
+    >>> from pidselect import datasets
+    >>> datasets.classes(300, n_features=4, n_informative=2, n_classes=2, random_state=0)
     SyntheticDataset(300 samples of X1, X2, Z1, Z2; relevant: X1, X2)
     """
     check_at_least("n_samples", n_samples, 1)

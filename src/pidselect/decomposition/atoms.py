@@ -27,6 +27,19 @@ class Atoms:
 
     `information` is I(f; y), `added` I(f; y | S). `intervals` are by the name of the value, empty
     if they were not computed; `is_lower_bound` is whether `added` is only a lower bound.
+
+    Examples
+    --------
+    The candidates of a step in the record of ``explain(path=True)``:
+
+    >>> from pidselect import PIDSelector, datasets
+    >>> X, y = datasets.sample(datasets.gate("AND"), 300, random_state=0)
+    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> step = selector.explain(X, y, path=True).path.steps[1]
+    >>> step.conditioning_set
+    ('x0',)
+    >>> step.atoms[step.chosen]
+    Atoms(information=0.363, added=0.545, unique=0.008, shared=0.355, synergy=0.537)
     """
 
     information: float

@@ -126,11 +126,17 @@ def decompose(
     UserWarning
         If there are fewer than five samples for each joint state that occurs.
 
+    See Also
+    --------
+    decompose_distribution : The same of a known distribution.
+    AtomBarsDisplay, LatticeDisplay : Plot the result.
+
     Examples
     --------
     The parity of two bits is synergistic:
 
     >>> import numpy as np
+    >>> from pidselect import decompose
     >>> rng = np.random.default_rng(0)
     >>> x1, x2 = rng.integers(0, 2, size=(2, 500))
     >>> result = decompose([x1, x2], x1 ^ x2)

@@ -77,6 +77,10 @@ def decompose_distribution(
     -------
     Decomposition
 
+    See Also
+    --------
+    decompose : The same of samples.
+
     Examples
     --------
     >>> from pidselect import datasets, decompose_distribution

@@ -65,6 +65,7 @@ class KSG(NeighbourEstimator):
     --------
     >>> import numpy as np
     >>> from pidselect import mutual_information
+    >>> from pidselect.estimators import KSG
     >>> rng = np.random.default_rng(0)
     >>> x, noise = rng.normal(size=(2, 1000))
     >>> round(mutual_information(x, x + noise, estimator=KSG(k=10)), 1)  # the true value is 0.5

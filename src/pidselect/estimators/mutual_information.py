@@ -34,11 +34,17 @@ def mutual_information(
         The estimate, never clipped: for independent variables it scatters around zero and may be
         negative.
 
+    See Also
+    --------
+    decompose : Which part of the information is unique, shared and synergistic.
+    PIDSelector : Select features by the same quantity, with tests.
+
     Examples
     --------
     One input of an XOR gate is independent of the output, but determines it given the other input.
 
     >>> import numpy as np
+    >>> from pidselect import mutual_information
     >>> rng = np.random.default_rng(0)
     >>> noise, signal = rng.integers(0, 2, size=(2, 1000))
     >>> total = (noise + signal) % 2

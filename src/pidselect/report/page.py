@@ -126,6 +126,10 @@ def write_report(
     Path
         Of the file.
 
+    See Also
+    --------
+    ImportanceDisplay : The main plot of the report alone.
+
     Examples
     --------
     >>> import tempfile

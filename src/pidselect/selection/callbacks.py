@@ -39,6 +39,22 @@ class Stage:
     is_exact : bool
         Whether all values are computed; a sequential test may need fewer, and a step in which one
         surrogate scheme finds nothing significant has no others.
+
+    Examples
+    --------
+    >>> from pidselect import PIDSelector, datasets
+    >>> from pidselect.selection.callbacks import Callback, use_callback
+    >>> class CountValues(Callback):
+    ...     n_values = 0
+    ...     def on_stage(self, stage):
+    ...         self.n_values += stage.n_values
+    >>> counted = CountValues()
+    >>> toy = datasets.toy(200, random_state=1)
+    >>> selector = PIDSelector(estimator="gaussian", n_permutations=19, random_state=0)
+    >>> with use_callback(counted):
+    ...     _ = selector.fit(toy.X, toy.y)
+    >>> counted.n_values
+    260
     """
 
     phase: StageName
@@ -53,6 +69,38 @@ class Callback(Protocol):
 
     They are called in the thread of the fit. For `explain` and `stability`, `on_stage` and
     `on_progress` are called.
+
+    Examples
+    --------
+    A fit that is stopped after two steps, as by Ctrl-C, with what was selected so far:
+
+    >>> from pidselect import PIDSelector, datasets
+    >>> from pidselect.selection.callbacks import Callback, use_callback
+    >>> class StopAfterTwo(Callback):
+    ...     n_steps = n_values = 0
+    ...     def on_stage(self, stage):
+    ...         print(f"{stage.phase}: {stage.n_candidates} candidates")
+    ...     def on_progress(self, count):
+    ...         self.n_values += count
+    ...     def on_step(self, step):
+    ...         self.n_steps += 1
+    ...         if self.n_steps == 2:
+    ...             raise KeyboardInterrupt
+    ...     def on_interrupt(self, selection):
+    ...         print(f"{self.n_values} values so far, selected: {selection.features}")
+    ...     def on_checkpoint_error(self, error):
+    ...         return True  # go on without the file
+    >>> toy = datasets.toy(200, random_state=1)
+    >>> selector = PIDSelector(estimator="gaussian", n_permutations=19, random_state=0)
+    >>> try:
+    ...     with use_callback(StopAfterTwo()):
+    ...         selector.fit(toy.X, toy.y)
+    ... except KeyboardInterrupt:
+    ...     print("stopped")
+    forward: 3 candidates
+    forward: 2 candidates
+    140 values so far, selected: ('x0', 'x2')
+    stopped
     """
 
     def on_stage(self, stage: Stage) -> None:
@@ -101,6 +149,7 @@ def use_callback(*callbacks: Callback | None) -> Iterator[None]:
     Examples
     --------
     >>> from pidselect import PIDSelector, datasets
+    >>> from pidselect.selection.callbacks import Callback, use_callback
     >>> class PrintSteps(Callback):
     ...     def on_stage(self, stage):
     ...         print(f"step {stage.step}, {stage.phase}: {stage.n_values} values")

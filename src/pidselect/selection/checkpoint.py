@@ -55,11 +55,47 @@ KEYS = {"pidselect", "settings", "data", "entries", "partial", "is_finished"}
 
 
 class CheckpointRefusedError(ValueError):
-    """A file is no checkpoint, or not one of this fit; it is left as it is."""
+    """A file is no checkpoint, or not one of this fit; it is left as it is.
+
+    Examples
+    --------
+    A file belongs to one fit: another needs another path.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pidselect import PIDSelector, datasets
+    >>> X, y = datasets.sample(datasets.gate("AND"), 100, random_state=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = f"{folder}/fit.json"
+    ...     _ = PIDSelector(checkpoint=path, n_permutations=50, random_state=0).fit(X, y)
+    ...     _ = PIDSelector(checkpoint=path, n_permutations=99, random_state=0).fit(X, y)
+    Traceback (most recent call last):
+    ...
+    pidselect.selection.checkpoint.CheckpointRefusedError: ...n_permutations was 50 and is 99...
+    """
 
 
 class CheckpointConflictError(RuntimeError):
-    """Another fit has written to the same file."""
+    """Another fit has written to the same file.
+
+    Examples
+    --------
+    Two fits at the same time need two files. Here one starts within another:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pidselect import PIDSelector, datasets
+    >>> from pidselect.selection.callbacks import Callback, use_callback
+    >>> X, y = datasets.sample(datasets.gate("AND"), 100, random_state=0)
+    >>> class FitAgain(Callback):
+    ...     def on_step(self, step):
+    ...         with use_callback():
+    ...             selector.fit(X, y)
+    >>> with TemporaryDirectory() as folder, use_callback(FitAgain()):
+    ...     selector = PIDSelector(checkpoint=f"{folder}/a.json", n_permutations=50, random_state=0)
+    ...     selector.fit(X, y)
+    Traceback (most recent call last):
+    ...
+    pidselect.selection.checkpoint.CheckpointConflictError: Another fit has written to ...
+    """
 
 
 class CheckpointFile:

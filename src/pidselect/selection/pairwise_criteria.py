@@ -245,6 +245,7 @@ class LinearCriterion(Pairwise):
     Examples
     --------
     >>> from pidselect import PIDSelector, datasets
+    >>> from pidselect.selection import LinearCriterion
     >>> toy = datasets.toy(random_state=1)
     >>> for gamma in (0.0, 1.0):
     ...     criterion = LinearCriterion(beta=gamma, gamma=gamma)
@@ -289,6 +290,19 @@ class MIFS(LinearCriterion):
     ----------
     beta : float
         The weight of redundancy with each selected feature.
+
+    Examples
+    --------
+    X2 is a noisy copy of X1: with a large weight of redundancy it is not the second choice.
+
+    >>> from pidselect import PIDSelector, datasets
+    >>> from pidselect.selection import MIFS
+    >>> toy = datasets.toy(300, random_state=1)
+    >>> for beta in (0.0, 1.0):
+    ...     selector = PIDSelector(MIFS(beta), n_permutations=0, max_features=2).fit(toy.X, toy.y)
+    ...     print(beta, [toy.names[column] for column in selector.selected_])
+    0.0 ['X1', 'X2']
+    1.0 ['X1', 'eta']
     """
 
     def __init__(self, beta: float = 1.0) -> None:

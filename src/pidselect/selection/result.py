@@ -78,6 +78,19 @@ class Settings:
         The number of rows of a table in partitions, of which samples were chosen at random.
     target_types : tuple of str
         The feature type of each column of the target.
+
+    Examples
+    --------
+    A selection without `random_state` is repeated by the seed of its record.
+
+    >>> from pidselect import PIDSelector, datasets
+    >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+    >>> record = PIDSelector(n_permutations=50).fit(X, y).selection_
+    >>> record.settings.surrogates, record.settings.target_types, record.settings.step_alpha
+    (('global', 'residual'), ('nominal',), 0.05)
+    >>> again = PIDSelector(n_permutations=50, random_state=record.settings.seed).fit(X, y)
+    >>> again.selection_ == record
+    True
     """
 
     criterion: str = "cmi"
@@ -177,6 +190,21 @@ class Step:
     atoms : mapping of str to Atoms
         Unique, shared and synergistic information of candidates beside the conditioning set, with
         intervals for the chosen one, in the record of ``explain(..., path=True)``.
+
+    Examples
+    --------
+    The second step of a selection: a test of the strongest candidate given the first feature.
+
+    >>> from pidselect import PIDSelector, datasets
+    >>> toy = datasets.toy(200, random_state=1)
+    >>> selector = PIDSelector(estimator="copula", n_permutations=50, random_state=0)
+    >>> step = selector.fit(toy.X, toy.y).selection_.steps[1]
+    >>> print(step)
+    forward   x2: 0.078 bit (critical value 0.0246, p = 0.0196), included
+    >>> step.conditioning_set, step.candidates, step.chosen, step.outcome, step.removed
+    (('x0',), ('x1', 'x2'), 'x2', 'included', ())
+    >>> round(step.value, 2), step.estimator, step.score > step.critical_value, step.comment
+    (0.08, 'copula', True, '')
     """
 
     phase: Phase
@@ -290,6 +318,27 @@ class Selection:
         False if the fit was interrupted: features and steps are then those so far.
     frame_library : str, optional
         The caller's library for dataframes.
+
+    Examples
+    --------
+    >>> from pidselect import PIDSelector, datasets
+    >>> toy = datasets.toy(200, random_state=1)
+    >>> selector = PIDSelector(n_permutations=50, select="relevant", random_state=0)
+    >>> record = selector.fit(toy.X, toy.y).selection_
+    >>> record.features, record.also_relevant, record.selected
+    (('x0', 'x2'), ('x1',), ('x0', 'x2', 'x1'))
+    >>> print(record)
+    feature  step  bits added  estimator  score  critical value       p  final p
+    x0          1       2.003   ksg-rank   33.4             3.1  0.0196   0.0196
+    x2          2       0.238     copula    9.3             2.5  0.0196   0.0196
+    x1          5               ksg-rank   26.0                  0.0196
+    Joint information with the target: 2.241 bit.
+    Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.
+    >>> record.notes
+    ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.',)
+    >>> [f"{step.phase} {step.chosen}: {step.outcome}" for step in record.tests]
+    ['forward x0: included', 'forward x2: included', 'forward x1: not included', 'backward x2:
+    retained', 'marginal x0: included']
     """
 
     features: tuple[str, ...]
@@ -321,6 +370,14 @@ class Selection:
 
         Of a feature that the marginal tests selected, it is these, with the feature as the chosen
         one; of a duplicate, that of the column it duplicates.
+
+        Examples
+        --------
+        >>> from pidselect import PIDSelector, datasets
+        >>> toy = datasets.toy(200, random_state=1)
+        >>> record = PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y).selection_
+        >>> record.inclusion_step("x2").conditioning_set
+        ('x0',)
         """
         if feature in self.also_relevant:
             feature, tests = self.duplicates.get(feature, feature), self.marginal
@@ -438,13 +495,43 @@ class Selection:
 
         JSON has no infinite numbers: they are the strings "inf", "-inf" and "nan", which ``float``
         converts back.
+
+        Examples
+        --------
+        >>> import json
+        >>> from pidselect import PIDSelector, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> record = PIDSelector(n_permutations=50, random_state=0).fit(X, y).selection_
+        >>> read = json.loads(json.dumps(record.to_dict()))
+        >>> read["features"], read["settings"]["estimator"], len(read["steps"])
+        (['x1', 'x0'], {'discrete': 'Discrete()'}, 3)
         """
         record = asdict(self)
         del record["frame_library"]
         return to_plain(record)
 
     def to_frame(self) -> Any:
-        """Return a frame with one row per candidate and step, in the caller's frame library."""
+        """Return a frame with one row per candidate and step, in the caller's frame library.
+
+        Examples
+        --------
+        How near the candidates that were not included came to it:
+
+        >>> import pandas as pd
+        >>> from pidselect import PIDSelector, datasets
+        >>> toy = datasets.toy(200, random_state=1)
+        >>> X = pd.DataFrame(toy.X, columns=toy.names)
+        >>> selector = PIDSelector(estimator="copula", n_permutations=50, random_state=0)
+        >>> frame = selector.fit(X, toy.y).selection_.to_frame()
+        >>> frame[frame.phase == "forward"][["step", "candidate", "bits", "accepted"]].round(2)
+           step candidate  bits  accepted
+        0     1        X1  1.23      True
+        1     1        X2  1.09     False
+        2     1       eta  0.00     False
+        3     2        X2  0.01     False
+        4     2       eta  0.08      True
+        5     3        X2  0.00     False
+        """
         rows = [
             (
                 number,

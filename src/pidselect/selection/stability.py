@@ -74,6 +74,26 @@ class Stability:
         The features selected on each subsample, in the order of `features`.
     sample_fraction : float
         The fraction of the rows in each subsample.
+
+    Examples
+    --------
+    How often each feature is selected on subsamples of 30 of 60 rows:
+
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest, f_regression
+    >>> from pidselect import stability
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X[:, 0] + 0.9 * X[:, 1] + rng.normal(size=60)
+    >>> result = stability(SelectKBest(f_regression, k=1), X, y, n_subsamples=20, random_state=0)
+    >>> result.counts
+    {'x0': 14, 'x1': 6, 'x2': 0}
+    >>> result.frequencies["x0"], [round(end, 2) for end in result.intervals["x0"]]
+    (0.7, [0.48, 0.85])
+    >>> result.most_frequent, result.n_sets, result.n_empty, result.mean_size
+    (('x0',), 2, 0, 1.0)
+    >>> round(result.stability, 2), result.notes[-1]
+    (0.34, 'Never selected: 1 of 3 features.')
     """
 
     features: tuple[str, ...]
@@ -153,7 +173,14 @@ class Stability:
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain dicts, lists, strings and numbers, ready for JSON."""
+        """Return everything as plain dicts, lists, strings and numbers, ready for JSON.
+
+        Examples
+        --------
+        >>> from pidselect.selection.stability import Stability
+        >>> Stability(("a", "b"), (("a",), ("a",), ("a", "b"))).to_dict()["most_frequent"]
+        ['a']
+        """
         names = (
             *("frequencies", "intervals", "selections", "sample_fraction", "mean_size"),
             *("n_sets", "most_frequent", "n_empty", "stability"),
@@ -161,7 +188,17 @@ class Stability:
         return to_plain({name: getattr(self, name) for name in names})
 
     def to_frame(self) -> Any:
-        """Return a frame with one row per feature, in the caller's frame library."""
+        """Return a frame with one row per feature, in the caller's frame library.
+
+        Examples
+        --------
+        >>> from pidselect.selection.stability import Stability
+        >>> result = Stability(("a", "b"), (("a",), ("a",), ("a", "b")), frame_library="pandas")
+        >>> result.to_frame().round(2)
+          feature  selected  frequency  lower  upper
+        0       a         3       1.00   0.44   1.00
+        1       b         1       0.33   0.06   0.79
+        """
         lower, upper = zip(*self.intervals.values(), strict=True)
         values = (self.features, self.counts.values(), self.frequencies.values(), lower, upper)
         columns = dict(zip(FRAME_COLUMNS, map(list, values), strict=True))
@@ -222,9 +259,15 @@ def stability(
     -------
     Stability
 
+    See Also
+    --------
+    StabilityDisplay : Plot the frequencies.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.feature_selection import SelectKBest, f_regression
+    >>> from pidselect import stability
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 5))
     >>> y = X[:, 0] + 0.2 * X[:, 1] + rng.normal(size=60)

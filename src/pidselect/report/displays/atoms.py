@@ -101,7 +101,7 @@ class AtomBarsDisplay(BarsDisplay):
 
     Examples
     --------
-    >>> from pidselect import datasets, decompose_distribution
+    >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
     >>> xor = decompose_distribution(datasets.gate("XOR"))
     >>> AtomBarsDisplay.from_decomposition(xor).describe()
     '4 bars, in bit. shared: 0.000. unique 1: 0.000. unique 2: 0.000. synergy: 1.000.'
@@ -122,7 +122,17 @@ class AtomBarsDisplay(BarsDisplay):
         ax: Axes | None = None,
         max_features: int = MAX_FEATURES,
     ) -> Self:
-        """Draw the features of ``selector.explain(X, y)``."""
+        """Draw the features of ``selector.explain(X, y)``.
+
+        Examples
+        --------
+        >>> from pidselect import AtomBarsDisplay, PIDSelector, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+        >>> print(AtomBarsDisplay.from_explanation(selector.explain(X, y)).describe())
+        2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
+        (strongly relevant): unique 0.000, shared 0.338, synergy 0.523.
+        """
         record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
@@ -137,6 +147,15 @@ class AtomBarsDisplay(BarsDisplay):
         """Draw the strongest candidates of each forward step of ``explain(X, y, path=True)``.
 
         Each is decomposed beside the features selected before, as in figure 3B of the paper.
+
+        Examples
+        --------
+        >>> from pidselect import AtomBarsDisplay, PIDSelector, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+        >>> display = AtomBarsDisplay.from_path(selector.explain(X, y, path=True))
+        >>> [(bar.name, bar.note) for bar in display.bars]
+        [('step 1: x1', 'included'), ('step 1: x0', ''), ('step 2: x0', 'included')]
         """
         if not isinstance(explanation, Explanation) or explanation.path is None:
             raise TypeError(
@@ -161,13 +180,35 @@ class AtomBarsDisplay(BarsDisplay):
         ax: Axes | None = None,
         max_features: int = MAX_FEATURES,
     ) -> Self:
-        """Draw the atoms of `decompose`, with their intervals if there are any."""
+        """Draw the atoms of `decompose`, with their intervals if there are any.
+
+        Examples
+        --------
+        >>> from pidselect import AtomBarsDisplay, datasets, decompose
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> result = decompose(list(X.T), y, n_bootstrap=50, random_state=0)
+        >>> display = AtomBarsDisplay.from_decomposition(result)
+        >>> low, high = display.bars[-1].interval
+        >>> display.bars[-1].name, low < result.synergy < high
+        ('synergy', True)
+        """
         record = base.to_record(decomposition, Decomposition, "decompose(sources, target)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
-        """Return the display of `Explanation.to_dict` or `Decomposition.to_dict`, not drawn."""
+        """Return the display of `Explanation.to_dict` or `Decomposition.to_dict`, not drawn.
+
+        Examples
+        --------
+        A plot of numbers that were stored, without the data:
+
+        >>> import json
+        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
+        >>> stored = json.dumps(decompose_distribution(datasets.gate("XOR")).to_dict())
+        >>> AtomBarsDisplay.from_dict(json.loads(stored))
+        <AtomBarsDisplay: 4 bars, in bit>
+        """
         if "atoms" not in record:
             bars = [
                 AtomBar(one["name"], {name: to_float(one[name]) for name in ATOMS}, one["role"])

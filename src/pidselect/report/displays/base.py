@@ -76,6 +76,19 @@ class Display(ABC):
 
         Nothing else of the figure is changed. The background of the axes becomes white; labels
         around them have the colour of the axes' own labels.
+
+        Examples
+        --------
+        Two displays in one figure, here of a decomposition:
+
+        >>> from matplotlib.figure import Figure
+        >>> from pidselect import AtomBarsDisplay, LatticeDisplay, datasets, decompose_distribution
+        >>> record = decompose_distribution(datasets.gate("AND")).to_dict()
+        >>> left, right = Figure(figsize=(10, 3)).subplots(1, 2)
+        >>> bars = AtomBarsDisplay.from_dict(record).plot(left)
+        >>> lattice = LatticeDisplay.from_dict(record).plot(right)
+        >>> bars.figure_ is lattice.figure_, bars.ax_ is left
+        (True, True)
         """
         if ax is not None and not isinstance(ax, Axes):
             raise TypeError(f"ax is one set of axes, such as axes[0, 0], not a {type(ax).__name__}")
@@ -92,6 +105,15 @@ class Display(ABC):
         """Return a self-contained SVG element with a description.
 
         `salt` distinguishes the ids of equal pictures on the same page.
+
+        Examples
+        --------
+        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
+        >>> atoms = decompose_distribution(datasets.gate("AND"))
+        >>> display = AtomBarsDisplay.from_decomposition(atoms)
+        >>> svg = display.to_svg()
+        >>> svg.startswith("<svg"), display.describe() in svg
+        (True, True)
         """
         name = f"{salt} {type(self).__name__}"
         svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": name}).decode()
@@ -99,7 +121,21 @@ class Display(ABC):
         return tidy(svg, self.title, prefix, SHARED_STYLES, self.describe())
 
     def save(self, path: str | Path) -> None:
-        """Write the picture as .svg, .png or .pdf, by the suffix of the path."""
+        """Write the picture as .svg, .png or .pdf, by the suffix of the path.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
+        >>> atoms = decompose_distribution(datasets.gate("AND"))
+        >>> display = AtomBarsDisplay.from_decomposition(atoms)
+        >>> with TemporaryDirectory() as folder:
+        ...     for name in ("atoms.svg", "atoms.png", "atoms.pdf"):
+        ...         display.save(Path(folder, name))
+        ...     sorted(path.name for path in Path(folder).iterdir())
+        ['atoms.pdf', 'atoms.png', 'atoms.svg']
+        """
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise ValueError(

@@ -52,6 +52,7 @@ class ImportanceDisplay(BarsDisplay):
 
     Examples
     --------
+    >>> from pidselect import ImportanceDisplay
     >>> record = {
     ...     "features": [
     ...         {"name": "rain", "role": "strongly relevant", "selected": True, "unique": 0.3,
@@ -80,7 +81,19 @@ class ImportanceDisplay(BarsDisplay):
         ax: Axes | None = None,
         max_features: int = MAX_FEATURES,
     ) -> Self:
-        """Draw the features of ``selector.explain(X, y)``."""
+        """Draw the features of ``selector.explain(X, y)``.
+
+        Examples
+        --------
+        >>> from pidselect import ImportanceDisplay, PIDSelector, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+        >>> display = ImportanceDisplay.from_explanation(selector.explain(X, y))
+        >>> display
+        <ImportanceDisplay: 2 features, 2 selected>
+        >>> [bar.name for bar in display.bars], display.ax_.get_xlabel()
+        (['x1', 'x0'], 'information added to the (other) selected features, bit')
+        """
         record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 

@@ -53,7 +53,7 @@ class JointDisplay(Display):
 
     Examples
     --------
-    >>> from pidselect import PIDSelector
+    >>> from pidselect import JointDisplay, PIDSelector
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 20
     >>> selector = PIDSelector(n_permutations=100, random_state=0)
     >>> y = [first ^ second for first, second in X]
@@ -84,6 +84,21 @@ class JointDisplay(Display):
         """Draw the data of a fitted selector over two columns, named or numbered by `features`.
 
         By default they are the first two that were included jointly and are single columns.
+
+        Examples
+        --------
+        Any two columns can be named. The target is the parity of the first two; the third is noise.
+
+        >>> import numpy as np
+        >>> from pidselect import JointDisplay, PIDSelector
+        >>> X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
+        >>> y = X[:, 0] ^ X[:, 1]
+        >>> selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
+        >>> JointDisplay.from_selector(selector, X, y).features
+        ('x0', 'x1')
+        >>> JointDisplay.from_selector(selector, X, y, features=["x0", "x2"]).values.round(1)
+        array([[0.4, 0.5],
+               [0.4, 0.4]])
         """
         check_is_fitted(selector)
         check_columns(selector, X)
@@ -106,7 +121,19 @@ class JointDisplay(Display):
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of an item of `joint` in the summary of a report, without drawing."""
+        """Return the display of an item of `joint` in the summary of a report, without drawing.
+
+        Examples
+        --------
+        >>> from pidselect import JointDisplay
+        >>> table = {
+        ...     "features": ["rain", "sprinkler"], "levels": [["no", "yes"], ["no", "yes"]],
+        ...     "counts": [[40, 30], [20, 10]], "values": [[0.0, 0.9], [0.8, 1.0]],
+        ...     "overall": 0.53, "range": [0.0, 1.0], "quantity": "share of wet",
+        ... }
+        >>> print(JointDisplay.from_dict(table).plot().describe())
+        rain and sprinkler: share of wet from 0.00 to 1.00, of all 100 rows 0.53.
+        """
         known = ("overall", "range", "quantity", "digits")
         return cls(
             features=tuple(record["features"]),

@@ -64,7 +64,7 @@ class LatticeDisplay(Display):
 
     Examples
     --------
-    >>> from pidselect import datasets, decompose_distribution
+    >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
     >>> xor = decompose_distribution(datasets.gate("XOR"))
     >>> print(LatticeDisplay.from_decomposition(xor).describe())
     4 atoms of 2 sources, measure broja, 1.000 bit in total. Largest: {1,2} 1.000.
@@ -86,13 +86,33 @@ class LatticeDisplay(Display):
 
     @classmethod
     def from_decomposition(cls, decomposition: Decomposition, *, ax: Axes | None = None) -> Self:
-        """Draw the atoms of `decompose`."""
+        """Draw the atoms of `decompose`.
+
+        Examples
+        --------
+        Three sources have 18 atoms; of a parity, all is in the synergy of the three.
+
+        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
+        >>> xor = decompose_distribution(datasets.gate("XOR", n_sources=3), measure="imin")
+        >>> display = LatticeDisplay.from_decomposition(xor)
+        >>> display.n_sources, display.describe()
+        (3, '18 atoms of 3 sources, measure imin, 1.000 bit in total. Largest: {1,2,3} 1.000.')
+        """
         record = base.to_record(decomposition, Decomposition, "decompose(sources, target)")
         return cls.from_dict(record).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of `Decomposition.to_dict`, without drawing it."""
+        """Return the display of `Decomposition.to_dict`, without drawing it.
+
+        Examples
+        --------
+        >>> import json
+        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
+        >>> stored = json.dumps(decompose_distribution(datasets.gate("AND")).to_dict())
+        >>> LatticeDisplay.from_dict(json.loads(stored))
+        <LatticeDisplay: 4 atoms of 2 sources>
+        """
         atoms = record["atoms"]
         labels = lattice(SOURCES[len(atoms)]).labels if len(atoms) in SOURCES else tuple(atoms)
         return cls(

@@ -62,6 +62,7 @@ class SynergyMatrixDisplay(Display):
 
     Examples
     --------
+    >>> from pidselect import SynergyMatrixDisplay
     >>> record = {
     ...     "names": ["rain", "sprinkler"],
     ...     "redundancy": [[0.31, 0.31], [0.31, 0.31]],
@@ -82,7 +83,17 @@ class SynergyMatrixDisplay(Display):
 
     @classmethod
     def from_explanation(cls, explanation: Explanation, *, ax: Axes | None = None) -> Self:
-        """Draw the pairs of ``selector.explain(X, y)``."""
+        """Draw the pairs of ``selector.explain(X, y)``.
+
+        Examples
+        --------
+        >>> from pidselect import PIDSelector, SynergyMatrixDisplay, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+        >>> display = SynergyMatrixDisplay.from_explanation(selector.explain(X, y))
+        >>> print(display.describe())
+        2 features, 1 pair. Redundancy: x1 and x0 0.338. Synergy: x1 and x0 0.523.
+        """
         record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
         return cls.from_dict(record).plot(ax)
 

@@ -94,7 +94,7 @@ class SelectionPathDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from pidselect import PIDSelector
+    >>> from pidselect import PIDSelector, SelectionPathDisplay
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 3))
     >>> selector = PIDSelector(estimator="gaussian", n_permutations=50, random_state=0)
@@ -117,7 +117,25 @@ class SelectionPathDisplay(Display):
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of `Selection.to_dict`, without drawing it."""
+        """Return the display of `Selection.to_dict`, without drawing it.
+
+        Examples
+        --------
+        A record that was stored is drawn without the data:
+
+        >>> import json
+        >>> from pidselect import PIDSelector, SelectionPathDisplay, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+        >>> stored = json.dumps(selector.selection_.to_dict())
+        >>> display = SelectionPathDisplay.from_dict(json.loads(stored)).plot()
+        >>> print(display.describe())
+        2 steps, scores in standard deviations above the null mean. Selected: x1 and x0. Step 1, 2
+        candidates: x1 at 17.9, critical value 3.5, included. Step 2, 1 candidate: x0 at 18.2,
+        critical value 1.7, included.
+        >>> display.removed
+        ()
+        """
         steps = record["steps"]
         units = {step["unit"] for step in steps}
         unit = units.pop() if len(units) == 1 else "bit"

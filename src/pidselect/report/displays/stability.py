@@ -45,6 +45,7 @@ class StabilityDisplay(RowsDisplay):
 
     Examples
     --------
+    >>> from pidselect import StabilityDisplay
     >>> from pidselect.selection.stability import Stability
     >>> result = Stability(("a", "b", "c"), (("a",), ("a", "b"), ("a",), ("a",)))
     >>> print(StabilityDisplay.from_stability(result).describe())
@@ -67,13 +68,38 @@ class StabilityDisplay(RowsDisplay):
     def from_stability(
         cls, stability: Stability, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
-        """Draw the result of ``stability(selector, X, y)``."""
+        """Draw the result of ``stability(selector, X, y)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.feature_selection import SelectKBest, f_regression
+        >>> from pidselect import StabilityDisplay, stability
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 3))
+        >>> y = X[:, 0] + 0.9 * X[:, 1] + rng.normal(size=60)
+        >>> best = SelectKBest(f_regression, k=1)
+        >>> result = stability(best, X, y, n_subsamples=20, random_state=0)
+        >>> display = StabilityDisplay.from_stability(result)
+        >>> dict(zip(display.names, display.frequencies))
+        {'x0': 0.7, 'x1': 0.3, 'x2': 0.0}
+        """
         record = base.to_record(stability, Stability, "stability(selector, X, y)")
         return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
-        """Return the display of `Stability.to_dict`, without drawing it."""
+        """Return the display of `Stability.to_dict`, without drawing it.
+
+        Examples
+        --------
+        >>> import json
+        >>> from pidselect import StabilityDisplay
+        >>> from pidselect.selection.stability import Stability
+        >>> stored = json.dumps(Stability(("a", "b"), (("a",), ("a", "b"))).to_dict())
+        >>> StabilityDisplay.from_dict(json.loads(stored))
+        <StabilityDisplay: 2 features, 2 selections>
+        """
         frequencies = {name: to_float(value) for name, value in record["frequencies"].items()}
         names = sorted(frequencies, key=lambda name: -frequencies[name])
         ends = [record["intervals"][name] for name in names]
