@@ -23,9 +23,11 @@ from pidselect.data import Block, Column
 #: Seconds after which it is checked whether a Dask cluster still has workers.
 WORKER_TIMEOUT = 10.0
 
-#: How often work is given to other workers without a result in between; Dask's scheduler has its
-#: own setting, for tasks whose data are left.
+#: How often Ray gives a task to another worker; Dask's scheduler has its own setting.
 RETRIES = 3
+
+#: How often lost data are sent again without a result in between.
+RESENDS = 2
 
 WORKER_ENDED = (
     "A worker process ended before its task was done, and no other worker could do it. Operating "
@@ -103,45 +105,47 @@ class Sent:
     def send(
         self,
         cluster: Any,
+        n_threads: Mapping[str, int],
         common: Any,
         tasks: Tasks,
         chunks: Chunks,
-        put: Callable[[Any, str | None], Any],
+        put: Callable[[list[Any], str | None], list[Any]],
         has: Callable[[Any], bool] = lambda handle: True,
     ) -> tuple[Any, list[RemoteTask]]:
         """Send what workers do not have; return the handle of the common object, and the tasks.
 
-        `put` sends an object to one worker or to all and returns its handle, and `has` is whether
-        a handle is still valid.
+        `n_threads` are those of the workers that chunks are divided among, `put` sends objects to
+        one worker or to all and returns their handles, and `has` is whether a handle is valid.
         """
         if cluster != self.cluster:
             self.forget()
             self.cluster = cluster
         if common not in self.common or not has(self.common[common][0]):
-            self.common[common] = put(common, None), {}
+            self.common[common] = put([common], None)[0], {}
         handle, everywhere = self.common[common]
         if chunks is None:
             return handle, [RemoteTask(task, None, []) for task in tasks]
-        missing: dict[int | None, dict[Column, None]] = {}
+        self.owners = assign(self.n_chunks, n_threads, self.owners)
+
+        def kept(chunk: int | None) -> tuple[MutableMapping[Column, Place], str | None]:
+            return (everywhere, None) if chunk is None else (self.columns, self.owners.get(chunk))
+
+        missing: dict[str | None, dict[int | None, dict[Column, None]]] = {}
         for task, chunk in zip(tasks, chunks, strict=True):
-            known, worker = (everywhere, None) if chunk is None else self._of(chunk)
+            known, worker = kept(chunk)
             for block in task[0]:
                 for column in block.columns:
                     place = known.get(column)
                     if place is None or place.worker != worker or not has(place.parcel):
-                        missing.setdefault(chunk, {})[column] = None
-        for chunk, columns in missing.items():
-            known, worker = (everywhere, None) if chunk is None else self._of(chunk)
-            parcel = put(list(columns), worker)
-            for position, column in enumerate(columns):
-                known[column] = Place(parcel, position, worker)
-        return handle, [
-            refer(task, *((everywhere, None) if chunk is None else self._of(chunk)))
-            for task, chunk in zip(tasks, chunks, strict=True)
-        ]
-
-    def _of(self, chunk: int) -> tuple[MutableMapping[Column, Place], str | None]:
-        return self.columns, self.owners.get(chunk)
+                        missing.setdefault(worker, {}).setdefault(chunk, {})[column] = None
+        for worker, of_chunks in missing.items():
+            parcels = put([list(columns) for columns in of_chunks.values()], worker)
+            for parcel, (chunk, columns) in zip(parcels, of_chunks.items(), strict=True):
+                known, _ = kept(chunk)
+                for position, column in enumerate(columns):
+                    known[column] = Place(parcel, position, worker)
+        each = zip(tasks, chunks, strict=True)
+        return handle, [refer(task, *kept(chunk)) for task, chunk in each]
 
 
 def refer(task: tuple[Any, ...], known: Mapping[Column, Place], worker: str | None) -> RemoteTask:
@@ -173,6 +177,8 @@ def assign(
     """
     n_total, load = sum(n_threads.values()), Counter[str]()
     owners: dict[int, str] = {}
+    if not n_total:
+        return owners
     for chunk, worker in before.items():
         if load[worker] < ceil(n_chunks * n_threads.get(worker, 0) / n_total):
             owners[chunk] = worker
@@ -202,21 +208,23 @@ def _run_on_dask(
 
     client, futures = backend.client, dict[int, Any]()
 
-    def put(value: Any, worker: str | None) -> Any:
-        """Send to all: a worker that dies must not have the only copy of what all need."""
+    def put(values: list[Any], worker: str | None) -> Any:
         workers = None if worker is None else [worker]
         try:
-            # A list is sent as its elements.
-            return client.scatter([value], workers, broadcast=worker is None, hash=False)[0]
+            return client.scatter(values, workers, broadcast=worker is None, hash=False)
         except (KeyError, OSError) as error:  # the worker has just ended
             raise WorkerLostError(str(error)) from error
 
     try:
         _wait_for_dask_workers(backend)
-        if chunks is not None:
-            sent.owners = assign(sent.n_chunks, client.nthreads(), sent.owners)
         handle, remote = sent.send(
-            client.id, common, tasks, chunks, put, lambda future: future.status == "finished"
+            client.id,
+            client.nthreads(),
+            common,
+            tasks,
+            chunks,
+            put,
+            has=lambda future: future.status == "finished",
         )
         by_worker: dict[str | None, list[int]] = {}
         for number, task in enumerate(remote):
@@ -240,7 +248,8 @@ def _run_on_dask(
     except CancelledError as error:
         raise WorkerLostError(str(error)) from error
     finally:
-        client.cancel([future for future in futures.values() if not future.done()])
+        if left := [future for future in futures.values() if not future.done()]:
+            client.cancel(left)
 
 
 def _run_task(task: RemoteTask, parcels: list[Any], function: Function, common: Any) -> Any:
@@ -307,8 +316,9 @@ def _run_on_ray(
     running: list[Any] = []
     try:
         cluster = ray.get_runtime_context().get_worker_id()
+        # Ray's own scheduler divides the tasks among workers.
         handle, remote_tasks = sent.send(
-            cluster, common, tasks, chunks, lambda value, worker: ray.put(value)
+            cluster, {}, common, tasks, chunks, lambda values, worker: list(map(ray.put, values))
         )
         remote = _remote_task().options(**(backend.ray_remote_args or {}))
         for task in remote_tasks:

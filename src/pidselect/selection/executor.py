@@ -32,7 +32,7 @@ from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
 from pidselect.selection.clusters import (
     CLUSTERS,
-    RETRIES,
+    RESENDS,
     WORKER_ENDED,
     Cluster,
     Sent,
@@ -420,7 +420,7 @@ class Executor:
                     n_done += 1
             except (WorkerLostError, TerminatedWorkerError) as error:
                 n_lost = n_lost + 1 if n_done == before else 1
-                if n_lost > RETRIES:
+                if n_lost > RESENDS:
                     raise RuntimeError(WORKER_ENDED) from error
                 logger.warning("A worker process ended; its tasks are run once more.")
             else:
