@@ -131,7 +131,7 @@ WIDE_SETTINGS = (
 
 def same_record_of_a_wide_table(context):
     """Also with groups of columns, of which some depend on the selected ones, and a portfolio."""
-    data, few = wide_table(100, 120), {"lookahead": 1, "max_features": 3, "n_permutations": 19}
+    data, few = wide_table(100, 120), {"lookahead": 1, "max_features": 2, "n_permutations": 19}
     for settings in WIDE_SETTINGS:
         expected = quick(**few | settings).fit(*data).selection_
 

@@ -65,12 +65,12 @@ class RemoteTask(NamedTuple):
     parcels: list[Any]
     worker: str | None = None  # that has the parcels; None for all
 
-    def run(self, function: Function, common: Any, parcels: Sequence[list[Column]]) -> Any:
-        """Compute the task, where its parcels are."""
+    def take(self, parcels: Sequence[list[Column]]) -> tuple[Any, ...]:
+        """Return all arguments, the blocks from the parcels."""
         if self.blocks is None:
-            return function(common, *self.arguments)
+            return self.arguments
         blocks = [Block(tuple(parcels[p][i] for p, i in places)) for places in self.blocks]
-        return function(common, blocks, *self.arguments)
+        return blocks, *self.arguments
 
 
 @dataclass(eq=False)
@@ -253,7 +253,7 @@ def _run_on_dask(
 
 
 def _run_task(task: RemoteTask, parcels: list[Any], function: Function, common: Any) -> Any:
-    return task.run(function, common, parcels)
+    return function(common, *task.take(parcels))
 
 
 def _wait_for_result(future: Any, backend: Any) -> Any:
@@ -356,7 +356,7 @@ def _count_on_ray(backend: Any, n_jobs: int | None) -> int:
 def _run_ray_task(
     task: RemoteTask, function: Function, stored: _Stored, *parcels: list[Column]
 ) -> Any:
-    return task.run(function, _own_copy(stored), copy.deepcopy(parcels))
+    return function(_own_copy(stored), *copy.deepcopy(task.take(parcels)))
 
 
 @lru_cache(maxsize=1)  # the tasks of a worker mostly have the same common part
