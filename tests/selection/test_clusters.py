@@ -16,7 +16,6 @@ from mortal import within
 from systems import numbers, quick
 
 from pidselect import stability
-from pidselect.selection import executor
 
 distributed = pytest.importorskip(
     "distributed", reason="there is no Dask: pip install 'pidselect[dask]'"
@@ -102,22 +101,16 @@ def test_all_workers_killed(context, tmp_path):
     cluster_cases.ends_clearly(context, tmp_path)
 
 
-@pytest.fixture
-def wide(monkeypatch):
-    """Tables of few bytes are divided, too."""
-    monkeypatch.setattr(executor, "WIDE_BYTES", 0)
-
-
-def test_same_record_of_a_wide_table(context, wide):
+def test_same_record_of_a_wide_table(context):
     cluster_cases.same_record_of_a_wide_table(context)
 
 
-def test_wide_table(context, tmp_path, wide):
+def test_wide_table(context, tmp_path):
     """Each of two workers has half of the columns, and a few to choose from in later steps."""
     assert 200 <= cluster_cases.divides_a_wide_table(context, tmp_path, 0) <= 202
 
 
-def test_wide_table_and_a_worker_killed(tmp_path, wide):
+def test_wide_table_and_a_worker_killed(tmp_path):
     """Its columns are sent to the two that are left: none has all of them."""
     with start(n_workers=3) as client:
         n_most = cluster_cases.divides_a_wide_table(

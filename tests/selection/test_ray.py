@@ -12,7 +12,6 @@ import pytest
 from cluster_cases import Number, add
 from systems import gates, quick
 
-from pidselect.selection import executor
 from pidselect.selection.executor import Executor
 
 ray = pytest.importorskip("ray", reason="there is no Ray: pip install 'pidselect[ray]'")
@@ -74,9 +73,8 @@ def test_one_job_is_done_here(context, tmp_path):
     cluster_cases.one_job_is_done_here(context, tmp_path)
 
 
-def test_wide_table(context, tmp_path, monkeypatch):
+def test_wide_table(context, tmp_path):
     """A worker has the columns of one task at a time: an eighth, and those that depend on S."""
-    monkeypatch.setattr(executor, "WIDE_BYTES", 0)
     cluster_cases.same_record_of_a_wide_table(context)
     assert cluster_cases.divides_a_wide_table(context, tmp_path, 1) <= 2 * 50
 

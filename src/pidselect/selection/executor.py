@@ -60,11 +60,8 @@ PROGRESS_WORK = 2**21
 #: and two estimators and two tests four times as long.
 SAVED_WORK = 2**25
 
-#: Bytes of candidates beyond which each column is sent to one worker of a cluster: fewer reach all
-#: workers in about a tenth of a second, and any worker can then take any task.
-WIDE_BYTES = 2**23
-
-#: Fewest candidates of a task: they share the generation of their permutations.
+#: Fewest candidates of a task: they share the generation of their permutations. From as many per
+#: worker of a cluster on, each worker has candidates of its own.
 FEWEST_CANDIDATES = 16
 
 logger = logging.getLogger("pidselect")
@@ -361,14 +358,15 @@ class Executor:
         return [(part, some) for some in ranges for part in parts]
 
     def _count_chunks(self, job: ScoringJob) -> int:
-        """Return into how many chunks the candidates are divided, each for one worker.
+        """Return into how many chunks the candidates are divided, each for one worker of a cluster.
 
-        The chunk of a column is its position modulo that number, at all steps of a fit.
+        The chunk of a column is its position modulo that number, at all steps of a fit. Fewer
+        candidates are sent to all workers, which divide permutations among them.
         """
-        n_workers, n_candidates = self.count_workers(), job.shape[1]
-        n_bytes = np.dtype(np.float64).itemsize * job.n_samples * n_candidates
-        is_wide = n_bytes > WIDE_BYTES and n_candidates >= FEWEST_CANDIDATES * n_workers
-        if self._backend()[2] is None or job.positions is None or not is_wide:
+        if self._backend()[2] is None or job.positions is None:
+            return 1
+        n_workers = self.count_workers()
+        if job.shape[1] < FEWEST_CANDIDATES * n_workers:
             return 1
         return self._sent.divide(TASKS_PER_WORKER * n_workers)
 
