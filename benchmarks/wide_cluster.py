@@ -26,8 +26,8 @@ MIB = 2**20
 
 #: What decides the number of chunks, by what is compared.
 DIVISIONS = {
-    "all columns to every worker": lambda executor, job: 1,
     "in chunks": Executor._count_chunks,
+    "all columns to every worker": lambda executor, job: 1,
 }
 
 
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = command.parse_args(arguments)
     X, y = table(options.samples, options.columns, options.seed)
     selector = PIDSelector(
-        estimator="gaussian", n_permutations=100, max_features=3, lookahead=1, random_state=0
+        estimator="gaussian", n_permutations=100, max_features=2, lookahead=1, random_state=0
     )
 
     def fit() -> tuple[float, Any]:
@@ -85,12 +85,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Client(cluster) as client,
         joblib.parallel_config(backend="dask", client=client),
     ):
-        fit()
         for name, count_chunks in DIVISIONS.items():
             with patch.object(Executor, "_count_chunks", count_chunks):
-                runs = [fit() for _ in range(options.runs)]
                 with counting(client) as received:
-                    assert fit()[1] == expected
+                    fit()
+                runs = [fit() for _ in range(options.runs)]
             rows.append(
                 {
                     "columns": name,

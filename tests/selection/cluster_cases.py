@@ -144,7 +144,8 @@ def same_record_of_a_wide_table(context):
 
 def divides_a_wide_table(context, folder, n_lives):
     """Return the most columns that a worker has had at a time; the record is the same."""
-    data, settings = wide_table(), {"lookahead": 1, "max_features": 2, "n_permutations": 19}
+    data = wide_table()
+    settings = {"fixed_features": 0, "max_features": 2, "lookahead": 1, "n_permutations": 19}
     watching = Watching(str(folder), os.getpid(), n_lives)
     expected = quick(estimator=Gaussian(), **settings).fit(*data).selection_
 
