@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from mortal import (
+    PATIENCE,
     Counting,
     Failing,
     Mortal,
@@ -153,7 +154,7 @@ def divides_a_wide_table(context, folder, n_lives):
         with context():
             return quick(estimator=watching, **settings).fit(*data).selection_
 
-    found = within(fit)
+    found = within(fit, 2 * PATIENCE)
     assert deaths(folder) == n_lives
     for step, same in zip(found.steps, expected.steps, strict=True):
         assert replace(step, estimators=same.estimators) == same
