@@ -7,10 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mortal import Counting, Failing, Mortal, deaths, notes, within
+from mortal import (
+    PATIENCE,
+    Counting,
+    Failing,
+    Mortal,
+    Watching,
+    deaths,
+    most_columns,
+    notes,
+    within,
+)
 from recording_callbacks import Recorder
 from systems import PAPER, gates, n_computed, numbers, quick, season
 
+from pidselect.estimators import Gaussian
 from pidselect.selection.callbacks import use_callback
 
 SETTINGS = {
@@ -101,6 +112,53 @@ def survives_a_death(context, folder):
     assert deaths(folder) == 1
     settings = replace(found.settings, estimator=expected.settings.estimator)
     assert replace(found, settings=settings) == expected
+
+
+def wide_table(n=300, n_columns=400, seed=0):
+    """y = x0 + x1 + noise; a quarter of the other columns depend on x0."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns))
+    X[:, -n_columns // 4 :] += X[:, :1]
+    return X, X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n)
+
+
+#: Beside "global" and "residual" tests of shared permutations.
+WIDE_SETTINGS = (
+    {"estimator": Gaussian(), "shared_permutations": False},
+    {"estimator": Gaussian(), "feature_groups": [[0, 119], [2, 3, 118]]},
+    {"estimator": "auto", "max_features": 1},
+)
+
+
+def same_record_of_a_wide_table(context):
+    """Also with groups of columns, of which some depend on the selected ones, and a portfolio."""
+    data, few = wide_table(100, 120), {"lookahead": 1, "max_features": 2, "n_permutations": 19}
+    for settings in WIDE_SETTINGS:
+        expected = quick(**few | settings).fit(*data).selection_
+
+        def fit(settings=settings):
+            with context():
+                return quick(**few | settings).fit(*data).selection_
+
+        assert within(fit) == expected, settings
+
+
+def divides_a_wide_table(context, folder, n_lives):
+    """Return the most columns that a worker has had at a time; the record is the same."""
+    data = wide_table()
+    settings = {"fixed_features": 0, "max_features": 2, "lookahead": 1, "n_permutations": 19}
+    watching = Watching(str(folder), os.getpid(), n_lives)
+    expected = quick(estimator=Gaussian(), **settings).fit(*data).selection_
+
+    def fit():
+        with context():
+            return quick(estimator=watching, **settings).fit(*data).selection_
+
+    found = within(fit, 2 * PATIENCE)
+    assert deaths(folder) == n_lives
+    for step, same in zip(found.steps, expected.steps, strict=True):
+        assert replace(step, estimators=same.estimators) == same
+    return most_columns(folder)
 
 
 def ends_clearly(context, folder):

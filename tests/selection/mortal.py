@@ -5,16 +5,19 @@ Every process can import them by name, as those of users.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
 from sklearn.base import BaseEstimator
 
-from pidselect.estimators import Gaussian
+from pidselect.data import Column
+from pidselect.estimators import Batch, Gaussian
 
 #: No fit here takes more than a few seconds.
 PATIENCE = 90.0
@@ -125,6 +128,40 @@ class MortalScorer:
                 if take(Path(self.estimator.folder) / f"life {life}"):
                     os.kill(os.getpid(), signal.SIGKILL)
         return self.scorer.score(batch)
+
+
+#: Calls of watching scorers in this process for a test, of which a few are noted: it takes long.
+CALLS = count()
+
+
+class Watching(Mortal):
+    """A mortal estimator that notes in the folder which columns its process has."""
+
+    def bind(self, target, given, **settings):
+        return WatchingScorer(super().bind(target, given), self)
+
+
+@dataclass(frozen=True, eq=False)
+class WatchingScorer:
+    scorer: object
+    estimator: Watching
+
+    def score(self, batch):
+        return self.score_together([batch.block], batch.rows)[0]
+
+    def score_together(self, blocks, rows):
+        is_test = os.getpid() != self.estimator.home and len(rows) > 10
+        if is_test and next(CALLS) % 3 == 0:
+            names = {each.name for each in gc.get_objects() if type(each) is Column}
+            with (Path(self.estimator.folder) / f"columns {os.getpid()}").open("a") as file:
+                file.write(" ".join(names) + "\n")
+        return [self.scorer.score(Batch.of_permutations(block, rows)) for block in blocks]
+
+
+def most_columns(folder):
+    """Return the most columns that a process has had at a time."""
+    notes = [path.read_text() for path in Path(folder).glob("columns *")]
+    return max(len(line.split()) for note in notes for line in note.splitlines())
 
 
 def take(path):

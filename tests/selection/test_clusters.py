@@ -101,6 +101,24 @@ def test_all_workers_killed(context, tmp_path):
     cluster_cases.ends_clearly(context, tmp_path)
 
 
+def test_same_record_of_a_wide_table(context):
+    cluster_cases.same_record_of_a_wide_table(context)
+
+
+def test_wide_table(context, tmp_path):
+    """Each of two workers has half of the columns, and a few to choose from in later steps."""
+    assert 200 <= cluster_cases.divides_a_wide_table(context, tmp_path, 0) <= 202
+
+
+def test_wide_table_and_a_worker_killed(tmp_path):
+    """Its columns are sent to the two that are left: none has all of them."""
+    with start(n_workers=3) as client:
+        n_most = cluster_cases.divides_a_wide_table(
+            lambda: joblib.parallel_config(backend="dask", client=client), tmp_path, 1
+        )
+    assert 134 <= n_most <= 202
+
+
 def test_the_only_worker_killed(tmp_path, caplog):
     """What was sent is lost with it, and sent again to the worker that replaces it."""
     with start(n_workers=1) as client:

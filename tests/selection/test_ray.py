@@ -76,6 +76,12 @@ def test_one_job_is_done_here(context, tmp_path):
     cluster_cases.one_job_is_done_here(context, tmp_path)
 
 
+def test_wide_table(context, tmp_path):
+    """A worker has the columns of one task at a time: an eighth, and those that depend on S."""
+    cluster_cases.same_record_of_a_wide_table(context)
+    assert cluster_cases.divides_a_wide_table(context, tmp_path, 1) <= 2 * 50
+
+
 def test_more_tasks_than_jobs(context):
     """Results come in the order of the tasks."""
     with joblib.parallel_config(backend="ray", n_jobs=2):

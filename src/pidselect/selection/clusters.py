@@ -1,24 +1,33 @@
 """Dask and Ray clusters, addressed directly where joblib's context names one.
 
 What all tasks have in common, which may be a gigabyte of sorted neighbours, is sent once to every
-worker, and a task is a few bytes. Joblib 1.6 sends the common part again with every call, waits
-forever for a task that killed its workers (Dask), or leaves its own process pool modified (Ray).
+worker. Columns of candidates are sent apart: few of them to every worker, too; those of a wide
+table in chunks, each of which one worker keeps for all steps, and computes the tasks of. A task is
+a few bytes. Joblib 1.6 sends the common part again with every call, waits forever for a task that
+killed its workers (Dask), or leaves its own process pool modified (Ray).
 """
 
 from __future__ import annotations
 
 import copy
-from collections import deque
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from math import ceil
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from pidselect.data import Block, Column
 
 #: Seconds after which it is checked whether a Dask cluster still has workers.
 WORKER_TIMEOUT = 10.0
 
 #: How often Ray gives a task to another worker; Dask's scheduler has its own setting.
 RETRIES = 3
+
+#: How often lost data are sent again without a result in between.
+RESENDS = 2
 
 WORKER_ENDED = (
     "A worker process ended before its task was done, and no other worker could do it. Operating "
@@ -29,54 +38,222 @@ WORKER_ENDED = (
 Function = Callable[..., Any]
 Tasks = Sequence[tuple[Any, ...]]
 
-#: Objects that the workers of a cluster hold, with the cluster and the handle of each.
-Sent = MutableMapping[Any, tuple[Any, Any]]
+#: The chunk of each task, None for columns that every worker has; see `Executor.run`.
+Chunks = Sequence[int | None] | None
 
 
 class WorkerLostError(Exception):
     """Data or results were lost with a worker; a second attempt may succeed."""
 
 
-def _send(common: Any, cluster: Any, sent: Sent, send: Callable[[], Any]) -> Any:
-    """Return the handle of an object on the cluster, which is sent at the first call only."""
-    if common not in sent or sent[common][0] != cluster:
-        sent[common] = cluster, send()
-    return sent[common][1]
+# --- what workers have --------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """Where a column lies."""
+
+    parcel: Any  # the handle of a list of columns
+    position: int  # in that list
+    worker: str | None  # that was sent the list; None for all
+
+
+class RemoteTask(NamedTuple):
+    """A task whose columns lie on workers."""
+
+    arguments: tuple[Any, ...]  # without the blocks
+    blocks: list[list[tuple[int, int]]] | None  # the parcel and the position of every column
+    parcels: list[Any]
+    worker: str | None = None  # that has the parcels; None for all
+
+    def take(self, parcels: Sequence[list[Column]]) -> tuple[Any, ...]:
+        """Return all arguments, the blocks from the parcels."""
+        if self.blocks is None:
+            return self.arguments
+        blocks = [Block(tuple(parcels[p][i] for p, i in places)) for places in self.blocks]
+        return blocks, *self.arguments
+
+
+@dataclass(eq=False)
+class Sent:
+    """Handles of what the workers of a cluster have; they release what is forgotten here."""
+
+    cluster: Any = None
+    #: Of common objects, with the columns that every worker has as long as them.
+    common: MutableMapping[Any, tuple[Any, dict[Column, Place]]] = field(
+        default_factory=WeakKeyDictionary
+    )
+    #: Columns that one worker has, as long as the client has them: candidates for all steps,
+    #: residuals for one.
+    columns: MutableMapping[Column, Place] = field(default_factory=WeakKeyDictionary)
+    n_chunks: int = 0
+    owners: dict[int, str] = field(default_factory=dict)  # the worker of each chunk
+
+    def forget(self) -> None:
+        """Have everything sent again."""
+        self.common.clear()
+        self.columns.clear()
+        self.owners.clear()
+
+    def divide(self, n_chunks: int) -> int:
+        """Return the number of chunks: more if there are more workers, never fewer."""
+        if n_chunks > self.n_chunks:
+            self.n_chunks = n_chunks
+            self.columns.clear()
+            self.owners.clear()
+        return self.n_chunks
+
+    def send(
+        self,
+        cluster: Any,
+        n_threads: Mapping[str, int],
+        common: Any,
+        tasks: Tasks,
+        chunks: Chunks,
+        put: Callable[[list[Any], str | None], list[Any]],
+        has: Callable[[Any], bool] = lambda handle: True,
+    ) -> tuple[Any, list[RemoteTask]]:
+        """Send what workers do not have; return the handle of the common object, and the tasks.
+
+        `n_threads` are those of the workers that chunks are divided among, `put` sends objects to
+        one worker or to all and returns their handles, and `has` is whether a handle is valid.
+        """
+        if cluster != self.cluster:
+            self.forget()
+            self.cluster = cluster
+        if common not in self.common or not has(self.common[common][0]):
+            self.common[common] = put([common], None)[0], {}
+        handle, everywhere = self.common[common]
+        if chunks is None:
+            return handle, [RemoteTask(task, None, []) for task in tasks]
+        self.owners = assign(self.n_chunks, n_threads, self.owners)
+
+        def kept(chunk: int | None) -> tuple[MutableMapping[Column, Place], str | None]:
+            return (everywhere, None) if chunk is None else (self.columns, self.owners.get(chunk))
+
+        missing: dict[str | None, dict[int | None, dict[Column, None]]] = {}
+        for task, chunk in zip(tasks, chunks, strict=True):
+            known, worker = kept(chunk)
+            for block in task[0]:
+                for column in block.columns:
+                    place = known.get(column)
+                    if place is None or place.worker != worker or not has(place.parcel):
+                        missing.setdefault(worker, {}).setdefault(chunk, {})[column] = None
+        for worker, of_chunks in missing.items():
+            parcels = put([list(columns) for columns in of_chunks.values()], worker)
+            for parcel, (chunk, columns) in zip(parcels, of_chunks.items(), strict=True):
+                known, _ = kept(chunk)
+                for position, column in enumerate(columns):
+                    known[column] = Place(parcel, position, worker)
+        each = zip(tasks, chunks, strict=True)
+        return handle, [refer(task, *kept(chunk)) for task, chunk in each]
+
+
+def refer(task: tuple[Any, ...], known: Mapping[Column, Place], worker: str | None) -> RemoteTask:
+    """Return a task with the places of its columns instead of its blocks."""
+    blocks, *others = task
+    number: dict[Any, int] = {}
+    places = [
+        [
+            (number.setdefault(place.parcel, len(number)), place.position)
+            for place in (known[column] for column in block.columns)
+        ]
+        for block in blocks
+    ]
+    return RemoteTask(tuple(others), places, list(number), worker)
+
+
+def assign(
+    n_chunks: int, n_threads: Mapping[str, int], before: Mapping[int, str]
+) -> dict[int, str]:
+    """Return the worker of each chunk: that of before, unless it ended or has more than its share.
+
+    Examples
+    --------
+    >>> owners = assign(4, {"a": 1, "b": 1}, {})
+    >>> owners
+    {0: 'a', 1: 'b', 2: 'a', 3: 'b'}
+    >>> assign(4, {"b": 1, "c": 1}, owners)
+    {1: 'b', 3: 'b', 0: 'c', 2: 'c'}
+    """
+    n_total, load = sum(n_threads.values()), Counter[str]()
+    owners: dict[int, str] = {}
+    if not n_total:
+        return owners
+    for chunk, worker in before.items():
+        if load[worker] < ceil(n_chunks * n_threads.get(worker, 0) / n_total):
+            owners[chunk] = worker
+            load[worker] += 1
+    for chunk in range(n_chunks):
+        if chunk not in owners:
+            owners[chunk] = min(n_threads, key=lambda name: (load[name] + 1) / n_threads[name])
+            load[owners[chunk]] += 1
+    return owners
 
 
 # --- Dask ---------------------------------------------------------------------------------------
 
 
 def _run_on_dask(
-    backend: Any, function: Function, common: Any, tasks: Tasks, n_jobs: int | None, sent: Sent
+    backend: Any,
+    function: Function,
+    common: Any,
+    tasks: Tasks,
+    chunks: Chunks,
+    n_jobs: int | None,
+    sent: Sent,
 ) -> Iterator[Any]:
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
 
-    client, futures = backend.client, []
+    client, futures = backend.client, dict[int, Any]()
+
+    def put(values: list[Any], worker: str | None) -> Any:
+        workers = None if worker is None else [worker]
+        try:
+            return client.scatter(values, workers, broadcast=worker is None, hash=False)
+        except (KeyError, OSError) as error:  # the worker has just ended
+            raise WorkerLostError(str(error)) from error
+
     try:
         _wait_for_dask_workers(backend)
-        # Broadcast: a worker that dies must not hold the only copy.
-        handle = _send(
-            common, client.id, sent, lambda: client.scatter(common, broadcast=True, hash=False)
+        handle, remote = sent.send(
+            client.id,
+            client.nthreads(),
+            common,
+            tasks,
+            chunks,
+            put,
+            has=lambda future: future.status == "finished",
         )
-        futures = client.map(_run_task, tasks, function=function, common=handle, pure=False)
-        for future in futures:
-            yield _wait_for_result(future, backend)
+        by_worker: dict[str | None, list[int]] = {}
+        for number, task in enumerate(remote):
+            by_worker.setdefault(task.worker, []).append(number)
+        for worker, numbers in by_worker.items():
+            some = [remote[number] for number in numbers]
+            submitted = client.map(
+                _run_task,
+                [task._replace(parcels=[]) for task in some],
+                [task.parcels for task in some],
+                function=function,
+                common=handle,
+                workers=None if worker is None else [worker],
+                pure=False,
+            )
+            futures.update(zip(numbers, submitted, strict=True))
+        for number in range(len(tasks)):
+            yield _wait_for_result(futures[number], backend)
     except KilledWorker as error:
-        client.cancel(futures)
         raise RuntimeError(WORKER_ENDED) from error
     except CancelledError as error:
-        sent.pop(common, None)
         raise WorkerLostError(str(error)) from error
-    except BaseException:
-        client.cancel(futures)
-        raise
+    finally:
+        if left := [future for future in futures.values() if not future.done()]:
+            client.cancel(left)
 
 
-def _run_task(task: tuple[Any, ...], function: Function, common: Any) -> Any:
-    return function(common, *task)
+def _run_task(task: RemoteTask, parcels: list[Any], function: Function, common: Any) -> Any:
+    return function(common, *task.take(parcels))
 
 
 def _wait_for_result(future: Any, backend: Any) -> Any:
@@ -123,7 +300,13 @@ class _Stored:
 
 
 def _run_on_ray(
-    backend: Any, function: Function, common: Any, tasks: Tasks, n_jobs: int | None, sent: Sent
+    backend: Any,
+    function: Function,
+    common: Any,
+    tasks: Tasks,
+    chunks: Chunks,
+    n_jobs: int | None,
+    sent: Sent,
 ) -> Iterator[Any]:
     import ray
     from ray.exceptions import ObjectLostError, RayError, RayTaskError
@@ -133,19 +316,24 @@ def _run_on_ray(
     running: list[Any] = []
     try:
         cluster = ray.get_runtime_context().get_worker_id()
-        reference = _send(common, cluster, sent, lambda: ray.put(common))
+        # Ray's own scheduler divides the tasks among workers.
+        handle, remote_tasks = sent.send(
+            cluster, {}, common, tasks, chunks, lambda values, worker: list(map(ray.put, values))
+        )
         remote = _remote_task().options(**(backend.ray_remote_args or {}))
-        for task in tasks:
+        for task in remote_tasks:
             if len(running) == max_running:
                 _, running = ray.wait(running)
-            queue.append(remote.remote(task, function, _Stored(reference.hex(), [reference])))
+            # Parcels as arguments of their own: Ray runs the task where they are, if it can.
+            alone, stored = task._replace(parcels=[]), _Stored(handle.hex(), [handle])
+            queue.append(remote.remote(alone, function, stored, *task.parcels))
             running.append(queue[-1])
             while queue[0] not in running:
                 yield ray.get(queue.popleft())
         while queue:
             yield ray.get(queue.popleft())
     except ObjectLostError as error:
-        sent.pop(common, None)
+        sent.forget()
         raise WorkerLostError(str(error)) from error
     except RayTaskError as error:
         raise error.cause from error
@@ -165,8 +353,10 @@ def _count_on_ray(backend: Any, n_jobs: int | None) -> int:
     return int(backend.effective_n_jobs(-1 if n_jobs is None else n_jobs))
 
 
-def _run_ray_task(task: tuple[Any, ...], function: Function, stored: _Stored) -> Any:
-    return function(_own_copy(stored), *task)
+def _run_ray_task(
+    task: RemoteTask, function: Function, stored: _Stored, *parcels: list[Column]
+) -> Any:
+    return function(_own_copy(stored), *copy.deepcopy(task.take(parcels)))
 
 
 @lru_cache(maxsize=1)  # the tasks of a worker mostly have the same common part
@@ -195,7 +385,7 @@ class Cluster:
     `is_worker` is whether the calling thread runs a task itself, which must not wait for workers.
     """
 
-    run: Callable[[Any, Function, Any, Tasks, int | None, Sent], Iterator[Any]]
+    run: Callable[[Any, Function, Any, Tasks, Chunks, int | None, Sent], Iterator[Any]]
     count: Callable[[Any, int | None], int]
     is_worker: Callable[[], bool]
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap
 from typing import Any, Literal, Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -31,7 +30,14 @@ from pidselect.estimators.regression import RecentRegressions, Regression
 from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
-from pidselect.selection.clusters import CLUSTERS, WORKER_ENDED, Cluster, WorkerLostError
+from pidselect.selection.clusters import (
+    CLUSTERS,
+    RESENDS,
+    WORKER_ENDED,
+    Cluster,
+    Sent,
+    WorkerLostError,
+)
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
@@ -54,7 +60,8 @@ PROGRESS_WORK = 2**21
 #: and two estimators and two tests four times as long.
 SAVED_WORK = 2**25
 
-#: Fewest candidates of a task: they share the generation of their permutations.
+#: Fewest candidates of a task: they share the generation of their permutations. From as many per
+#: worker of a cluster on, each worker has candidates of its own.
 FEWEST_CANDIDATES = 16
 
 logger = logging.getLogger("pidselect")
@@ -88,19 +95,27 @@ class ScoringJob(Protocol):
         """Return jobs for some of the candidates each, to be computed one after the other."""
         return (self,)
 
-    def held(self) -> tuple[ScoringJob, tuple[Any, ...]]:
-        """Return the job that workers hold, and what its `score_task` needs to compute this one."""
-        return self, ()
+    @property
+    def positions(self) -> Sequence[int] | None:
+        """The position of each candidate in the table; None if every task needs all of them."""
+        return None
 
     def prepare(self) -> None:
         """Compute what all tasks share, before they are distributed."""
         return
 
-    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
-        """Return the values of some candidates in some permutations, in nats.
+    def shared(self) -> tuple[Callable[..., FloatArray], Any]:
+        """Return the function that computes a task, and its first argument, which workers keep.
 
-        The shape is (n_tests, n_candidates, n_estimators, n_permutations).
+        It returns values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
         """
+
+    def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
+        """Return its other arguments, for some candidates in some permutations.
+
+        The first is the list of these candidates' blocks, if there are `positions`.
+        """
+        return places, permutations
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +217,7 @@ class Executor:
     callbacks: CallbackList = field(default_factory=CallbackList)
     journal: Journal | None = None  # the log of the checkpoint
     task_size: int = TASK_SIZE
-    #: Objects that the workers of a cluster hold, with the cluster and the handle of each.
-    _sent: WeakKeyDictionary[Any, Any] = field(default_factory=WeakKeyDictionary)
+    _sent: Sent = field(default_factory=Sent)  # to the workers of a cluster
     _regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
     def __reduce__(self) -> Any:
@@ -223,7 +237,8 @@ class Executor:
                 scores = PartialScores.empty(shape, permutations)
             else:
                 scores = self.journal.partial_scores(shape, permutations)
-            tasks = self.split(part, permutations)
+            n_chunks = self._count_chunks(part)
+            tasks = self.split(part, permutations, n_chunks)
             missing = [task for task in tasks if not scores.has(*task)]
             if len(missing) < len(tasks):
                 n_missing = sum(len(places) * len(some) for places, some in missing)
@@ -231,9 +246,12 @@ class Executor:
                 self.callbacks.on_progress(n_known * part.shape[0] * part.shape[2])
             if missing:
                 part.prepare()
-                held, of_part = part.held()
-                arguments = [(*task, *of_part) for task in missing]
-                with closing(self.run(type(held).score_task, held, arguments)) as results:
+                arguments = [part.arguments(*task) for task in missing]
+                chunks: list[int | None] | None = None
+                if (positions := part.positions) is not None:
+                    firsts = [positions[places[0]] for places, _ in missing]
+                    chunks = [first % n_chunks if n_chunks > 1 else None for first in firsts]
+                with closing(self.run(*part.shared(), arguments, chunks)) as results:
                     for task, found in zip(missing, results, strict=True):
                         scores.put(found, *task)
                         if self.journal is not None:
@@ -305,10 +323,11 @@ class Executor:
 
     # --- tasks ----------------------------------------------------------------------------------
 
-    def split(self, job: ScoringJob, permutations: range) -> list[Task]:
+    def split(self, job: ScoringJob, permutations: range, n_chunks: int = 1) -> list[Task]:
         """Split the work into tasks: small enough for the memory, enough to keep workers busy.
 
-        If progress is reported or saved, tasks are short. Values do not depend on the split.
+        The candidates of a task are of one chunk. If progress is reported or saved, tasks are
+        short. Values do not depend on the split.
         """
         n_candidates = job.shape[1]
         if job.split_by == "candidate":
@@ -326,9 +345,30 @@ class Executor:
         if self.journal is not None or self.callbacks:
             work = job.n_samples * max(map(len, ranges), default=1)
             size = min(size, max(FEWEST_CANDIDATES, SAVED_WORK // work))
-        starts = range(0, n_candidates, size)
-        parts = [list(range(start, min(start + size, n_candidates))) for start in starts]
+        positions = job.positions if n_chunks > 1 else None
+        of_chunks: dict[int, list[int]] = {}
+        for place in range(n_candidates):
+            chunk = 0 if positions is None else positions[place] % n_chunks
+            of_chunks.setdefault(chunk, []).append(place)
+        parts = [
+            places[start : start + size]
+            for places in of_chunks.values()
+            for start in range(0, len(places), size)
+        ]
         return [(part, some) for some in ranges for part in parts]
+
+    def _count_chunks(self, job: ScoringJob) -> int:
+        """Return into how many chunks the candidates are divided, each for one worker of a cluster.
+
+        The chunk of a column is its position modulo that number, at all steps of a fit. Fewer
+        candidates are sent to all workers, which divide permutations among them.
+        """
+        if self._backend()[2] is None or job.positions is None:
+            return 1
+        n_workers = self.count_workers()
+        if job.shape[1] < FEWEST_CANDIDATES * n_workers:
+            return 1
+        return self._sent.divide(TASKS_PER_WORKER * n_workers)
 
     def _ranges(
         self, permutations: range, n_samples: int, n_parts: int, n_candidates: int
@@ -349,27 +389,36 @@ class Executor:
     # --- workers --------------------------------------------------------------------------------
 
     def run(
-        self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
+        self,
+        function: Callable[..., Any],
+        common: Any,
+        tasks: Sequence[tuple[Any, ...]],
+        chunks: Sequence[int | None] | None = None,
     ) -> Generator[Any, None, None]:
         """Yield ``function(common, *task)`` for every task, in the order of the tasks.
 
         The function is pure, and importable by its name in any process; a cluster keeps `common`
-        for its lifetime. If workers end early, the missing tasks are run once more.
+        for its lifetime. If `chunks` has a number for each task, tasks begin with a list of
+        blocks, whose columns one worker of a cluster keeps, the same for all tasks of a number;
+        None for all workers. If workers end early, the missing tasks are run again.
 
         Examples
         --------
         >>> list(Executor(n_jobs=2).run(pow, 2, [(3,), (4,)]))
         [8, 16]
         """
-        n_done = 0
-        for is_last in (False, True):
-            results = self._submit(function, common, tasks[n_done:])
+        n_done, n_lost = 0, 0
+        while True:
+            before = n_done
+            rest = None if chunks is None else chunks[n_done:]
+            results = self._submit(function, common, tasks[n_done:], rest)
             try:
                 for result in results:
                     yield result
                     n_done += 1
             except (WorkerLostError, TerminatedWorkerError) as error:
-                if is_last:
+                n_lost = n_lost + 1 if n_done == before else 1
+                if n_lost > RESENDS:
                     raise RuntimeError(WORKER_ENDED) from error
                 logger.warning("A worker process ended; its tasks are run once more.")
             else:
@@ -378,12 +427,16 @@ class Executor:
                 discard(results)
 
     def _submit(
-        self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
+        self,
+        function: Callable[..., Any],
+        common: Any,
+        tasks: Sequence[tuple[Any, ...]],
+        chunks: Sequence[int | None] | None,
     ) -> Iterator[Any]:
         """Start the tasks; none is waited for here."""
         backend, n_jobs, cluster = self._backend()
         if cluster is not None:
-            return cluster.run(backend, function, common, tasks, n_jobs, self._sent)
+            return cluster.run(backend, function, common, tasks, chunks, n_jobs, self._sent)
         if backend.effective_n_jobs(n_jobs) == 1:
             return starmap(partial(function, common), tasks)
         # Processes forked beside running threads may deadlock, which loky's never do.

@@ -7,7 +7,7 @@ can make it significant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -70,7 +70,11 @@ class ScanJob(ScoringJob):
         """The number of samples."""
         return len(self.scan.classes)
 
-    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
+    def shared(self) -> tuple[Callable[..., FloatArray], ScanJob]:
+        """Return all of it: every task needs all columns."""
+        return ScanJob.score_task, self
+
+    def score_task(self, places: list[int], permutations: range) -> FloatArray:
         """Return the largest interaction of each family in some blocks."""
         rows = self.sampler(self.stream_key, permutations)
         return self.scanner.largest_values(places, rows)[np.newaxis]

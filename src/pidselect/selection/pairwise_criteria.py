@@ -173,7 +173,11 @@ class PairwiseScores(StepScores, ScoringJob):
         """Bind, and compute the fixed terms, once and not in every worker."""
         self.score_task(list(range(len(self.candidates))), range(1))
 
-    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
+    def shared(self) -> tuple[Callable[..., FloatArray], PairwiseScores]:
+        """Return all of it: every task needs all columns."""
+        return PairwiseScores.score_task, self
+
+    def score_task(self, places: list[int], permutations: range) -> FloatArray:
         """Score all candidates in some of the permutations."""
         values, stream_key = [], (self.context.seed, *self.stream_key)
         for sampler in self.bound.samplers:

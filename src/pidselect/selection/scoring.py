@@ -6,21 +6,20 @@ observed data. `CandidateScores` is that interface.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
-from pidselect.data import FloatArray, IntArray
+from pidselect.data import Block, FloatArray, IntArray
 from pidselect.decomposition.explanation import DIGITS
-from pidselect.estimators import NATS_PER_UNIT, Batch, Scorer
+from pidselect.estimators import NATS_PER_UNIT, Batch
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
 from pidselect.selection.margins import TableKeys, margin_scorers
 from pidselect.selection.pool import Feature, Features, joint_block
-from pidselect.significance import PermutationSampler
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
 N_CONCURRENT = 4
@@ -147,6 +146,45 @@ class Binding:
             margin_scorers(estimators, target, joint_block(given), blocks), (TableKeys,)
         )
 
+    @cached_property
+    def shared(self) -> SharedScorers:
+        """What all tests of a step share, without residuals, which are those of candidates."""
+        return SharedScorers(tuple(replace(bound, regression=None) for bound in self.bound))
+
+
+@dataclass(frozen=True, eq=False)
+class SharedScorers:
+    """Scorers and samplers bound to the target and to conditioning sets: no candidates."""
+
+    bound: tuple[BoundScorers, ...]  # of every conditioning set
+
+    def score(
+        self,
+        blocks: Sequence[Block],
+        permutations: range,
+        number: int,
+        tests: Sequence[int],
+        estimators: Sequence[int],
+        stream_key: tuple[int, ...],
+    ) -> FloatArray:
+        """Score candidates that are permuted alike, given the conditioning set of a number.
+
+        The shape is (n_tests, n_candidates, n_estimators, n_permutations), in nats. An estimator
+        that scores several candidates at once has a method ``score_together(blocks, rows)``.
+        """
+        bound = self.bound[number]
+        values = np.empty((len(tests), len(blocks), len(estimators), len(permutations)))
+        for test, sampler in enumerate(bound.samplers[place] for place in tests):
+            rows = sampler(stream_key, permutations)
+            for estimator, scorer in enumerate(bound.scorers[place] for place in estimators):
+                if score_together := getattr(scorer, "score_together", None):
+                    values[test, :, estimator] = score_together(blocks, rows)
+                    continue
+                for place, block in enumerate(blocks):
+                    batch = Batch.of_permutations(block, rows)
+                    values[test, place, estimator] = scorer.score(batch)
+        return values
+
 
 @dataclass(frozen=True, eq=False)
 class ConditionalMI(StepScores, ScoringJob):
@@ -158,8 +196,6 @@ class ConditionalMI(StepScores, ScoringJob):
     binding: Binding  # shared by all tests of a step
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
-    whole: ConditionalMI | None = None  # what these are a part of
-    taken: tuple[Any, ...] = ()  # the arguments of `part` that made them
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
@@ -173,7 +209,7 @@ class ConditionalMI(StepScores, ScoringJob):
 
     def only(self, places: IntArray, estimator: int) -> ConditionalMI:
         """Return the scores of some candidates by one of the estimators."""
-        return (self.whole or self).part(self.schemes, tuple(places.tolist()), estimator)
+        return self.part(self.schemes, places.tolist(), estimator)
 
     def part(
         self,
@@ -192,8 +228,6 @@ class ConditionalMI(StepScores, ScoringJob):
             candidates=tuple(self.candidates[place] for place in some),
             schemes=schemes,
             set_of=tuple(self.set_of[place] for place in some),
-            whole=self,
-            taken=(schemes, places, estimator),
         )
 
     def shown_apart(self) -> FloatArray | None:
@@ -246,46 +280,33 @@ class ConditionalMI(StepScores, ScoringJob):
             set_of = tuple(range(len(binding.given)))
             yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
-    def held(self) -> tuple[ConditionalMI, tuple[Any, ...]]:
-        """Return the whole of a part: workers receive it once for all tests of a step."""
-        return self.whole or self, self.taken
+    @property
+    def positions(self) -> list[int]:
+        """The position of each candidate in the table, of a group that of its first column."""
+        return [feature.columns[0] for feature in self.candidates]
 
     def prepare(self) -> None:
         """Bind here: otherwise every worker would."""
         _ = self.binding.bound
 
-    def samplers(self, bound: BoundScorers) -> list[PermutationSampler]:
-        """Return the samplers of these tests."""
-        return [bound.samplers[self.binding.schemes.index(scheme)] for scheme in self.schemes]
+    def shared(self) -> tuple[Callable[..., FloatArray], SharedScorers]:
+        """Return what is the same for all tests of a step."""
+        return SharedScorers.score, self.binding.shared
 
-    def scorers(self, bound: BoundScorers) -> list[Scorer]:
-        """Return the scorers of these estimators."""
-        every = self.binding.context.estimators
-        return [bound.scorers[every.index(named)] for named in self.context.estimators]
-
-    def score_task(self, places: list[int], permutations: range, *part: Any) -> FloatArray:
-        """Score candidates of a part that are permuted alike, given the same conditioning set.
-
-        An estimator that scores several candidates at once has a method ``score_together(blocks,
-        rows)``.
-        """
-        scores = self.part(*part) if part else self
-        bound = scores.binding.bound[scores.set_of[places[0]]]
-        features = [scores.candidates[place] for place in places]
+    def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
+        """Return some candidates as they are scored, and how they are."""
+        number = self.set_of[places[0]]
+        bound, binding, seed = self.binding.bound[number], self.binding, self.context.seed
+        features = [self.candidates[place] for place in places]
         columns = () if self.context.shared_permutations else features[0].columns
-        blocks = [bound.block(feature.block) for feature in features]
-        n_tests, _, n_estimators = scores.shape
-        values = np.empty((n_tests, len(blocks), n_estimators, len(permutations)))
-        for test, sampler in enumerate(scores.samplers(bound)):
-            rows = sampler((self.context.seed, *self.stream_key, *columns), permutations)
-            for estimator, scorer in enumerate(scores.scorers(bound)):
-                if score_together := getattr(scorer, "score_together", None):
-                    values[test, :, estimator] = score_together(blocks, rows)
-                    continue
-                for place, block in enumerate(blocks):
-                    batch = Batch.of_permutations(block, rows)
-                    values[test, place, estimator] = scorer.score(batch)
-        return values
+        return (
+            [bound.block(feature.block) for feature in features],
+            permutations,
+            number,
+            [binding.schemes.index(scheme) for scheme in self.schemes],
+            [binding.context.estimators.index(named) for named in self.context.estimators],
+            (seed, *self.stream_key, *columns),
+        )
 
 
 def cmi_given(
