@@ -51,7 +51,7 @@ from pidselect.selection.pairwise_criteria import LinearCriterion
 from pidselect.selection.pool import column_positions, read_groups
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.validation import CONSTRAINTS, one_of
-from pidselect.significance.validation import to_seed
+from pidselect.significance.validation import MAX_SEED, to_seed
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -370,7 +370,10 @@ def from_plain(hint: Any, value: Any) -> Any:
         return _from_union(of, value)
     if hint is float and value in ("nan", "inf", "-inf"):
         return float(value)
-    if hint in (str, int, float, bool, NoneType) and type(value) is hint:
+    if hint is int and type(value) is int:
+        _require(-MAX_SEED <= value <= MAX_SEED, "an integer has more than 64 bits")
+        return value
+    if hint in (str, float, bool, NoneType) and type(value) is hint:
         return value
     if origin is Literal and type(value) in (str, NoneType) and value in of:
         return value
