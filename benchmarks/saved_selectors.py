@@ -115,7 +115,8 @@ class Case:
             return np.array(some, dtype=object if has_text or self.form == "objects" else float).T
         data = dict(zip(self.names, some, strict=True))
         if self.form in ("pandas", "integers"):
-            return pd.DataFrame(data)
+            index = pd.Index(self.names, dtype=object)  # other strings must be valid UTF-8
+            return pd.DataFrame(dict(enumerate(some))).set_axis(index, axis=1)
         frame = pl.DataFrame({name: pl.Series(column.tolist()) for name, column in data.items()})
         return frame if self.form == "polars" else Table.read(frame, missing="category")
 
@@ -179,8 +180,8 @@ def random_fit(seed: int) -> Case:
     for attempt in range(50):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            case = Case(1000 * seed + attempt)
             try:
+                case = Case(1000 * seed + attempt)
                 case.selector.fit(case.X, case.y, case.groups)
             except (ValueError, TypeError):
                 continue
@@ -250,6 +251,8 @@ def _is_same(first: PIDSelector, second: PIDSelector, name: str) -> bool:
         return values[0].dtype == values[1].dtype and repr(_plain(values[0])) == repr(
             _plain(values[1])
         )
+    if name == "estimator_":
+        values = tuple(map(_with_plain_parameters, values))
     return type(values[0]) is type(values[1]) and repr(values[0]) == repr(values[1])
 
 
@@ -281,7 +284,8 @@ def _plain(values: Any) -> Any:
 
 def _report(selector: PIDSelector, case: Case, folder: Path) -> str:
     path = write_report(selector, case.X, case.y, folder / "page.html", groups=case.groups)
-    return path.read_text(encoding="utf-8", errors="surrogateescape")
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    return re.sub(r"\d{4}-\d\d-\d\d[T ][\d:]+", "", text)  # when it was written
 
 
 # --- damage -------------------------------------------------------------------------------------

@@ -269,6 +269,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     several = parameters["estimator"]
     for one in several if isinstance(several, tuple | list) else [several]:
         _require(_is_estimator(one) or one in ("auto", *ESTIMATORS), "an estimator is unknown")
+    _require(several not in ((), []), "there is no estimator")
     types = parameters["feature_types"] or ()
     for one in types.values() if isinstance(types, dict) else types:
         one_of(*FEATURE_TYPES, None)(one, "feature_types")
@@ -337,9 +338,12 @@ def decode(stored: Any) -> Any:
             return dict(pairs)
         case {"type": str(name), "parameters": dict(settings), **rest} if not rest:
             _require(name in TYPES, f"there is no class {name!r} of pidselect")
-            expected = _settings(TYPES[name])
-            _require(settings.keys() == set(expected), f"the parameters of {name} differ")
-            return TYPES[name](**{key: decode(value) for key, value in settings.items()})
+            cls, values = TYPES[name], {key: decode(value) for key, value in settings.items()}
+            _require(values.keys() == set(_settings(cls)), f"the parameters of {name} differ")
+            for key, value in values.items():  # an integer may be passed for a number
+                hint = _types(cls.__init__)[key]
+                from_plain(hint, float(value) if hint is float and type(value) is int else value)
+            return cls(**values)
     raise ValueError("a parameter is of no known type")
 
 
@@ -386,7 +390,7 @@ def from_plain(hint: Any, value: Any) -> Any:
         if isinstance(value, dict):
             return {key: from_plain(of[1], item) for key, item in value.items()}
     elif is_dataclass(hint) and isinstance(value, dict):
-        types = _types(cast(type, hint))
+        types = _types(cast(Any, hint))
         if value.keys() == types.keys():
             return cast(Any, hint)(**{key: from_plain(types[key], value[key]) for key in value})
     name = getattr(hint, "__name__", str(hint))
@@ -403,5 +407,5 @@ def _from_union(hints: tuple[Any, ...], value: Any) -> Any:
 
 
 @lru_cache
-def _types(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
+def _types(annotated: Any) -> dict[str, Any]:
+    return get_type_hints(annotated)
