@@ -415,13 +415,13 @@ def _is_free_text(parent: Any, key: Any) -> bool:
 
 def _other_type(value: Any) -> Any:
     match value:
-        case bool() | int() | float() | None:
+        case bool() | int() | float() | None | "nan" | "inf" | "-inf":
             return {"evil": [value]}
         case str():
             return -1.5
         case list():
             return {"0": value}
-    return [value]
+    return [None, value]
 
 
 class Watch:
@@ -517,7 +517,7 @@ def run_damage(options: argparse.Namespace, stored: dict[str, Any]) -> None:
                 damaged_bytes(content, other, rng) if number % 2 else damaged_values(content, rng)
             )
             path.write_bytes(bad)
-            found = "unchanged" if bad == content else outcome(path, content, watch)
+            found = "unchanged" if bad in files else outcome(path, content, watch)
             counts[
                 f"{kind}: {found}" if found in ("refused", "equal", "unchanged") else "failed"
             ] += 1

@@ -9,7 +9,7 @@ checked before a selector is built, and a file that fails any check is refused a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import lru_cache
 from math import isfinite
@@ -134,6 +134,7 @@ class FittedState:
             _require(len(values) == len(names), "a list has not one value for each column")
         places = [place for place, rank in enumerate(self.ranking) if rank == 1]
         _require(sorted(self.selected) == places, "selected columns are not those of rank 1")
+        _check_p_values(self.p_values)
         others = sorted(rank for rank in self.ranking if rank != 1)
         _require(others == [*range(2, len(others) + 2)], "ranks are not 1, 2, 3, ...")
         columns = [Column(name, kind, np.zeros(2)) for name, kind in self.feature_types.items()]
@@ -141,7 +142,8 @@ class FittedState:
         known = {*names, *(() if groups is None else read_groups(table, groups))}
         if (fixed := parameters["fixed_features"]) is not None:
             column_positions(table, fixed, "fixed_features")
-        _require(known.issuperset(self.roles), "a role is that of an unknown feature")
+        for name in self.roles:
+            _require(name in known, f"{name!r} is neither a column nor one of feature_groups")
         _require(record.frame_library in LIBRARIES, "the library of dataframes is unknown")
         _check_record(record, known)
         is_portfolio = not isinstance(record.settings.estimator, str)
@@ -167,6 +169,7 @@ def _check_record(record: Selection, known: set[str]) -> None:
             record.inclusion_step(name)
         except KeyError:
             raise ValueError(f"{name!r} was never included") from None
+    _check_p_values(record.p_values.values())
     for step in record.tests:
         _check_step(step)
 
@@ -177,6 +180,11 @@ def _check_step(step: Step) -> None:
         _require(len(values) == n, "a step has not one value for each candidate")
     _require(len(step.p_values) in (0, n), "a step has not one p-value for each candidate")
     _require(step.chosen in step.candidates, "a step has no chosen candidate")
+    _check_p_values((*step.p_values, *(() if step.p_value is None else (step.p_value,))))
+
+
+def _check_p_values(values: Iterable[float]) -> None:
+    _require(not any(p < 0 or p > 1 for p in values), "a p-value is not between 0 and 1")
 
 
 # --- the file -----------------------------------------------------------------------------------
@@ -200,7 +208,7 @@ def save_selector(selector: PIDSelector, path: str | PathLike[str]) -> None:
     try:
         if json.loads(content)["record"] != record:
             raise ValueError("a name holds surrogates in pairs: rename the column")
-        _read(content)
+        _read(content, type(selector))
     except (DamagedFileError, *UNREADABLE) as error:
         raise ValueError(f"The selector cannot be saved, as {error}.") from error
     with atomic_write(place) as file:
@@ -220,7 +228,7 @@ def load_selector(cls: type[Loaded], path: str | PathLike[str]) -> Loaded:
             raise FileError(path, "it is no saved selector", remedy)
         content += file.read()
     try:
-        parameters, estimator, state = _read(content)
+        return _read(content, cls)
     except OtherFormatError as error:
         remedy = "Load it with that version, or fit and save the selector again"
         raise FileError(path, f"it {error}", remedy) from error
@@ -228,21 +236,14 @@ def load_selector(cls: type[Loaded], path: str | PathLike[str]) -> Loaded:
         raise FileError(path, f"it {error}", AGAIN) from error
     except UNREADABLE as error:
         raise FileError(path, f"it is modified: {error}", AGAIN) from error
-    selector = cls(**parameters)
-    selector.estimator_ = estimator
-    state.restore(selector)
-    return selector
 
 
 #: What a file causes that has a right checksum and wrong values.
-UNREADABLE = (
-    *(ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError),
-    RecursionError,
-)
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
-def _read(content: bytes) -> tuple[dict[str, Any], Any, FittedState]:
-    """Return parameters, estimators and fitted attributes; raise unless all of them are valid."""
+def _read(content: bytes, cls: type[Loaded]) -> Loaded:
+    """Return the selector of a file; raise unless everything in it is valid."""
     record = parse(content, FORMAT)["record"]
     _require(record.keys() == {"pidselect", "parameters", "estimator", "fitted"}, "keys differ")
     from_plain(str, record["pidselect"])
@@ -250,7 +251,10 @@ def _read(content: bytes) -> tuple[dict[str, Any], Any, FittedState]:
     check_parameters(parameters)
     estimator, state = decode(record["estimator"]), from_plain(FittedState, record["fitted"])
     state.check(parameters, estimator)
-    return parameters, estimator, state
+    selector = cls(**parameters)
+    selector.estimator_ = estimator
+    state.restore(selector)
+    return selector
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
