@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from os import PathLike
+from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -32,6 +34,7 @@ from pidselect.data import (
     to_matrix,
     warn_caller,
 )
+from pidselect.data.messages import counted, listed
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
@@ -67,6 +70,8 @@ from pidselect.selection.validation import (
 )
 from pidselect.significance import check_groups
 from pidselect.significance.validation import RandomState, to_seed
+
+logger = logging.getLogger(__name__)
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):
@@ -300,6 +305,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             metadata routing, after ``set_fit_request(groups=True)``.
         """
         _refuse(refused)
+        start = perf_counter()
         parameters = check_parameters(self)
         X = collect(X)
         saved = Checkpoint.read(parameters.checkpoint)
@@ -379,6 +385,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             warnings=tuple(map(str, found)),
         )
         self.roles_ = roles_of_fit(self.selection_, pool)
+        chosen, seconds = [names[column] for column in self.selected_], perf_counter() - start
+        logger.info(
+            f"Selected {len(chosen)} of {counted(len(names), 'column')} by "
+            f"{counted(dataset.target.n_samples, 'row')} in {seconds:.1f} s: "
+            f"{listed(chosen) or 'none'}"
+        )
         for warning in found:
             warn_caller(warning)
         if not len(self.selected_):
