@@ -367,7 +367,7 @@ def test_what_is_piped_has_no_escape_codes_and_fits_the_encoding(table):
 
 def test_defaults_are_those_of_the_selector():
     """Except for the seed and the number of threads, whose defaults the help shows."""
-    table = TableOptions(Path("table.csv"), ["y"])
+    table = TableOptions(table=Path("table.csv"), target=["y"])
     typed = make_selector(SelectionOptions(), table).get_params(deep=False)
     default = PIDSelector(random_state=0, n_jobs=-1).get_params(deep=False)
     assert typed == default
@@ -377,7 +377,7 @@ def test_defaults_are_those_of_the_selector():
     ("max_samples", "expected"), [("auto", "auto"), ("all", None), (70, 70)], ids=str
 )
 def test_rows_to_use(max_samples, expected):
-    table = TableOptions(Path("table.csv"), ["y"])
+    table = TableOptions(table=Path("table.csv"), target=["y"])
     assert make_selector(SelectionOptions(max_samples=max_samples), table).max_samples == expected
 
 
