@@ -1,6 +1,6 @@
 """Saved selectors: the JSON file of `PIDSelector.save` and `PIDSelector.load`.
 
-The file holds parameters and fitted attributes, but no data. A value in it is a number, a text, a
+The file holds parameters and fitted attributes, but no rows. A value in it is a number, a text, a
 list or a mapping; an object is the name of a class that is registered here, with its parameters.
 Nothing else can be built from a file, and nothing in it is executed or imported. All of it is
 checked before a selector is built, and a file that fails any check is refused as a `FileError`.
@@ -68,7 +68,7 @@ CRITERION_TYPES = {cls.__name__: cls for cls in (*map(type, CRITERIA.values()), 
 TYPES: Mapping[str, type[Any]] = {**ESTIMATOR_TYPES, **CRITERION_TYPES}
 
 #: Libraries of dataframes that a fit can have had its columns from.
-LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf", None)
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf", "dask", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +148,9 @@ class FittedState:
         _check_record(record, known)
         is_portfolio = not isinstance(record.settings.estimator, str)
         used = estimator if is_portfolio else (estimator,)
-        _require(isinstance(used, tuple), "the estimators are not those of the record")
-        _require(not is_portfolio or len(used) == len(record.settings.estimator), "one is missing")
-        _require(all(map(_is_estimator, used)), "an estimator is unknown")
+        n_recorded = len(record.settings.estimator) if is_portfolio else 1
+        is_recorded = isinstance(used, tuple) and len(used) == n_recorded
+        _require(is_recorded and all(map(_is_estimator, used)), "estimators are not as recorded")
 
 
 def _require(holds: bool, otherwise: str) -> None:
@@ -164,14 +164,14 @@ def _check_record(record: Selection, known: set[str]) -> None:
     several = (*included, *record.p_values, *record.bits_added, *record.skipped)
     for name in (*several, *record.duplicates, *record.duplicates.values()):
         _require(name in known, f"{name!r} is no feature")
+    _check_p_values(record.p_values.values())
+    for step in record.tests:
+        _check_step(step)
     for name in record.selected:
         try:
             record.inclusion_step(name)
         except KeyError:
             raise ValueError(f"{name!r} was never included") from None
-    _check_p_values(record.p_values.values())
-    for step in record.tests:
-        _check_step(step)
 
 
 def _check_step(step: Step) -> None:

@@ -481,7 +481,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted selector to a JSON file, from which `load` returns an equal one.
 
-        The file holds parameters and fitted attributes, no data. Objects in parameters must be of
+        The file holds parameters and fitted attributes, no rows. Objects in parameters must be of
         classes of pidselect, such as ``KSG(k=10)``; NumPy arrays become lists. A generator as
         `random_state` becomes the seed that the fit drew from it. An existing file is replaced.
 
