@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 import time
 import warnings
@@ -141,6 +142,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=STORED)
     options = parser.parse_args()
     known, start = list(all_settings()), time.monotonic()
+    random.Random(0).shuffle(known)  # what is done before an end is a sample of all
     stored = json.loads(options.out.read_text()) if options.out.exists() else {"n_done": 0}
     stored |= {"n_combinations": len(known), "environment": circumstances()}
     counts, refused = Counter(stored.get("counts", {})), Counter(stored.get("refused", {}))
