@@ -293,7 +293,7 @@ def encode(value: Any, parameter: str) -> Any:
     --------
     >>> from pidselect.estimators import KSG
     >>> encode(("copula", KSG(k=10)), "estimator")["items"][1]
-    {'type': 'KSG', 'parameters': {'k': 10, 'algorithm': 1, 'scale': 'zscore'}}
+    {'type': 'KSG', 'parameters': {'algorithm': 1, 'k': 10, 'scale': 'zscore'}}
     """
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
