@@ -150,7 +150,7 @@ def test_files_that_cannot_be_used(model, table):
 def _as_csv(model):
     """Another name of the file, whose format could be written."""
     link = Path("model.csv")
-    link.symlink_to(model)
+    link.hardlink_to(model)
     return link
 
 
