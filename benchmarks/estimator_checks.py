@@ -47,10 +47,6 @@ QUICK = {"alpha": 0.5, "n_permutations": 40, "random_state": 0}
 #: Checks that are skipped, and why.
 SKIPPED = {"check_array_api_input": "the selector reads arrays as NumPy does"}
 
-#: Settings that fail: DISR needs the estimator "discrete", and "auto" is another one for the
-#: continuous columns of the checks.
-EXPECTED = {"criterion": "disr", "estimator": "auto"}
-
 Settings = dict[str, Any]
 
 
@@ -106,18 +102,13 @@ def check(settings: Settings) -> tuple[Counter[str], list[str]]:
         if one["status"] == "failed"
         or (one["status"] == "skipped" and one["check_name"] not in SKIPPED)
     ]
-    counts = Counter(one["status"] for one in results)
-    if EXPECTED.items() <= settings.items():
-        counts["failed as expected"] = counts.pop("failed", 0)
-        failed = [one for one in failed if "DISR divides by an entropy" not in one]
-    return counts, failed
+    return Counter(one["status"] for one in results), failed
 
 
 def covering(settings: Sequence[Settings]) -> list[Settings]:
     """Return a few of some settings with every pair of values that occurs in any of them.
 
     Criteria of a family, which share their implementation, count as one, but each of them occurs.
-    Settings that fail as expected are left out.
     """
 
     def pairs(one: Settings) -> set[tuple[Any, ...]]:
@@ -125,7 +116,6 @@ def covering(settings: Sequence[Settings]) -> list[Settings]:
         items = [(name, str(value)) for name, value in {**one, "criterion": family}.items()]
         return {("criterion", str(one["criterion"])), *combinations(items, 2)}
 
-    settings = [one for one in settings if not EXPECTED.items() <= one.items()]
     of_each = [pairs(one) for one in settings]
     missing = set().union(*of_each)
     chosen = []
