@@ -6,9 +6,9 @@ and result of the loaded selector is compared with that of the saved one::
 
     python benchmarks/saved_selectors.py fits --runs 200
 
-Files are then damaged, and loaded: bytes at random, and values behind a checksum that is made right
-again, so that it cannot be what refuses them. Whatever a file makes Python execute, import or open
-is counted by an audit hook::
+Files are then damaged, and loaded: bytes at random, and values, most of them behind a checksum
+that is made right again, so that it cannot be what refuses them. Whatever a file makes Python
+execute, import or open is counted by an audit hook::
 
     python benchmarks/saved_selectors.py damage --files 2000
 
