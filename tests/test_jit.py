@@ -15,6 +15,9 @@ import pidselect
 from pidselect import jit
 
 CALL = """
+import logging
+logging.basicConfig(format="%(name)s: %(message)s")
+logging.getLogger("pidselect").setLevel(logging.INFO)
 import numpy as np
 from pidselect.estimators.knn.neighbour_lists import _guess_radius
 from pidselect.estimators.knn.spaces import Space
@@ -104,9 +107,9 @@ def test_each_wait_is_announced_once(tmp_path, monkeypatch, caplog, announce):
     """That of a fit, then that of an explanation; in few words if some kernels are there."""
     monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(jit, "_announce", lru_cache(announce))
-    with caplog.at_level(logging.WARNING):
-        for package in ("significance", "estimators", "decomposition", "decomposition"):
-            jit.announce_missing(package)
+    caplog.set_level(logging.INFO)
+    for package in ("significance", "estimators", "decomposition", "decomposition"):
+        jit.announce_missing(package)
     seconds = jit.PACKAGES.values()
     assert all(f"about {n} s" in text for n, text in zip(seconds, caplog.messages, strict=True))
     (tmp_path / "pidselect.decomposition.some.kernel").touch()

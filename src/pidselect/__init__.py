@@ -3,6 +3,7 @@
 Public names are imported on first use, so that ``import pidselect`` is fast.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from pidselect.selection.stability import stability as stability
 
 __version__ = "0.1.0"
+
+# Without it, Python prints warnings of loggers that nobody has configured.
+logging.getLogger("pidselect").addHandler(logging.NullHandler())
 
 _MODULES = {
     "AtomBarsDisplay": "pidselect.report.displays",

@@ -152,9 +152,9 @@ def announce_missing(package: str) -> None:
 @lru_cache
 def _announce(packages: tuple[str, ...]) -> None:
     if any(map(is_compiled, packages)):
-        logger.warning("Compiling more kernels (once, a few seconds)")
+        logger.info("Compiling more kernels (once, a few seconds)")
     else:
-        logger.warning(f"Compiling kernels (once, about {PACKAGES[packages]} s)")
+        logger.info(f"Compiling kernels (once, about {PACKAGES[packages]} s)")
 
 
 @lru_cache(maxsize=1)

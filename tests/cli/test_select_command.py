@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 import os
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ from calling import ESCAPE, QUICK, call, made, names_of, read_json, select, word
 from pidselect import PIDSelector
 from pidselect.cli.options import SelectionOptions, TableOptions
 from pidselect.cli.run import make_selector
+from pidselect.selection import rows
 
 
 def test_the_selection_is_printed_and_nothing_is_left_behind(table):
@@ -292,6 +294,19 @@ def test_warnings_of_the_library_are_notes(tmp_path, monkeypatch):
     assert any(line.startswith("id was skipped") for line in result.stdout.splitlines())
 
 
+def test_information_of_the_log_is_noted(table, monkeypatch):
+    """As that nearest neighbours use a part of the rows; but not the result, which is printed."""
+    monkeypatch.setattr(rows, "MAX_ROWS", 100)
+    monkeypatch.setattr(rows, "NEIGHBOUR_ROWS", 60)
+    level = logging.getLogger("pidselect").level
+    result = call("select", table, "--target", "y", *QUICK, "--estimator", "ksg")
+    notes = [line for line in result.stderr.splitlines() if line.startswith("Note: ")]
+    (note,) = [note for note in notes if "Compiling" not in note]
+    assert "random 60" in note
+    assert "max_samples" in note
+    assert logging.getLogger("pidselect").level == level
+
+
 @pytest.mark.parametrize("name", ["t.tsv", "t.jsonl", "t.csv.gz", "t.parquet", "t.feather"])
 def test_other_formats(name, tmp_path, monkeypatch):
     from pidselect.data.io import write_columns
@@ -367,7 +382,7 @@ def test_what_is_piped_has_no_escape_codes_and_fits_the_encoding(table):
 
 def test_defaults_are_those_of_the_selector():
     """Except for the seed and the number of threads, whose defaults the help shows."""
-    table = TableOptions(Path("table.csv"), ["y"])
+    table = TableOptions(table=Path("table.csv"), target=["y"])
     typed = make_selector(SelectionOptions(), table).get_params(deep=False)
     default = PIDSelector(random_state=0, n_jobs=-1).get_params(deep=False)
     assert typed == default
@@ -377,7 +392,7 @@ def test_defaults_are_those_of_the_selector():
     ("max_samples", "expected"), [("auto", "auto"), ("all", None), (70, 70)], ids=str
 )
 def test_rows_to_use(max_samples, expected):
-    table = TableOptions(Path("table.csv"), ["y"])
+    table = TableOptions(table=Path("table.csv"), target=["y"])
     assert make_selector(SelectionOptions(max_samples=max_samples), table).max_samples == expected
 
 

@@ -17,6 +17,7 @@ import pytest
 from mortal import PATIENCE, within
 from systems import gates, numbers, quick
 
+from pidselect import PIDSelector
 from pidselect.selection.executor import Executor
 
 
@@ -189,3 +190,39 @@ def test_large_arrays_are_shared():
     """In shared memory, and writeable as kernels expect."""
     with processes():
         assert set(Executor().run(flags_of, Large(), [(0,), (1,)])) == {(True, True)}
+
+
+# --- one selector in several threads --------------------------------------------------------------
+
+
+def test_a_fitted_selector_is_shared_by_threads(tmp_path):
+    """It transforms, explains and is saved and loaded by all of them, over and over."""
+    X, y = numbers()
+    selector, path = quick().fit(X, y), tmp_path / "selector.json"
+    selector.save(path)
+
+    def use():
+        loaded = PIDSelector.load(path)
+        loaded.save(path)
+        return (
+            selector.transform(X).tolist(),
+            selector.explain(X, y).to_dict(),
+            loaded.explain(X[:60], y[:60]).to_dict(),
+            loaded.selection_,
+        )
+
+    expected = use()
+    assert same_time([use] * 3) == [expected] * 3
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_fits_and_explanations_at_the_same_time():
+    """Different selectors in all stages of their use."""
+
+    def use(system, seed):
+        X, y = system(seed=seed)
+        selector = quick(random_state=seed).fit(X, y)
+        return selector.transform(X).tolist(), selector.explain(X, y).to_dict()
+
+    works = [partial(use, system, seed) for system in (numbers, gates) for seed in (1, 2)]
+    assert same_time(works) == [work() for work in works]

@@ -112,6 +112,8 @@ def warnings_as_notes(show: Callable[[str], None]) -> Iterator[None]:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
+            if record.name.startswith("pidselect.selection"):  # the result, which is shown
+                return
             names_parameters = record.name != "pidselect.jit"
             show_once(record.getMessage(), HINT if names_parameters else "")
 
@@ -121,9 +123,11 @@ def warnings_as_notes(show: Callable[[str], None]) -> Iterator[None]:
         else:
             default(message, category, *where, **more)
 
-    logger, handler = logging.getLogger("pidselect"), Handler(logging.WARNING)
+    logger, handler = logging.getLogger("pidselect"), Handler()
+    level, propagated = logger.level, logger.propagate
+    logger.setLevel(logging.INFO)
     logger.addHandler(handler)
-    propagated, logger.propagate = logger.propagate, False
+    logger.propagate = False
     try:
         with warnings.catch_warnings():
             default, warnings.showwarning = warnings.showwarning, show_warning
@@ -131,4 +135,5 @@ def warnings_as_notes(show: Callable[[str], None]) -> Iterator[None]:
             yield
     finally:
         logger.removeHandler(handler)
+        logger.setLevel(level)
         logger.propagate = propagated

@@ -105,32 +105,20 @@ def integer_or(*words: str) -> Callable[[Any], Any]:
     )
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """A file, its target, and how it is read."""
+FORMATS = "CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow"
 
-    table: Path = field(
-        metadata={
-            "typer": typer.Argument(
-                metavar="TABLE",
-                show_default=False,
-                help="CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy; - for "
-                "standard input.",
-            )
-        }
-    )
-    target: list[str] = required(
-        "The target column; repeat it for a joint target.", autocompletion=complete_column
-    )
-    feature_types: list[str] | None = reading(
-        None,
-        "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or separate "
-        "by commas.",
-        metavar="NAME=TYPE",
-    )
-    missing: Literal["error", "drop", "category"] = reading(
-        "error", "Refuse missing values, drop their rows, or treat them as a separate category."
-    )
+
+def argument(name: str, help_text: str) -> Any:
+    """Return a field that is an argument."""
+    shown = typer.Argument(metavar=name, show_default=False, help=help_text)
+    return field(metadata={"typer": shown})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """A file, and how it is read if it is a text."""
+
+    table: Path = argument("TABLE", f"{FORMATS} or .npy; - for standard input.")
     delimiter: str | None = reading(
         None, "Of a text file, such as ';' or tab; detected by default."
     )
@@ -155,6 +143,24 @@ class TableOptions:
             decimal=self.decimal,
             na_values=tuple(dict.fromkeys((*TextFormat().na_values, *(self.na_values or ())))),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(TextOptions):
+    """A file, its target, and how it is read."""
+
+    target: list[str] = required(
+        "The target column; repeat it for a joint target.", autocompletion=complete_column
+    )
+    feature_types: list[str] | None = reading(
+        None,
+        "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or separate "
+        "by commas.",
+        metavar="NAME=TYPE",
+    )
+    missing: Literal["error", "drop", "category"] = reading(
+        "error", "Refuse missing values, drop their rows, or treat them as a separate category."
+    )
 
 
 @dataclass(frozen=True)
@@ -295,6 +301,9 @@ class OutputOptions(PrintOptions):
         "The reduced table: selected columns and target, in the format of the name.",
         metavar="FILE",
     )
+    save: Path | None = writing(
+        None, "The fitted selector, for pidselect transform.", metavar="FILE.json"
+    )
     checkpoint: Path | None = resuming(
         None,
         "The checkpoint; by default TABLE.pidselect-run.json in the current folder, deleted at the "
@@ -303,6 +312,21 @@ class OutputOptions(PrintOptions):
     )
     resume: bool = resuming(False, "Continue from the checkpoint.", "--resume")
     restart: bool = resuming(False, "Delete the checkpoint and start again.", "--restart")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """A saved selector."""
+
+    model: Path = argument("MODEL", "The selector, saved by select --save or PIDSelector.save.")
+
+
+@dataclass(frozen=True)
+class TransformOptions:
+    """The file that a saved selector writes."""
+
+    output: Path = argument("OUTPUT", f"The table to write: {FORMATS}.")
+    quiet: bool = writing(False, "No message.", "--quiet", "-q")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from pidselect.cli.messages import WrongCallError
-from pidselect.cli.options import OutputOptions, TableOptions
+from pidselect.cli.options import OutputOptions, TextOptions
 from pidselect.data.io import atomic_write, check_target, write_columns
 from pidselect.data.messages import counted
 
@@ -25,6 +25,7 @@ def check_places(table: Path, out: OutputOptions) -> None:
         "--json": None if out.json in (None, "-") else Path(str(out.json)),
         "--report": out.report,
         "--output": out.output,
+        "--save": out.save,
         "--checkpoint": out.checkpoint,
     }
     seen: dict[Path, str] = {table.resolve(): "the table"}
@@ -79,7 +80,7 @@ def write_page(summary: Mapping[str, Any], path: Path) -> str:
     return f"Report: {path}"
 
 
-def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
+def write_table(table: TextOptions, path: Path, names: Sequence[str]) -> str:
     """Write some columns of the table; return a line about it."""
     write_columns(table.table, path, names, table.text_format)
     return f"Reduced table ({counted(len(names), 'column')}): {path}"

@@ -67,6 +67,7 @@ class Result:
 
     data: SelectionData
     selection: Selection
+    selector: PIDSelector | None = None
     selected: tuple[str, ...] = ()
     explanation: Explanation | None = None
     stability: Stability | None = None
@@ -170,7 +171,7 @@ def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) 
     progress.status(f"{n_rows} rows, {n_columns} columns, target {', '.join(data.y.names)}")
     selector.fit(data.X, data.y, data.groups)
     names = tuple(data.X.names[column] for column in selector.selected_)
-    return Result(data, selector.selection_, names)
+    return Result(data, selector.selection_, selector, names)
 
 
 def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
@@ -262,6 +263,9 @@ def _show(call: Call, result: Result, text: str) -> None:
     if out.output is not None:
         names = (*result.selected, *result.data.y.names)
         lines.append(write_table(call.table, out.output, names))
+    if out.save is not None and result.selector is not None:
+        result.selector.save(out.save)
+        lines.append(f"Selector: {out.save}")
     if any(lines) and is_shown:
         say("\n" + "\n".join(filter(None, lines)), err=is_piped)
 

@@ -7,6 +7,7 @@ several threads are reported separately. Results do not depend on callbacks.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from pidselect.selection.result import Phase, Selection, Step
+
+logger = logging.getLogger(__name__)
 
 #: A phase of the fit, its final p-values, the tests and atoms of `explain`, or `stability`.
 StageName = Phase | Literal["final", "roles", "atoms", "stability"]
@@ -204,6 +207,7 @@ class CallbackList:
     def on_step(self, step: Step) -> Step:
         """Report a step that is decided, and return it."""
         self._record = replace(self._record, steps=(*self._record.steps, step))
+        logger.debug("%s", step)
         for callback in self._callbacks:
             callback.on_step(step)
         return step

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,13 @@ from pidselect import __version__
 from pidselect.data import Column, Dataset, FloatArray, IntArray
 from pidselect.data.io import atomic_write
 from pidselect.data.messages import quoted, to_plain
+from pidselect.selection.json_file import DamagedFileError, compose, file_header, parse
 from pidselect.significance.validation import to_seed
 
-FORMAT = 4
+WHAT, FORMAT = "pidselect checkpoint", 4
 
 #: The first bytes of every checkpoint.
-FILE_HEADER = b'{"what": "pidselect checkpoint", '
+FILE_HEADER = file_header(WHAT)
 
 #: The identifier of the last write, found in the first bytes of the file.
 WRITE_ID = re.compile(rb'"written": "([0-9a-f]+-[0-9]+)"')
@@ -147,33 +148,23 @@ class CheckpointFile:
             text = f"The checkpoint {str(self._path)!r} cannot be read ({error.strerror})"
             raise OSError(error.errno, text) from error
         try:
-            found = json.loads(content)
-            record = found.get("record")
-            body = _to_bytes(record)  # refuses NaN and infinity
-        except (ValueError, RecursionError) as error:
-            raise self.refusal("is truncated or modified, and is left unchanged") from error
-        if found.get("format") != FORMAT:
-            raise self.refusal(
-                f"has format {found.get('format')!r} of another version of pidselect; this version "
-                f"reads format {FORMAT}"
-            )
-        if not isinstance(record, dict) or found.get("checksum") != sha256(body).hexdigest():
-            raise self.refusal("is modified or damaged, as its checksum is wrong")
-        self.write_id = str(found.get("written"))
-        return record
+            found = parse(content, FORMAT, "written")
+        except DamagedFileError as error:
+            raise self.refusal(str(error)) from error
+        self.write_id = str(found["written"])
+        return dict(found["record"])
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Replace the content."""
         try:
             self._check_single_writer()
             write_id = f"{self._process}-{self._n_written}"
-            body = _to_bytes(record)
             # The identifier comes first, so that it is found without reading the whole file.
-            head = {"format": FORMAT, "written": write_id, "checksum": sha256(body).hexdigest()}
+            content = compose(WHAT, FORMAT, record, written=write_id)
             if not self._n_written:
                 _remove_stale(self._path.parent)
             with atomic_write(self._path) as file:
-                file.writelines((FILE_HEADER, _to_bytes(head)[1:-1], b', "record": ', body, b"}\n"))
+                file.writelines(content)
             _synchronise(self._path.parent)
         except OSError as error:
             raise OSError(
@@ -194,11 +185,6 @@ class CheckpointFile:
                 f"Another fit has written to the checkpoint {str(self._path)!r} in the meantime. "
                 "A checkpoint belongs to one fit: use a path for each."
             )
-
-
-def _to_bytes(record: Mapping[str, Any]) -> bytes:
-    """Return JSON in ASCII, which holds any name, lone surrogates included."""
-    return json.dumps(record, ensure_ascii=True, allow_nan=False).encode("ascii")
 
 
 def _synchronise(folder: Path) -> None:

@@ -79,7 +79,9 @@ def build_pool(
     duplicates, too. All of this is decided on the whole table; a column that is constant in the
     `rows` used is no candidate either.
     """
-    fixed = () if fixed_features is None else _indices(table, fixed_features, "fixed_features")
+    fixed = (
+        () if fixed_features is None else column_positions(table, fixed_features, "fixed_features")
+    )
     grouped = {} if groups is None else read_groups(table, groups)
     for name, columns in grouped.items():
         inside, outside = ([i for i in columns if (i in fixed) is known] for known in (True, False))
@@ -112,7 +114,7 @@ def build_pool(
     )
 
 
-def _indices(table: Table, wanted: ColumnChoice, parameter: str) -> tuple[int, ...]:
+def column_positions(table: Table, wanted: ColumnChoice, parameter: str) -> tuple[int, ...]:
     """Return the positions of the columns that a parameter names."""
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         wanted = (wanted,)
@@ -142,14 +144,14 @@ def read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...
         )
     _refuse_iterator(groups, "feature_groups")
     if isinstance(groups, Mapping):
-        read = [(str(n), _indices(table, c, "feature_groups")) for n, c in groups.items()]
+        read = [(str(n), column_positions(table, c, "feature_groups")) for n, c in groups.items()]
     else:
         if any(isinstance(group, str) or not isinstance(group, Iterable) for group in groups):
             raise TypeError(
                 f"feature_groups must list groups of columns, but {groups!r} lists columns; one "
                 f"group of them is feature_groups=[{groups!r}]"
             )
-        unnamed = [_indices(table, columns, "feature_groups") for columns in groups]
+        unnamed = [column_positions(table, columns, "feature_groups") for columns in groups]
         read = [(_group_name([table.names[i] for i in columns]), columns) for columns in unnamed]
     group_of: dict[int, str] = {}
     for name, columns in read:

@@ -56,7 +56,7 @@ class UsedRows:
     def announce(self) -> None:
         """Log that nearest neighbours use a part of the rows."""
         if self.of_neighbours is not None:
-            logger.warning(
+            logger.info(
                 f"{self.n_samples:,} rows: nearest neighbours use a random "
                 f"{len(self.of_neighbours):,} of them; max_samples=None uses all rows."
             )

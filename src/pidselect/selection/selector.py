@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from os import PathLike
+from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -33,6 +35,7 @@ from pidselect.data import (
     to_partitions,
     warn_caller,
 )
+from pidselect.data.messages import counted, listed
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
@@ -60,6 +63,7 @@ from pidselect.selection.notices import fit_warnings
 from pidselect.selection.partitioned import count_all_rows, read_sample
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
+from pidselect.selection.saving import load_selector, save_selector
 from pidselect.selection.scoring import bits_shown
 from pidselect.selection.validation import (
     check_columns,
@@ -69,6 +73,8 @@ from pidselect.selection.validation import (
 )
 from pidselect.significance import MARGINS, check_groups
 from pidselect.significance.validation import RandomState, to_seed
+
+logger = logging.getLogger(__name__)
 
 
 class PIDSelector(SelectorMixin, BaseEstimator):
@@ -329,6 +335,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         20
         """
         _refuse(refused)
+        start = perf_counter()
         parameters = check_parameters(self)
         saved = Checkpoint.read(parameters.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
@@ -423,6 +430,12 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             warnings=tuple(map(str, found)),
         )
         self.roles_ = roles_of_fit(self.selection_, pool)
+        chosen, seconds = [names[column] for column in self.selected_], perf_counter() - start
+        logger.info(
+            f"Selected {len(chosen)} of {counted(len(names), 'column')} by "
+            f"{counted(dataset.target.n_samples, 'row')} in {seconds:.1f} s: "
+            f"{listed(chosen) or 'none'}"
+        )
         for warning in found:
             warn_caller(warning)
         if not len(self.selected_):
@@ -546,6 +559,40 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return explain_fit(self, X, y, groups, measure, bins, path)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted selector to a JSON file, from which `load` returns an equal one.
+
+        The file holds parameters and fitted attributes, no rows. Objects in parameters must be of
+        classes of pidselect, such as ``KSG(k=10)``; NumPy arrays become lists. A generator as
+        `random_state` becomes the seed that the fit drew from it. An existing file is replaced.
+
+        Examples
+        --------
+        >>> from tempfile import mkdtemp
+        >>> from pidselect import PIDSelector, datasets
+        >>> toy = datasets.toy(200, random_state=1)
+        >>> path = f"{mkdtemp()}/selector.json"
+        >>> PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y).save(path)
+        >>> PIDSelector.load(path).transform(toy.X).shape
+        (200, 2)
+        """
+        check_is_fitted(self)
+        save_selector(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return the selector that `save` has written to a file.
+
+        It is equal to the saved one in all parameters, fitted attributes and results. No code of
+        the file is executed. A file that is damaged, modified, or of another format is refused.
+
+        Raises
+        ------
+        pidselect.data.FileError
+            A ValueError that names the file, what is wrong and the remedy.
+        """
+        return load_selector(cls, path)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):
