@@ -232,11 +232,11 @@ def order_of(key: Key) -> tuple[int, int, int]:
 
 
 def summarise(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Return a row for each task, case and method, and for each method in all cases of a task."""
+    """Return a row for each task, title of cases and method, and for each method in all cases."""
     cells = with_differences(cells)
     groups: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: order_of(key_of(cell))):
-        for case in (cell["case"], "all cases"):
+        for case in (TASKS[cell["task"]].cases[cell["case"]].title, "all cases"):
             groups.setdefault((cell["task"], case, cell["method"]), []).append(cell)
     return [row(*names, group) for names, group in groups.items()]
 
@@ -299,9 +299,10 @@ def store(path: Path, machines: list[dict[str, Any]], cells: Sequence[Cell]) -> 
         "machines": machines,
         "methods": [*METHODS],
         "titles": {
-            name: {"title": task.title, "cases": {n: c.title for n, c in task.cases.items()}}
+            name: list(dict.fromkeys(case.title for case in task.cases.values()))
             for name, task in TASKS.items()
         },
+        "n_cases": {name: len(task.cases) for name, task in TASKS.items()},
         "rows": rows,
         "cells": packed(cells),
     }

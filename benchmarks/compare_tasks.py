@@ -162,7 +162,7 @@ def friedman(n_samples: int, n_columns: int, seed: int) -> Table:
 
 
 class Case(NamedTuple):
-    """Tables of one sort, by seed."""
+    """Tables of one sort, by seed; means are those of all cases of the same title."""
 
     title: str
     make: Callable[[int], Table]
