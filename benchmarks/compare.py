@@ -401,9 +401,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = command.parse_args(arguments)
     if not options.draw:
         compare(options)
-    from compare_plot import draw_all  # needs matplotlib
-
     if options.out == STORED:
+        from compare_plot import draw_all  # needs matplotlib
+
         draw_all(json.loads(STORED.read_text(encoding="utf-8"))["results"], IMAGES)
 
 
