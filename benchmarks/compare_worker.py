@@ -17,6 +17,7 @@ import sys
 import time
 import warnings
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
@@ -189,7 +190,7 @@ METHODS = {
     "kbest": first_of(rank_by_information),
     "mrmr": first_of(rank_by_mrmr),
     "multisurf": first_of(rank_by_multisurf),
-    "rfecv": by_forest(selectors_outside.rfecv),
+    "rfecv": by_forest(partial(selectors_outside.rfecv, step=0.2, cv=3)),
     "sfs": sequential,
     "boruta": by_forest(selectors_outside.boruta),
     "dcrt": dcrt,

@@ -752,6 +752,41 @@ def comparison_cases(records: Records, task: str, measure: str, **settings: Any)
     return comparison(records, columns)
 
 
+def comparison_better(records: Records) -> str:
+    """Where another method is better than both of ours by two standard errors of the difference."""
+    rows = []
+    for name, measure, best, digits in BETTER:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in records.of("comparison")["rows"]:
+            has_error = row.get(measure, {}).get("standard_error") is not None
+            if has_error and row["method"] != "all" and row["case"] != EVERY_CASE:
+                found.setdefault((row["task"], row["case"]), {})[row["method"]] = row[measure]
+        for (task, case), by_method in found.items():
+            own = [by_method[method] for method in ("minimal", "relevant") if method in by_method]
+            others = {key: one for key, one in by_method.items() if one not in own}
+            better = {
+                method: one
+                for method, one in others.items()
+                if own and all(_is_better(one, mine, best) for mine in own)
+            }
+            if better:
+                listed = [f"{COMPARED[key]} {_value(one, digits)}" for key, one in better.items()]
+                ours = " / ".join(_value(one, digits) for one in own)
+                rows.append([COMPARED_TASKS[task], case, name, ", ".join(listed), ours])
+    header = ["task", "tables", "measure", "better", "ours: minimal / relevant"]
+    return markdown(header, rows or [["none", "", "", "", ""]])
+
+
+def _is_better(one: dict[str, float], mine: dict[str, float], best: Callable[..., float]) -> bool:
+    error = math.hypot(one["standard_error"], mine["standard_error"])
+    gain = (one["mean"] - mine["mean"]) * (1 if best is max else -1)
+    return gain > 2 * error and gain > 0
+
+
+def _value(one: dict[str, float], digits: int) -> str:
+    return f"{one['mean']:.{digits}f} ({one['standard_error']:.{digits}f})"
+
+
 def comparison_counts(records: Records) -> str:
     """The number of tables of each method and task, and what was not measured."""
     found = {
@@ -782,6 +817,14 @@ def comparison_versions(records: Records) -> str:
         rows.append([str(place), cpu, f"Python {machine['python']}, {about}", str(machine["jobs"])])
     return markdown(["", "machine", "versions", "cells at a time"], rows)
 
+
+#: Measures by which other methods may be better: title, name, what is best, digits.
+BETTER: tuple[tuple[str, str, Callable[..., float], int], ...] = (
+    ("F1", "f1", max, 2),
+    ("share found", "recall", max, 2),
+    ("forest, minus all columns", "forest", max, 3),
+    ("linear, minus all columns", "linear", max, 3),
+)
 
 #: Packages of other selectors in the results of compare.py.
 OTHERS = ("boruta", "skrebate", "mrmr_selection", "hidimstat")
@@ -905,6 +948,7 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "comparison-seconds": partial(
         comparison_cases, task="seconds", measure="cpu_seconds", best=min
     ),
+    "comparison-better": comparison_better,
     "comparison-counts": comparison_counts,
     "comparison-versions": comparison_versions,
     "dimensions": dimensions,
