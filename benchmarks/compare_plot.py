@@ -11,6 +11,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 #: Methods from above, by their names in the results.
 NAMES = {
@@ -64,7 +65,8 @@ class Panel:
     series: tuple[Series, ...]
     line: float | None = None  # what is nominal, or no difference
     log: bool = False
-    limits: tuple[float | None, float | None] | None = None
+    limits: tuple[float, float] | None = None
+    from_zero: bool = False  # counts, of which few may be all zero
 
 
 def pictures(titles: dict[str, list[str]]) -> dict[str, list[Panel]]:
@@ -92,7 +94,11 @@ def pictures(titles: dict[str, list[str]]) -> dict[str, list[Panel]]:
         "copies": [
             Panel("columns found, %", found("copies", sorts), limits=percent),
             *(
-                Panel(title, tuple(Series("copies", name, case, case) for case in sorts))
+                Panel(
+                    title,
+                    tuple(Series("copies", name, case, case) for case in sorts),
+                    from_zero=True,
+                )
                 for name, title in (("copies", "further copies"), ("probes", "probes, of 10"))
             ),
         ],
@@ -111,8 +117,8 @@ def pictures(titles: dict[str, list[str]]) -> dict[str, list[Panel]]:
                 log=True,
             )
             for title, cases in (
-                ("CPU seconds by columns", ("300 x 10", "300 x 40", "300 x 160")),
-                ("CPU seconds by rows", ("300 x 10", "1,000 x 10", "3,000 x 10")),
+                ("CPU seconds, 300 rows", ("300 x 10", "300 x 40")),
+                ("CPU seconds, 1,000 rows", ("1,000 x 10", "1,000 x 40")),
             )
         ],
         "null": [
@@ -146,23 +152,15 @@ def draw(rows: Sequence[dict[str, Any]], panels: Sequence[Panel]) -> Figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
         for axes, panel in zip(grid[0], panels, strict=True):
             draw_panel(axes, rows, panel)
-            keys = legend(panel)
-            # Panels of the same labels have one legend.
-            if keys and [s.label for s in panel.series] != [s.label for s in panels[0].series]:
-                axes.legend(
-                    handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False
-                )
-        shared = all(
-            [s.label for s in panel.series] == [s.label for s in panels[0].series]
-            for panel in panels
-        )
-        keys = legend(panels[0])
-        if keys and shared:
-            figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False)
-        elif keys:
-            grid[0, 0].legend(
-                handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.1), frameon=False
-            )
+        labels = {tuple(series.label for series in panel.series) for panel in panels}
+        if len(labels) == 1:
+            keys = legend(panels[0])
+            if keys:
+                figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False)
+        else:
+            for axes, panel in zip(grid[0], panels, strict=True):
+                below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.1)}
+                axes.legend(handles=legend(panel), frameon=False, **below)
     return figure
 
 
@@ -190,14 +188,21 @@ def draw_panel(axes: Axes, rows: Sequence[dict[str, Any]], panel: Panel) -> None
     if panel.log:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
     if panel.limits is not None:
         axes.set_xlim(panel.limits)
+    elif panel.from_zero:
+        axes.set_xlim(-0.04 * max(1.0, axes.get_xlim()[1]), max(1.0, axes.get_xlim()[1]))
     axes.set_yticks(range(len(NAMES)), labels=[*NAMES.values()])
+    for label in axes.get_yticklabels()[: len(OURS)]:
+        label.set_fontweight("bold")
     axes.set_ylim(len(NAMES) - 0.5, -0.5)
     axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=TEXT, which="both", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(GRID)
 
 
 def legend(panel: Panel) -> list[Line2D]:
