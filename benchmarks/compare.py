@@ -193,7 +193,8 @@ def read(stored: Path, journal: Path) -> tuple[list[dict[str, Any]], list[Cell]]
                 place = add(machines, one["machine"])
             else:
                 cells[key_of(one)] = {**one, "machine": place}
-    return machines, list(cells.values())
+    # Cases that the comparison has no more are forgotten.
+    return machines, [cell for key, cell in cells.items() if key.case in TASKS[key.task].cases]
 
 
 def add(machines: list[dict[str, Any]], machine: dict[str, Any]) -> int:
