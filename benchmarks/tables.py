@@ -99,6 +99,7 @@ COMPARED_TASKS = {
     "seconds": "time",
     "null": "null",
 }
+OURS = ("minimal", "relevant")
 EVERY_CASE = "all cases"
 TIMED = "1,000 x 40"  # the table whose time stands in the headline
 
@@ -691,8 +692,9 @@ class Compared:
     def cells(self, records: Records) -> dict[str, str]:
         """Return a cell for each method: mean, standard error in brackets, the best in bold.
 
-        Means that differ from the best by less than a standard error of the difference are bold,
-        too; a method that is not for every case is not compared.
+        Means that differ from the best by a standard error of the difference or less are bold,
+        too. A method that is not for every case is not compared, nor one with a single table where
+        others have several.
         """
         found = {
             row["method"]: row
@@ -729,7 +731,7 @@ class Compared:
 
 def _is_near(one: dict[str, float], leader: dict[str, float]) -> bool:
     error = math.hypot(one["standard_error"] or 0.0, leader["standard_error"] or 0.0)
-    return one is leader or abs(one["mean"] - leader["mean"]) < error
+    return abs(one["mean"] - leader["mean"]) <= error
 
 
 def comparison(records: Records, columns: Iterable[Compared]) -> str:
@@ -753,38 +755,37 @@ def comparison_cases(records: Records, task: str, measure: str, **settings: Any)
 
 
 def comparison_better(records: Records) -> str:
-    """Where another method is better than both of ours by two standard errors of the difference."""
+    """Cases in which the best mean is another method's, beside the better one of ours."""
     rows = []
-    for name, measure, best, digits in BETTER:
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+    for title, measure, best, digits in BETTER:
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
         for row in records.of("comparison")["rows"]:
-            has_error = row.get(measure, {}).get("standard_error") is not None
-            if has_error and row["method"] != "all" and row["case"] != EVERY_CASE:
-                found.setdefault((row["task"], row["case"]), {})[row["method"]] = row[measure]
+            if measure in row and row["method"] != "all" and row["case"] != EVERY_CASE:
+                found.setdefault((row["task"], row["case"]), {})[row["method"]] = row
         for (task, case), by_method in found.items():
-            own = [by_method[method] for method in ("minimal", "relevant") if method in by_method]
-            others = {key: one for key, one in by_method.items() if one not in own}
-            better = {
-                method: one
-                for method, one in others.items()
-                if own and all(_is_better(one, mine, best) for mine in own)
-            }
-            if better:
-                listed = [f"{COMPARED[key]} {_value(one, digits)}" for key, one in better.items()]
-                ours = " / ".join(_value(one, digits) for one in own)
-                rows.append([COMPARED_TASKS[task], case, name, ", ".join(listed), ours])
-    header = ["task", "tables", "measure", "better", "ours: minimal / relevant"]
-    return markdown(header, rows or [["none", "", "", "", ""]])
+            own, other = (
+                best(
+                    (row for method, row in by_method.items() if (method in OURS) == is_own),
+                    key=lambda row: row[measure]["mean"],
+                )
+                for is_own in (True, False)
+            )
+            gain = abs(other[measure]["mean"] - own[measure]["mean"])
+            if best(own, other, key=lambda row: row[measure]["mean"]) is own or not gain:
+                continue
+            errors = [row[measure]["standard_error"] for row in (other, own)]
+            is_sure = None not in errors and gain > 2 * math.hypot(*errors)
+            cells = [_named(row, measure, digits) for row in (other, own)]
+            if is_sure:
+                cells[0] = f"**{cells[0]}**"
+            rows.append([COMPARED_TASKS[task], case, title, *cells])
+    return markdown(["task", "tables", "measure", "best", "the better of ours"], rows)
 
 
-def _is_better(one: dict[str, float], mine: dict[str, float], best: Callable[..., float]) -> bool:
-    error = math.hypot(one["standard_error"], mine["standard_error"])
-    gain = (one["mean"] - mine["mean"]) * (1 if best is max else -1)
-    return gain > 2 * error and gain > 0
-
-
-def _value(one: dict[str, float], digits: int) -> str:
-    return f"{one['mean']:.{digits}f} ({one['standard_error']:.{digits}f})"
+def _named(row: dict[str, Any], measure: str, digits: int) -> str:
+    one = row[measure]
+    error = "" if one["standard_error"] is None else f" ({one['standard_error']:.{digits}f})"
+    return f"{COMPARED[row['method']]} {one['mean']:.{digits}f}{error}, {row['tables']} tables"
 
 
 def comparison_counts(records: Records) -> str:
@@ -821,7 +822,6 @@ def comparison_versions(records: Records) -> str:
 #: Measures by which other methods may be better: title, name, what is best, digits.
 BETTER: tuple[tuple[str, str, Callable[..., float], int], ...] = (
     ("F1", "f1", max, 2),
-    ("share found", "recall", max, 2),
     ("forest, minus all columns", "forest", max, 3),
     ("linear, minus all columns", "linear", max, 3),
 )
