@@ -33,6 +33,7 @@ LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"))
 TEXT, GRID, BAND = "#333333", "#DDDDDD", "#F1F5F9"
 
 EVERY_CASE = "all cases"
+SORTS = ("continuous", "half labels", "two classes")  # of null tables, in their order
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,10 @@ def pictures(titles: dict[str, list[str]]) -> dict[str, list[Panel]]:
         "null": [
             Panel(
                 title,
-                tuple(Series("null", name, case, case, scale) for case in titles["null"]),
+                tuple(
+                    Series("null", name, case, label, scale)
+                    for case, label in zip(titles["null"], SORTS, strict=True)
+                ),
                 line=5.0 if name == "any" else None,
                 limits=percent if name == "any" else None,
             )
@@ -189,7 +193,7 @@ def draw_panel(axes: Axes, rows: Sequence[dict[str, Any]], panel: Panel) -> None
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=panel.from_zero))
     if panel.limits is not None:
         axes.set_xlim(panel.limits)
     elif panel.from_zero:

@@ -785,7 +785,7 @@ def comparison_better(records: Records) -> str:
 def _named(row: dict[str, Any], measure: str, digits: int) -> str:
     one = row[measure]
     error = "" if one["standard_error"] is None else f" ({one['standard_error']:.{digits}f})"
-    return f"{COMPARED[row['method']]} {one['mean']:.{digits}f}{error}, {row['tables']} tables"
+    return f"{COMPARED[row['method']]} {one['mean']:.{digits}f}{error}, n = {row['tables']}"
 
 
 def comparison_counts(records: Records) -> str:
