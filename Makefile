@@ -8,7 +8,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # and some tests start processes of their own.
 WORKERS ?= auto --maxprocesses 4
 
-.PHONY: help demo test lint docs bench reproduce clean
+.PHONY: help demo test lint docs bench compare reproduce clean
 
 help:
 	@echo "make demo       a first selection, with a report to look at: pidselect-demo.html"
@@ -16,6 +16,8 @@ help:
 	@echo "                Chromium; WORKERS=0 runs tests one by one, WORKERS=8 in eight processes"
 	@echo "make docs       the documentation with its gallery: docs/_build/html/index.html"
 	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel, dit, Boruta"
+	@echo "make compare    ten selectors on the same tables: docs/comparison.md; goes on where it stopped,"
+	@echo "                hours in all; JOBS=4 measures four cells at a time"
 	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
 	@echo "make clean      remove the virtual environment and all caches"
 
@@ -42,6 +44,12 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/ordinary_tables.py --peers
 	$(BIN)/python benchmarks/pid.py
 	$(BIN)/python benchmarks/blankets.py --targets 4 --runs 1
+
+# The other selectors are installed in benchmarks/out/compare-env.
+JOBS ?= 1
+compare: .venv/installed
+	$(BIN)/python benchmarks/compare.py --jobs $(JOBS)
+	$(BIN)/python benchmarks/tables.py
 
 reproduce: .venv/installed
 	$(BIN)/python -m reproduction --quick --resume --out build/reproduction

@@ -41,10 +41,10 @@ def boruta(X, y, seed):
     return BorutaPy(forest, n_estimators="auto", random_state=seed).fit(X, y).support_
 
 
-def rfecv(X, y, seed):
-    """Remove a tenth of the columns at a time, by a forest in five folds."""
+def rfecv(X, y, seed, step=0.1, cv=5):
+    """Remove a share of the columns at a time, by a forest in some folds."""
     forest = make_forest(y, random_state=seed)
-    return RFECV(forest, step=0.1, cv=5).fit(X, y).support_
+    return RFECV(forest, step=step, cv=cv).fit(X, y).support_
 
 
 def rank_by_forest(X, y, seed, n_features):

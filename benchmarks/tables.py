@@ -26,7 +26,10 @@ RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCTION = ROOT / "docs" / "reproduction" / "numbers.json"
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("numbers", "limits", "estimators", "synergy", "explanation_errors")
+    for name in (
+        *("numbers", "limits", "estimators", "synergy", "explanation_errors"),
+        "comparison",
+    )
 ]
 
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -74,6 +77,31 @@ SYNERGY_BY = {"default": "defaults", "multisurf": "MultiSURF", "forest": "forest
 ATOMS = ("unique", "shared", "synergy")
 INFORMATION = ("information", "added", *ATOMS)
 ATOMS_BY = {"explain": "`explain`", "counting": "counting", "bounds": "bounds"}
+
+#: Methods in the results of compare.py; a dagger for those that only rank and are told a number.
+COMPARED = {
+    "minimal": "`PIDSelector()`",
+    "relevant": '`select="relevant"`',
+    "kbest": "SelectKBest, MI †",
+    "mrmr": "mRMR †",
+    "multisurf": "MultiSURF †",
+    "sfs": "SFS",
+    "rfecv": "RFECV",
+    "boruta": "Boruta",
+    "dcrt": "dCRT",
+    "hiton": "HITON-MB",
+}
+COMPARED_TASKS = {
+    "blankets": "blankets",
+    "synergy": "synergy",
+    "copies": "copies",
+    "prediction": "prediction",
+    "seconds": "time",
+    "null": "null",
+}
+OURS = ("minimal", "relevant")
+EVERY_CASE = "all cases"
+TIMED = "1,000 x 40"  # the table whose time stands in the headline
 
 #: A true unique information below this is 0, in bits: truth by integration has small errors.
 ZERO = 0.001
@@ -648,6 +676,192 @@ def explanation_seconds(records: Records) -> str:
     return markdown(["features", *(f"N = {size:,}" for size in by_size)], rows)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A column of a comparison: which mean is shown, how, and what is best."""
+
+    title: str
+    task: str
+    measure: str
+    case: str = EVERY_CASE
+    digits: int = 2
+    percent: bool = False
+    signed: bool = False
+    best: Callable[..., float] | None = max
+
+    def cells(self, records: Records) -> dict[str, str]:
+        """Return a cell for each method: mean, standard error in brackets, the best in bold.
+
+        Means that differ from the best by a standard error of the difference or less are bold,
+        too. A method that is not for every case is not compared, nor one with a single table where
+        others have several.
+        """
+        found = {
+            row["method"]: row
+            for row in records.of("comparison")["rows"]
+            if (row["task"], row["case"]) == (self.task, self.case)
+        }
+        n_cases = max((row["cases"] for row in found.values()), default=0)
+        known = {
+            method: row[self.measure]
+            for method, row in found.items()
+            if row["cases"] == n_cases and self.measure in row and method != "all"
+        }
+        leader = (
+            self.best(known.values(), key=lambda one: one["mean"]) if known and self.best else None
+        )
+        cells = {}
+        for method, row in found.items():
+            text = self._text(row, n_cases)
+            if method in known and leader is not None and _is_near(known[method], leader):
+                text = f"**{text}**"
+            cells[method] = text
+        return cells
+
+    def _text(self, row: dict[str, Any], n_cases: int) -> str:
+        if self.measure not in row:
+            return ", ".join(row.get("notes", {}))
+        scale, one = 100.0 if self.percent else 1.0, row[self.measure]
+        sign = "+" if self.signed and row["method"] != "all" else ""
+        text = f"{round(scale * one['mean'], self.digits) + 0.0:{sign}.{self.digits}f}"
+        if one["standard_error"] is not None:
+            text += f" ({scale * one['standard_error']:.{self.digits}f})"
+        return text if row["cases"] == n_cases else f"{text}, {row['cases']} of {n_cases} cases"
+
+
+def _is_near(one: dict[str, float], leader: dict[str, float]) -> bool:
+    error = math.hypot(one["standard_error"] or 0.0, leader["standard_error"] or 0.0)
+    return abs(one["mean"] - leader["mean"]) <= error
+
+
+def comparison(records: Records, columns: Iterable[Compared]) -> str:
+    """A line for each method, a column for each mean."""
+    by_column = {one.title: one.cells(records) for one in columns}
+    known = {method for cells in by_column.values() for method in cells}
+    names = {"all": "all columns", **COMPARED}
+    rows = [
+        [title, *(cells.get(method, "") for cells in by_column.values())]
+        for method, title in names.items()
+        if method in known
+    ]
+    return markdown(["method", *by_column], rows)
+
+
+def comparison_cases(records: Records, task: str, measure: str, **settings: Any) -> str:
+    """The same with a column for each case of a task."""
+    titles = records.of("comparison")["titles"][task]
+    columns = [Compared(title, task, measure, title, **settings) for title in titles]
+    return comparison(records, columns)
+
+
+def comparison_better(records: Records) -> str:
+    """Cases in which the best mean is another method's, beside the better one of ours."""
+    rows = []
+    for title, measure, best, digits in BETTER:
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for row in records.of("comparison")["rows"]:
+            if measure in row and row["method"] != "all" and row["case"] != EVERY_CASE:
+                found.setdefault((row["task"], row["case"]), {})[row["method"]] = row
+        for (task, case), by_method in found.items():
+            own, other = (
+                best(
+                    (row for method, row in by_method.items() if (method in OURS) == is_own),
+                    key=lambda row: row[measure]["mean"],
+                )
+                for is_own in (True, False)
+            )
+            gain = abs(other[measure]["mean"] - own[measure]["mean"])
+            if best(own, other, key=lambda row: row[measure]["mean"]) is own or not gain:
+                continue
+            errors = [row[measure]["standard_error"] for row in (other, own)]
+            is_sure = None not in errors and gain > 2 * math.hypot(*errors)
+            cells = [_named(row, measure, digits) for row in (other, own)]
+            if is_sure:
+                cells[0] = f"**{cells[0]}**"
+            rows.append([COMPARED_TASKS[task], case, title, *cells])
+    return markdown(["task", "tables", "measure", "best", "the better of ours"], rows)
+
+
+def _named(row: dict[str, Any], measure: str, digits: int) -> str:
+    one = row[measure]
+    error = "" if one["standard_error"] is None else f" ({one['standard_error']:.{digits}f})"
+    return f"{COMPARED[row['method']]} {one['mean']:.{digits}f}{error}, n = {row['tables']}"
+
+
+def comparison_counts(records: Records) -> str:
+    """The number of tables of each method and task, and what was not measured."""
+    found = {
+        (row["method"], row["task"]): row
+        for row in records.of("comparison")["rows"]
+        if row["case"] == EVERY_CASE
+    }
+    rows = []
+    for method, title in COMPARED.items():
+        cells = []
+        for task in COMPARED_TASKS:
+            row = found.get((method, task), {"tables": 0})
+            notes = [f"{count} {note}" for note, count in row.get("notes", {}).items()]
+            cells.append("; ".join([str(row["tables"]), *notes]))
+        rows.append([title, *cells])
+    return markdown(["method", *COMPARED_TASKS.values()], rows)
+
+
+def comparison_versions(records: Records) -> str:
+    """Versions of the selectors, and machines."""
+    rows = []
+    for place, machine in enumerate(records.of("comparison")["machines"], start=1):
+        packages = {name: machine["others"].get(name) for name in ("scikit-learn", *OTHERS)}
+        versions = ", ".join(f"{name} {version}" for name, version in packages.items())
+        cpu = f"{machine['cpu']}, {machine['logical_cpus']} threads"
+        ours = f"pidselect {machine['pidselect']}, numba {machine['numba']}"
+        about = f"{ours}, numpy {machine['numpy']}, scipy {machine['scipy']}, {versions}"
+        rows.append([str(place), cpu, f"Python {machine['python']}, {about}", str(machine["jobs"])])
+    return markdown(["", "machine", "versions", "cells at a time"], rows)
+
+
+#: Measures by which other methods may be better: title, name, what is best, digits.
+BETTER: tuple[tuple[str, str, Callable[..., float], int], ...] = (
+    ("F1", "f1", max, 2),
+    ("forest, minus all columns", "forest", max, 3),
+    ("linear, minus all columns", "linear", max, 3),
+)
+
+#: Packages of other selectors in the results of compare.py.
+OTHERS = ("boruta", "skrebate", "mrmr_selection", "hidimstat")
+
+HEADLINE = (
+    Compared("blankets, F1", "blankets", "f1"),
+    Compared("synergy, F1", "synergy", "f1"),
+    Compared("copies and probes, F1", "copies", "f1"),
+    Compared("forest, minus all columns", "prediction", "forest", digits=3, signed=True),
+    Compared("linear, minus all columns", "prediction", "linear", digits=3, signed=True),
+    Compared("columns", "prediction", "columns", digits=1, best=None),
+    Compared("probes of 10", "prediction", "probes", digits=1, best=min),
+    Compared("null tables with any, %", "null", "any", digits=0, percent=True, best=min),
+    Compared(f"CPU seconds, {TIMED}", "seconds", "cpu_seconds", TIMED, best=min),
+)
+BLANKETS = (
+    Compared("recall", "blankets", "recall"),
+    Compared("precision", "blankets", "precision"),
+    Compared("F1", "blankets", "f1"),
+)
+SYNERGY = (
+    Compared("found, %", "synergy", "recall", digits=0, percent=True),
+    Compared("false columns", "synergy", "false", best=min),
+    Compared("F1", "synergy", "f1"),
+)
+COPIES = tuple(
+    Compared(f"{title}: {name}", "copies", measure, title, **settings)
+    for title in ("numeric target", "two classes")
+    for name, measure, settings in (
+        ("found, %", "recall", {"digits": 0, "percent": True}),
+        ("further copies", "copies", {"digits": 1, "best": min}),
+        ("probes of 10", "probes", {"digits": 1, "best": min}),
+        ("F1", "f1", {}),
+    )
+)
+
+
 def circumstances(records: Records) -> str:
     """When and on what every file was measured."""
     rows = []
@@ -707,6 +921,36 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "explanation-nulls": explanation_nulls,
     "explanation-given": explanation_given,
     "explanation-seconds": explanation_seconds,
+    "comparison": partial(comparison, columns=HEADLINE),
+    "comparison-blankets": partial(comparison, columns=BLANKETS),
+    "comparison-networks": partial(comparison_cases, task="blankets", measure="f1"),
+    "comparison-synergy": partial(comparison, columns=SYNERGY),
+    "comparison-joint": partial(comparison_cases, task="synergy", measure="f1"),
+    "comparison-copies": partial(comparison, columns=COPIES),
+    "comparison-forest": partial(
+        comparison_cases, task="prediction", measure="forest", digits=3, signed=True
+    ),
+    "comparison-linear": partial(
+        comparison_cases, task="prediction", measure="linear", digits=3, signed=True
+    ),
+    "comparison-columns": partial(
+        comparison_cases, task="prediction", measure="columns", digits=1, best=None
+    ),
+    "comparison-probes": partial(
+        comparison_cases, task="prediction", measure="probes", digits=1, best=min
+    ),
+    "comparison-null": partial(
+        comparison_cases, task="null", measure="any", digits=0, percent=True, best=min
+    ),
+    "comparison-null-columns": partial(
+        comparison_cases, task="null", measure="columns", digits=1, best=min
+    ),
+    "comparison-seconds": partial(
+        comparison_cases, task="seconds", measure="cpu_seconds", best=min
+    ),
+    "comparison-better": comparison_better,
+    "comparison-counts": comparison_counts,
+    "comparison-versions": comparison_versions,
     "dimensions": dimensions,
     "more-neighbours": more_neighbours,
 }
