@@ -39,9 +39,11 @@ def _names() -> Iterator[str]:
     for name in sorted(listed | {*pidselect.__all__} - {"datasets"}, key=str.lower):
         parent, _, last = f"pidselect.{name}".rpartition(".")
         value = getattr(import_module(parent), last)
-        yield from _class(f"{parent}.{last}", value) if inspect.isclass(value) else [
-            f"{parent}.{last}{_signature(value)}"
-        ]
+        yield from (
+            _class(f"{parent}.{last}", value)
+            if inspect.isclass(value)
+            else [f"{parent}.{last}{_signature(value)}"]
+        )
 
 
 def _class(name: str, cls: type) -> Iterator[str]:
