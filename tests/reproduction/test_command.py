@@ -180,6 +180,7 @@ def without_times(out: Path) -> object:
     return summary["experiments"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to other processes")
 def test_an_interrupted_reproduction_is_resumed(tmp_path):
     """Killed, then interrupted, it ends with the numbers of an undisturbed reproduction."""
     out = tmp_path / "out"
