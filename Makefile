@@ -53,8 +53,8 @@ dist:
 
 # The oldest dependencies have wheels for Python 3.11 to 3.13.
 check-dist: dist
-	$(PYTHON) tools/check_release.py --installed --oldest
-	$(PYTHON) tools/check_release.py --installed
+	$(PYTHON) tools/check_release.py --prebuilt --oldest
+	$(PYTHON) tools/check_release.py --prebuilt
 
 # Stamps are renewed whenever the dependencies may have changed. The demo needs few of them: a
 # newcomer should not wait for the rest.

@@ -46,7 +46,7 @@ def main() -> None:
     options = read_options()
     folder = Path(options.folder or tempfile.mkdtemp(prefix="pidselect-release-")).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    wheel, sdist = find(options.dist) if options.installed else build(folder, options.dist)
+    wheel, sdist = find(options.dist) if options.prebuilt else build(folder, options.dist)
     if not options.build_only:
         name = "oldest" if options.oldest else "newest"
         python = install(folder / name, options.python, wheel, options.oldest)
@@ -57,7 +57,7 @@ def read_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--build-only", action="store_true", help="do not install and test")
-    parser.add_argument("--installed", action="store_true", help="use the files in --dist")
+    parser.add_argument("--prebuilt", action="store_true", help="use the files in --dist")
     parser.add_argument("--oldest", action="store_true", help="the oldest dependencies")
     parser.add_argument("--python", default=sys.executable, help="the Python to test with")
     parser.add_argument("--workers", default="auto", help="processes that run the tests")
