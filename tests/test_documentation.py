@@ -56,7 +56,7 @@ NUMBER = re.compile(r"-?\d+\.?\d*")
 
 
 class Checker(doctest.OutputChecker):
-    """Printed bits of explanations depend on trees, which versions of scikit-learn grow differently.
+    """Printed bits of explanations depend on trees, which scikit-learn's versions grow differently.
 
     What the pages print is of scikit-learn 1.9; before it, numbers may differ by 0.02.
     """

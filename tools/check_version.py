@@ -15,15 +15,16 @@ ROOT = Path(__file__).parents[1]
 def version() -> str:
     """Return the version of the package, which is written in one place."""
     text = (ROOT / "src" / "pidselect" / "__init__.py").read_text(encoding="utf-8")
-    return re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)[0]
+    return str(re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)[0])
 
 
 def section(wanted: str) -> tuple[str, str]:
     """Return the date of a version in the changelog, or "unreleased", and its changes."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    parts = re.split(r"^## \[(.+)\] - (.+)\n", text, flags=re.MULTILINE)[1:]
-    found = {name: (date, changes.strip()) for name, date, changes in zip(*[iter(parts)] * 3)}  # noqa: B905 (one iterator)
-    return found.get(wanted, ("missing", ""))
+    _, *parts = re.split(r"^## \[(.+)\] - (.+)\n", text, flags=re.MULTILINE)
+    found = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    changes = {name: (date, text.strip()) for name, date, text in found}
+    return changes.get(wanted, ("missing", ""))
 
 
 def problems(tag: str) -> list[str]:
