@@ -130,6 +130,20 @@ def test_file_names_differ_in_more_than_case():
     assert len(names) == len(set(names))
 
 
+def test_kernels_have_names_that_files_may_have():
+    """A function inside another one has <locals> in its name, which Windows refuses."""
+    inside = [
+        f"{name}: {one.name}"
+        for name, tree in parsed()
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef)
+        for one in ast.walk(outer)
+        if one is not outer and isinstance(one, ast.FunctionDef)
+        if any("njit" in ast.unparse(decorator) for decorator in one.decorator_list)
+    ]
+    assert not inside
+
+
 # ------------------------------------------------------------------------------ files on Windows
 
 
