@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from pathlib import Path
 import cluster_cases
 import joblib
 import pytest
-from mortal import within
+from mortal import KILL, within
 from systems import numbers, quick
 
 from pidselect import stability
@@ -147,7 +146,7 @@ def test_no_worker_left(tmp_path):
                 ),
                 tmp_path,
             )
-            assert worker.wait(60) == -signal.SIGKILL
+            assert worker.wait(60) == (KILL if os.name == "nt" else -KILL)
         finally:
             worker.kill()
             worker.wait(60)
