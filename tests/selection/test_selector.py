@@ -17,7 +17,18 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from systems import EXPECTED_FAILURES, PAPER, assert_same, chosen, gates, noise, numbers, quick, season, xor
+from systems import (
+    EXPECTED_FAILURES,
+    PAPER,
+    assert_same,
+    chosen,
+    gates,
+    noise,
+    numbers,
+    quick,
+    season,
+    xor,
+)
 
 import naive
 from pidselect import PIDSelector, datasets
