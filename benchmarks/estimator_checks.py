@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import RESULTS, circumstances
+from common import RESULTS, circumstances, now
 from sklearn.utils.estimator_checks import check_estimator
 
 from pidselect import PIDSelector
@@ -144,7 +144,7 @@ def main() -> None:
     known, start = list(all_settings()), time.monotonic()
     random.Random(0).shuffle(known)  # what is done before an end is a sample of all
     stored = json.loads(options.out.read_text()) if options.out.exists() else {"n_done": 0}
-    stored |= {"n_combinations": len(known), "environment": circumstances()}
+    stored |= {"n_combinations": len(known), "date": now(), "environment": circumstances()}
     counts, refused = Counter(stored.get("counts", {})), Counter(stored.get("refused", {}))
     for settings in known[stored["n_done"] :]:
         if time.monotonic() - start > options.seconds:
