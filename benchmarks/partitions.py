@@ -237,7 +237,7 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
             "megabytes",
             "10 million rows",
             "partitions",
-            "megabytes moved",
+            "MB moved",
         ),
     ]
     with matplotlib.rc_context(style):

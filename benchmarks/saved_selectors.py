@@ -545,9 +545,8 @@ def main() -> None:
     options = parser.parse_args()
     stored = json.loads(options.out.read_text()) if options.out.exists() else {}
     (run_fits if options.what == "fits" else run_damage)(options, stored)
-    options.out.write_text(
-        json.dumps({**stored, "date": now(), "environment": circumstances()}, indent=2) + "\n"
-    )
+    stored |= {"date": now(), "environment": circumstances()}
+    options.out.write_text(json.dumps(stored, indent=2) + "\n")
     damage = stored.get("damage", {})
     sys.exit(
         any(stored.get("fits", {}).values()) or bool(damage.get("failed") or damage.get("events"))
