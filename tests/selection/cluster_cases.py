@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,31 @@ from systems import PAPER, gates, n_computed, numbers, quick, season
 
 from pidselect.estimators import Gaussian
 from pidselect.selection.callbacks import use_callback
+
+
+@contextmanager
+def start(n_workers=2, **settings):
+    """A cluster that can be reached from this machine only, and that ends with the context."""
+    import dask
+    import distributed
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+            **settings,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        if n_workers:
+            client.wait_for_workers(n_workers, timeout=60)
+        yield client
+
 
 SETTINGS = {
     "defaults": (numbers, {}),

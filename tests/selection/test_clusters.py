@@ -5,48 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import cluster_cases
 import joblib
 import pytest
+from cluster_cases import start
 from mortal import KILL, within
 from systems import numbers, quick
 
 from pidselect import stability
 
-distributed = pytest.importorskip(
-    "distributed", reason="there is no Dask: pip install 'pidselect[dask]'"
-)
+pytest.importorskip("distributed", reason="there is no Dask: pip install 'pidselect[dask]'")
 
 
 @pytest.fixture(scope="module")
 def client():
     with start() as client:
-        yield client
-
-
-@contextmanager
-def start(n_workers=2, **settings):
-    """A cluster that can be reached from this machine only, and that ends with the context."""
-    import dask
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-            **settings,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        if n_workers:
-            client.wait_for_workers(n_workers, timeout=60)
         yield client
 
 

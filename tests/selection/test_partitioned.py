@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import warnings
-from contextlib import contextmanager
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from cluster_cases import start
 from mortal import within
 from partitioned_tables import COUNTS, SAMPLE, levels, numbers, record, to_parquet
 
@@ -21,7 +21,7 @@ from pidselect.selection import partitioned
 from pidselect.selection.checkpoint import CheckpointRefusedError
 
 dd = pytest.importorskip("dask.dataframe", reason="there is no Dask")
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 # --- counts of all rows -------------------------------------------------------------------------
 
@@ -311,23 +311,6 @@ def test_continuous_columns_are_refused(tmp_path):
 # --- a cluster ----------------------------------------------------------------------------------
 
 
-@contextmanager
-def cluster(n_workers=3):
-    with (
-        distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        ) as workers,
-        distributed.Client(workers) as client,
-    ):
-        client.wait_for_workers(n_workers, timeout=60)
-        yield client
-
-
 def _die_once(frame, folder):
     """Kill the first worker that comes by."""
     path = os.path.join(folder, "killed")
@@ -351,7 +334,7 @@ def test_dask_cluster_with_a_killed_worker(tmp_path):
     by_sample = PIDSelector(**sampled).fit(frame.drop(columns="y"), frame["y"])
 
     def fit():
-        with cluster() as client:
+        with start(n_workers=3) as client:
             lazy = dd.from_pandas(frame, npartitions=9, sort=False)
             mortal = lazy.map_partitions(_die_once, str(tmp_path), meta=lazy._meta)
             results = [PIDSelector(**COUNTS).fit(mortal, "y")]
