@@ -8,7 +8,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # and some tests start processes of their own.
 WORKERS ?= auto --maxprocesses 4
 
-.PHONY: help demo test lint docs bench compare reproduce clean
+.PHONY: help demo test lint docs bench compare reproduce dist check-dist clean
 
 help:
 	@echo "make demo       a first selection, with a report to look at: pidselect-demo.html"
@@ -19,6 +19,8 @@ help:
 	@echo "make compare    ten selectors on the same tables: docs/comparison.md; goes on where it stopped,"
 	@echo "                hours in all; JOBS=4 measures four cells at a time"
 	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
+	@echo "make dist       wheel and sdist, built and checked: dist/"
+	@echo "make check-dist the same, tested in empty environments: oldest and newest dependencies"
 	@echo "make clean      remove the virtual environment and all caches"
 
 # Kernels are compiled at the first run, those of explanations by a second process meanwhile.
@@ -54,6 +56,14 @@ compare: .venv/installed
 reproduce: .venv/installed
 	$(BIN)/python -m reproduction --quick --resume --out build/reproduction
 
+dist:
+	$(PYTHON) tools/check_release.py --build-only
+
+# The oldest dependencies have wheels for Python 3.11 to 3.13.
+check-dist: dist
+	$(PYTHON) tools/check_release.py --prebuilt --oldest
+	$(PYTHON) tools/check_release.py --prebuilt
+
 # Stamps are renewed whenever the dependencies may have changed. The demo needs few of them: a
 # newcomer should not wait for the rest.
 .venv/demo: pyproject.toml | $(BIN)/pip
@@ -72,5 +82,5 @@ $(BIN)/pip:
 	@touch $@
 
 clean:
-	rm -rf .venv docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src reproduction tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +

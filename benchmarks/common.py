@@ -45,6 +45,11 @@ def circumstances() -> dict[str, Any]:
     return {**environment(), "load_average": load}
 
 
+def now() -> str:
+    """Return the time of a measurement."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def seconds(work: Callable[[], object]) -> float:
     """Return how long a piece of work takes."""
     start = time.perf_counter()
@@ -111,7 +116,7 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {
         "benchmark": name,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": now(),
         "options": {key: value for key, value in vars(options).items() if key != "out"},
         "environment": circumstances(),
         "results": results,

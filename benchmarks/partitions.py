@@ -255,13 +255,14 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
                         marker=marker,
                         label=NAMES[engine],
                     )
-            axes.set(xscale="log", yscale="log", xlabel=f"number of {x}", ylabel=y)
+            scale = "linear" if what == "megabytes" else "log"
+            axes.set(xscale="log", yscale=scale, xlabel=f"number of {x}", ylabel=y)
+            axes.set_ylim(bottom=0 if scale == "linear" else None)
             axes.set_title(title or "Counts of all rows", color=text)
             axes.grid(color="#DDDDDD")
             axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(
-            *axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
-        )
+        drawn = figure.axes[0].get_legend_handles_labels()
+        figure.legend(*drawn, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 

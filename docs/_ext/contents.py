@@ -21,7 +21,9 @@ ROOT = Path(__file__).parents[2]
 SHOWN = {
     "README.md": "docs/index.md",
     "CHANGELOG.md": "docs/project/changelog.md",
+    "CODE_OF_CONDUCT.md": "docs/project/conduct.md",
     "CONTRIBUTING.md": "docs/project/contributing.md",
+    "SECURITY.md": "docs/project/security.md",
     "benchmarks/README.md": "docs/project/benchmarks.md",
     "examples/README.md": "docs/gallery/index.rst",
 }

@@ -98,6 +98,8 @@ class KernelCache(NullCache):
         except OSError as error:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
+            if isinstance(error, PermissionError) and path.exists():
+                return  # another process has written it, and Windows replaces no open file
             warn_unwritable(path.parent, str(error.strerror))
 
     def _path(self, key: Any) -> Path:

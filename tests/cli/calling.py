@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pexpect
+import pytest
 from typer.testing import CliRunner, Result
 
 from pidselect.cli import app
@@ -104,7 +104,8 @@ class Terminal:
         self, arguments: Sequence[str], folder: Path, columns: int = 120, **environment: str
     ) -> None:
         inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
-        self.child = pexpect.spawn(
+        self.pexpect = pytest.importorskip("pexpect", reason="Windows has no such terminals")
+        self.child = self.pexpect.spawn(
             sys.executable,
             ["-m", "pidselect", *arguments],
             cwd=str(folder),
@@ -124,7 +125,7 @@ class Terminal:
 
     def ended(self) -> int:
         """Wait for the end, and return the exit code."""
-        self.child.expect(pexpect.EOF)
+        self.child.expect(self.pexpect.EOF)
         self.said += str(self.child.before)
         self.child.close()
         return int(self.child.exitstatus)

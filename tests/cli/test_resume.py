@@ -97,10 +97,10 @@ def test_another_call_cannot_resume_it(table, interrupted):
 
 
 def test_a_file_that_is_no_checkpoint_is_kept(table):
-    Path("notes.txt").write_text("mine")
+    Path("notes.txt").write_text("mine", encoding="utf-8")
     result = select(table, "--target", "y", "--checkpoint", "notes.txt", "--restart")
     assert result.exit_code == 2
-    assert Path("notes.txt").read_text() == "mine"
+    assert Path("notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_stated_checkpoint_is_kept(table):
@@ -244,10 +244,10 @@ def test_other_options_do_not_replace_a_checkpoint(table, interrupted, options):
 @pytest.mark.parametrize("option", ["--quiet", "--restart"])
 def test_another_file_in_place_of_the_checkpoint(table, option):
     """It is kept, and the run continues without a checkpoint."""
-    Path(CHECKPOINT).write_text("mine")
+    Path(CHECKPOINT).write_text("mine", encoding="utf-8")
     result = select(table, "--target", "y", option)
     assert result.exit_code == 0, result.output
-    assert Path(CHECKPOINT).read_text() == "mine"
+    assert Path(CHECKPOINT).read_text(encoding="utf-8") == "mine"
     assert (CHECKPOINT in result.stderr) == (option == "--restart")
     assert select(table, "--target", "y", "--resume").exit_code == 2
 

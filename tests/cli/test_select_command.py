@@ -59,7 +59,7 @@ def test_all_files_are_written(table):
     assert result.exit_code == 0, result.output
     written = [line.split()[-1] for line in result.stdout.splitlines()[-3:]]
     assert written == ["r.html", "r.json", "small.tsv"]
-    small = [line.split("\t") for line in Path("small.tsv").read_text().splitlines()]
+    small = [line.split("\t") for line in Path("small.tsv").read_text("utf-8").splitlines()]
     columns = made()
     assert small[0] == ["length", "width", "y"]
     assert [float(row[2]) for row in small[1:]] == columns["y"]
@@ -246,7 +246,7 @@ def test_all_relevant_columns(table):
     assert result.exit_code == 0, result.output
     assert "length_mm is a duplicate" not in result.stdout
     assert "not in the minimal set: length_mm." in words(result.stdout)
-    assert Path("s.csv").read_text().splitlines()[0] == "length,width,length_mm,y"
+    assert Path("s.csv").read_text(encoding="utf-8").splitlines()[0] == "length,width,length_mm,y"
     found = read_json(Path("r.json"))
     assert found["settings"]["select"] == "relevant"
     assert found["selection"]["also_relevant"] == ["length_mm"]
@@ -271,7 +271,7 @@ def test_nothing_selected_is_no_failure(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "No feature was selected: there may be nothing to find." in result.stdout
     assert "feature_groups" in result.stdout
-    assert Path("small.csv").read_text().startswith("y\n")
+    assert Path("small.csv").read_text(encoding="utf-8").startswith("y\n")
     assert "lookahead" not in result.stderr
 
 

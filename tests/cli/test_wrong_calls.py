@@ -145,7 +145,7 @@ def test_a_lone_surrogate_in_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     columns = {"\ud800" if name == "length" else name: v for name, v in made().items()}
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     places = ("--report", "r.html", "--json", "r.json", "--output", "small.csv")
     result = select("t.jsonl", "--target", "y", *places)
     assert result.exit_code == 0, result.output

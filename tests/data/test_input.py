@@ -150,7 +150,10 @@ def test_selected_columns_keep_type_order_and_dtype(frame):
 def test_no_column_selected(frame):
     selected = select_columns(frame(COLUMNS), [])
     assert type(selected) is type(frame(COLUMNS))
-    assert selected.shape == (len(frame(COLUMNS)), 0)
+    if isinstance(selected, pl.DataFrame) and int(pl.__version__.partition(".")[0]) < 2:
+        assert selected.shape == (0, 0)  # without columns it had no rows before polars 2
+    else:
+        assert selected.shape == (len(frame(COLUMNS)), 0)
 
 
 def test_selection_keeps_the_index_and_odd_names():

@@ -265,6 +265,7 @@ def test_a_source_without_rows(tmp_path):
     assert (tmp_path / "t.csv").read_text() == "b\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
 def test_permissions_of_a_file_stay(source, tmp_path):
     target = tmp_path / "t.csv"
     target.touch()

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from dask import delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from pidselect.data.counts import (
     find_levels,
     level_counts,
     merge_levels,
+    scan_levels,
     with_counts,
 )
 from pidselect.data.partitions import (
@@ -105,7 +107,7 @@ def test_columns_are_gathered_in_chunks(tmp_path, monkeypatch):
         read.append(common.columns)
         return (function(common, *task) for task in tasks)
 
-    monkeypatch.setattr("pidselect.data.partitions.COLUMNS_AT_A_TIME", 3)
+    monkeypatch.setattr("pidselect.data.partitions.COLUMNS_PER_TASK", 3)
     assert gather_sample(partitions.using(run), 40, 0).equals(everything)
     assert [len(columns) for columns in read] == [3, 3, 1]
 
@@ -116,19 +118,22 @@ def test_columns_are_gathered_in_chunks(tmp_path, monkeypatch):
 def test_levels_of_every_type(tmp_path):
     frame = table()
     expected = {
-        "whole": Levels((-2.0, -1.0, 0.0, 1.0, 2.0)),
-        "text": Levels(("a", "b", "ü")),
-        "flag": Levels(("False", "True")),
-        "grade": Levels(("high", "low")),
-        "half": Levels((0.5, 1.5), int(frame["half"].isna().sum())),
-        "label": Levels(("x",), int(frame["label"].isna().sum())),
+        "whole": (-2.0, -1.0, 0.0, 1.0, 2.0),
+        "text": ("a", "b", "ü"),
+        "flag": ("False", "True"),
+        "grade": ("high", "low"),
+        "half": (0.5, 1.5),
+        "label": ("x",),
     }
     for partitions in (
         write(frame, tmp_path, [1, 100], 70),
         to_partitions(dd.from_pandas(frame, npartitions=4, sort=False)),
     ):
         found = find_levels(partitions, list(frame))
-        assert {name: found[name] for name in expected} == expected
+        assert {name: found[name].values for name in expected} == expected
+        assert {name: found[name].n_missing for name in frame} == frame.isna().sum().to_dict()
+        for name in ("whole", "text"):
+            assert found[name].counts == tuple(frame[name].value_counts().sort_index())
         assert len(found["day"]) == 2
 
 
@@ -185,16 +190,49 @@ def test_level_counts_and_constants(tmp_path):
 
 
 def test_too_many_levels(monkeypatch):
-    assert merge_levels(None, Levels(("a",))) is None
+    one, other = Levels(("a", "b"), (1, 1)), Levels(("c", "d"), (1, 1))
+    assert merge_levels(None, one) is None
     monkeypatch.setattr("pidselect.data.counts.MAX_LEVELS", 3)
-    assert merge_levels(Levels(("a", "b")), Levels(("c", "d"))) is None
+    assert merge_levels(one, other) is None
+
+
+def test_types_that_differ_between_partitions():
+    parts = [pd.DataFrame({"a": [True, False]}), pd.DataFrame({"a": [0, 1]})]
+    lazy = dd.from_delayed([delayed(part) for part in parts], meta=parts[0], verify_meta=False)
+    with pytest.raises(TypeError, match=r"column 'a'.*'False'.*numbers.*convert"):
+        find_levels(to_partitions(lazy), ["a"])
+
+
+def test_categories_of_every_library(tmp_path):
+    """Indices may be unsigned, use all of 8 bits, or point to NaN."""
+    table = pa.table(
+        {
+            "unsigned": pa.DictionaryArray.from_arrays(
+                pa.array([0, None, 1], "uint32"), ["a", "b"]
+            ),
+            "nan": pa.DictionaryArray.from_arrays(pa.array([0, 1, 1], "int8"), [1.5, np.nan]),
+        }
+    )
+    assert scan_levels(table, 0) == [Levels(("a", "b"), (1, 1), 1), Levels(("1.5",), (1,), 2)]
+    labels = [f"{number:03}" for number in range(128)]
+    full = pa.DictionaryArray.from_arrays(pa.array(range(128), "int8"), labels)
+    (found,) = scan_levels(pa.table({"full": full}), 0)
+    assert found.values == tuple(labels)
+
+
+def test_categories_that_differ_between_partitions():
+    parts = [pd.DataFrame({"a": pd.Categorical([1, 2])}), pd.DataFrame({"a": pd.Categorical([7])})]
+    lazy = dd.from_delayed([delayed(part) for part in parts], meta=parts[0], verify_meta=False)
+    found = gather_sample(to_partitions(lazy), 10, 0)
+    assert found["a"].dtype == "category"
+    assert found["a"].tolist() == [1, 2, 7]
 
 
 def test_changed_data_are_noticed(tmp_path):
     frame = pd.DataFrame({"a": [0, 1] * 10, "y": [0, 1] * 10})
     partitions = write(frame, tmp_path, [10], 100)
     levels = find_levels(partitions, ["a", "y"])
-    joint = JointCounts(partitions, {**levels, "a": Levels((0.0,))}, len(frame))
+    joint = JointCounts(partitions, {**levels, "a": Levels((0.0,), (20,))}, len(frame))
     with pytest.raises(ValueError, match=r"column 'a' holds 1\.0.*changed"):
         joint.count(("y",), [("a",)])
 

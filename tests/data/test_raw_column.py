@@ -151,7 +151,10 @@ TIMES = {
     "dates-polars": (pl.Series([dt.date(1970, 1, 2), None]), [DAY, np.nan]),
     "dates-pandas": (pd.Series([dt.date(1970, 1, 2)], dtype="date32[pyarrow]"), [DAY]),
     "months": (np.array(["1970-02", "NaT"], dtype="datetime64[M]"), [31 * DAY, np.nan]),
-    "numpy-objects": (np.array([np.datetime64(1, "D"), np.datetime64("NaT")], dtype=object), None),
+    "numpy-objects": (
+        np.array([np.datetime64(1, "D"), np.datetime64("NaT", "D")], dtype=object),
+        None,
+    ),
     "spans": ([dt.timedelta(days=1), pd.NaT], [DAY, np.nan]),
     "spans-numpy": (np.array([5, "NaT"], dtype="timedelta64[ms]"), [0.005, np.nan]),
     "spans-numpy-objects": (np.array([np.timedelta64(5, "ms")], dtype=object), [0.005]),

@@ -270,6 +270,19 @@ def test_mixed_in_strata(seed, n, width, k, m):
         agree(fast(Mixed(k=k, scale=scale), data, rows), slow(mixed(data, k), data, rows, scale))
 
 
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_strata_farther_apart_than_labels(k, is_constant):
+    """A label that does not vary beside the target leaves numbers to be compared beyond it."""
+    rng = np.random.default_rng(k)
+    x, grade = 2 * rng.normal(size=150), 3.0 * rng.integers(-1, 2, size=150)
+    label = np.zeros(150) if is_constant else grade % 5
+    data = Sample(stack(x), stack(grade), stack(label), nominal_s=(0,))
+    rows = drawn(data, 3)
+    for scale in SCALE:
+        agree(fast(Mixed(k=k, scale=scale), data, rows), slow(mixed(data, k), data, rows, scale))
+
+
 @in_strata
 @settings(max_examples=100)
 def test_ksg_in_strata(seed, n, width, k, m):

@@ -128,7 +128,7 @@ def test_wrong_calls_name_the_remedy(arguments, named, tmp_path, capsys):
     assert run(*arguments, "--out", tmp_path / "out") == 2
     error = capsys.readouterr().err
     assert named in error
-    assert len(error.splitlines()) == 1
+    assert len(error.strip().splitlines()) == 1  # older versions of rich end an empty line
 
 
 @pytest.mark.parametrize("arguments", [["--device", "gpu"], ["--runs", "0"], ["--jobs", "0"]])
@@ -180,6 +180,7 @@ def without_times(out: Path) -> object:
     return summary["experiments"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to other processes")
 def test_an_interrupted_reproduction_is_resumed(tmp_path):
     """Killed, then interrupted, it ends with the numbers of an undisturbed reproduction."""
     out = tmp_path / "out"

@@ -19,6 +19,9 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Column
 from pidselect.estimators import Batch, Gaussian
 
+#: What ends a process at once; Windows has but one such signal.
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
 #: No fit here takes more than a few seconds.
 PATIENCE = 90.0
 
@@ -126,7 +129,7 @@ class MortalScorer:
         if os.getpid() != self.estimator.home:
             for life in range(self.estimator.lives):
                 if take(Path(self.estimator.folder) / f"life {life}"):
-                    os.kill(os.getpid(), signal.SIGKILL)
+                    os.kill(os.getpid(), KILL)
         return self.scorer.score(batch)
 
 

@@ -7,6 +7,8 @@ from math import log
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.utils.fixes import parse_version
 
 from pidselect import PIDSelector
 from pidselect.data import Block, Column, read_dataset
@@ -15,6 +17,11 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
 from pidselect.selection.pool import Feature, build_pool
 from pidselect.selection.validation import check_parameters
+
+#: Checks of scikit-learn that fail by themselves, with the reason.
+EXPECTED_FAILURES = {}
+if parse_version(sklearn.__version__) < parse_version("1.7.2"):
+    EXPECTED_FAILURES["check_positive_only_tag_during_fit"] = "it subtracts a float from integers"
 
 
 def quick(**settings):
@@ -25,7 +32,7 @@ def quick(**settings):
 def select(selector, X, y, plan=None, **changes):
     """Return features, steps and final p-values as `fit` does, in a changed plan or executor."""
     dataset, parameters = read_dataset(X, y), check_parameters(selector)
-    estimators = choose_estimators(selector, parameters.criterion, dataset)
+    estimators = choose_estimators(selector, parameters, dataset)
     by_rank = all(named.uses_ranks_only for named in estimators)
     pool = build_pool(
         dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank

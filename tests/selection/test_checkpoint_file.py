@@ -6,6 +6,7 @@ import json
 import os
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def test_content_is_read_as_written(tmp_path_factory, record):
     assert CheckpointFile(path).read() == record
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
 def test_permissions_are_kept(tmp_path):
     path = tmp_path / "fit.json"
     file = CheckpointFile(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from pathlib import Path
 import cluster_cases
 import joblib
 import pytest
-from mortal import within
+from mortal import KILL, within
 from systems import numbers, quick
 
 from pidselect import stability
@@ -105,17 +104,18 @@ def test_same_record_of_a_wide_table(context):
     cluster_cases.same_record_of_a_wide_table(context)
 
 
-@pytest.mark.parametrize(("n_workers", "n_killed", "least"), [(2, 0, 200), (3, 1, 134)])
-def test_wide_table(tmp_path, n_workers, n_killed, least):
+@pytest.mark.parametrize(("n_workers", "n_killed", "most"), [(2, 0, 202), (3, 1, 399)])
+def test_wide_table(tmp_path, n_workers, n_killed, most):
     """Each of two workers has half of the columns, and a few to choose from in later steps.
 
+    If one is killed, others take its columns, but none has all of them.
     The workers are new: those that replace killed ones may not have arrived yet.
     """
     with start(n_workers) as client:
         n_most = cluster_cases.divides_a_wide_table(
             lambda: joblib.parallel_config(backend="dask", client=client), tmp_path, n_killed
         )
-    assert least <= n_most <= 202
+    assert 1 <= n_most <= most
 
 
 def test_the_only_worker_killed(tmp_path, caplog):
@@ -147,7 +147,7 @@ def test_no_worker_left(tmp_path):
                 ),
                 tmp_path,
             )
-            assert worker.wait(60) == -signal.SIGKILL
+            assert worker.wait(60) == (KILL if os.name == "nt" else -KILL)
         finally:
             worker.kill()
             worker.wait(60)

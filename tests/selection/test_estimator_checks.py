@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from systems import EXPECTED_FAILURES
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 try:
@@ -18,7 +19,7 @@ VALID = [one for one in estimator_checks.all_settings() if estimator_checks.is_v
 
 @pytest.mark.parametrize("settings", estimator_checks.covering(VALID), ids=str)
 def test_checks(settings):
-    counts, failed = estimator_checks.check(settings)
+    counts, failed = estimator_checks.check(settings, EXPECTED_FAILURES)
     assert not failed
     assert counts["passed"] > 40
 

@@ -15,9 +15,10 @@ import pytest
 from mortal import within
 from partitioned_tables import COUNTS, SAMPLE, levels, numbers, record, to_parquet
 
-from pidselect import EmptySelectionWarning, PIDSelector, write_report
+from pidselect import EmptySelectionWarning, IdentifierWarning, PIDSelector, write_report
 from pidselect.data.partitions import largest_key, row_keys
 from pidselect.selection import partitioned
+from pidselect.selection.checkpoint import CheckpointRefusedError
 
 dd = pytest.importorskip("dask.dataframe", reason="there is no Dask")
 distributed = pytest.importorskip("distributed")
@@ -75,6 +76,91 @@ def test_counts_are_the_default_of_many_rows(monkeypatch):
         if feature.selected:
             place = list(found.feature_names_in_).index(feature.name)
             assert feature.added == pytest.approx(found.scores_[place], abs=5e-4)  # as shown
+
+
+def test_columns_that_are_equal_in_the_sample_only(monkeypatch):
+    """Two rare columns are no duplicates, though both are constant in the sample."""
+    monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 300)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 2, 4000), "more": 0, "less": 0, "twin": 0})
+    rows = row_keys(0, range(4000)) > np.uint64(largest_key(0, 4000, 300))
+    outside = np.flatnonzero(rows)
+    frame.loc[outside[:40], ["more", "twin"]] = 1
+    frame.loc[outside[40:80], "less"] = 1
+    y = rng.integers(0, 2, 4000)
+    y[outside[:40]], y[outside[40:80]] = 1, 0
+    frame["y"] = y
+    lazy = dd.from_pandas(frame, npartitions=3, sort=False)
+    found = PIDSelector(n_permutations=50, lookahead=1, random_state=0).fit(lazy, "y")
+    assert set(found.get_feature_names_out()) == {"more", "less"}
+    assert found.selection_.duplicates == {"twin": "more"}
+
+
+def test_rare_class_of_the_target(monkeypatch):
+    """A target that is constant in the sample has levels in all rows, or is refused."""
+    monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 300)
+    keys = row_keys(0, range(4000)) > np.uint64(largest_key(0, 4000, 300))
+    rare = np.zeros(4000, dtype=int)
+    rare[np.flatnonzero(keys)[:30]] = 1
+    frame = pd.DataFrame({"a": rare ^ (np.arange(4000) % 50 == 0), "b": np.arange(4000) % 3})
+    frame["y"] = rare
+    lazy = dd.from_pandas(frame, npartitions=3, sort=False)
+    settings = {"n_permutations": 50, "lookahead": 1, "random_state": 0}
+    found = PIDSelector(**settings).fit(lazy, "y")
+    assert found.get_feature_names_out().tolist() == ["a"]
+    with pytest.raises(ValueError, match="300 of 4,000 rows"):
+        PIDSelector(**settings, max_samples=300).fit(lazy, "y")
+    with pytest.raises(ValueError, match="target is constant"):
+        PIDSelector(**settings).fit(lazy.assign(y=1), "y")
+
+
+def test_schemes_of_dependent_rows_are_kept(monkeypatch):
+    monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 300)
+    lazy = dd.from_pandas(levels(), npartitions=3, sort=False)
+    settings = {"surrogates": ("shift", "residual"), "n_permutations": 19, "lookahead": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptySelectionWarning)
+        found = PIDSelector(**settings, random_state=0).fit(lazy, "y")
+    assert found.selection_.settings.surrogates == ("shift", "residual")
+
+
+def test_margins_do_not_know_groups():
+    frame = levels(200)
+    with pytest.raises(ValueError, match="groups"):
+        PIDSelector(**COUNTS).fit(frame[["a", "b"]], frame["y"], groups=np.arange(200) % 5)
+
+
+def test_constants_and_identifiers(monkeypatch):
+    """What is not counted is left alone by fit and explain."""
+    monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr("pidselect.data.counts.MAX_LEVELS", 1000)
+    frame = levels()
+    frame["day"] = pd.Timestamp("2026-01-01")
+    frame["id"] = [f"person {number}" for number in range(len(frame))]
+    lazy = dd.from_pandas(frame, npartitions=3, sort=False)
+    with pytest.warns(IdentifierWarning, match="'id'"):
+        found = PIDSelector(n_permutations=50, lookahead=1, random_state=0).fit(lazy, "y")
+    assert set(found.selection_.skipped) == {"day", "id"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifierWarning)
+        assert found.explain(lazy, "y").in_sample
+
+
+def test_changed_rows_outside_the_sample(tmp_path, monkeypatch):
+    """A checkpoint is of all rows, not of the sample alone."""
+    monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 300)
+    frame = levels()
+    (folder := tmp_path / "files").mkdir()
+    selector = PIDSelector(
+        n_permutations=50, lookahead=1, random_state=0, checkpoint=tmp_path / "fit.json"
+    )
+    selector.fit(to_parquet(frame, folder), "y")
+    rows = row_keys(0, range(len(frame))) > np.uint64(largest_key(0, len(frame), 300))
+    frame.loc[rows, "noise"] = 0
+    to_parquet(frame, folder)
+    assert not selector.explain(folder, "y").in_sample
+    with pytest.raises(CheckpointRefusedError, match="noise"):
+        selector.fit(folder, "y")
 
 
 def test_null_tables_are_not_selected_from():

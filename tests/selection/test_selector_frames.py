@@ -102,8 +102,10 @@ def test_set_output_keeps_values(library, name, wanted):
         is_large_gap = name == "large gaps" and library == "pandas"  # pandas has made it floats
         kind = "M" if is_date else "f" if is_large_gap else ARRAY_DTYPES.get(name, "O")
         assert found.dtype.kind == kind
-        values = found[:, 0].astype(object) if kind == "M" else found[:, 0].tolist()
-        assert same(values, expected)
+        values = found[:, 0]
+        if kind in "Mm" and np.datetime_data(found.dtype)[0] == "ns":  # before pandas 3
+            values = values.astype(f"{kind}8[us]")
+        assert same(values.tolist(), expected)
     else:
         assert isinstance(found, LIBRARIES[wanted])
         assert list(found.columns) == [name]
@@ -206,7 +208,7 @@ def test_nothing_selected_keeps_the_rows(library):
     table = LIBRARIES[library](dict(zip("abc", X.T, strict=True)))
     selector = quick().fit(table, y)
     assert selector.selected_.tolist() == []
-    assert selector.transform(table).shape == (100, 0)
+    assert selector.transform(table).shape == (rows_without_columns(table, 100), 0)
 
 
 @pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
@@ -217,7 +219,13 @@ def test_nothing_selected_gives_a_frame_without_columns(library, wanted):
     table = LIBRARIES[library](dict(zip("abc", X.T, strict=True)))
     found = quick().set_output(transform=wanted).fit(table, y).transform(table)
     assert isinstance(found, LIBRARIES[wanted])
-    assert found.shape == (100, 0)
+    assert found.shape == (rows_without_columns(found, 100), 0)
+
+
+def rows_without_columns(frame, n_rows):
+    """Return how many rows a frame has without its columns: before polars 2, none."""
+    is_old = isinstance(frame, pl.DataFrame) and int(pl.__version__.partition(".")[0]) < 2
+    return 0 if is_old else n_rows
 
 
 @frames

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -51,9 +50,8 @@ def info_command(json: Json = None) -> None:
 def environment_info() -> dict[str, Any]:
     """Return versions and hardware."""
     import joblib
-    from numba import config
 
-    import pidselect
+    from pidselect.jit import cache_folder
     from pidselect.report.environment import environment
 
     memory = None
@@ -67,7 +65,7 @@ def environment_info() -> dict[str, Any]:
         "optional": {name: _version(name) for name in OPTIONAL},
         "threads": int(joblib.cpu_count()),  # that this process may use
         "memory_bytes": memory,
-        "kernels": config.CACHE_DIR or f"{Path(pidselect.__file__).parent}, in __pycache__",
+        "kernels": str(cache_folder()),
         "gpu": _gpu(),
     }
 

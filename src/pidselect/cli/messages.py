@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
+import subprocess
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,7 +57,12 @@ def to_option(parameter: str, value: object) -> str:
     words: list[str] = []
     for one in value if isinstance(value, list | tuple) else [value]:
         words += [f"{option}={one}"] if str(one).startswith("-") else [option, str(one)]
-    return shlex.join(words)
+    return join_words(words)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as they are typed in the shell of this system."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def hint(error: BaseException | Warning) -> str:

@@ -8,7 +8,6 @@ An option that is a parameter of the library has its name, with dashes.
 from __future__ import annotations
 
 import inspect
-import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from pidselect.cli.columns import complete_column
+from pidselect.cli.messages import join_words
 from pidselect.names import (
     CRITERION_NAMES,
     ESTIMATOR_NAMES,
@@ -373,4 +373,4 @@ def as_typed(*more: str) -> str:
     """Return the command as it was typed, without the options to resume or restart."""
     words = [word for word in sys.argv[1:] if word not in ("--resume", "--restart")]
     end = words.index("--") if "--" in words else len(words)  # of options
-    return shlex.join(["pidselect", *words[:end], *more, *words[end:]])
+    return join_words(["pidselect", *words[:end], *more, *words[end:]])

@@ -28,7 +28,7 @@ def check_places(table: Path, out: OutputOptions) -> None:
         "--save": out.save,
         "--checkpoint": out.checkpoint,
     }
-    seen: dict[Path, str] = {table.resolve(): "the table"}
+    seen: dict[Path, str] = {table: "the table"}
     for option, path in places.items():
         if path is None:
             continue
@@ -39,16 +39,24 @@ def check_places(table: Path, out: OutputOptions) -> None:
             raise WrongCallError(f"{where}: there is no folder {str(path.parent)!r}.")
         if not path.exists() and not can_write(folder):
             raise WrongCallError(f"{where}: the folder {str(path.parent)!r} is not writable.")
-        if path.resolve() in seen and (path.is_file() or not path.exists()):
-            raise WrongCallError(f"{where} is also the path of {seen[path.resolve()]}.")
-        seen[path.resolve()] = option
+        is_file = path.is_file() or not path.exists()  # no device, no pipe
+        if is_file and (same := next((other for other in seen if _is_same(path, other)), None)):
+            raise WrongCallError(f"{where} is also the path of {seen[same]}.")
+        seen[path] = option
     if out.report is not None:
-        is_file = out.report.is_file() or not out.report.exists()  # no device, no pipe
+        is_file = out.report.is_file() or not out.report.exists()
         if is_file and out.report.suffix.lower() not in PAGES:
             raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
         import pidselect.report.page  # noqa: F401  (a missing library is an error now)
     if out.output is not None:
         check_target(out.output, table if table.exists() else None)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links or in letters of another case."""
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
 
 
 def can_write(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import tempfile
 from collections.abc import Callable
 from threading import RLock
@@ -93,9 +94,12 @@ class ColumnStore:
                 self._file.truncate(size)
                 self._map = mmap.mmap(self._file.fileno(), size)
                 start = 0
-            self._file.seek(start)
-            self._file.write(values.data)
-            self._file.flush()
+            if os.name == "nt":  # where a file may differ from its map, but is never sparse
+                self._map[start : start + values.nbytes] = values.tobytes()
+            else:  # a full disk is an error here, but ends the process where a map is written to
+                self._file.seek(start)
+                self._file.write(values.data)
+                self._file.flush()
         except OSError as error:
             raise OSError(
                 f"{values.nbytes / 2**20:.0f} MiB of a table do not fit into the folder of "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from .column import Block, Column, IntArray
 from .messages import counted, quoted
-from .partitions import Partitions
+from .partitions import COLUMNS_PER_TASK, Partitions
 from .raw_column import from_series
 from .table import Dataset, Table
 
@@ -26,10 +27,6 @@ MAX_CELLS = 2**62
 
 #: Cells up to which all are counted, occupied or not, for any number of rows.
 DENSE_CELLS = 2**16
-
-#: Columns that a task reads besides target and conditioning set, so that no worker holds all of a
-#: wide table.
-COLUMNS_PER_TASK = 64
 
 #: Cells of tables that are kept for later tests: half a gigabyte.
 KEPT_CELLS = 2**25
@@ -43,6 +40,7 @@ class Levels:
     """The different values of a column in all partitions, in order; a missing value is the last."""
 
     values: tuple[Level, ...]
+    counts: tuple[int, ...]
     n_missing: int = 0
 
     def __len__(self) -> int:
@@ -166,6 +164,11 @@ class CountedColumn(Column):
         """Return the number of different values in all rows."""
         return len(self.joint.levels[self.name])
 
+    def digest_of_counts(self) -> str:
+        """Return a digest of the number of rows of each level."""
+        levels = self.joint.levels[self.name]
+        return blake2b(repr((levels.counts, levels.n_missing)).encode(), digest_size=16).hexdigest()
+
     @classmethod
     def of(cls, column: Column, joint: JointCounts) -> CountedColumn:
         """Return a column with its counts."""
@@ -192,7 +195,7 @@ def with_counts(dataset: Dataset, joint: JointCounts) -> Dataset:
     skipped = {
         place: reason
         for place, reason in table.skipped.items()
-        if reason != "constant" or len(joint.levels[table.names[place]]) == 1
+        if reason != "constant" or len(joint.levels.get(table.names[place], " ")) == 1
     }
     columns = tuple(map(counted, table.columns))
     return replace(
@@ -200,6 +203,27 @@ def with_counts(dataset: Dataset, joint: JointCounts) -> Dataset:
         table=Table(columns, skipped),
         target=Block(tuple(map(counted, target.columns))),
     )
+
+
+def confirm_duplicates(table: Table, duplicates: dict[int, int]) -> dict[int, int]:
+    """Return the duplicates of a sample that are duplicates in all rows, up to a relabelling."""
+    columns = table.columns
+    pairs = {
+        (copy, original): (columns[copy].name, columns[original].name)
+        for copy, original in duplicates.items()
+        if isinstance(columns[copy], CountedColumn)
+    }
+    if not pairs:
+        return duplicates
+    first = columns[next(iter(pairs))[0]]
+    assert isinstance(first, CountedColumn)
+    tables = first.joint.count((), list(pairs.values()))
+    different = {
+        copy
+        for (copy, _), counts in zip(pairs, tables, strict=True)
+        if any(len(counts.cells) != size for size in counts.sizes)
+    }
+    return {copy: one for copy, one in duplicates.items() if copy not in different}
 
 
 def level_counts(block: Block) -> IntArray:
@@ -216,10 +240,16 @@ def find_levels(partitions: Partitions, columns: Sequence[str]) -> dict[str, Lev
     found: dict[str, Levels | None] = {}
     for start in range(0, len(columns), COLUMNS_PER_TASK):
         some = columns[start : start + COLUMNS_PER_TASK]
-        merged: list[Levels | None] = [Levels(())] * len(some)
+        found |= dict.fromkeys(some, Levels((), ()))
         for part in partitions.map(scan_levels, some):
-            merged = list(map(merge_levels, merged, part))
-        found |= dict(zip(some, merged, strict=True))
+            for name, levels in zip(some, part, strict=True):
+                try:
+                    found[name] = merge_levels(found[name], levels)
+                except TypeError as error:
+                    raise TypeError(
+                        f"column {name!r} has different types in different partitions: {error}; "
+                        "convert it to one of them"
+                    ) from None
     return found
 
 
@@ -238,12 +268,14 @@ def scan_levels(frame: Any, first_row: int) -> list[Levels | None]:
 def _levels(codes: NDArray[Any], levels: Sequence[Level | None]) -> Levels | None:
     if len(levels) > MAX_LEVELS:
         return None
-    counts = np.bincount(codes + 1, minlength=len(levels) + 1)
-    missing = counts[0] + sum(
-        int(n) for n, level in zip(counts[1:], levels, strict=True) if level is None
-    )
-    used = (level for n, level in zip(counts[1:], levels, strict=True) if n and level is not None)
-    return Levels(tuple(used), int(missing))
+    n_missing, *counts = np.bincount(codes + 1, minlength=len(levels) + 1).tolist()
+    found: Counter[Level] = Counter()  # of equal texts, too, as of categories 1 and "1"
+    for level, n in zip(levels, counts, strict=True):
+        if level is None:
+            n_missing += n
+        elif n:
+            found[level] += n
+    return Levels(tuple(found), tuple(found.values()), n_missing)
 
 
 def merge_levels(one: Levels | None, other: Levels | None) -> Levels | None:
@@ -251,17 +283,22 @@ def merge_levels(one: Levels | None, other: Levels | None) -> Levels | None:
 
     Examples
     --------
-    >>> merge_levels(Levels(("b", "c")), Levels(("a", "b"), n_missing=2))
-    Levels(values=('a', 'b', 'c'), n_missing=2)
+    >>> merge_levels(Levels(("b", "c"), (5, 1)), Levels(("a", "b"), (2, 2), n_missing=2))
+    Levels(values=('a', 'b', 'c'), counts=(2, 7, 1), n_missing=2)
     """
     if one is None or other is None:
         return None
-    different: set[Any] = {*one.values, *other.values}
-    if len(different) > MAX_LEVELS:
+    found: Counter[Any] = Counter()
+    for part in (one, other):
+        found.update(dict(zip(part.values, part.counts, strict=True)))
+    if len(found) > MAX_LEVELS:
         return None
-    # A column without any text in one partition may come as numbers there.
-    values = sorted(different, key=str if any(isinstance(v, str) for v in different) else None)
-    return Levels(tuple(values), one.n_missing + other.n_missing)
+    if len({type(value) for value in found}) > 1:
+        text, number = (next(v for v in found if isinstance(v, kind)) for kind in (str, float))
+        raise TypeError(f"it holds texts, such as {text!r}, and numbers, such as {number:g}")
+    values = sorted(found)
+    counts = tuple(found[value] for value in values)
+    return Levels(tuple(values), counts, one.n_missing + other.n_missing)
 
 
 def count_cells(
@@ -325,10 +362,10 @@ def _encoded(name: str, column: Any) -> tuple[NDArray[Any], list[Level | None]]:
     array = encoded.unify_dictionaries().combine_chunks()
     if isinstance(array, pyarrow.ChunkedArray):  # older versions, and columns without rows
         array = array.chunk(0) if array.num_chunks else pyarrow.array([], encoded.type)
-    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = array.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     if is_label:
         labels = array.dictionary.to_pylist()
-        return codes, [None if label is None else str(label) for label in labels]
+        return codes, [None if label is None or label != label else str(label) for label in labels]
     if not len(array.dictionary):
         return codes, []
     series = nw.from_native(pyarrow.chunked_array([array.dictionary]), series_only=True)

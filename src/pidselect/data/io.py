@@ -12,6 +12,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -153,7 +154,8 @@ def check_path(path: AnyPath) -> Path:
 def _spooled(stream: IO[bytes]) -> Path:
     """Copy a stream to a temporary file, as it can be read only once; it lasts until the exit."""
     start = stream.read(2**12)
-    folder = tempfile.TemporaryDirectory(prefix="pidselect-")
+    # Windows does not delete a file that is still mapped into memory.
+    folder = tempfile.TemporaryDirectory(prefix="pidselect-", ignore_cleanup_errors=True)
     _SPOOLS.append(folder)  # deleted at exit
     place = Path(folder.name, f"standard input{_suffix_of(start)}")
     with place.open("wb") as file:
@@ -367,11 +369,24 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, place)
+        _replace(beside, place)
     except BaseException:
         with suppress(OSError):
             beside.unlink()
         raise
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Move a file onto another one, which on Windows must wait while anyone has that open."""
+    waits = (0.01, 0.03, 0.1, 0.3, 1.0) if os.name == "nt" else ()  # virus scanners take a moment
+    for wait in waits:
+        try:
+            os.replace(source, target)
+        except PermissionError:
+            time.sleep(wait)
+        else:
+            return
+    os.replace(source, target)
 
 
 def _blocks(

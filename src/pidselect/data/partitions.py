@@ -37,8 +37,9 @@ PARTITIONS_AT_A_TIME = 64
 #: How often Ray gives a task to another worker.
 RETRIES = 3
 
-#: Columns of a sample that are gathered at a time.
-COLUMNS_AT_A_TIME = 64
+#: Columns that a task reads, besides target and conditioning set, so that no worker holds all of a
+#: wide table.
+COLUMNS_PER_TASK = 64
 
 #: Keys of rows that are computed at a time.
 KEYS_AT_A_TIME = 2**22
@@ -450,14 +451,36 @@ def gather_sample(partitions: Partitions, n_sampled: int, seed: int) -> Any:
     """
     largest = largest_key(seed, partitions.n_rows, n_sampled)
     names, chunks = partitions.names, []
-    for start in range(0, len(names), COLUMNS_AT_A_TIME):
-        some = names[start : start + COLUMNS_AT_A_TIME]
+    for start in range(0, len(names), COLUMNS_PER_TASK):
+        some = names[start : start + COLUMNS_PER_TASK]
         parts = list(partitions.map(take_sample, some, seed, largest))
-        frames = [nw.from_native(part, eager_only=True) for part in parts]
-        chunks.append(nw.concat([frame for frame in frames if len(frame)] or frames[:1]))
+        chunks.append(_stacked([part for part in parts if len(part)] or parts[:1]))
     # The index of pandas need not be the same in all.
     chunks = [nw.maybe_reset_index(chunk) for chunk in chunks]
     return nw.concat(chunks, how="horizontal").to_native()
+
+
+def _stacked(parts: list[Any]) -> nw.DataFrame[Any]:
+    """Return dataframes of the same columns below each other, each column of a common type."""
+    frames = [nw.from_native(part, eager_only=True) for part in parts]
+    if frames[0].implementation.is_pyarrow():
+        import pyarrow
+
+        try:
+            whole = pyarrow.concat_tables(parts, promote_options="permissive")
+        except pyarrow.ArrowException as error:
+            raise TypeError(
+                f"columns have different types in different partitions ({error}); convert them to "
+                "the same type"
+            ) from error
+        return nw.from_native(whole, eager_only=True)
+    for name in frames[0].columns:
+        categories = [part[name].dtype for part in parts if str(part[name].dtype) == "category"]
+        if len(categories) == len(parts) and any(one != categories[0] for one in categories):
+            # Of different categories, pandas would make a column of objects.
+            known = list(dict.fromkeys(label for one in categories for label in one.categories))
+            parts = [part.assign(**{name: part[name].cat.set_categories(known)}) for part in parts]
+    return nw.concat([nw.from_native(part, eager_only=True) for part in parts])
 
 
 def take_sample(frame: Any, first_row: int, seed: int, largest: int) -> Any:

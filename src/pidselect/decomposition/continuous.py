@@ -234,7 +234,8 @@ def _ranks(values: FloatArray, role: int) -> IntArray:
     are independent. The role makes a source and a target that are copies independent, too: the
     order of ties must not add information.
     """
-    ranks = rankdata(values, method="min")
+    # SciPy 1.18 returns them as floats, whose bytes would be another seed.
+    ranks = rankdata(values, method="min").astype(np.int64)
     random = np.random.default_rng([role, crc32(ranks.tobytes())]).random(len(values))
     ranks[np.lexsort((random, ranks))] = np.arange(1, len(values) + 1)
     return ranks

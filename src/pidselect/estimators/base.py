@@ -91,7 +91,8 @@ def check_permutations(rows: Any, n_samples: int) -> NDArray[np.int32]:
         )
     # Numbers that do not fit into 32 bits become -1, not another sample.
     fits = given.dtype.itemsize < 4 or given.dtype == np.int32
-    small = given if fits else np.where((given < 0) | (given >= n_samples), -1, given)
+    is_sample = (given >= 0) & (given < n_samples)
+    small = given if fits else np.where(is_sample, given.astype(np.int64), -1)
     checked = np.ascontiguousarray(small, dtype=np.int32)
     where = first_fault(checked)
     if where[0] >= 0:

@@ -506,7 +506,8 @@ def describe_data(dataset: Dataset, groups: IntArray | None) -> dict[str, Any]:
     """Return names, feature types and digests of all columns, but none of their values."""
 
     def describe(column: Column) -> list[str]:
-        return [column.name, column.feature_type, digest(column.values, column.labels)]
+        values = digest(column.values, column.labels) + column.digest_of_counts()
+        return [column.name, column.feature_type, values]
 
     return {
         "n_samples": dataset.target.n_samples,

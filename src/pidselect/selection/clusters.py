@@ -238,6 +238,7 @@ def _run_on_dask(
                 function=function,
                 common=handle,
                 workers=None if worker is None else [worker],
+                allow_other_workers=worker is not None,  # as its columns move if it retires
                 pure=False,
             )
             futures.update(zip(numbers, submitted, strict=True))

@@ -37,7 +37,7 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
-from pidselect.selection.partitioned import sample_of_fit, with_all_counts
+from pidselect.selection.partitioned import counts_rows, sample_of_fit, with_all_counts
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.relevance import Relevance, assess
@@ -99,8 +99,8 @@ def explain_fit(
     )
     if settings.surrogates == (MARGINS,):
         parameters = replace(parameters, surrogates=settings.surrogates)
-        if sample is not None:
-            dataset = with_all_counts(dataset, sample, parameters.missing)
+        if sample is not None and counts_rows(settings, parameters):
+            dataset = with_all_counts(dataset, sample, parameters.missing, record.skipped)
     _check_target(dataset, selector._target)
     in_sample = data_digest(dataset) == selector._digest
     seed, callbacks = settings.seed, active_callbacks(record)
@@ -321,7 +321,7 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
-    digests = "".join(digest(column.values) for column in columns)
+    digests = "".join(digest(column.values) + column.digest_of_counts() for column in columns)
     return blake2b(digests.encode(), digest_size=16).hexdigest()
 
 

@@ -215,6 +215,11 @@ def make_context(
     seed: int,
 ) -> SelectionContext:
     """Return the context of the selection; `groups` are of all rows passed to `fit`."""
+    if groups is not None and MARGINS in parameters.surrogates:
+        raise ValueError(
+            'surrogates="margins" draws tables without regard to groups. Use other surrogates, '
+            "such as the default, with groups."
+        )
     if groups is not None:  # numbered again, without the rows left out
         groups = cast(IntArray, check_groups(groups[dataset.rows], len(dataset.rows)))
         if parameters.n_permutations != 0:

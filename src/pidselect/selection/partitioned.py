@@ -7,7 +7,8 @@ null distribution is drawn from the margins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pidselect.data import CLASS_LEVELS, Dataset, Missing, select_columns
@@ -24,8 +25,9 @@ from pidselect.data.partitions import (
 from pidselect.estimators import Discrete
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.executor import Executor
+from pidselect.selection.result import Settings
 from pidselect.selection.validation import Parameters, check_parameters
-from pidselect.significance import GIVEN_ONLY, MARGINS
+from pidselect.significance import GIVEN_ONLY, MARGINS, WITHIN_PARTS
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -78,6 +80,8 @@ def read_sample(
     partitions = partitions.using(run)
     targets = _names(y, partitions, "y")
     grouped = () if groups is None else _names(groups, partitions, "groups")
+    if both := set(targets) & set(grouped):
+        raise ValueError(f"y and groups both name {quoted(sorted(both))}: pass different columns.")
     n_rows = partitions.n_rows
     if not n_rows:
         raise ValueError("X has no rows: all of its partitions are empty.")
@@ -105,6 +109,7 @@ def sample_of_fit(selector: PIDSelector, X: Any, y: Any, groups: Any) -> Partiti
 
 def _names(wanted: Any, partitions: Partitions, argument: str) -> tuple[str, ...]:
     """Return the columns that an argument names."""
+    known = partitions.names
     names = (wanted,) if isinstance(wanted, str) else wanted
     if (
         not isinstance(names, tuple | list)
@@ -113,12 +118,35 @@ def _names(wanted: Any, partitions: Partitions, argument: str) -> tuple[str, ...
     ):
         raise TypeError(
             f"{argument} of a table in partitions is the name of a column of X, got "
-            f"{type(wanted).__name__}; for example {argument}={partitions.names[-1]!r}"
+            f"{type(wanted).__name__}; for example {argument}={known[-1]!r}"
         )
+    if len(set(names)) < len(names):
+        raise ValueError(f"{argument}={wanted!r} names a column twice.")
     try:
-        return tuple(known_names(names, partitions.names))
+        return tuple(known_names(names, known))
     except ValueError as error:
         raise ValueError(f"{argument}: {error}") from None
+
+
+def use_partitions(
+    dataset: Dataset, sample: PartitionedSample, parameters: Parameters, estimator: Any
+) -> tuple[Dataset, Parameters]:
+    """Return the sampled dataset, with counts of all rows where these are used, and parameters."""
+    with_counts = count_all_rows(dataset, sample, parameters, estimator)
+    target = (dataset if with_counts is None else with_counts).target
+    if all(column.levels() == 1 for column in target.columns):
+        is_known = with_counts is not None or sample.is_all
+        rows = "all" if is_known else f"a sample of {len(sample.X):,} of {sample.n_rows:,}"
+        remedy = "pass a target that varies" if is_known else "use a larger max_samples"
+        raise ValueError(f"the target is constant in {rows} rows; {remedy}")
+    if with_counts is not None:
+        return with_counts, replace(parameters, surrogates=(MARGINS,))
+    if parameters.max_samples is None and not sample.is_all:
+        raise ValueError(
+            f"max_samples=None would gather all {sample.n_rows:,} rows of the partitions: use a "
+            "number of rows, or fit a table in memory."
+        )
+    return dataset, parameters
 
 
 def count_all_rows(
@@ -129,35 +157,51 @@ def count_all_rows(
     Counts are used for discrete columns with few levels if there are more rows than sampled, and
     wherever the scheme "margins" is requested, unless `max_samples` is a number.
     """
-    if isinstance(parameters.max_samples, int):
+    if not _may_count(parameters):
         return None
     is_requested = parameters.surrogates == (MARGINS,)
     is_auto = isinstance(estimator, str) and estimator == "auto"
     if not is_requested:
-        schemes_fit = not GIVEN_ONLY.isdisjoint(parameters.surrogates)
+        schemes = set(parameters.surrogates)
+        schemes_fit = bool(schemes & GIVEN_ONLY) and schemes <= WITHIN_PARTS
         is_counted = is_auto or isinstance(estimator, Discrete) or estimator == "discrete"
         by_cmi = isinstance(parameters.criterion, Conditional)
         if sample.is_all or sample.groups is not None:
             return None
         if not (schemes_fit and is_counted and by_cmi and _is_discrete(dataset)):
             return None
-    table, skipped = dataset.table, dataset.table.skipped
-    used = [
-        column.name
-        for place, column in enumerate(table.columns)
-        if column.is_discrete and skipped.get(place, "constant") == "constant"
-    ]
-    levels = find_levels(sample.partitions, [*used, *dataset.target.names])
+    reasons = dataset.table.skipped.items()
+    skipped = {dataset.table.names[place] for place, why in reasons if why != "constant"}
+    levels = _find_levels(dataset, sample, skipped)
     if is_auto and not is_requested and not all(map(_is_few, levels.values())):
         return None
     return with_counts(dataset, _joint_counts(sample.partitions, levels, parameters.missing))
 
 
-def with_all_counts(dataset: Dataset, sample: PartitionedSample, missing: Missing) -> Dataset:
+def with_all_counts(
+    dataset: Dataset, sample: PartitionedSample, missing: Missing, skipped: Collection[str]
+) -> Dataset:
     """Return the sampled dataset with the counts of all rows of its discrete columns."""
-    used = [column.name for column in dataset.table.columns if column.is_discrete]
-    levels = find_levels(sample.partitions, [*used, *dataset.target.names])
+    levels = _find_levels(dataset, sample, skipped)
     return with_counts(dataset, _joint_counts(sample.partitions, levels, missing))
+
+
+def _find_levels(
+    dataset: Dataset, sample: PartitionedSample, skipped: Collection[str]
+) -> dict[str, Levels | None]:
+    """Return the levels of the target and of the discrete columns that are not skipped."""
+    columns = (c for c in dataset.table.columns if c.is_discrete and c.name not in skipped)
+    return find_levels(sample.partitions, [*(c.name for c in columns), *dataset.target.names])
+
+
+def counts_rows(settings: Settings, parameters: Parameters) -> bool:
+    """Return whether a fit of a table in partitions counted all rows."""
+    return settings.surrogates == (MARGINS,) and _may_count(parameters)
+
+
+def _may_count(parameters: Parameters) -> bool:
+    """Return whether no number of samples is requested, which are then drawn."""
+    return not isinstance(parameters.max_samples, int)
 
 
 def _is_few(levels: Levels | None) -> bool:
@@ -183,7 +227,8 @@ def _joint_counts(
     gaps = [f"{name!r} ({one.n_missing} missing)" for name, one in known.items() if one.n_missing]
     if gaps and missing != "category":
         raise ValueError(
-            f"Input X contains NaN: {', '.join(gaps)}. Use missing='category' to treat them as a "
-            "separate level, or drop their rows first, as with X.dropna()."
+            f"missing values in the partitions: {', '.join(gaps)}. Use missing='category' to treat "
+            "them as a separate level, or drop their rows first, as with X.dropna(): where rows "
+            "are counted, missing='drop' is not available."
         )
     return JointCounts(partitions, known, partitions.n_rows)

@@ -50,7 +50,7 @@ from pidselect.selection.json_file import (
 from pidselect.selection.pairwise_criteria import LinearCriterion
 from pidselect.selection.pool import column_positions, read_groups
 from pidselect.selection.result import Selection, Step
-from pidselect.selection.validation import CONSTRAINTS, one_of
+from pidselect.selection.validation import CONSTRAINTS, one_of, to_alpha, to_schemes
 from pidselect.significance.validation import MAX_SEED, to_seed
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 Loaded = TypeVar("Loaded", bound="PIDSelector")
 
 WHAT, FORMAT = "pidselect selector", 1
+
+#: The largest file that is read; that of a fit of a million columns has about 350 MB.
+MAX_BYTES = 2**31
 
 AGAIN = "Copy it again, or save the selector again"
 
@@ -130,6 +133,9 @@ class FittedState:
     def check(self, parameters: Mapping[str, Any], estimator: Any) -> None:
         """Raise a ValueError unless the attributes fit each other and the parameters."""
         names, record = list(self.feature_types), self.selection
+        n_targets = len(record.settings.target_types)
+        is_named = self.target_names is None or len(self.target_names) == n_targets
+        _require(is_named, "the target has not one type for each column")
         for values in (self.ranking, self.scores, self.p_values):
             _require(len(values) == len(names), "a list has not one value for each column")
         places = [place for place, rank in enumerate(self.ranking) if rank == 1]
@@ -160,6 +166,15 @@ def _require(holds: bool, otherwise: str) -> None:
 
 def _check_record(record: Selection, known: set[str]) -> None:
     """Raise a ValueError unless the record is one of a fit of these features."""
+    settings = record.settings
+    to_alpha(settings.alpha)
+    to_schemes(settings.surrogates, "surrogates")
+    to_seed(settings.seed)
+    counts = (settings.n_samples, settings.n_pilot, settings.n_random_starts)
+    _require(min(counts) >= 0, "a number of samples or permutations is negative")
+    if isinstance(settings.n_permutations, int):
+        _require(settings.n_permutations >= 0, "a number of permutations is negative")
+    _require(len(settings.target_types) > 0, "there is no target")
     included = (*record.fixed_features, *record.selected)
     several = (*included, *record.p_values, *record.bits_added, *record.skipped)
     for name in (*several, *record.duplicates, *record.duplicates.values()):
@@ -226,7 +241,9 @@ def load_selector(cls: type[Loaded], path: str | PathLike[str]) -> Loaded:
         if content != header:  # the file may be of any size
             remedy = "Give the path of a file that was written by PIDSelector.save"
             raise FileError(path, "it is no saved selector", remedy)
-        content += file.read()
+        content += file.read(MAX_BYTES)
+        if file.read(1):
+            raise FileError(path, f"it is larger than {MAX_BYTES / 2**20:.0f} MiB", AGAIN)
     try:
         return _read(content, cls)
     except OtherFormatError as error:
@@ -338,6 +355,7 @@ def decode(stored: Any) -> Any:
             return tuple(map(decode, items))
         case {"type": "dict", "items": list(items), **rest} if not rest:
             pairs = [(decode(key), decode(value)) for key, value in items]
+            _require(all(map(_is_key, (key for key, _ in pairs))), "a key is no name or position")
             _require(len(dict(pairs)) == len(pairs), "a key is there twice")
             return dict(pairs)
         case {"type": str(name), "parameters": dict(settings), **rest} if not rest:
@@ -349,6 +367,11 @@ def decode(stored: Any) -> Any:
                 from_plain(hint, float(value) if hint is float and type(value) is int else value)
             return cls(**values)
     raise ValueError("a parameter is of no known type")
+
+
+def _is_key(key: Any) -> bool:
+    """Return whether a value is a name, or a position: other integers may have equal hashes."""
+    return isinstance(key, str) or (isinstance(key, int) and abs(key) < 2**31)
 
 
 def _settings(cls: type[Any]) -> tuple[str, ...]:

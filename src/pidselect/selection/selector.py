@@ -60,7 +60,7 @@ from pidselect.selection.fit import (
 )
 from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
-from pidselect.selection.partitioned import count_all_rows, read_sample
+from pidselect.selection.partitioned import read_sample, use_partitions
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.saving import load_selector, save_selector
@@ -71,7 +71,7 @@ from pidselect.selection.validation import (
     check_size,
     record_columns,
 )
-from pidselect.significance import MARGINS, check_groups
+from pidselect.significance import check_groups
 from pidselect.significance.validation import RandomState, to_seed
 
 logger = logging.getLogger(__name__)
@@ -346,17 +346,15 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         X = collect(X)
         store = ColumnStore(round(STORE_SHARE * parameters.max_memory))
         dataset = read_dataset(
-            X, y, feature_types=self.feature_types, missing=parameters.missing, store=store
+            X,
+            y,
+            feature_types=self.feature_types,
+            missing=parameters.missing,
+            store=store,
+            is_sample=sample is not None,
         )
         if sample is not None:
-            with_counts = count_all_rows(dataset, sample, parameters, self.estimator)
-            if with_counts is not None:
-                dataset, parameters = with_counts, replace(parameters, surrogates=(MARGINS,))
-            elif parameters.max_samples is None and not sample.is_all:
-                raise ValueError(
-                    f"max_samples=None would gather all {sample.n_rows:,} rows of the partitions: "
-                    "use a number of rows, or fit a table in memory."
-                )
+            dataset, parameters = use_partitions(dataset, sample, parameters, self.estimator)
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimators = choose_estimators(self, parameters, dataset)
         codes = check_groups(groups, n_rows(X))
@@ -433,7 +431,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         chosen, seconds = [names[column] for column in self.selected_], perf_counter() - start
         logger.info(
             f"Selected {len(chosen)} of {counted(len(names), 'column')} by "
-            f"{counted(dataset.target.n_samples, 'row')} in {seconds:.1f} s: "
+            f"{counted(settings.n_samples, 'row')} in {seconds:.1f} s: "
             f"{listed(chosen) or 'none'}"
         )
         for warning in found:

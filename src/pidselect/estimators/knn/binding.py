@@ -335,7 +335,8 @@ def to_strata(target: Block, given: Block, k: int, scale: Scale) -> Strata | Non
     given_of_joint = given_codes[np.unique(joint_codes, return_index=True)[1]]
     gap = np.minimum(joint_gap, given_gap[given_of_joint])
     starts = group_starts(joint_codes), group_starts(given_codes)
-    return Strata(joint_codes, starts[0], given_codes, starts[1], gap, len(given) > 0)
+    groups = joint_codes, starts[0], given_codes, starts[1], gap
+    return Strata(*groups, len(given) > 0, has_only_labels(target))
 
 
 def gaps(space: Space, codes: IntArray) -> FloatArray:

@@ -29,6 +29,7 @@ class Strata(NamedTuple):
     given_start: NDArray[np.int64]
     gap: FloatArray  # distance of each stratum in (y, S) to the nearest other one
     has_given: bool  # whether S has columns
+    has_label_target: bool  # whether all columns of y are labels
 
 
 class StratifiedColumn(NamedTuple):
@@ -110,10 +111,13 @@ def _count_in_stratum(slot, slots, strata, candidate, rule):
     g, h = strata.joint[i], strata.given[i]
     start, gap = strata.joint_start[g], strata.gap[g]
     mates = slots.joint[start : strata.joint_start[g + 1]]
+    # Beyond the maximum radius counts cancel if all samples are as near in y, or all in x.
+    is_cancelled = strata.has_label_target or candidate.max_distance[0] <= rule.max_radius
+    is_zero = gap >= rule.max_radius and is_cancelled
     if mates.size <= rule.k:
-        return 0 if gap >= rule.max_radius else OPEN
+        return 0 if is_zero else OPEN
     radius = min(_kth_nearest(mates, slot - start, rule.k), candidate.max_distance[0])
-    if radius >= rule.max_radius and gap >= rule.max_radius:
+    if radius >= rule.max_radius and is_zero:
         return 0
     limit = radius if rule.strict else np.nextafter(radius, np.inf)
     if limit > gap:
