@@ -210,13 +210,13 @@ def blanket_cases() -> Iterator[tuple[str, Case]]:
 
 
 TASKS = {
-    "blankets": Task("Markov blankets", dict(blanket_cases()), agreement, 4, 1),
+    "blankets": Task("Markov blankets", dict(blanket_cases()), agreement, 4),
     "synergy": Task(
         "Synergy",
         {name: Case(title, partial(joint, make)) for name, (title, make) in JOINT.items()},
         agreement,
         20,
-        5,
+        10,
     ),
     "copies": Task(
         "Copies and probes",
@@ -255,6 +255,6 @@ TASKS = {
         },
         false_positives,
         100,
-        10,
+        20,
     ),
 }
