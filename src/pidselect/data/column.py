@@ -83,10 +83,6 @@ class Column:
         """Return ``make(values)``, cached in the store; not to be written to."""
         return make(self.values) if self.store is None else self.store.made(self.values, make)
 
-    def digest_of_counts(self) -> str:
-        """Return what distinguishes a column whose values are those of a sample; else nothing."""
-        return ""
-
     def take(self, rows: IntArray) -> Column:
         """Return the column restricted to, or rearranged by, `rows`."""
         return Column(self.name, self.feature_type, self.values[rows], self.labels)

@@ -164,11 +164,6 @@ class CountedColumn(Column):
         """Return the number of different values in all rows."""
         return len(self.joint.levels[self.name])
 
-    def digest_of_counts(self) -> str:
-        """Return a digest of the number of rows of each level."""
-        levels = self.joint.levels[self.name]
-        return blake2b(repr((levels.counts, levels.n_missing)).encode(), digest_size=16).hexdigest()
-
     @classmethod
     def of(cls, column: Column, joint: JointCounts) -> CountedColumn:
         """Return a column with its counts."""
@@ -203,6 +198,14 @@ def with_counts(dataset: Dataset, joint: JointCounts) -> Dataset:
         table=Table(columns, skipped),
         target=Block(tuple(map(counted, target.columns))),
     )
+
+
+def digest_of_counts(column: Column) -> str:
+    """Return a digest of the rows of each level in all partitions; nothing if values are all."""
+    if not isinstance(column, CountedColumn):
+        return ""
+    levels = column.joint.levels[column.name]
+    return blake2b(repr((levels.counts, levels.n_missing)).encode(), digest_size=16).hexdigest()
 
 
 def confirm_duplicates(table: Table, duplicates: dict[int, int]) -> dict[int, int]:

@@ -25,6 +25,7 @@ from pidselect.data import (
     n_rows,
     read_dataset,
 )
+from pidselect.data.counts import digest_of_counts
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
@@ -321,7 +322,7 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
-    digests = "".join(digest(column.values) + column.digest_of_counts() for column in columns)
+    digests = "".join(digest(column.values) + digest_of_counts(column) for column in columns)
     return blake2b(digests.encode(), digest_size=16).hexdigest()
 
 

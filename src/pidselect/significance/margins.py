@@ -72,7 +72,7 @@ class ContingencyTable:
         --------
         >>> cells = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.zeros(4, dtype=np.int64)
         >>> table = ContingencyTable.from_cells(*cells, np.array([50, 0, 0, 50]))
-        >>> table.observed / np.log(2)
+        >>> print(round(table.observed / np.log(2), 9))
         1.0
         """
         occupied = counts > 0
