@@ -8,19 +8,22 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # and some tests start processes of their own.
 WORKERS ?= auto --maxprocesses 4
 
-.PHONY: help demo test lint docs bench compare reproduce dist check-dist clean
+.PHONY: help demo test test-slow test-oldest test-newest test-all lint docs bench compare reproduce \
+	dist clean
 
 help:
 	@echo "make demo       a first selection, with a report to look at: pidselect-demo.html"
-	@echo "make test       lint, types, layers, tests and doctests, in a browser, too, if there is"
-	@echo "                Chromium; WORKERS=0 runs tests one by one, WORKERS=8 in eight processes"
+	@echo "make test       lint, types, layers, budgets, tests and doctests;"
+	@echo "                WORKERS=0 runs tests one by one, WORKERS=8 in eight processes"
+	@echo "make test-all   also tests that start clusters, browsers or other environments, and all tests"
+	@echo "                with the oldest and the newest dependencies, in parts of ten minutes at most:"
+	@echo "                test, test-slow, test-oldest, test-newest; NEWEST=python3.13 names a Python"
 	@echo "make docs       the documentation with its gallery: docs/_build/html/index.html"
 	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel, dit, Boruta"
 	@echo "make compare    ten selectors on the same tables: docs/comparison.md; goes on where it stopped,"
 	@echo "                hours in all; JOBS=4 measures four cells at a time"
 	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
 	@echo "make dist       wheel and sdist, built and checked: dist/"
-	@echo "make check-dist the same, tested in empty environments: oldest and newest dependencies"
 	@echo "make clean      remove the virtual environment and all caches"
 
 # Kernels are compiled at the first run, those of explanations by a second process meanwhile.
@@ -28,13 +31,29 @@ demo: .venv/demo
 	@$(BIN)/pidselect demo
 
 test: lint
-	$(BIN)/python -m pytest -rs -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -rs -n $(WORKERS) --dist loadfile
+
+# One after the other: these tests start processes of their own.
+test-slow: .venv/installed
+	tools/find_chromium.sh
+	$(BIN)/python -m pytest -m slow -rs
+
+# The wheel in empty environments. The oldest dependencies have wheels for Python 3.11 to 3.13.
+test-oldest: dist
+	$(PYTHON) tools/check_release.py --prebuilt --oldest
+
+NEWEST ?= $(PYTHON)
+test-newest: dist
+	$(PYTHON) tools/check_release.py --prebuilt --python $(NEWEST)
+
+test-all: test test-slow test-oldest test-newest
 
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_budget.py
 
 # Warnings are errors. What was built before is kept, so that only changed examples run again.
 docs: .venv/docs-installed
@@ -58,11 +77,6 @@ reproduce: .venv/installed
 
 dist:
 	$(PYTHON) tools/check_release.py --build-only
-
-# The oldest dependencies have wheels for Python 3.11 to 3.13.
-check-dist: dist
-	$(PYTHON) tools/check_release.py --prebuilt --oldest
-	$(PYTHON) tools/check_release.py --prebuilt
 
 # Stamps are renewed whenever the dependencies may have changed. The demo needs few of them: a
 # newcomer should not wait for the rest.

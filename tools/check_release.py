@@ -160,9 +160,10 @@ def test(python: Path, folder: Path, sdist: Path, tests: Sequence[str], workers:
     shutil.rmtree(root / "src")
     run(python, "-c", f"import pidselect; assert {str(root)!r} not in pidselect.__file__", cwd=root)
     chosen = list(tests) or ["tests", "reproduction", "--pyargs", "pidselect"]
+    quick = ("-m", "not slow")
     parallel = ("-n", workers, "--maxprocesses", "4", "--dist", "loadfile")
     start = time.perf_counter()
-    run(python, "-m", "pytest", "-rs", "--tb=short", *parallel, *chosen, cwd=root)
+    run(python, "-m", "pytest", "-rs", "--tb=short", *quick, *parallel, *chosen, cwd=root)
     print(f"tests took {(time.perf_counter() - start) / 60:.1f} min")
 
 
