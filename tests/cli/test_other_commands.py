@@ -15,7 +15,7 @@ from pidselect import __version__
 from pidselect.cli import info
 from pidselect.data import Table
 
-COMMANDS = ("select", "explain", "transform", "decompose", "demo", "info", "warmup")
+COMMANDS = ("select", "explain", "decompose", "demo", "info", "warmup")
 
 
 class NoPandas:

@@ -301,9 +301,6 @@ class OutputOptions(PrintOptions):
         "The reduced table: selected columns and target, in the format of the name.",
         metavar="FILE",
     )
-    save: Path | None = writing(
-        None, "The fitted selector, for pidselect transform.", metavar="FILE.json"
-    )
     checkpoint: Path | None = resuming(
         None,
         "The checkpoint; by default TABLE.pidselect-run.json in the current folder, deleted at the "
@@ -312,21 +309,6 @@ class OutputOptions(PrintOptions):
     )
     resume: bool = resuming(False, "Continue from the checkpoint.", "--resume")
     restart: bool = resuming(False, "Delete the checkpoint and start again.", "--restart")
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """A saved selector."""
-
-    model: Path = argument("MODEL", "The selector, saved by select --save or PIDSelector.save.")
-
-
-@dataclass(frozen=True)
-class TransformOptions:
-    """The file that a saved selector writes."""
-
-    output: Path = argument("OUTPUT", f"The table to write: {FORMATS}.")
-    quiet: bool = writing(False, "No message.", "--quiet", "-q")
 
 
 @dataclass(frozen=True)

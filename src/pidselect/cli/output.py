@@ -25,7 +25,6 @@ def check_places(table: Path, out: OutputOptions) -> None:
         "--json": None if out.json in (None, "-") else Path(str(out.json)),
         "--report": out.report,
         "--output": out.output,
-        "--save": out.save,
         "--checkpoint": out.checkpoint,
     }
     seen: dict[Path, str] = {table: "the table"}

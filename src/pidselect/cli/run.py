@@ -263,9 +263,6 @@ def _show(call: Call, result: Result, text: str) -> None:
     if out.output is not None:
         names = (*result.selected, *result.data.y.names)
         lines.append(write_table(call.table, out.output, names))
-    if out.save is not None and result.selector is not None:
-        result.selector.save(out.save)
-        lines.append(f"Selector: {out.save}")
     if any(lines) and is_shown:
         say("\n" + "\n".join(filter(None, lines)), err=is_piped)
 

@@ -22,7 +22,6 @@ Examples:
   pidselect select bikes.csv --target rides --drop id,notes --report page.html
   pidselect select bikes.csv --target rides --feature-types gate=nominal --missing drop
   pidselect select bikes.parquet --target rides --output small.parquet
-  pidselect select bikes.csv --target rides --save model.json
   pidselect select bikes.csv --target rides --json - --quiet | jq .selected
 """
 

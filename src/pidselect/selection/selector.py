@@ -63,7 +63,6 @@ from pidselect.selection.notices import fit_warnings
 from pidselect.selection.partitioned import read_sample, use_partitions
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
-from pidselect.selection.saving import load_selector, save_selector
 from pidselect.selection.scoring import bits_shown
 from pidselect.selection.validation import (
     check_columns,
@@ -557,40 +556,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return explain_fit(self, X, y, groups, measure, bins, path)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted selector to a JSON file, from which `load` returns an equal one.
-
-        The file holds parameters and fitted attributes, no rows. Objects in parameters must be of
-        classes of pidselect, such as ``KSG(k=10)``; NumPy arrays become lists. A generator as
-        `random_state` becomes the seed that the fit drew from it. An existing file is replaced.
-
-        Examples
-        --------
-        >>> from tempfile import mkdtemp
-        >>> from pidselect import PIDSelector, datasets
-        >>> toy = datasets.toy(200, random_state=1)
-        >>> path = f"{mkdtemp()}/selector.json"
-        >>> PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y).save(path)
-        >>> PIDSelector.load(path).transform(toy.X).shape
-        (200, 2)
-        """
-        check_is_fitted(self)
-        save_selector(self, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Return the selector that `save` has written to a file.
-
-        It is equal to the saved one in all parameters, fitted attributes and results. No code of
-        the file is executed. A file that is damaged, modified, or of another format is refused.
-
-        Raises
-        ------
-        pidselect.data.FileError
-            A ValueError that names the file, what is wrong and the remedy.
-        """
-        return load_selector(cls, path)
 
     def _repr_html_inner(self) -> str:
         if hasattr(self, "selection_"):
