@@ -28,7 +28,7 @@ PAGES = [
     ROOT / "docs" / f"{name}.md"
     for name in (
         *("numbers", "limits", "estimators", "synergy", "explanation_errors"),
-        *("comparison", "partitions"),
+        "comparison",
     )
 ]
 
@@ -64,9 +64,6 @@ RELEVANT_OF_LARGE = 4
 #: Other selectors in the results of ordinary_tables.py, and methods in those of blankets.py.
 PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
 METHODS = {"hiton-mb": "HITON-MB", "iamb": "IAMB", **PEERS}
-
-#: What reads tables in partitions in the results of partitions.py.
-ENGINES = {"parquet": "Parquet, 2 threads", "dask": "Dask, 2 processes", "ray": "Ray, 2 processes"}
 
 #: Predictors, names of methods and tables of few rows in the results of prediction.py.
 PREDICTORS = ("forest", "boosting", "kNN")
@@ -448,30 +445,6 @@ def _time(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
     return f"{short(row['seconds'])} s" if "seconds" in row else row["note"]
-
-
-def in_partitions(records: Records) -> str:
-    """Seconds and bytes of fits of tables in partitions, by engine and size."""
-    kinds = {"counts": "counts", "sample": "sample", "partitions": "counts", "wide": "counts"}
-    rows = []
-    for cell in records.of("partitions")["cells"]:
-        shape = f"{cell['n_rows']:,} x {cell.get('n_columns', 10) + (cell['kind'] != 'sample')}"
-        n_partitions = cell.get("n_partitions", 4)
-        rows.append(
-            [
-                ENGINES[cell["engine"]],
-                kinds[cell["kind"]],
-                shape,
-                str(n_partitions),
-                str(cell["n_passes"]),
-                f"{cell['seconds']:.1f}",
-                f"{cell['reading']:.1f}",
-                f"{cell['per_million']:.2f}",
-                f"{cell['megabytes']:.1f}",
-            ]
-        )
-    header = ["engine", "by", "rows x columns", "partitions", "passes", "seconds"]
-    return markdown([*header, "of which reading", "per million rows and pass", "MB moved"], rows)
 
 
 def growth(records: Records) -> str:
@@ -935,7 +908,6 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "selections": selections,
     "ordinary": ordinary,
     "growth": growth,
-    "partitions": in_partitions,
     "decompositions": decompositions,
     "stress": stress,
     "blankets": blankets,
