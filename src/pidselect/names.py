@@ -14,6 +14,6 @@ ContinuousMeasureName = Literal["gaussian", "sx-ksg"]
 
 CRITERION_NAMES: tuple[str, ...] = get_args(CriterionName)
 ESTIMATOR_NAMES = ("ksg", "ksg-rank", "mixed", "mixed-rank", "discrete", "gaussian", "copula")
-SURROGATE_NAMES = ("global", "local", "residual", "shift", "blocks", "margins")
+SURROGATE_NAMES = ("global", "local", "residual", "shift", "blocks")
 MEASURE_NAMES: tuple[str, ...] = get_args(MeasureName)
 CONTINUOUS_MEASURE_NAMES: tuple[str, ...] = get_args(ContinuousMeasureName)

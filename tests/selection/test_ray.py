@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import cluster_cases
 import joblib
 import joblib.pool
-import numpy as np
-import pyarrow as pa
 import pytest
 from cluster_cases import Number, add
-from mortal import within
-from partitioned_tables import COUNTS, levels, record
 from systems import gates, quick
 
-from pidselect import PIDSelector
 from pidselect.selection.executor import Executor
 
 ray = pytest.importorskip("ray", reason="there is no Ray: pip install 'pidselect[ray]'")
@@ -98,46 +92,3 @@ def test_joblib_is_not_modified(context):
     with context():
         quick().fit(*gates())
     assert joblib.pool.PicklingPool.__bases__ == before
-
-
-class Blocks:
-    """What is used of a Ray Dataset, of blocks in Ray's store: its own executor starts slowly."""
-
-    __module__ = "ray.data"
-    context = SimpleNamespace(execution_options=SimpleNamespace())
-
-    def __init__(self, tables):
-        self.tables = tables
-
-    def columns(self):
-        return self.tables[0].column_names
-
-    def count(self):
-        return sum(map(len, self.tables))
-
-    def select_columns(self, names):
-        return Blocks([table.select(names) for table in self.tables])
-
-    def to_arrow_refs(self):
-        return [ray.put(table) for table in self.tables]
-
-    map_batches = None  # by which a dataset is recognised
-
-
-def test_dataset(context):
-    """A Ray Dataset gives the fit of the same rows in memory, by counts and by a sample."""
-    frame = levels()
-    X, y = frame.drop(columns="y"), frame["y"]
-    rows = np.array_split(np.arange(len(frame)), 4)
-    dataset = Blocks([pa.Table.from_pandas(frame.iloc[r], preserve_index=False) for r in rows])
-    sampled = {**COUNTS, "surrogates": "global", "estimator": "discrete", "max_samples": 300}
-    expected = [PIDSelector(**settings).fit(X, y) for settings in (COUNTS, sampled)]
-
-    def fit():
-        return [PIDSelector(**settings).fit(dataset, "y") for settings in (COUNTS, sampled)]
-
-    found = within(fit)
-    assert [record(one) for one in found] == [record(one) for one in expected]
-    transformed = found[0].transform(dataset)
-    assert transformed.columns() == found[0].get_feature_names_out().tolist()
-    assert transformed.count() == len(frame)

@@ -24,7 +24,7 @@ from pidselect.report.sentences import significance
 from pidselect.selection import rows as rows_module
 from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator
-from pidselect.selection.rows import choose_rows, random_part
+from pidselect.selection.rows import choose_rows, random_part, sample_rows
 from pidselect.significance import SURROGATES, bind_in_parts, bind_scheme
 
 PORTFOLIO = ("ksg-rank", "copula")
@@ -125,6 +125,18 @@ def test_the_part_depends_on_the_seed_and_is_in_order():
     assert (first == again).all()
     assert (first != other).any()
     assert (np.diff(first) > 0).all()
+
+
+def test_a_sample_is_uniform():
+    """Every row is in as many samples as any other, also beside its neighbours."""
+    target = read_block(np.arange(200.0), "y")
+    chosen = np.zeros((2000, 200), dtype=bool)
+    for seed in range(2000):
+        chosen[seed, sample_rows(50, target, seed)] = True
+    assert (chosen.sum(axis=1) == 50).all()
+    assert abs(chosen.sum(axis=0) - 500).max() < 5 * np.sqrt(2000 * 0.25 * 0.75)
+    pairs, expected = np.count_nonzero(chosen[:, 1:] & chosen[:, :-1]), 2000 * 199 * 0.25 * 49 / 199
+    assert abs(pairs - expected) < 5 * np.sqrt(expected)
 
 
 # --- permutations within parts --------------------------------------------------------------------

@@ -236,7 +236,7 @@ def test_numpy_numbers_as_settings_become_plain():
     json.dumps(selector.selection_.to_dict())
     assert settings.pop("estimator") == {"discrete": "Discrete()"}
     assert settings.pop("surrogates") == ("global", "residual")
-    for name in ("n_groups", "n_neighbour_samples", "n_rows"):
+    for name in ("n_groups", "n_neighbour_samples"):
         assert settings.pop(name) is None
     assert settings.pop("target_types") == ("nominal",)
     assert {type(value) for value in settings.values()} <= {bool, int, float, str}

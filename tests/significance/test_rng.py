@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 import naive
 from pidselect.significance import rng
-from pidselect.significance.rng import BOOTSTRAP, permutations, resamples
+from pidselect.significance.rng import BOOTSTRAP, permutations, resamples, row_keys
 
 KNOWN = [4, 1, 7, 2, 0, 6, 5, 3]
 stream_key = st.lists(st.integers(0, 2**64 - 1), min_size=3, max_size=6).map(tuple)
@@ -37,6 +37,13 @@ def test_splitmix64_by_its_published_values():
     """The first numbers of SplitMix64 from the seed 1234567."""
     stream = [naive.mix((1234567 + t * naive.GOLDEN) & naive.MASK) for t in range(1, 4)]
     assert stream == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_keys_of_rows(seed):
+    own = naive.mix((seed + naive.GOLDEN) & naive.MASK)
+    expected = [naive.mix((row * naive.GOLDEN + own) & naive.MASK) for row in range(1, 6)]
+    assert row_keys(seed, 5).tolist() == expected
 
 
 @given(stream_key, st.integers(2, 100))

@@ -17,7 +17,6 @@ from .input import (
 )
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
-from .partitions import to_partitions
 from .table import Dataset, Table, read_block, read_dataset
 
 __all__ = [
@@ -49,6 +48,5 @@ __all__ = [
     "read_dataset",
     "select_columns",
     "to_matrix",
-    "to_partitions",
     "warn_caller",
 ]

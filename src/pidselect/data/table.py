@@ -368,14 +368,13 @@ def read_dataset(
     feature_types: FeatureTypes | None = None,
     missing: Missing = "error",
     store: ColumnStore | None = None,
-    is_sample: bool = False,
 ) -> Dataset:
     """Read features and target together, see `Table.read`.
 
     Several columns of y are one joint target. Without a name it is called "target"; that key of
     `feature_types` states its type, unless a feature is called so. At most 20 levels are class
     labels. The feature types of a table stay unless others are stated. Copies of the columns, and
-    arrays derived from them, are kept in `store`. The target of a sample may be constant.
+    arrays derived from them, are kept in `store`.
 
     Examples
     --------
@@ -397,7 +396,7 @@ def read_dataset(
         )
     rows = kept_rows({"X": raws, "y": targets}, missing)
     raws, targets = take_rows(raws, rows, store), take_rows(targets, rows)
-    if not is_sample and all(is_constant(raw.values) for raw in targets):
+    if all(is_constant(raw.values) for raw in targets):
         values = ", ".join(f"{raw.shown(0)} in {raw.name!r}" for raw in targets)
         raise ValueError(
             f"the target is constant: one class or value only ({values}) in {len(rows)} "

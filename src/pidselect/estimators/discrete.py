@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, IntArray, check_choice
 from pidselect.data.column import narrowed
-from pidselect.data.counts import level_counts
 from pidselect.estimators.base import (
     MAX_MEMORY,
     Batch,
@@ -160,7 +159,7 @@ def target_entropy(target: Block) -> float | None:
     """
     if not all(column.is_discrete for column in target.columns):
         return None
-    counts = level_counts(target)
+    counts = np.bincount(target.codes())
     shares = counts[counts > 0] / counts.sum()
     return -float((shares * np.log2(shares)).sum())
 

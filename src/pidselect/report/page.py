@@ -28,7 +28,6 @@ from pidselect.report.profiles import target_profiles
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
 from pidselect.selection.explain import read_like_fit
 from pidselect.selection.notices import fit_findings
-from pidselect.selection.partitioned import sample_of_fit
 from pidselect.selection.stability import Stability
 
 try:
@@ -145,8 +144,6 @@ def write_report(
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(f"path={str(path)!r} must end in .html.")
     selection = selector.selection_
-    if (sample := sample_of_fit(selector, X, y, groups)) is not None:
-        X, y, groups = sample.X, sample.y, sample.groups
     if explanation is None:
         explanation = selector.explain(X, y, groups)
     target_types = selection.settings.target_types

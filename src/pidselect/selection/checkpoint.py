@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 
 from pidselect import __version__
 from pidselect.data import Column, Dataset, FloatArray, IntArray
-from pidselect.data.counts import digest_of_counts
 from pidselect.data.io import atomic_write
 from pidselect.data.messages import quoted, to_plain
 from pidselect.selection.json_file import DamagedFileError, compose, file_header, parse
@@ -507,8 +506,7 @@ def describe_data(dataset: Dataset, groups: IntArray | None) -> dict[str, Any]:
     """Return names, feature types and digests of all columns, but none of their values."""
 
     def describe(column: Column) -> list[str]:
-        values = digest(column.values, column.labels) + digest_of_counts(column)
-        return [column.name, column.feature_type, values]
+        return [column.name, column.feature_type, digest(column.values, column.labels)]
 
     return {
         "n_samples": dataset.target.n_samples,

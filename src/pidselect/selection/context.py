@@ -10,7 +10,6 @@ from math import ceil
 import numpy as np
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.data.counts import CountedColumn
 from pidselect.estimators import Estimator
 from pidselect.estimators.conditional import (
     ConditionalNeighbours,
@@ -22,7 +21,7 @@ from pidselect.estimators.subsample import Subsample
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.executor import DEVICES, BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
-from pidselect.significance import GIVEN_ONLY, MARGINS, find_strata
+from pidselect.significance import GIVEN_ONLY, find_strata
 from pidselect.significance.sequential import max_permutations
 from pidselect.significance.standardize import (
     MANY_ALIKE,
@@ -86,12 +85,6 @@ class SelectionContext:
     executor: Executor = field(default_factory=Executor)
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows that values are of; the target has a sample of those in partitions."""
-        first = self.target.columns[0]
-        return first.joint.n_rows if isinstance(first, CountedColumn) else self.target.n_samples
-
-    @property
     def n_pilot(self) -> int:
         """The number of pilot permutations, which precede those of the test.
 
@@ -127,7 +120,7 @@ class SelectionContext:
         if not self.is_portfolio:
             return None
         chi2_null = [named.chi2_null for named in self.estimators]
-        return NullStandardizer.from_pilot(pilot, chi2_null, self.n_rows)
+        return NullStandardizer.from_pilot(pilot, chi2_null, self.target.n_samples)
 
     @property
     def observed(self) -> SelectionContext:
@@ -136,14 +129,9 @@ class SelectionContext:
             self,
             is_portfolio=False,
             n_permutations=0,
-            surrogates=self.surrogates if self.draws_tables else ("global",),
+            surrogates=("global",),
             executor=replace(self.executor, callbacks=CallbackList()),
         )
-
-    @property
-    def draws_tables(self) -> bool:
-        """Whether contingency tables are drawn instead of permuting rows."""
-        return self.surrogates == (MARGINS,)
 
     def shows_residuals(self, given: Features) -> bool:
         """Return whether the information given S that is shown is that of residuals on S."""

@@ -25,7 +25,6 @@ from pidselect.data import (
     n_rows,
     read_dataset,
 )
-from pidselect.data.counts import digest_of_counts
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
 from pidselect.decomposition.explain import AssessedFeature, explain
@@ -38,7 +37,6 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
-from pidselect.selection.partitioned import counts_rows, sample_of_fit, with_all_counts
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.relevance import Relevance, assess
@@ -47,7 +45,7 @@ from pidselect.selection.rows import random_part
 from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.subsamples import subsample_information
 from pidselect.selection.validation import check_columns, check_parameters
-from pidselect.significance import MARGINS, check_groups, is_significant, permutations
+from pidselect.significance import check_groups, is_significant, permutations
 from pidselect.significance.rng import DECOMPOSITION
 from pidselect.significance.validation import check_count
 
@@ -91,17 +89,11 @@ def explain_fit(
     bins = check_count(bins, "bins", at_least=2)
     record = selector.selection_
     parameters, settings = check_parameters(selector), record.settings
-    sample = sample_of_fit(selector, X, y, groups)
-    X, y, groups = (X, y, groups) if sample is None else (sample.X, sample.y, sample.groups)
     X = collect(X)
     check_columns(selector, X)
     dataset = read_like_fit(
         X, y, selector.feature_types_, settings.target_types, parameters.missing
     )
-    if settings.surrogates == (MARGINS,):
-        parameters = replace(parameters, surrogates=settings.surrogates)
-        if sample is not None and counts_rows(settings, parameters):
-            dataset = with_all_counts(dataset, sample, parameters.missing, record.skipped)
     _check_target(dataset, selector._target)
     in_sample = data_digest(dataset) == selector._digest
     seed, callbacks = settings.seed, active_callbacks(record)
@@ -111,7 +103,6 @@ def explain_fit(
     standardised = is_portfolio(selector.estimator)
     context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
     context = replace(context, executor=replace(context.executor, callbacks=callbacks))
-    n_all = max(n_all, context.n_rows)
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
     features = _features(record, dataset.table, grouped)
@@ -141,7 +132,7 @@ def explain_fit(
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
     if settings.select == "relevant":
         notes.append(MINIMAL_SET)
-    n_samples = context.n_rows
+    n_samples = context.target.n_samples
     if len(part) < n_all:
         by_counts = context.estimators[0].subsample is None and len(part) < n_samples
         what = "shared fractions and intervals" if by_counts else "values"
@@ -322,7 +313,7 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
-    digests = "".join(digest(column.values) + digest_of_counts(column) for column in columns)
+    digests = "".join(digest(column.values) for column in columns)
     return blake2b(digests.encode(), digest_size=16).hexdigest()
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, IntArray
-from pidselect.estimators import Discrete, Estimator, resolve, resolve_portfolio
+from pidselect.estimators import resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.criteria import Conditional, Criterion
+from pidselect.selection.criteria import Conditional
 from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature, FeaturePool, Features
@@ -26,7 +26,6 @@ from pidselect.selection.validation import Parameters
 from pidselect.significance import (
     FINAL,
     GIVEN_ONLY,
-    MARGINS,
     check_groups,
     count_block_orders,
     first_smallest,
@@ -124,10 +123,7 @@ def also_relevant(
 def choose_estimators(
     selector: PIDSelector, parameters: Parameters, dataset: Dataset
 ) -> tuple[NamedEstimator, ...]:
-    """Return copies of the estimators; "auto" is resolved by the columns that are not skipped.
-
-    Contingency tables are for the discrete estimator alone.
-    """
+    """Return copies of the estimators; "auto" is resolved by the columns that are not skipped."""
     criterion = parameters.criterion
     skipped = dataset.table.skipped
     usable = (c for index, c in enumerate(dataset.table.columns) if index not in skipped)
@@ -140,27 +136,8 @@ def choose_estimators(
                 "redundancy. Use one of them, or 'auto'."
             )
         estimator = resolve(estimator, block)
-    if parameters.surrogates == (MARGINS,) and estimator == "auto":
-        estimator = ("discrete",)
     chosen = resolve_portfolio(estimator, block)
-    if parameters.surrogates == (MARGINS,):
-        _check_counted(selector, criterion, [one for _, one in chosen])
     return tuple(NamedEstimator(name, clone(one, safe=False)) for name, one in chosen)
-
-
-def _check_counted(
-    selector: PIDSelector, criterion: Criterion, estimators: Sequence[Estimator]
-) -> None:
-    """Refuse what contingency tables alone do not give."""
-    if not isinstance(criterion, Conditional):
-        raise ValueError(
-            f'surrogates="margins" is for criterion="cmi" or "mi", got {selector.criterion!r}.'
-        )
-    if not all(isinstance(one, Discrete) for one in estimators):
-        raise ValueError(
-            'surrogates="margins" draws contingency tables, which need estimator="discrete" or '
-            f'"auto", got {selector.estimator!r}.'
-        )
 
 
 def estimators_of(selector: PIDSelector) -> tuple[NamedEstimator, ...]:
@@ -215,11 +192,6 @@ def make_context(
     seed: int,
 ) -> SelectionContext:
     """Return the context of the selection; `groups` are of all rows passed to `fit`."""
-    if groups is not None and MARGINS in parameters.surrogates:
-        raise ValueError(
-            'surrogates="margins" draws tables without regard to groups. Use other surrogates, '
-            "such as the default, with groups."
-        )
     if groups is not None:  # numbered again, without the rows left out
         groups = cast(IntArray, check_groups(groups[dataset.rows], len(dataset.rows)))
         if parameters.n_permutations != 0:
@@ -281,9 +253,8 @@ def record_settings(
     parameters: Parameters,
     context: SelectionContext,
     used: UsedRows,
-    n_rows: int | None,
 ) -> Settings:
-    """Return the settings of the record; `n_rows` are those of a table in partitions."""
+    """Return the settings of the record."""
     takes_portfolio = parameters.criterion.takes_portfolio
     criterion: Any = selector.criterion
     estimators = {named.name: repr(named.estimator) for named in context.estimators}
@@ -303,8 +274,7 @@ def record_settings(
         select=parameters.select,
         max_conditioning=parameters.max_conditioning,
         seed=context.seed,
-        n_samples=context.n_rows if context.draws_tables else used.n_samples,
-        n_rows=n_rows,
+        n_samples=used.n_samples,
         n_neighbour_samples=used.n_neighbour_samples,
         target_types=context.target.feature_types,
     )

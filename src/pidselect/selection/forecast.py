@@ -145,8 +145,6 @@ class Forecast(Callback):
         n_values = context.target.n_samples * work.n_candidates * work.n_permutations
         if not self._count_features(1) or n_values < MIN_TIMED_WORK:
             return
-        if context.draws_tables:
-            return  # the time is that of counting
         if not context.executor.device.is_cpu:
             return  # compiling the kernels takes longer than what would be timed
         self._is_timed = True

@@ -230,8 +230,6 @@ class JointSearch:
         """Test the largest interaction over all pairs, and triples."""
         if self.order == 1:
             return None
-        if context.draws_tables:  # the scan needs rows
-            context = replace(context, surrogates=("global", "residual"))
         candidates = self._narrow(2)
         result = run_interaction_test(
             context, self.given, candidates, (LOOKAHEAD, len(self.given)), self.triples

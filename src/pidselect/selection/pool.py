@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pidselect.data import Block, IntArray, Table, find_duplicates, is_constant
-from pidselect.data.counts import confirm_duplicates
 
 #: Columns as users give them, by name or by position: one, or several in any container.
 ColumnChoice = str | int | Iterable[str | int]
@@ -95,7 +94,6 @@ def build_pool(
     in_group = {index for columns in grouped.values() for index in columns}
     duplicates = find_duplicates(table, prefer=fixed, without=in_group, by_rank=by_rank)
     duplicates = {copy: original for copy, original in duplicates.items() if copy not in fixed}
-    duplicates = confirm_duplicates(table, duplicates)
     singles = {
         name: (index,)
         for index, name in enumerate(table.names)

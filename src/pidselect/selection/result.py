@@ -74,8 +74,6 @@ class Settings:
         The number of samples that were used.
     n_neighbour_samples : int, optional
         The number of these that nearest-neighbour estimators used, chosen at random; None for all.
-    n_rows : int, optional
-        The number of rows of a table in partitions, of which samples were chosen at random.
     target_types : tuple of str
         The feature type of each column of the target.
 
@@ -109,7 +107,6 @@ class Settings:
     seed: int = 0
     n_samples: int = 0
     n_neighbour_samples: int | None = None
-    n_rows: int | None = None
     target_types: tuple[FeatureType, ...] = ()
 
     @property
@@ -119,15 +116,12 @@ class Settings:
 
     def describe_rows(self) -> str:
         """Return what rows were used in sentences; nothing if all were."""
-        sentences = []
-        if self.n_rows is not None and self.n_rows > self.n_samples:
-            sentences = [f"A random {self.n_samples:,} of {self.n_rows:,} rows were used."]
-        if self.n_neighbour_samples is not None:
-            sentences.append(
-                f"Nearest neighbours used a random {self.n_neighbour_samples:,} of "
-                f"{self.n_samples:,} rows."
-            )
-        return " ".join(sentences)
+        if self.n_neighbour_samples is None:
+            return ""
+        return (
+            f"Nearest neighbours used a random {self.n_neighbour_samples:,} of "
+            f"{self.n_samples:,} rows."
+        )
 
 
 @dataclass(frozen=True)

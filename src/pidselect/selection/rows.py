@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 
 from pidselect.data import CLASS_LEVELS, Block, IntArray, is_constant
-from pidselect.data.partitions import largest_key, row_keys
 from pidselect.estimators.base import partition
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.context import NamedEstimator
 from pidselect.significance import SUBSAMPLE, WITHIN_PARTS, permutations
+from pidselect.significance.rng import row_keys
 
 logger = logging.getLogger("pidselect")
 
@@ -89,15 +89,11 @@ def choose_rows(
 
 
 def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
-    """Return the rows of a random subsample if there are too many samples, else None.
-
-    They are those of a table in partitions.
-    """
+    """Return the rows of a random subsample if there are too many samples, else None."""
     if max_samples is None or target.n_samples <= max_samples:
         return None
-    keys = row_keys(seed, range(target.n_samples))
-    largest = np.uint64(largest_key(seed, target.n_samples, max_samples))
-    return _checked(np.flatnonzero(keys <= largest), target)
+    keys = row_keys(seed, target.n_samples)
+    return _checked(np.argpartition(keys, max_samples - 1)[:max_samples], target)
 
 
 def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) -> IntArray:

@@ -18,7 +18,6 @@ from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
-from pidselect.selection.margins import TableKeys, margin_scorers
 from pidselect.selection.pool import Feature, Features, joint_block
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
@@ -127,8 +126,6 @@ class Binding:
     @cached_property
     def bound(self) -> tuple[BoundScorers, ...]:
         """The estimators and schemes bound to every conditioning set."""
-        if self.context.draws_tables:
-            return tuple(map(self._counted, self.given, self.candidates))
         columns = None
         if self.is_regression:
             columns = [
@@ -136,15 +133,6 @@ class Binding:
                 for some in self.candidates
             ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
-
-    def _counted(self, given: Features, candidates: Features) -> BoundScorers:
-        """Return the scorers of contingency tables."""
-        estimators = [named.estimator for named in self.context.estimators]
-        blocks = [candidate.block for candidate in candidates]
-        target = self.context.target
-        return BoundScorers(
-            margin_scorers(estimators, target, joint_block(given), blocks), (TableKeys,)
-        )
 
     @cached_property
     def shared(self) -> SharedScorers:

@@ -32,7 +32,6 @@ from pidselect.data import (
     read_dataset,
     select_columns,
     to_matrix,
-    to_partitions,
     warn_caller,
 )
 from pidselect.data.messages import counted, listed
@@ -44,7 +43,6 @@ from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.executor import Executor
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
 from pidselect.selection.fit import (
     STORE_SHARE,
@@ -60,7 +58,6 @@ from pidselect.selection.fit import (
 )
 from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
-from pidselect.selection.partitioned import read_sample, use_partitions
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.scoring import bits_shown
@@ -109,10 +106,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         `fit`; "local" permutes samples that are similar in the conditioning set S; "residual" does
         the same with what regressions on S leave of candidate and target, so that functions of
         selected features are not included, and "global" beside it permutes these residuals, too;
-        "shift" shifts a time series circularly; "blocks" exchanges whole groups; "margins" draws
-        contingency tables of discrete columns. Of several schemes, the largest p-value counts; if
-        nothing is significant under one, those after it are left out. With "residual" and discrete
-        S, samples are permuted within the levels of S.
+        "shift" shifts a time series circularly; "blocks" exchanges whole groups. Of several
+        schemes, the largest p-value counts; if nothing is significant under one, those after it are
+        left out. With "residual" and discrete S, samples are permuted within the levels of S.
     shared_permutations : bool, default=True
         Whether all candidates are permuted alike, which preserves their dependence and so the power
         of the test among correlated candidates.
@@ -152,9 +148,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     max_samples : int, "auto" or None, default="auto"
         The number of samples, chosen at random, to compute scores from; None for all. "auto" uses
         all of up to 20,000 samples; of more, nearest-neighbour estimators use a random 5,000 and
-        other estimators all, but of a table in partitions at most 100,000. Surrogates then permute
-        samples within that part and within the rest. With "shift" or "blocks" all samples are
-        used. Feature types, duplicates, constants and identifiers are determined from all samples.
+        other estimators all. Surrogates then permute samples within that part and within the rest.
+        With "shift" or "blocks" all samples are used. Feature types, duplicates, constants and
+        identifiers are determined from all samples.
     max_memory : int or str, default="1GiB"
         The memory of a fit besides X. A quarter is for columns, ranks and codes, which are moved to
         temporary files beyond it, the rest for neighbour searches. Less memory takes more time.
@@ -305,12 +301,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         ----------
         X : dataframe, array or Table, shape (n_samples, n_features)
             Data larger than memory can be passed as an opened `Table`, or as an array or Arrow
-            table mapped from a file. A Dask DataFrame, a Ray Dataset or the path of a folder of
-            Parquet files is not gathered: discrete columns are counted in its partitions, others
-            are sampled.
+            table mapped from a file.
         y : array-like or Table, shape (n_samples,) or (n_samples, n_targets)
-            The target; several columns are one joint target. For a table in partitions, `y` and
-            `groups` are names of columns of X.
+            The target; several columns are one joint target.
         groups : array-like, shape (n_samples,), optional
             The group of each row, such as a person. Surrogates permute rows within groups or, with
             ``surrogates="blocks"``, whole groups. A pipeline passes them on with scikit-learn's
@@ -338,10 +331,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         parameters = check_parameters(self)
         saved = Checkpoint.read(parameters.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
-        run = Executor(parameters.n_jobs).run
-        sample = read_sample(X, y, groups, parameters.max_samples, seed, run)
-        if sample is not None:
-            X, y, groups = sample.X, sample.y, sample.groups
         X = collect(X)
         store = ColumnStore(round(STORE_SHARE * parameters.max_memory))
         dataset = read_dataset(
@@ -350,10 +339,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             feature_types=self.feature_types,
             missing=parameters.missing,
             store=store,
-            is_sample=sample is not None,
         )
-        if sample is not None:
-            dataset, parameters = use_partitions(dataset, sample, parameters, self.estimator)
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimators = choose_estimators(self, parameters, dataset)
         codes = check_groups(groups, n_rows(X))
@@ -367,9 +353,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         plan = make_plan(parameters, pool)
         taken, standardised = take_rows(dataset, used.rows), is_portfolio(self.estimator)
         context = make_context(parameters, taken, estimators, standardised, codes, seed)
-        settings = record_settings(
-            self, parameters, context, used, None if sample is None else sample.n_rows
-        )
+        settings = record_settings(self, parameters, context, used)
         blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(parameters.verbose))
@@ -465,8 +449,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         ValueError: The feature names should match those that were passed during fit...
         """
         columns = self.get_support(indices=True)
-        if (partitions := to_partitions(X)) is not None:
-            return partitions.select(self.get_feature_names_out().tolist())
         X = collect(X)
         library = frame_library(X)
         if isinstance(X, Table):

@@ -335,7 +335,7 @@ def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardize
 def pooled_standardizer(scores: ConditionalMI, pilot: FloatArray) -> NullStandardizer:
     """Return it for many candidates, by a pilot (n_candidates, n_estimators, n_permutations)."""
     context = scores.context
-    chi2_null, n = [named.chi2_null for named in context.estimators], context.n_rows
+    chi2_null, n = [named.chi2_null for named in context.estimators], context.target.n_samples
     standardizer, unknown = NullStandardizer.from_alike(pilot, chi2_null, scores.kinds(), n)
     for estimator, places in enumerate(unknown):
         if len(places):

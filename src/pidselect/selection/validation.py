@@ -21,7 +21,7 @@ from pidselect.selection.criteria import CRITERIA, Criterion
 from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
 from pidselect.selection.result import share_alpha
-from pidselect.significance import MARGINS, SURROGATES, check_resolution
+from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.validation import check_count, check_jobs
 
 if TYPE_CHECKING:
@@ -130,15 +130,10 @@ def to_schemes(surrogates: object, parameter: str) -> tuple[str, ...]:
     """Return the names of one or several surrogate schemes as a tuple."""
     several = isinstance(surrogates, tuple | list | np.ndarray)
     named = tuple(cast(Any, surrogates)) if several else (surrogates,)
-    names = tuple(one_of(*SURROGATES, MARGINS)(name, parameter) for name in named)
+    names = tuple(one_of(*SURROGATES)(name, parameter) for name in named)
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{parameter}={surrogates!r} names {repeated!r} twice.")
-    if MARGINS in names and len(names) > 1:
-        raise ValueError(
-            f"{parameter}={surrogates!r}: {MARGINS!r} draws tables instead of permuting rows, and "
-            "cannot be combined with other schemes."
-        )
     if not names:
         raise ValueError(f"{parameter}={surrogates!r} names no scheme: pass one, such as 'global'.")
     return names

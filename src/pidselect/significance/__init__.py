@@ -25,7 +25,6 @@ from pidselect.significance.rng import (
 )
 from pidselect.significance.surrogates import (
     GIVEN_ONLY,
-    MARGINS,
     SURROGATES,
     WITHIN_PARTS,
     PermutationSampler,
@@ -43,7 +42,6 @@ __all__ = [
     "FORWARD",
     "GIVEN_ONLY",
     "LOOKAHEAD",
-    "MARGINS",
     "MEMBERS",
     "RELEVANCE",
     "STABILITY",

@@ -10,7 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.significance.surrogate_kernels import fill_permutations, fill_resamples
+from pidselect.significance.surrogate_kernels import (
+    GAMMA,
+    MIX_1,
+    MIX_2,
+    fill_permutations,
+    fill_resamples,
+)
 
 #: Purposes of random numbers: the second entry of a stream key, after the seed.
 SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
@@ -50,6 +56,31 @@ def resamples(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> ND
     rows = np.empty((len(numbers), n_samples), dtype=np.int32)
     fill_resamples(*key_arrays(stream_key, numbers), rows)
     return rows
+
+
+def row_keys(seed: int, n_rows: int) -> NDArray[np.uint64]:
+    """Return a random number for each row of a table: rows with the smallest are a random sample.
+
+    That of a row does not depend on how many there are.
+
+    Examples
+    --------
+    >>> bool((row_keys(7, 6)[:4] == row_keys(7, 4)).all())
+    True
+    """
+    keys = np.arange(1, n_rows + 1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        keys *= GAMMA
+        keys += _mixed(np.array([seed], dtype=np.uint64) + GAMMA)
+        return _mixed(keys)
+
+
+def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    for shift, factor in ((30, MIX_1), (27, MIX_2)):
+        keys ^= keys >> np.uint64(shift)
+        keys *= factor
+    keys ^= keys >> np.uint64(31)
+    return keys
 
 
 def key_arrays(

@@ -15,9 +15,9 @@ from pidselect.estimators.knn.spaces import insert_sample
 from pidselect.jit import njit
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _SHIFT_32, _LOW_32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -48,7 +48,7 @@ def fill_resamples(stream_key, numbers, rows):
     for m in range(numbers.size):
         key = key_of(stream, numbers[m])
         for i in range(rows.shape[1]):
-            key += _GAMMA
+            key += GAMMA
             rows[m, i] = _below(np.uint64(rows.shape[1]), _mix(key))
 
 
@@ -64,7 +64,7 @@ def fill_within_groups(stream_key, numbers, partition, rows):
         for group in range(partition.start.size - 1):
             first = partition.start[group]
             for last in range(partition.start[group + 1] - 1, first, -1):
-                key += _GAMMA
+                key += GAMMA
                 i = partition.samples[last]
                 j = partition.samples[first + _below(np.uint64(last + 1 - first), _mix(key))]
                 row[i], row[j] = row[j], row[i]
@@ -77,7 +77,7 @@ def fill_shifts(stream_key, numbers, partition, rows):
     for m in range(numbers.size):
         key = key_of(stream, numbers[m])
         for group in range(partition.start.size - 1):
-            key += _GAMMA
+            key += GAMMA
             first, stop = partition.start[group], partition.start[group + 1]
             source = first + _below(np.uint64(stop - first), _mix(key))
             for place in range(first, stop):
@@ -110,7 +110,7 @@ def fill_local_permutations(stream_key, numbers, nearest_samples, rows):
                     n_free += 1
             j = i
             if n_free > 0:
-                key += _GAMMA
+                key += GAMMA
                 j = free[_below(np.uint64(n_free), _mix(key))]
             row[i], row[j] = j, i
 
@@ -171,20 +171,20 @@ def stream_of(stream_key):
     """Return the start of a stream."""
     stream = np.uint64(0)
     for entry in stream_key:
-        stream = _mix((stream ^ entry) + _GAMMA)
+        stream = _mix((stream ^ entry) + GAMMA)
     return stream
 
 
 @njit(**INLINED)
 def key_of(stream, number):
     """Return the key of a permutation."""
-    return _mix((stream ^ number) + _GAMMA)
+    return _mix((stream ^ number) + GAMMA)
 
 
 @njit(**INLINED)
 def next_fraction(key):
     """Return the next key, and a uniform random number between 0 and 1."""
-    key += _GAMMA
+    key += GAMMA
     return key, np.float64(_mix(key)) / 2.0**64
 
 
@@ -194,7 +194,7 @@ def _shuffle(key, row):
     for i in range(row.size):
         row[i] = i
     for i in range(row.size - 1, 0, -1):
-        key += _GAMMA
+        key += GAMMA
         j = _below(np.uint64(i + 1), _mix(key))
         row[i], row[j] = row[j], row[i]
     return key
@@ -209,6 +209,6 @@ def _below(bound, random):
 
 @njit(**INLINED)
 def _mix(z):
-    z = (z ^ (z >> _SHIFT_30)) * _MIX_1
-    z = (z ^ (z >> _SHIFT_27)) * _MIX_2
+    z = (z ^ (z >> _SHIFT_30)) * MIX_1
+    z = (z ^ (z >> _SHIFT_27)) * MIX_2
     return z ^ (z >> _SHIFT_31)

@@ -11,7 +11,6 @@ in permutation m, sample i has the value of sample ``rows[m, i]``.
             target: for candidates that S nearly determines
 "shift"     circular shift of all rows: keeps the candidate's autocorrelation
 "blocks"    permutes whole groups: keeps rows of a group together
-"margins"   draws contingency tables of discrete columns, without rows: see `margins`
 ==========  ===================================================================================
 
 References
@@ -186,9 +185,6 @@ SURROGATES: dict[str, SurrogateScheme] = {
     "shift": shift,
     "blocks": permute_blocks,
 }
-
-#: The scheme that draws contingency tables instead of permuting rows: see `margins`.
-MARGINS = "margins"
 
 #: Schemes of exchangeable rows, which can be permuted within parts of the rows.
 WITHIN_PARTS = frozenset({"global", "local", "residual"})
