@@ -34,8 +34,8 @@ def package_of(path: Path) -> str:
     >>> package_of(Path("estimators/knn/spaces.py")), package_of(Path("names.py"))
     ('estimators', 'top')
     """
-    if path.parts[0] in ("datasets", "notebook.py") or len(path.parts) == 1:
-        return "report" if path.name == "notebook.py" else "top"
+    if path.parts[0] in ("datasets", "tabular.py") or len(path.parts) == 1:
+        return "report" if path.name == "tabular.py" else "top"
     return "cuda" if "cuda" in str(path) else path.parts[0]
 
 

@@ -119,7 +119,7 @@ def test_integers_of_many_levels_are_binned(dtype):
     stated = {"source 1": "continuous", "target": "continuous"}
     assert found == decompose([ages, FLAGS], ages + FLAGS, feature_types=stated)
     assert found.binned == {"source 1": 5, "target": 5}
-    assert found.remarks() == ["5 bins: source 1, target"]
+    assert str(found).split("\n")[-1:] == ["5 bins: source 1, target"]
     assert found.to_dict()["binned"] == {"source 1": 5, "target": 5}
 
 
@@ -152,7 +152,7 @@ def test_bins_that_occur_are_named():
     frame = pd.DataFrame({"age": AGES, "visits": visits})
     found = decompose([frame, FLAGS], FLAGS, bins=4)
     assert found.binned == {"age": 4, "visits": 3}
-    assert "4 bins: age; 3 bins: visits" in found.remarks()
+    assert "4 bins: age; 3 bins: visits" in str(found).split("\n")
 
 
 def test_several_columns_are_one_source():

@@ -7,6 +7,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from math import isfinite, isnan, nan
 from typing import Any
@@ -97,14 +98,19 @@ def warn_caller(message: str | Warning) -> None:
 
 
 def to_plain(value: Any) -> Any:
-    """Return dicts, lists, strings and numbers that JSON can hold.
+    """Return dicts, lists, strings and numbers that JSON can hold; of records, their fields.
 
-    It has no infinite numbers: they become the texts "inf" and "-inf" (and "nan"), which ``float``
-    reads.
+    The frame library of the caller is left out. JSON has no infinite numbers: they become the texts
+    "inf" and "-inf" (and "nan"), which ``float`` reads.
 
     >>> to_plain({"bits": (1.5, float("inf"))})
     {'bits': [1.5, 'inf']}
     """
+    if is_dataclass(value):
+        names = [field.name for field in fields(value) if field.name != "frame_library"]
+        value = {name: getattr(value, name) for name in names}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
 from pidselect.data.messages import (
-    align,
     did_you_mean,
     number,
     p_relation,
@@ -21,8 +20,7 @@ from pidselect.data.messages import (
     to_plain,
     wrap,
 )
-from pidselect.decomposition.result import to_frame
-from pidselect.notebook import ATOMS, explanation_html, feature_html
+from pidselect.tabular import TabularResult, TextTable, to_frame
 
 Role = Literal[
     "strongly relevant",
@@ -40,6 +38,10 @@ DIGITS = 3
 
 #: The number of features printed that are not selected.
 SHOWN_FEATURES = 20
+
+#: PID atoms of two sources, and those that sum up to the added information.
+ATOMS = ("unique", "shared", "synergy")
+ADDED_PARTS = ("unique", "synergy")
 
 VALUES = ("information", "added", *ATOMS)
 HEADER = ("feature", "role", "added", "", "p", "unique", "synergy", "shared", "I(f;y)")
@@ -158,18 +160,15 @@ class FeatureExplanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        plain: dict[str, Any] = to_plain(asdict(self))
+        plain: dict[str, Any] = to_plain(self)
         return plain
 
     def __str__(self) -> str:
         return self.sentence
 
-    def _repr_html_(self) -> str:
-        return feature_html(self)
 
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs(TabularResult):
     """Pairwise PID of the selected features about the target, in bits.
 
     Parameters
@@ -227,28 +226,23 @@ class Pairs:
 
     def to_frame(self) -> Any:
         """Return a frame with one row for every pair, in the caller's library."""
-        return to_frame(self.rows(), PAIR_COLUMNS, self.frame_library)
+        rows = [dict(zip(PAIR_COLUMNS, row, strict=True)) for row in self.rows()]
+        return to_frame(rows, PAIR_COLUMNS, self.frame_library)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return lists, ready for JSON."""
-        matrices = ("redundancy", "synergy", "dependent", "estimable")
-        return {
-            "names": list(self.names),
-            **{name: getattr(self, name).tolist() for name in matrices},
-            "method": self.method,
-        }
+    def _title(self) -> str:
+        return f"Pairs of {len(self.names)} features"
 
-    def __str__(self) -> str:
-        """Return the method and a line for each pair."""
+    def _blocks(self) -> list[list[str | TextTable]]:
+        """Return the method and a row for each pair."""
         rows: list[tuple[str, ...]] = [tuple(PAIR_COLUMNS)]
         for first, second, redundancy, synergy, dependent in self.rows():
             names = (shorten(first), shorten(second))
             rows.append((*names, number(redundancy), number(synergy), "yes" if dependent else "no"))
-        return "\n".join([f"In bits, by {self.method}", *align(rows, n_left=2)])
+        return [[f"In bits, by {self.method}", TextTable(rows, n_left=2)]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(TabularResult):
     """The information of every feature, its PID and its role, and one sentence for each.
 
     ``explanation["X1"]`` is the `FeatureExplanation` of X1; iteration yields all of them.
@@ -378,20 +372,7 @@ class Explanation:
         >>> read["information"] == explanation.information, read["features"][0]["role"]
         (True, 'strongly relevant')
         """
-        names = ("n_samples", "target", "entropy", "alpha", "level", "is_sequential", "in_sample")
-        plain: dict[str, Any] = to_plain(
-            {
-                "features": [feature.to_dict() for feature in self.features],
-                "information": self.information,
-                "bits_added": dict(self.bits_added),
-                "pairs": self.pairs.to_dict(),
-                **{name: getattr(self, name) for name in names},
-                "notes": list(self.notes),
-                "path": None if self.path is None else self.path.to_dict(),
-                "orders": dict(self.orders),
-            }
-        )
-        return plain
+        return {**super().to_dict(), "information": to_plain(self.information)}
 
     def to_frame(self) -> Any:
         """Return a frame with one row for each feature, in the caller's library.
@@ -411,13 +392,13 @@ class Explanation:
         """
         rows = []
         for feature in self.features:
-            row = asdict(feature)
+            row = dict(vars(feature))
             for value in VALUES:
                 ends = feature.intervals.get(value, (None, None))
                 row |= {f"{value}_lower": ends[0], f"{value}_upper": ends[1]}
             for names in ("redundant_with", "overlaps_with"):
                 row[names] = ", ".join(map(shown, row[names]))
-            rows.append([row[name] for name in FRAME_COLUMNS])
+            rows.append(row)
         return to_frame(rows, FRAME_COLUMNS, self.frame_library)
 
     def in_library(self, library: str | None) -> Explanation:
@@ -425,13 +406,10 @@ class Explanation:
         pairs = replace(self.pairs, frame_library=library)
         return replace(self, pairs=pairs, frame_library=library)
 
-    def _repr_html_(self) -> str:
-        return explanation_html(self)
+    def _title(self) -> str:
+        return f"Explanation of {len(self.features)} features"
 
-    def __repr__(self) -> str:
-        return f"Explanation of {len(self.features)} features\n{self}"
-
-    def __str__(self) -> str:
+    def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table, then a sentence for each feature, then the notes."""
         selected = [feature for feature in self.features if feature.selected]
         others = [feature for feature in self.features if not feature.selected]
@@ -445,13 +423,17 @@ class Explanation:
         )
         header = [*HEADER]
         header[3] = self.share_name
-        table = align([header, *(self._row(feature) for feature in printed)], n_left=2)
+        table: list[str | TextTable] = [
+            TextTable([header, *(self._row(feature) for feature in printed)], n_left=2)
+        ]
         if selected and self.information is not None:
             total = number(self.information)
             table.append(f"I(selected features; {shown(self.target)}) = {total} bit")
         notes = [f"Note: {note}" for note in self.notes]
-        blocks = [wrap(lines) for lines in (sentences, notes) if lines]
-        return "\n\n".join([title, "\n".join(table), *blocks])
+        texts: list[list[str | TextTable]] = [
+            [wrap([line]) for line in lines] for lines in (sentences, notes) if lines
+        ]
+        return [[title], table, *texts]
 
     def _row(self, feature: FeatureExplanation) -> tuple[str, ...]:
         share = "-" if feature.share is None else f"{100 * feature.share + 0.0:.0f} %"

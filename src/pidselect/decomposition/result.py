@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pidselect.data import check_choice, make_frame
-from pidselect.data.messages import align, counted, number, shorten, shown, to_plain
+from pidselect.data import check_choice
+from pidselect.data.messages import counted, number, shorten, shown
 from pidselect.estimators.base import Unit
-from pidselect.notebook import decomposition_html
+from pidselect.tabular import TabularResult, TextTable, to_frame
 
 #: The names of the atoms of two sources.
 TWO_SOURCE_NAMES = {"{1}{2}": "shared", "{1}": "unique 1", "{2}": "unique 2", "{1,2}": "synergy"}
@@ -73,7 +73,7 @@ class SourceTest:
 
 
 @dataclass(frozen=True, repr=False)
-class Decomposition:
+class Decomposition(TabularResult):
     """The information of several sources about a target, decomposed into atoms.
 
     Parameters
@@ -191,11 +191,7 @@ class Decomposition:
         {'atoms': {'{1}{2}': 0.0, '{1}': 0.0, '{2}': 0.0, '{1,2}': 1.0}, 'information':
         0.9999999999999998, 'measure': 'mmi', 'unit': 'bit', 'gap': 0.0}
         """
-        known = {key: value for key, value in vars(self).items() if value is not None}
-        known.pop("frame_library", None)
-        if self.source_tests is not None:
-            known["source_tests"] = [asdict(test) for test in self.source_tests]
-        return to_plain(known)
+        return {key: value for key, value in super().to_dict().items() if value is not None}
 
     def to_frame(self, of: Literal["atoms", "sources"] = "atoms") -> Any:
         """Return a frame in the caller's library, with one row for each atom or tested source.
@@ -213,36 +209,33 @@ class Decomposition:
         """
         check_choice(of, ("atoms", "sources"), "of")
         if of == "sources":
-            tests = [tuple(vars(test).values()) for test in self.source_tests or ()]
+            tests = [vars(test) for test in self.source_tests or ()]
             return to_frame(tests, SOURCE_COLUMNS, self.frame_library)
         rows = []
         for label, value in self.atoms.items():
-            kinds = (self.informative, self.misinformative, self.corrected)
-            parts = [None if kind is None else kind[label] for kind in kinds]
             low, high = (None, None) if self.intervals is None else self.intervals[label]
             name = self._names.get(label, label)
-            rows.append((label, name, value, self.unit, *parts, low, high))
+            row = {"atom": label, "name": name, "value": value, "unit": self.unit}
+            row |= {"lower": low, "upper": high}
+            for kind in ("informative", "misinformative", "corrected"):
+                row[kind] = (getattr(self, kind) or {}).get(label)
+            rows.append(row)
         return to_frame(rows, ATOM_COLUMNS, self.frame_library)
 
-    def __repr__(self) -> str:
-        return f"{self.title()}\n{self}"
-
-    def _repr_html_(self) -> str:
-        return decomposition_html(self)
-
-    def title(self) -> str:
+    def _title(self) -> str:
         """Return the information decomposed, the measure and the number of samples."""
         samples = "" if self.n_samples is None else f" from {self.n_samples} samples"
         gap = f", gap {self.gap:.0e}" if self.gap > SHOWN_GAP else ""
         bits = f"{number(self.information, 4)} {self.unit}"
         return f"{bits} decomposed by {self.measure!r}{samples}{gap}"
 
-    def __str__(self) -> str:
+    def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        atoms = align(self.cells(), n_left=2 if self._names else 1)
-        return "\n".join([*atoms, *align(self.source_cells(), n_left=1), *self.remarks()])
+        atoms = TextTable(self._cells(), n_left=2 if self._names else 1)
+        tests = [] if self.source_tests is None else [TextTable(self._source_cells())]
+        return [[atoms, *tests, *self._remarks()]]
 
-    def cells(self) -> list[list[str]]:
+    def _cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
         percent = "" if self.confidence is None else f"{100 * self.confidence:g} % "
         optional: dict[str, Mapping[str, Any] | None] = {
@@ -259,7 +252,7 @@ class Decomposition:
             rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
         return rows
 
-    def source_cells(self) -> list[list[str]]:
+    def _source_cells(self) -> list[list[str]]:
         """Return the cells of the table of tested sources, the header first; empty without any."""
         if self.source_tests is None:
             return []
@@ -269,7 +262,7 @@ class Decomposition:
             rows.append([shorten(name), *map(_cell, values)])
         return rows
 
-    def remarks(self) -> list[str]:
+    def _remarks(self) -> list[str]:
         """Return the footnotes of the table."""
         labels, lines = self._largest(), []
         if more := len(self.atoms) - len(labels):
@@ -293,12 +286,6 @@ class Decomposition:
         """Return the labels to print, in the order of the lattice."""
         largest = sorted(self.atoms, key=lambda label: -abs(self.atoms[label]))[:SHOWN_ATOMS]
         return [label for label in self.atoms if label in largest]
-
-
-def to_frame(rows: Sequence[Sequence[Any]], types: Mapping[str, type], library: str | None) -> Any:
-    """Return rows as a frame of a library; None for any that is installed."""
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(types)}
-    return make_frame(columns, library, types)
 
 
 def _cell(value: float | tuple[float, float]) -> str:

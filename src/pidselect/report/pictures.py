@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pidselect.data.messages import cut, p_relation, shown, to_float
-from pidselect.notebook import ADDED_PARTS
+from pidselect.decomposition.explanation import ADDED_PARTS
 from pidselect.report.levels import decimals
 from pidselect.report.typography import number, percent
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pidselect.data.messages import cut, listed, p_relation, shown, to_float
-from pidselect.notebook import ATOMS
+from pidselect.decomposition.explanation import ATOMS
 from pidselect.report.pictures import finite, strips
 from pidselect.report.typography import number, percent
 

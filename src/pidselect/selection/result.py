@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pidselect.data import FeatureType, make_frame
-from pidselect.data.messages import align, listed, shown, to_plain
+from pidselect.data.messages import counted, listed, shown
 from pidselect.decomposition.atoms import Atoms
-from pidselect.decomposition.explanation import DIGITS
-from pidselect.notebook import ATOMS, selection_html
+from pidselect.decomposition.explanation import ATOMS, DIGITS
 from pidselect.significance import is_significant
+from pidselect.tabular import TabularResult, TextTable
 
 Phase = Literal[
     "forward", "backward", "swap", "lookahead", "random_starts", "joint_backward", "marginal"
@@ -279,7 +279,7 @@ class Step:
 
 
 @dataclass(frozen=True, repr=False)
-class Selection:
+class Selection(TabularResult):
     """The record of a selection.
 
     Parameters
@@ -500,9 +500,7 @@ class Selection:
         >>> read["features"], read["settings"]["estimator"], len(read["steps"])
         (['x1', 'x0'], {'discrete': 'Discrete()'}, 3)
         """
-        record = asdict(self)
-        del record["frame_library"]
-        return to_plain(record)
+        return super().to_dict()
 
     def to_frame(self) -> Any:
         """Return a frame with one row per candidate and step, in the caller's frame library.
@@ -549,11 +547,10 @@ class Selection:
         frame = {name: [row[place] for row in rows] for place, name in enumerate(FRAME_COLUMNS)}
         return make_frame(frame, self.frame_library, FRAME_COLUMNS)
 
-    def __repr__(self) -> str:
-        n_steps = f"{len(self.steps)} step" + "s" * (len(self.steps) != 1)
-        return f"Selection of {len(self.selected)} features in {n_steps}\n{self}"
+    def _title(self) -> str:
+        return f"Selection of {len(self.selected)} features in {counted(len(self.steps), 'step')}"
 
-    def __str__(self) -> str:
+    def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table of the selected features, then the notes."""
         tests = ["estimator", "score", "critical value", "p", "final p"]
         rows = [["feature", "step", "bits added", *tests]]
@@ -562,7 +559,7 @@ class Selection:
         rows += [self._row(name) for name in self.selected]
         if all(self.inclusion_step(name).unit == "bit" for name in self.selected):
             rows = [[*row[:3], *row[4:]] for row in rows]  # one estimator
-        lines = align(rows, n_left=1)
+        lines: list[str | TextTable] = [TextTable(rows)]
         if not self.selected:
             meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
             what = "only fixed features" if self.fixed_features else "no feature"
@@ -570,13 +567,10 @@ class Selection:
         elif self.bits_added:
             joint = sum(self.bits_added.values())
             lines.append(f"Joint information with the target: {joint:.{DIGITS}f} bit.")
-        return "\n".join([*lines, *self.notes])
+        return [[*lines, *self.notes]]
 
     def _bits(self, name: str) -> str:
         return _number(self.bits_added.get(name), DIGITS)
-
-    def _repr_html_(self) -> str:
-        return selection_html(self)
 
     def _row(self, name: str) -> list[str]:
         step = self.inclusion_step(name)

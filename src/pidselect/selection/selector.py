@@ -38,7 +38,6 @@ from pidselect.data.messages import counted, listed
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
-from pidselect.notebook import selection_html
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.column_scores import score_columns
@@ -538,15 +537,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return explain_fit(self, X, y, groups, measure, bins, path)
-
-    def _repr_html_inner(self) -> str:
-        if hasattr(self, "selection_"):
-            return selection_html(self.selection_, repr(self))
-        return str(super()._repr_html_inner())
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

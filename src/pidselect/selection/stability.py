@@ -21,7 +21,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
@@ -37,14 +37,14 @@ from sklearn.utils.validation import has_fit_parameter
 from pidselect.data import Block, IntArray, collect, frame_library, make_frame
 from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.input import read_columns, read_vectors, select_rows
-from pidselect.data.messages import align, shown, to_plain
+from pidselect.data.messages import shown, to_plain
 from pidselect.exceptions import SelectionWarning
-from pidselect.notebook import stability_html
 from pidselect.selection.callbacks import active_callbacks, use_callback
 from pidselect.selection.executor import discard
 from pidselect.selection.validation import to_alpha
 from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
+from pidselect.tabular import TabularResult, TextTable
 
 #: The largest number of features that are printed.
 MAX_PRINTED = 20
@@ -63,7 +63,7 @@ FRAME_COLUMNS = {
 
 
 @dataclass(frozen=True, repr=False)
-class Stability:
+class Stability(TabularResult):
     """Selections on random subsamples of the rows.
 
     Parameters
@@ -204,24 +204,21 @@ class Stability:
         columns = dict(zip(FRAME_COLUMNS, map(list, values), strict=True))
         return make_frame(columns, self.frame_library, FRAME_COLUMNS)
 
-    def __repr__(self) -> str:
-        return f"Stability over {len(self.selections)} subsamples\n{self}"
+    def _title(self) -> str:
+        return f"Stability over {len(self.selections)} subsamples"
 
-    def __str__(self) -> str:
+    def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table of the features selected at least once, then the notes."""
         counts, frequencies, intervals = self.counts, self.frequencies, self.intervals
         found = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
-        rows = [("feature", "selected", "frequency", "95 % interval")]
+        rows: list[Sequence[str]] = [("feature", "selected", "frequency", "95 % interval")]
         for name in found[:MAX_PRINTED]:
             interval = "{:.2f} to {:.2f}".format(*intervals[name])
             rows.append((shown(name), str(counts[name]), f"{frequencies[name]:.2f}", interval))
-        lines = align(rows, n_left=1)
+        lines: list[str | TextTable] = [TextTable(rows)]
         if len(found) > MAX_PRINTED:
             lines.append(f"... and {len(found) - MAX_PRINTED} more, see .to_frame().")
-        return "\n".join([*lines, *self.notes])
-
-    def _repr_html_(self) -> str:
-        return stability_html(self)
+        return [[*lines, *self.notes]]
 
 
 def stability(

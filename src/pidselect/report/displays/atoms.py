@@ -12,9 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from pidselect.data.messages import counted, number, to_float
-from pidselect.decomposition.explanation import Explanation
+from pidselect.decomposition.explanation import ATOMS, Explanation
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
-from pidselect.notebook import ATOMS, atom_type
 from pidselect.report.displays import base
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
 from pidselect.report.style import AMBER, BLUE, DARK, GREEN, INK
@@ -261,6 +260,22 @@ def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> Ato
         note=number(atoms[antichain], unknown="nan"),
         interval=None if low is None or high is None else (low, high),
     )
+
+
+def atom_type(label: str) -> str:
+    """Return the type of a PID atom by its antichain: unique, shared, synergy, or mixed.
+
+    Examples
+    --------
+    >>> [atom_type(label) for label in ("{1}", "{1}{2}", "{1,2}", "{1}{2,3}")]
+    ['unique', 'shared', 'synergy', 'mixed']
+    """
+    is_shared, is_synergistic = "}{" in label, "," in label
+    if is_shared and is_synergistic:
+        return "mixed"
+    if is_shared:
+        return "shared"
+    return "synergy" if is_synergistic else "unique"
 
 
 def infinite_length(bars: Sequence[AtomBar]) -> float:

@@ -12,8 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pidselect.data.messages import counted, number, p_relation, to_float
-from pidselect.decomposition.explanation import Explanation
-from pidselect.notebook import ADDED_PARTS
+from pidselect.decomposition.explanation import ADDED_PARTS, Explanation
 from pidselect.report.displays import base
 from pidselect.report.displays.atoms import (
     PARTS,
