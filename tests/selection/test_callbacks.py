@@ -12,7 +12,7 @@ import pytest
 from recording_callbacks import Interrupting, Recorder
 from systems import N_SCANNED, PAPER, gates, n_computed, noise, numbers, quick, xor
 
-from pidselect.selection import executor, selector
+from pidselect.selection import executor
 from pidselect.selection.callbacks import (
     CallbackList,
     Stage,
@@ -298,23 +298,6 @@ def test_an_error_after_a_step_leaves_what_is_known():
 
 def test_an_error_before_any_step_leaves_nothing():
     assert stop(gates, {}, "stage", 1, ValueError).all("interrupt") == []
-
-
-def test_ctrl_c_while_the_work_is_timed(monkeypatch, tmp_path):
-    """There is an empty record, and a checkpoint to resume from."""
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(selector.Forecast, "announce", interrupt)
-    recorder, path = Recorder(), tmp_path / "fit.json"
-    with pytest.raises(KeyboardInterrupt), use_callback(recorder):
-        quick(checkpoint=path).fit(*gates())
-    (partial,) = recorder.all("interrupt")
-    assert (partial.features, partial.steps) == ((), ())
-    assert path.exists()
-    monkeypatch.undo()
-    assert quick(checkpoint=path).fit(*gates()).selection_ == quick().fit(*gates()).selection_
 
 
 def test_a_fit_that_is_stopped_leaves_an_earlier_one_whole():

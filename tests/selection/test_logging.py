@@ -10,8 +10,6 @@ import sys
 import pytest
 from systems import gates, numbers, quick
 
-from pidselect.selection.forecast import Forecast
-
 FIRST = """
 import numpy as np
 from pidselect import PIDSelector
@@ -60,12 +58,3 @@ def test_details(caplog):
         selector = quick().fit(X[:, 3:], y)
     assert caplog.messages[-1].endswith(": none")
     assert str(selector.selection_.steps[0]) in caplog.messages
-
-
-def test_long_fits_are_warnings(caplog, monkeypatch):
-    monkeypatch.setattr(
-        "pidselect.selection.selector.Forecast", lambda *args: Forecast(*args, long=1e-9)
-    )
-    quick(n_permutations=2000).fit(*numbers())
-    assert {record.levelname for record in caplog.records} == {"WARNING"}
-    assert any("takes about" in message for message in caplog.messages)

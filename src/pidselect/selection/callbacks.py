@@ -181,15 +181,13 @@ class CallbackList:
         self,
         callbacks: Sequence[Callback] = (),
         record: Selection = EMPTY_RECORD,
-        forecast: Callback | None = None,
     ) -> None:
-        self._callbacks = (*callbacks, *([] if forecast is None else [forecast]))
-        self._is_reporting = bool(callbacks)  # a forecast needs no progress
+        self._callbacks = tuple(callbacks)
         # Replaced as a whole, so that an interrupt finds a consistent record.
         self._record = record
 
     def __bool__(self) -> bool:
-        return self._is_reporting
+        return bool(self._callbacks)
 
     def on_stage(
         self, phase: StageName, n_candidates: int, n_values: int, is_exact: bool = True
@@ -252,10 +250,8 @@ def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def active_callbacks(
-    record: Selection = EMPTY_RECORD,
-    progress: Callback | None = None,
-    forecast: Callback | None = None,
+    record: Selection = EMPTY_RECORD, progress: Callback | None = None
 ) -> CallbackList:
     """Return the progress bar, if any, and the active callbacks, with the record of the fit."""
     shown = [] if progress is None else [progress]
-    return CallbackList((*shown, *_ACTIVE.get()), record, forecast)
+    return CallbackList((*shown, *_ACTIVE.get()), record)

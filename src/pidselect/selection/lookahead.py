@@ -58,9 +58,6 @@ MAX_OPERATIONS, MAX_TRIPLE_OPERATIONS = 3e11, 8e10
 #: Operations up to which `lookahead=3` searches all triples, about ten minutes of a processor.
 MAX_REQUESTED_OPERATIONS = 1e13
 
-#: How many operations a processor does in a second.
-OPERATIONS_PER_SECOND = 1.5e10
-
 #: Bytes of the counts of all pairs, which each thread has for triples, at most.
 MAX_PAIR_BYTES = 2**28
 
@@ -163,16 +160,6 @@ class JointSearch:
                 return "no look-ahead: too few groups for its level"
             return f"no look-ahead: too few permutations, {needed} are needed for its level"
         return f"no look-ahead: {n_pairs:,} pairs are searched with lookahead=2 only"
-
-    @property
-    def seconds(self) -> float:
-        """The seconds that the scan takes on one processor at most, roughly."""
-        if self.order == 1:
-            return 0.0
-        n_schemes = len(self.context.schemes(self.given))
-        operations = sum(self._operations(size) for size in range(2, self.order + 1))
-        operations = min(operations, self._operations(2) + MAX_REQUESTED_OPERATIONS)
-        return n_schemes * operations / OPERATIONS_PER_SECOND
 
     def _can_be_significant(self) -> bool:
         """Return whether there are permutations enough for a tuple to be significant."""

@@ -55,7 +55,6 @@ from pidselect.selection.fit import (
     saved_settings,
     select_features,
 )
-from pidselect.selection.forecast import Forecast
 from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
@@ -356,8 +355,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(parameters.verbose))
-            forecast = Forecast(context, pool, plan)
-            callbacks = active_callbacks(blank, progress, forecast)
+            callbacks = active_callbacks(blank, progress)
             journal = None
             if saved is not None:
                 identity = saved_settings(self, settings, parameters, dataset, pool, context)
@@ -371,7 +369,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
                 stack.enter_context(journal.recording())
             if journal is None or not journal.is_finished:
                 used.announce()
-                forecast.announce()
             path = replace(context, alpha=parameters.step_alpha)
             features, steps, final = select_features(path, pool, plan)
             names, marginal, others = dataset.table.names, None, list[Feature]()
