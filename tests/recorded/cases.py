@@ -31,7 +31,7 @@ from pidselect import (
     stability,
 )
 from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
-from pidselect.selection import MIFS, LinearCriterion
+from pidselect.selection import LinearCriterion
 
 Case = Callable[[], Any]
 
@@ -471,7 +471,7 @@ CASES |= {
     "fit criterion pid fixed": partial(fit, discrete, criterion="pid", fixed_features=[0, 2]),
     "fit criterion objects": lambda: [
         fit(discrete, criterion=criterion, estimator="discrete")
-        for criterion in (MIFS(beta=0.5), LinearCriterion(beta=0.5, gamma=0.2))
+        for criterion in (LinearCriterion(0.5, 0.0), LinearCriterion(beta=0.5, gamma=0.2))
     ],
     # explain
     "explain continuous": partial(explain, continuous),

@@ -22,15 +22,7 @@ from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.executor import Executor
-from pidselect.selection.pairwise_criteria import (
-    DISR,
-    JMI,
-    MIFS,
-    MIM,
-    LinearCriterion,
-    Pairwise,
-    UniqueInContext,
-)
+from pidselect.selection.pairwise_criteria import LinearCriterion
 from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
 from pidselect.significance import FORWARD
@@ -44,7 +36,9 @@ ALL = [
         for name in naive_pairwise_criteria.CRITERIA
     ),
     pytest.param(LinearCriterion(0.3, 0.7), naive_pairwise_criteria.linear(0.3, 0.7), id="linear"),
-    pytest.param(MIFS(beta=0.5), naive_pairwise_criteria.linear(0.5, 0), id="mifs by half"),
+    pytest.param(
+        LinearCriterion(0.5, 0.0), naive_pairwise_criteria.linear(0.5, 0), id="mifs by half"
+    ),
 ]
 
 
@@ -127,8 +121,8 @@ def test_progress_hears_of_every_value():
     x, y = levels()
     recorder = Recorder()
     executor = Executor(callbacks=CallbackList([recorder]))
-    evaluate(JMI(), x, y, 2, range(40), executor=executor)
-    assert sum(recorder.all("progress")) == 4 * 40
+    evaluate(CRITERIA["jmi"], x, y, 2, range(40), executor=executor)
+    assert sum(recorder.all("progress")) == (4 + 2 + 4 * 2) * 40  # c, s and their pairs
 
 
 # --- identities ----------------------------------------------------------------------------------
@@ -139,7 +133,9 @@ def test_jmi_in_its_usual_form():
     c_s = [column.tolist() for column in x.T]
     usual = [sum(naive_pairwise_criteria.joint(c, s, y.tolist()) for s in c_s[:3]) for c in c_s[3:]]
     offset = sum(naive_pairwise_criteria.mi(s, y.tolist()) for s in c_s[:3])
-    np.testing.assert_allclose(3 * evaluate(JMI(), x, y, 3)[:, 0] + offset, usual, atol=1e-10)
+    np.testing.assert_allclose(
+        3 * evaluate(CRITERIA["jmi"], x, y, 3)[:, 0] + offset, usual, atol=1e-10
+    )
 
 
 def test_disr_ranks_as_in_its_usual_form():
@@ -152,7 +148,7 @@ def test_disr_ranks_as_in_its_usual_form():
         )
         for c in c_s[3:]
     ]
-    found = evaluate(DISR(), x, y, 3)[:, 0] / log(2)
+    found = evaluate(CRITERIA["disr"], x, y, 3)[:, 0] / log(2)
     np.testing.assert_allclose(np.diff(found), np.diff(usual), atol=1e-10)
 
 
@@ -179,7 +175,7 @@ def test_mim_is_mi_with_shared_draws():
     alone = cmi_given(context_for(y, shared_permutations=True), known[2:], (), STREAM_KEY).score(
         range(5)
     )[0, :, 0]
-    np.testing.assert_array_equal(evaluate(MIM(), x, y, 2, range(5)), alone)
+    np.testing.assert_array_equal(evaluate(CRITERIA["mim"], x, y, 2, range(5)), alone)
 
 
 @settings(max_examples=20)
@@ -207,12 +203,16 @@ def test_kept_ones_count_as_selected_unless_constant():
     x, y = levels()
     first, second, *candidates = features(x)
     constant = Feature("always", (9,), Block())
-    found = JMI().candidate_scores(
+    found = CRITERIA["jmi"].candidate_scores(
         context_for(y), candidates, (constant, first), (second,), STREAM_KEY
     )
-    expected = JMI().candidate_scores(context_for(y), candidates, (), (first, second), STREAM_KEY)
+    expected = CRITERIA["jmi"].candidate_scores(
+        context_for(y), candidates, (), (first, second), STREAM_KEY
+    )
     np.testing.assert_array_equal(found.score(range(3)), expected.score(range(3)))
-    names = [feature.name for feature in JMI().conditioning_set((constant, first), (second,))]
+    names = [
+        feature.name for feature in CRITERIA["jmi"].conditioning_set((constant, first), (second,))
+    ]
     assert names == ["always", "x0", "x1"]
 
 
@@ -240,14 +240,14 @@ def test_a_noisy_copy_has_nothing_to_add(table):
     """c is a with independent errors: 0, whatever the synergy of a and b."""
     a, b, error = np.array(list(product(range(3), range(3), range(4)))).T
     x, y = exact(np.array(table)[3 * a + b], a, b, (a + (error == 0)) % 3)
-    assert evaluate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(0, abs=1e-12)
+    assert evaluate(CRITERIA["pid"], x, y, 2)[0, 0] == pytest.approx(0, abs=1e-12)
 
 
 @given(table=st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_an_independent_candidate_is_not_overrated(table):
     a, b, c = np.array(list(product(range(3), range(2), range(2)))).T
     x, y = exact(np.array(table)[4 * a + 2 * b + c], a, b, c)
-    value = evaluate(UniqueInContext(), x, y, 2)[0, 0]
+    value = evaluate(CRITERIA["pid"], x, y, 2)[0, 0]
     context, known = context_for(y), features(x)
     cmi = cmi_given(context, known[2:], known[:2], STREAM_KEY).score(range(1)).item()
     assert -1e-12 <= value <= cmi + 1e-12
@@ -258,7 +258,7 @@ def test_beside_one_feature_it_is_cmi(seed):
     x, y = levels(seed)
     known = features(x)
     cmi = cmi_given(context_for(y), known[1:], known[:1], STREAM_KEY).score(range(1))[0, :, 0]
-    np.testing.assert_allclose(evaluate(UniqueInContext(), x, y, 1), cmi, atol=1e-12)
+    np.testing.assert_allclose(evaluate(CRITERIA["pid"], x, y, 1), cmi, atol=1e-12)
 
 
 def test_common_causes_that_do_not_concern_the_target_cost_nothing():
@@ -267,7 +267,7 @@ def test_common_causes_that_do_not_concern_the_target_cost_nothing():
     useless = np.zeros_like(common)
     x, y = exact(2 * first + second, 2 * common + first, useless, 2 * common + second)
     x[:, 1] = common  # a second selected feature
-    assert evaluate(UniqueInContext(), x, y, 2)[0, 0] == pytest.approx(log(2))
+    assert evaluate(CRITERIA["pid"], x, y, 2)[0, 0] == pytest.approx(log(2))
     assert evaluate(CRITERIA["mrmr"], x, y, 2)[0, 0] == pytest.approx(0)
 
 
@@ -339,7 +339,7 @@ def test_max_features_alone(n_jobs):
 def test_schemes_that_permute_the_target():
     x, y = levels()
     known = features(x)
-    scores = MIM().candidate_scores(
+    scores = CRITERIA["mim"].candidate_scores(
         context_for(y, surrogates=("global", "local", "shift")), known, (), (), STREAM_KEY
     )
     assert scores.schemes == ("global", "shift")
@@ -357,7 +357,6 @@ def test_an_object_with_parameters_is_a_parameter():
     assert clone(selector).criterion.get_params() == {"beta": 0.5, "gamma": 0.2}
     selector.set_params(criterion__beta=0.1)
     assert selector.criterion.beta == 0.1
-    assert repr(MIFS(beta=0.5)) == "MIFS(beta=0.5)"
 
 
 def test_what_is_continuous_has_no_entropy():
@@ -376,7 +375,7 @@ def test_weights_are_numbers(weight):
         evaluate(LinearCriterion(1.0, weight), x, y, 1)
 
 
-@pytest.mark.parametrize("criterion", ["mrmr", "jmi", JMI()], ids=str)
+@pytest.mark.parametrize("criterion", ["mrmr", "jmi", CRITERIA["jmi"]], ids=str)
 def test_several_estimators_are_refused_by_name(criterion):
     x, y = levels()
     named = re.escape(f"criterion={criterion!r}")
@@ -399,13 +398,7 @@ def test_the_record_names_the_schemes_that_were_used():
 def test_local_surrogates_alone_make_no_test():
     x, y = levels()
     with pytest.raises(ValueError, match='surrogates="global"'):
-        evaluate(JMI(), x, y, 1, surrogates=("local",))
-
-
-def test_a_criterion_must_say_how_it_rates():
-    x, y = levels()
-    with pytest.raises(NotImplementedError, match="Pairwise"):
-        evaluate(Pairwise(), x, y, 1)
+        evaluate(CRITERIA["jmi"], x, y, 1, surrogates=("local",))
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,11 @@ from typing import Protocol
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pairwise_criteria import (
-    CIFE,
     CMIM,
     DISR,
     ICAP,
-    JMI,
-    MIFS,
-    MIM,
-    MRMR,
+    LinearCriterion,
+    LinearMean,
     UniqueInContext,
 )
 from pidselect.selection.pool import Features
@@ -113,11 +110,11 @@ class Unconditional(Conditional):
 CRITERIA: dict[str, Criterion] = {
     "cmi": Conditional(),
     "mi": Unconditional(),
-    "mim": MIM(),
-    "mifs": MIFS(),
-    "mrmr": MRMR(),
-    "cife": CIFE(),
-    "jmi": JMI(),
+    "mim": LinearCriterion(beta=0.0, gamma=0.0),
+    "mifs": LinearCriterion(beta=1.0, gamma=0.0),  # Battiti 1994
+    "mrmr": LinearMean(beta=1.0, gamma=0.0),  # Peng et al. 2005
+    "cife": LinearCriterion(beta=1.0, gamma=1.0),  # Lin and Tang 2006
+    "jmi": LinearMean(beta=1.0, gamma=1.0),  # Yang and Moody 1999: the mean of I(c; y | s)
     "cmim": CMIM(),
     "disr": DISR(),
     "icap": ICAP(),
