@@ -125,20 +125,6 @@ def test_intervals_of_whole_numbers_name_the_numbers_that_they_hold():
     assert held == [[0], [1, 2], [3], [5, 8], [9, 12]]
 
 
-def test_dates_are_shown_as_dates():
-    days = pd.date_range("2020-01-01", periods=100)
-    (column,) = read_dataset(pd.DataFrame({"day": days}), range(100)).table.columns
-    names, codes = column_levels(column)
-    assert names[:2] == ["≤ 2020-01-20", "2020-01-21 to 2020-02-09"]
-    assert names[-1] == "≥ 2020-03-21"
-    assert np.bincount(codes).tolist() == [20] * 5
-    hours = pd.date_range("2020-01-01", periods=100, freq="6h")
-    (column,) = read_dataset(pd.DataFrame({"time": hours}), range(100)).table.columns
-    assert column_levels(column)[0][0] == "≤ 2020-01-05"
-    assert levels(np.arange(10) * 60.0)[0][0].startswith("≤ ")  # other numbers stay numbers
-    assert "-" not in levels(np.arange(10) * 60.0)[0][0]
-
-
 # ----------------------------------------------------------------------------------------- pairs
 
 

@@ -42,10 +42,6 @@ def test_means_of_a_binned_feature_are_at_its_means():
     assert found["ends"] == ["−1.8", "1.7"]
 
 
-def test_the_ends_of_dates_are_dates():
-    assert profile("day")["ends"] == ["2020-01-19", "2021-01-13"]
-
-
 def test_of_two_classes_the_share_of_the_second():
     y = (TABLE.wind > 0).map({False: "no", True: "yes"}).rename("windy")
     found = profile("wind", y)

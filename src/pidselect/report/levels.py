@@ -1,8 +1,7 @@
-"""A column as a few levels with readable names: labels, whole numbers, intervals, dates."""
+"""A column as a few levels with readable names: labels, whole numbers, intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from math import floor, log10
 
@@ -12,9 +11,6 @@ from pidselect.data import Column, FloatArray, IntArray
 
 #: Levels of a column, beside missing values; rarer labels are lumped, numbers are binned.
 MAX_LEVELS, N_BINS = 6, 5
-
-#: Seconds of a day and of a minute, and the range of seconds that may be dates: 1975 to 2100.
-DAY, MINUTE, DATES = 86_400, 60, (157_766_400, 4_102_444_800)
 
 
 def column_levels(column: Column, n_bins: int = N_BINS) -> tuple[list[str], IntArray]:
@@ -66,25 +62,6 @@ def level_names(column: Column) -> list[str]:
     return [column.labels[int(level)] for level in levels]
 
 
-def value_texts(values: FloatArray, column: Column) -> list[str]:
-    """Return some values of a column as text: dates, or numbers of two digits that differ."""
-    if are_dates(column.values):
-        return [_date(floor(value / DAY)) for value in values]
-    places = decimals(float(np.ptp(values)))
-    return [number_text(round(float(value), places)) for value in values]
-
-
-def are_dates(values: FloatArray) -> bool:
-    """Return whether numbers are dates: whole minutes between 1975 and 2100, over some days.
-
-    Dates are read as seconds since 1970, and nothing else marks them.
-    """
-    low, high = np.nanmin(values), np.nanmax(values)
-    known = values[~np.isnan(values)]
-    is_long = high - low >= MAX_LEVELS * DAY
-    return bool(is_long and DATES[0] <= low and high <= DATES[1] and not (known % MINUTE).any())
-
-
 def number_text(value: float) -> str:
     """Return a number with a minus sign and as many digits as it has.
 
@@ -104,22 +81,19 @@ def decimals(spread: float) -> int:
 
 
 def _binned(values: FloatArray, n_bins: int) -> tuple[list[str], IntArray]:
-    text: Callable[[float], str] = number_text
-    if are_dates(values):
-        values, text = np.floor(values / DAY), _date
     known = values[~np.isnan(values)]
     edges = _bin_edges(known, n_bins)
     if (known % 1).any():
-        ends = list(map(text, edges))
+        ends = list(map(number_text, edges))
         inner = [f"{low} to {high}" for low, high in pairwise(ends)]
         return [f"< {ends[0]}", *inner, f"≥ {ends[-1]}"], np.digitize(values, edges)
     # Intervals of whole numbers name the numbers that they hold.
     starts = np.ceil(edges)
     inner = [
-        text(low) if low == high - 1 else f"{text(low)} to {text(high - 1)}"
+        number_text(low) if low == high - 1 else f"{number_text(low)} to {number_text(high - 1)}"
         for low, high in pairwise(starts)
     ]
-    names = [f"≤ {text(starts[0] - 1)}", *inner, f"≥ {text(starts[-1])}"]
+    names = [f"≤ {number_text(starts[0] - 1)}", *inner, f"≥ {number_text(starts[-1])}"]
     return names, np.digitize(values, starts)
 
 
@@ -139,7 +113,3 @@ def _bin_edges(values: FloatArray, n_bins: int) -> FloatArray:
         if len(edges) == len(quantiles) == len(filled) - 1:
             return edges
     return quantiles
-
-
-def _date(day: float) -> str:
-    return str(np.datetime64(int(day), "D"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pidselect.data import Column, Dataset
 from pidselect.report.joint import class_names, class_text
-from pidselect.report.levels import column_levels, is_binned, value_texts
+from pidselect.report.levels import column_levels, decimals, is_binned, number_text
 from pidselect.report.sentences import target_name
 
 #: Features and classes that are shown; rarer classes are lumped.
@@ -69,7 +69,8 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
         places = np.bincount(codes, np.nan_to_num(column.values)) / counts
         known = places[: len(levels) - column.has_missing]
         positions = [*known.tolist(), *[None] * column.has_missing]
-        ends = value_texts(known[[0, -1]], column)
+        digits = decimals(float(np.ptp(known)))
+        ends = [number_text(round(float(value), digits)) for value in known[[0, -1]]]
     return {
         "feature": name,
         "levels": levels,
