@@ -18,7 +18,6 @@ from pidselect import (
     PIDSelector,
     SelectionPathDisplay,
     StabilityDisplay,
-    SynergyMatrixDisplay,
     decompose,
     stability,
 )
@@ -56,7 +55,6 @@ def main(folder: Path) -> None:
         "importance": ImportanceDisplay.from_explanation(explanation),
         "path": SelectionPathDisplay.from_selection(selector.selection_),
         "atoms": AtomBarsDisplay.from_explanation(explanation),
-        "matrix": SynergyMatrixDisplay.from_explanation(explanation),
         "joint": JointDisplay.from_selector(selector, X, pd.Series(lamp, name="lamp")),
         "stability": StabilityDisplay.from_stability(often),
         "lattice": LatticeDisplay.from_decomposition(atoms),

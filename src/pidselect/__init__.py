@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pidselect.report.displays import LatticeDisplay as LatticeDisplay
     from pidselect.report.displays import SelectionPathDisplay as SelectionPathDisplay
     from pidselect.report.displays import StabilityDisplay as StabilityDisplay
-    from pidselect.report.displays import SynergyMatrixDisplay as SynergyMatrixDisplay
     from pidselect.report.page import write_report as write_report
     from pidselect.selection import PIDSelector as PIDSelector
     from pidselect.selection.stability import stability as stability
@@ -54,7 +53,6 @@ _MODULES = {
     "SelectionPathDisplay": "pidselect.report.displays",
     "SelectionWarning": "pidselect.exceptions",
     "StabilityDisplay": "pidselect.report.displays",
-    "SynergyMatrixDisplay": "pidselect.report.displays",
     "Table": "pidselect.data",
     "TextNumbersWarning": "pidselect.exceptions",
     "decompose": "pidselect.decomposition",

@@ -58,7 +58,6 @@ def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) 
 def explanation(n_features: int = 4, names: list[str] | None = None) -> dict[str, Any]:
     """Return features of falling strength, half of them selected, the last one not estimable."""
     names = names or names_of(n_features)
-    rng = np.random.default_rng(n_features)
     features = []
     for place, name in enumerate(names):
         unique, shared, synergy = 500 // (place + 1), 250 // (place + 1), 125
@@ -77,20 +76,8 @@ def explanation(n_features: int = 4, names: list[str] | None = None) -> dict[str
             }
         )
     features[-1] |= {**dict.fromkeys(bits), "intervals": {}, "p_value": None}
-    values = rng.integers(0, 500, size=(2, len(names), len(names))) / 1000
-    redundancy, synergies = np.maximum(values, values.transpose(0, 2, 1))
-    estimable = np.ones((len(names), len(names)), dtype=bool)
-    estimable[0, -1] = estimable[-1, 0] = len(names) == 1
-    pairs = {
-        "names": list(names),
-        "redundancy": redundancy.tolist(),
-        "synergy": synergies.tolist(),
-        "dependent": (np.add.outer(np.arange(len(names)), np.arange(len(names))) < 2).tolist(),
-        "estimable": estimable.tolist(),
-        "method": "mmi",
-    }
     test = {"alpha": 0.05, "level": 0.95, "is_sequential": False}
-    return {"features": features, "pairs": pairs, **test}
+    return {"features": features, **test}
 
 
 def joint(names: list[str] | None = None) -> dict[str, Any]:

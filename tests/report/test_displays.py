@@ -21,9 +21,7 @@ from pidselect.report.displays import (
     LatticeDisplay,
     SelectionPathDisplay,
     StabilityDisplay,
-    SynergyMatrixDisplay,
 )
-from pidselect.report.displays.matrix import CellText
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -40,9 +38,6 @@ DISPLAYS = {
         made_up_results.explanation(names=names)
     ),
     "atoms": lambda names=None: AtomBarsDisplay.from_dict(made_up_results.explanation(names=names)),
-    "matrix": lambda names=None: SynergyMatrixDisplay.from_dict(
-        made_up_results.explanation(names=names)
-    ),
     "joint": lambda names=None: JointDisplay.from_dict(made_up_results.joint(names)),
     "stability": lambda names=None: StabilityDisplay.from_dict(
         made_up_results.stability(names=names)
@@ -83,7 +78,6 @@ def test_svg_is_one_described_element_and_reproducible(make):
         (AtomBarsDisplay.from_explanation, r"Explanation.*selector\.explain\(X, y\)"),
         (AtomBarsDisplay.from_decomposition, r"Decomposition.*decompose\(sources"),
         (LatticeDisplay.from_decomposition, r"Decomposition.*decompose\(sources"),
-        (SynergyMatrixDisplay.from_explanation, r"Explanation.*selector\.explain\(X, y\)"),
         (StabilityDisplay.from_stability, r"Stability.*stability\(selector, X, y\)"),
     ],
 )
@@ -151,7 +145,7 @@ def test_on_a_dark_figure_everything_can_be_read(make):
     inner = ax.get_window_extent()
     assert lightness(ax.get_facecolor()) == 1.0
     for text in ax.findobj(Text):
-        has_own_ground = text.get_bbox_patch() or isinstance(text, CellText)
+        has_own_ground = text.get_bbox_patch()
         if text.get_text() and text.get_visible() and not has_own_ground:
             x, y = text.get_window_extent().get_points().mean(axis=0)
             ground = 1.0 if inner.contains(x, y) else 0.0
@@ -217,7 +211,6 @@ def test_pyplot_is_never_loaded(monkeypatch):
     records = {
         anew.SelectionPathDisplay: made_up_results.selection(),
         anew.AtomBarsDisplay: made_up_results.explanation(),
-        anew.SynergyMatrixDisplay: made_up_results.explanation(),
         anew.JointDisplay: made_up_results.joint(),
         anew.StabilityDisplay: made_up_results.stability(),
         anew.LatticeDisplay: decomposition(),
@@ -274,8 +267,6 @@ SIZES = {
     "path 1": lambda: SelectionPathDisplay.from_dict(made_up_results.selection(1, 1)),
     "atoms 3": lambda: AtomBarsDisplay.from_dict(made_up_results.explanation(3)),
     "atoms 300": lambda: AtomBarsDisplay.from_dict(made_up_results.explanation(300)),
-    "matrix 3": lambda: SynergyMatrixDisplay.from_dict(made_up_results.explanation(3)),
-    "matrix 60": lambda: SynergyMatrixDisplay.from_dict(made_up_results.explanation(60)),
     "joint": lambda: JointDisplay.from_dict(made_up_results.joint()),
     "stability 3": lambda: StabilityDisplay.from_dict(made_up_results.stability(3)),
     "stability 300": lambda: StabilityDisplay.from_dict(made_up_results.stability(300)),
@@ -288,7 +279,7 @@ def test_no_text_lies_over_another(size):
     assert overlapping(display.ax_) == []
 
 
-@pytest.mark.parametrize("size", ["path 100", "matrix 60", "atoms 300", "stability 300"])
+@pytest.mark.parametrize("size", ["path 100", "atoms 300", "stability 300"])
 def test_in_small_axes_names_are_thinned_out(size):
     figure = Figure(figsize=(4, 3))
     display = SIZES[size]().plot(figure.subplots())

@@ -4,7 +4,6 @@ import made_up_results
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 
 from pidselect import PIDSelector, datasets, decompose
 from pidselect.decomposition.lattice import lattice
@@ -13,15 +12,11 @@ from pidselect.report.displays import (
     ImportanceDisplay,
     LatticeDisplay,
     StabilityDisplay,
-    SynergyMatrixDisplay,
 )
 from pidselect.report.displays.atoms import PARTS
 from pidselect.report.displays.importance import PALE
 from pidselect.report.displays.lattice import layout
-from pidselect.report.displays.matrix import SMALLEST
 from pidselect.selection.stability import Stability
-
-KEYS = ("redundancy", "synergy", "dependent", "estimable")
 
 
 def texts(display):
@@ -237,87 +232,6 @@ def test_five_sources_are_too_many():
         LatticeDisplay.from_dict(
             {"atoms": dict.fromkeys(map(str, range(7579)), 0.0), "unit": "bit", "measure": "sx"}
         )
-
-
-# ---------------------------------------------------------------------------------------- matrix
-
-
-def test_redundancy_lies_below_the_diagonal_and_synergy_above():
-    record = made_up_results.explanation(4)
-    display = SynergyMatrixDisplay.from_dict(record).plot()
-    below, above = (image.get_array() for image in display.ax_.images)
-    assert below[2, 1] == record["pairs"]["redundancy"][2][1]
-    assert above[1, 2] == record["pairs"]["synergy"][1][2]
-    assert below.mask[np.triu_indices(4)].all()
-    assert above.mask[np.tril_indices(4)].all()
-    assert below.mask[3, 0]
-    assert above.mask[0, 3]
-    hatched = [cell.get_xy() for cell in display.ax_.patches if cell.get_hatch() == "////"]
-    assert sorted(hatched) == [(-0.5, 2.5), (2.5, -0.5)]
-    assert "1 pair not estimable." in display.describe()
-
-
-def test_an_overlap_of_independent_features_is_marked():
-    record = made_up_results.explanation(4)
-    display = SynergyMatrixDisplay.from_dict(record).plot()
-    dotted = {cell.get_xy() for cell in display.ax_.patches if cell.get_hatch() == ".."}
-    # The redundancy of these pairs alone, below the diagonal.
-    assert dotted == {(-0.5, 1.5), (0.5, 1.5), (0.5, 2.5), (1.5, 2.5)}
-    assert "overlap in what they predict" in display.ax_.get_xlabel().replace("\n", " ")
-    record["pairs"]["dependent"] = [[True] * 4] * 4
-    assert "overlap" not in SynergyMatrixDisplay.from_dict(record).plot().ax_.get_xlabel()
-
-
-def test_values_are_printed_where_there_is_room():
-    few = SynergyMatrixDisplay.from_dict(made_up_results.explanation(7)).plot()
-    assert len(texts(few)) == 49 - 2
-    many = SynergyMatrixDisplay.from_dict(made_up_results.explanation(60)).plot()
-    assert texts(many) == []
-    assert len(rows(many)) == 30
-
-
-def test_values_fit_their_cells_however_the_axes_shrink():
-    display = SynergyMatrixDisplay.from_dict(made_up_results.explanation(6))
-    figure = Figure(figsize=(4, 4))
-    ax = display.plot(figure.add_axes((0.2, 0.2, 0.7, 0.7))).ax_
-    seen = []
-    for share in (0.7, 0.35, 0.1):
-        ax.set_position((0.2, 0.2, share, share))
-        figure.draw_without_rendering()
-        cell = ax.get_window_extent().width / 6
-        text = ax.texts[0]
-        seen.append(text.get_fontsize())
-        assert share == 0.1 or text.get_window_extent().width < cell
-    assert seen[0] > seen[1] >= SMALLEST
-    assert seen[2] == seen[1]  # it was not drawn at all
-
-
-def test_values_can_be_read_on_their_colours():
-    display = SynergyMatrixDisplay.from_dict(made_up_results.explanation(9)).plot()
-    below, above = display.ax_.images
-    for text in display.ax_.texts:
-        column, row = map(int, text.get_position())
-        if row != column:
-            half = below if row > column else above
-            face = half.to_rgba(half.get_array()[row, column])
-            assert contrast(face[:3], text.get_color()) > 3.5
-
-
-def contrast(*colours):
-    """Return the contrast ratio of WCAG."""
-    parts = np.array([to_rgb(colour) for colour in colours])
-    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
-    dark, light = sorted(linear @ [0.2126, 0.7152, 0.0722])
-    return (light + 0.05) / (dark + 0.05)
-
-
-@pytest.mark.parametrize("n_features", [0, 1])
-def test_one_feature_has_no_pair(n_features):
-    record = {"pairs": {"names": ["a"][:n_features]}}
-    record["pairs"] |= {key: [[0.0]][:n_features] for key in KEYS}
-    display = SynergyMatrixDisplay.from_dict(record).plot()
-    assert len(texts(display)) == 1
-    assert "0 pairs" in display.describe()
 
 
 # ------------------------------------------------------------------------------------- stability

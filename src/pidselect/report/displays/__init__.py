@@ -5,7 +5,6 @@ from pidselect.report.displays.atoms import AtomBar, AtomBarsDisplay
 from pidselect.report.displays.importance import ImportanceDisplay
 from pidselect.report.displays.joint import JointDisplay
 from pidselect.report.displays.lattice import LatticeDisplay
-from pidselect.report.displays.matrix import SynergyMatrixDisplay
 from pidselect.report.displays.path import PathStep, SelectionPathDisplay
 from pidselect.report.displays.stability import StabilityDisplay
 
@@ -18,7 +17,6 @@ __all__ = [
     "PathStep",
     "SelectionPathDisplay",
     "StabilityDisplay",
-    "SynergyMatrixDisplay",
 ]
 
 del _style
