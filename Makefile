@@ -20,7 +20,7 @@ help:
 	@echo "                test, test-slow, test-oldest, test-newest; NEWEST=python3.13 names a Python"
 	@echo "make docs       the documentation with its gallery: docs/_build/html/index.html"
 	@echo "make bench      speed beside scipy, scikit-learn, ennemi, tigramite, Clarabel, dit, Boruta"
-	@echo "make compare    ten selectors on the same tables: docs/comparison.md; goes on where it stopped,"
+	@echo "make compare    ten selectors on the same tables: benchmarks/comparison.md; goes on where it stopped,"
 	@echo "                hours in all; JOBS=4 measures four cells at a time"
 	@echo "make reproduce  the paper's experiments, few runs: build/reproduction/index.html"
 	@echo "make dist       wheel and sdist, built and checked: dist/"

@@ -1,8 +1,9 @@
-"""Write the tables of docs/numbers.md and others from the results, so that no number is typed.
+"""Write the tables of numbers.md and others from the results, and the rates that prose quotes.
 
-Each table stands between two markers in a page, ``<!-- table: NAME -->`` and ``<!-- end -->``;
-what is around them is prose and stays. ``python benchmarks/tables.py`` writes the pages anew,
-``--check`` says whether they are what would be written.
+A table stands between two markers in a page, ``<!-- table: NAME -->`` and ``<!-- end -->``, a rate
+in a line between ``<!-- rate: NAME -->`` and ``<!-- /rate -->``; what is around them is prose and
+stays. ``python benchmarks/tables.py`` writes the pages anew, ``--check`` says whether they are what
+would be written.
 """
 
 from __future__ import annotations
@@ -25,14 +26,13 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 REPRODUCTION = ROOT / "docs" / "reproduction" / "numbers.json"
 PAGES = [
-    ROOT / "docs" / f"{name}.md"
-    for name in (
-        *("numbers", "limits", "estimators", "synergy", "explanation_errors"),
-        "comparison",
-    )
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
 
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+RATE = re.compile(r"(<!-- rate: ([\w-]+) -->)[^<]*(<!-- /rate -->)")
 
 #: The parts of a library's name that readers look for, in this order.
 VERSIONS = ("python", "numpy", "scipy", "scikit-learn", "numba", "clarabel")
@@ -101,6 +101,7 @@ COMPARED_TASKS = {
 }
 OURS = ("minimal", "relevant")
 EVERY_CASE = "all cases"
+PAPER_KSG = "as the paper, KSG"
 TIMED = "1,000 x 40"  # the table whose time stands in the headline
 
 #: A true unique information below this is 0, in bits: truth by integration has small errors.
@@ -275,19 +276,6 @@ def _exact(one: dict[str, Any]) -> list[str]:
     found = f"{number(one['found'])} of {one['relevant']}"
     times = [f"{short(one[key])} s" for key in ("seconds", "cpu_seconds")]
     return [f"{one['exact']} of {one['runs']}", interval, found, number(one["false"], 2), *times]
-
-
-def synergy_methods(records: Records) -> str:
-    """The same in short: a line for each case, a column for each method."""
-    found = records.of("synergy-cases")["rows"]
-    known = {one["method"] for one in found}
-    methods = [method for method in SYNERGY_BY if method in known]
-    cases: dict[str, dict[str, str]] = {}
-    for one in found:
-        cell = f"{one['exact']} of {one['runs']}" if one["runs"] else one["note"]
-        cases.setdefault(one["description"], {})[one["method"]] = cell
-    rows = [[case, *(cells.get(method, "") for method in methods)] for case, cells in cases.items()]
-    return markdown(["case", *(SYNERGY_BY[method] for method in methods)], rows)
 
 
 def synergy_speed(records: Records) -> str:
@@ -898,7 +886,6 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "functions-given": functions_given,
     "functions-whole": functions_whole,
     "synergy": synergy,
-    "synergy-methods": synergy_methods,
     "synergy-speed": synergy_speed,
     "synergy-cost": synergy_cost,
     "synergy-published": synergy_published,
@@ -956,15 +943,134 @@ TABLES: dict[str, Callable[[Records], str]] = {
 }
 
 
+def between(values: Iterable[float], digits: int = 0) -> str:
+    """Return the smallest and the largest of some values."""
+    found = sorted(values)
+    return f"{number(found[0], digits)} to {number(found[-1], digits)}"
+
+
+def error_of(records: Records, value: str) -> str:
+    """Return the root mean square error of a value of explanations of 1,000 samples, in bits."""
+    known = [row for row in explained(records)[1000] if all(row[method] for method in ATOMS_BY)]
+    return number(math.sqrt(fmean(row["explain"]["rmse"][value] ** 2 for row in known)), 2)
+
+
+def covered(records: Records) -> str:
+    """Return how often intervals of explanations of 1,000 samples have the true value."""
+    found = explained(records)[1000]
+    return between(fmean(row["covered"][value] for row in found) for value in INFORMATION)
+
+
+def compared_in(records: Records, task: str, measure: str, *methods: str, case: str = "") -> str:
+    """Return the mean of a measure of the comparison, or the range over its cases, in percent."""
+    rows = [row for row in records.of("comparison")["rows"] if row["task"] == task]
+    found = [
+        100 * row[measure]["mean"]
+        for row in rows
+        if row["method"] in methods and (row["case"] == case if case else row["case"] != EVERY_CASE)
+        if row.get(measure)
+    ]
+    return f"{found[0]:.0f}" if case else between(found)
+
+
+def loss(records: Records, predictor: str) -> str:
+    """Return what a predictor with the minimal set loses against all columns, on average."""
+    rows = [row for row in records.of("comparison")["rows"] if row["task"] == "prediction"]
+    (one,) = (row for row in rows if (row["case"], row["method"]) == (EVERY_CASE, OURS[0]))
+    return number(-one[predictor]["mean"], 3)
+
+
+def same_function(records: Records, shape: str, schemes: str) -> str:
+    """Return how often a function of the conditioning set is included, in percent."""
+    found = records.of("conditional_nulls")["rows"]
+    same = [row[schemes] for row in found if (row["shape"], row["n_samples"]) == (shape, 1000)]
+    return number(fmean(same))
+
+
+def found_of_ten(records: Records, row: str, column: str) -> str:
+    """Return how many of ten columns are found in the experiment of Appendix C."""
+    return mean(records.cells("medium", "found")[row, column])
+
+
+def scanned(records: Records, seconds: str) -> str:
+    """Return the time of all pairs of 1,000 numbers."""
+    costs = records.of("synergy_cost")["costs"]
+    key = ("numbers", 1000, 2)
+    (one,) = (row for row in costs if (row["sort"], row["columns"], row["tuple"]) == key)
+    return _duration(one[seconds])
+
+
+def sequentially(records: Records) -> dict[str, Any]:
+    """Return the numbers of sequential tests."""
+    return dict(records.of("sequential-friedman1")["models"][0])
+
+
+def neighbours_found(records: Records, k: int) -> str:
+    """Return in how many data sets a weak relation is found with k neighbours."""
+    (one,) = (row for row in records.of("neighbours")["k"] if row["k"] == k)
+    return f"{one['included']} of {one['data sets']}"
+
+
+RATES: dict[str, Callable[[Records], str]] = {
+    "null": lambda r: between(one["alarms"] for one in r.of("calibration")["tables"]),
+    "null-sorts": lambda r: str(len(r.of("calibration")["tables"])),
+    "agreeing": lambda r: str(r.reproduction["totals"]["claims"]["agrees"]),
+    "decided": lambda r: str(
+        sum(map(r.reproduction["totals"]["claims"].get, ("agrees", "differs")))
+    ),
+    "error-unique": partial(error_of, value="unique"),
+    "error-added": partial(error_of, value="added"),
+    "error-synergy": partial(error_of, value="synergy"),
+    "covered": covered,
+    "scan-1000": partial(scanned, seconds="seconds"),
+    "scan-1000-none": partial(scanned, seconds="seconds_none"),
+    "found-k4": partial(neighbours_found, k=4),
+    "found-k20": partial(neighbours_found, k=20),
+    "sequential-share": lambda r: number(sequentially(r)["percent"], 0),
+    "sequential-same": lambda r: f"{sequentially(r)['same']} of {sequentially(r)['runs']}",
+    "cost-paper": lambda r: number(r.of("defaults_cost")["settings"][0]["seconds"]),
+    "cost-defaults": lambda r: number(r.of("defaults_cost")["settings"][1]["seconds"]),
+    "cost-auto": lambda r: number(r.of("defaults_cost")["settings"][2]["seconds"]),
+    "appendix-ksg-100": partial(found_of_ten, row="10 of 50, N = 100", column=PAPER_KSG),
+    "appendix-ksg-1000": partial(found_of_ten, row="10 of 50, N = 1,000", column=PAPER_KSG),
+    "appendix-ksg-50000": partial(found_of_ten, row="10 of 50, N = 50,000", column=PAPER_KSG),
+    "appendix-100": partial(found_of_ten, row="10 of 50, N = 100", column="our defaults"),
+    "appendix-1000": partial(found_of_ten, row="10 of 50, N = 1,000", column="our defaults"),
+    "functions-smooth": partial(same_function, shape="smooth", schemes="global and residual"),
+    "functions-kink": partial(same_function, shape="kink or jump", schemes="global and residual"),
+    "functions-smooth-local": partial(same_function, shape="smooth", schemes="global and local"),
+    "functions-kink-local": partial(
+        same_function, shape="kink or jump", schemes="global and local"
+    ),
+    "compared-null": lambda r: compared_in(r, "null", "any", *OURS),
+    "compared-null-dcrt": lambda r: compared_in(r, "null", "any", "dcrt"),
+    "compared-null-hiton": lambda r: compared_in(r, "null", "any", "hiton"),
+    "copies-ours": lambda r: compared_in(r, "copies", "recall", "minimal", case="two classes"),
+    "copies-rfecv": lambda r: compared_in(r, "copies", "recall", "rfecv", case="two classes"),
+    "loss-forest": partial(loss, predictor="forest"),
+    "loss-linear": partial(loss, predictor="linear"),
+    "gpu-ms": lambda r: number(r.of("gpu")["step"][1]["gpu ms"], 2),
+    "gpu-ratio": lambda r: number(r.of("gpu")["step"][1]["ratio"], 0),
+    "gpu-appendix": lambda r: number(r.of("gpu")["appendix"]["seconds"], 0),
+    "one-fit": lambda r: number(r.of("speed")["selection"][1]["seconds"]),
+}
+
+
 def filled(page: str, records: Records) -> str:
-    """Return the page with every table between its markers written anew."""
+    """Return the page with every table and rate between its markers written anew."""
 
-    def fill(found: re.Match[str]) -> str:
-        if found[2] not in TABLES:
-            raise ValueError(f"There is no table {found[2]!r}. Known are: {', '.join(TABLES)}.")
-        return f"{found[1]}\n{TABLES[found[2]](records)}\n{found[3]}"
+    def of(kind: str, known: dict[str, Callable[[Records], str]], name: str) -> str:
+        if name not in known:
+            raise ValueError(f"There is no {kind} {name!r}. Known are: {', '.join(known)}.")
+        return known[name](records)
 
-    return PLACE.sub(fill, page)
+    def table(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{of('table', TABLES, found[2])}\n{found[3]}"
+
+    def rate(found: re.Match[str]) -> str:
+        return f"{found[1]}{of('rate', RATES, found[2])}{found[3]}"
+
+    return RATE.sub(rate, PLACE.sub(table, page))
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Draw the four atoms of two sources, and measured atoms of four logic gates.
 
 Run it with ``python examples/draw_atoms.py [FILE]``; it needs matplotlib. Without a FILE it renews
-the picture in docs/atoms.md, docs/images/atoms.png.
+the picture in docs/explanation.md, docs/images/atoms.png.
 """
 
 import sys

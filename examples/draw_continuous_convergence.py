@@ -1,7 +1,7 @@
 """Draw how the atoms of continuous variables approach their true values with more samples.
 
 Run it with ``python examples/draw_continuous_convergence.py [FILE]``; it needs matplotlib. Without
-a FILE it renews the picture in docs/continuous.md, docs/images/continuous_convergence.png.
+a FILE it renews the picture in docs/mathematics.md, docs/images/continuous_convergence.png.
 """
 
 import sys

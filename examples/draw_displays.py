@@ -1,7 +1,7 @@
 """Draw one plot of every kind: of a selection, its explanation, its stability, and atoms.
 
 Run it with ``python examples/draw_displays.py [FOLDER]``; it needs matplotlib and pandas. Without a
-FOLDER it renews the pictures of docs/plots.md, docs/images/display_*.png.
+FOLDER it renews the pictures of docs/report.md, docs/images/display_*.png.
 """
 
 import sys

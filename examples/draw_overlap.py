@@ -1,7 +1,7 @@
 """Draw redundant and overlapping features, and the atoms of every step of a selection.
 
 Run it with ``python examples/draw_overlap.py [FOLDER]``; it needs matplotlib. Without a FOLDER it
-renews the pictures overlap.png in docs/atoms.md and path_atoms.png in docs/explaining.md.
+renews the pictures overlap.png and path_atoms.png in docs/explanation.md.
 """
 
 import sys

@@ -31,7 +31,8 @@ INTERNAL = {
 
 
 #: The sections of the cookbook, and the marks around a block of code.
-RECIPES = (API.parent / "cookbook.md").read_text(encoding="utf-8").split("\n## ")[1:]
+GUIDE = (API.parent / "guide.md").read_text(encoding="utf-8")
+RECIPES = GUIDE.partition("\n## Cookbook\n")[2].split("\n### ")[1:]
 FENCE = re.compile(r"^```.*$", re.MULTILINE)
 
 MEMBER_TYPES = (FunctionType, classmethod, staticmethod, property, cached_property)

@@ -1,8 +1,9 @@
-"""Pages say what was measured: their tables are written from the results."""
+"""Pages say what was measured: their tables and rates are written from the results."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -29,12 +30,14 @@ def records(tables):
 
 @pytest.fixture(scope="module")
 def pages(tables):
-    return {path.name: path.read_text(encoding="utf-8") for path in tables.PAGES}
+    known = {path.relative_to(ROOT).as_posix(): path for path in tables.PAGES}
+    return {name: path.read_text(encoding="utf-8") for name, path in known.items()}
 
 
 def test_pages_are_what_the_script_writes(tables, records, pages):
-    for page in pages.values():
-        assert tables.filled(page, records) == page, "run python benchmarks/tables.py"
+    """No table and no rate is typed: 34 to 50 on one page is 34 to 50 on all of them."""
+    for name, page in pages.items():
+        assert tables.filled(page, records) == page, f"{name}: run python benchmarks/tables.py"
 
 
 def test_every_table_is_on_some_page_once(tables, pages):
@@ -42,19 +45,27 @@ def test_every_table_is_on_some_page_once(tables, pages):
     assert sorted(places) == sorted(tables.TABLES)
 
 
-def test_no_other_page_has_places_for_tables(tables):
-    others = {*(ROOT / "docs").glob("*.md")} - {*tables.PAGES}
-    assert [path.name for path in others if tables.PLACE.search(path.read_text("utf-8"))] == []
+def test_every_rate_is_on_some_page(tables, pages):
+    used = {name for page in pages.values() for _, name, _ in tables.RATE.findall(page)}
+    assert used == {*tables.RATES}
+
+
+def test_rates_begin_no_line(pages):
+    """A line that begins with a comment is HTML, in which Markdown is not rendered."""
+    for name, page in pages.items():
+        assert not re.search(r"^ *<!-- rate", page, re.MULTILINE), name
 
 
 def test_a_changed_result_changes_the_page(tables, records, pages):
-    page = pages["numbers.md"]
+    page = pages["benchmarks/numbers.md"]
     record = records.results["calibration"]
     rows = [{**row, "alarms": 987} for row in record["results"]["tables"]]
     results = {**records.results, "calibration": {**record, "results": {"tables": rows}}}
     changed = tables.filled(page, tables.Records(results, records.reproduction))
     assert "| 987 |" in changed
     assert "| 987 |" not in page
+    guide = tables.filled(pages["docs/testing.md"], tables.Records(results, records.reproduction))
+    assert "-->987 to 987<!--" in guide
 
 
 def test_prose_around_tables_stays(tables, records):

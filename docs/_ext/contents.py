@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
+#: Where pages lie that are not built, such as tables of what was measured.
+SOURCE = "https://github.com/pidselect/pidselect/blob/main/"
+
 #: Files beside the folder docs, and the page that shows each.
 SHOWN = {
     "README.md": "docs/index.md",
@@ -48,6 +51,8 @@ def turn_links(text: str, file: str, page: str) -> str:
         if (ROOT / target / "README.md").is_file():
             target += "/README.md"
         target = SHOWN.get(target, target)
+        if target.startswith("benchmarks/") and target.endswith(".md"):
+            return f"[{words}]({SOURCE}{target}{anchor})"
         way = relpath(target, Path(page).parent).replace("\\", "/")
         if target.startswith(FINISHED):
             return f'<a href="{way}{anchor}">{words}</a>'

@@ -108,7 +108,7 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     set of two sources would have no weight against a single one, since about N r² samples surround
     the former and N r the latter. The sizes of neighbourhoods are matched: n samples around a
     target of d columns correspond to N (n / N)^(D/d) around a member, where D is the number of
-    columns of the smallest member. See ``docs/continuous.md``.
+    columns of the smallest member. See ``docs/mathematics.md``.
 
     References
     ----------

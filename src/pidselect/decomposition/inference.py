@@ -33,7 +33,7 @@ If sources are equally informative, a redundancy is a minimum of two equal amoun
 underestimates by about c / sqrt(N). Permutations and resamples do not show this bias, but it
 doubles in a quarter of the samples. So what redundancies lose in quarters, relative to the
 informations that they are the minimum of, estimates it (`minimum_bias`); the interval also includes
-the above shifted by that amount. ``docs/inference.md`` reports the coverage.
+the above shifted by that amount. ``benchmarks/decompositions.md`` reports the coverage.
 
 **Agreement.** A nonnegative atom is positive only if the informations that it is part of are: its
 interval is extended to 0 unless all of these are significant at level 1 - confidence.

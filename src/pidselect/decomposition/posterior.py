@@ -8,7 +8,7 @@ these posteriors are grouped into a few states T, and BROJA of (f, T, y) yields 
 .. math:: \rho = \mathrm{shared} / I(f; y)
 
 of the feature's information that is shared. Bins of f and y, and states that lose information
-about y, raise what appears as unique; ``docs/explanation_errors.md`` reports
+about y, raise what appears as unique; ``benchmarks/explanation_errors.md`` reports
 the errors.
 
 References
