@@ -2,7 +2,7 @@
 
 A cell is one method on one table. Each is stored as soon as it is done, so that a run that is
 stopped or killed loses the running cells alone, and the next run does what is missing. Numbers go
-to results/comparison.json, from which `tables.py` writes benchmarks/comparison.md and `--draw` draws its
+to results/comparison.json, from which `tables.py` writes comparison.md and `--draw` draws its
 pictures. The other selectors run in an environment of their own, out/compare-env.
 """
 
