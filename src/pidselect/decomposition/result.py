@@ -133,6 +133,8 @@ class Decomposition(TabularResult):
     p-value: permutation test of zero information; x: the source, y: the target, rest: the others.
     >>> round(sum([result.shared, *result.unique, result.synergy]), 4)
     0.7602
+    >>> result.to_dict()["measure"]
+    'broja'
     """
 
     atoms: Mapping[str, float]
@@ -180,17 +182,7 @@ class Decomposition(TabularResult):
         return TWO_SOURCE_NAMES if len(self.atoms) == len(TWO_SOURCE_NAMES) else {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, lists and numbers, ready for JSON; fields that are None are left out.
-
-        Infinite values become the strings "inf" and "-inf" (and "nan"), which ``float`` reads.
-
-        Examples
-        --------
-        >>> from pidselect import datasets, decompose_distribution
-        >>> decompose_distribution(datasets.gate("XOR"), measure="mmi").to_dict()
-        {'atoms': {'{1}{2}': 0.0, '{1}': 0.0, '{2}': 0.0, '{1,2}': 1.0}, 'information':
-        0.9999999999999998, 'measure': 'mmi', 'unit': 'bit', 'gap': 0.0}
-        """
+        """Return plain values, ready for JSON, without fields that are None."""
         return {key: value for key, value in super().to_dict().items() if value is not None}
 
     def to_frame(self, of: Literal["atoms", "sources"] = "atoms") -> Any:

@@ -11,11 +11,9 @@ from pidselect.decomposition import Explanation
 from pidselect.selection.result import (
     INCLUSION_PHASES,
     NOTHING_TO_FIND,
-    WITHIN_ERROR,
     Selection,
 )
 from pidselect.selection.stability import Stability
-from pidselect.significance import is_significant
 
 if TYPE_CHECKING:
     from pidselect.report.summary import ReportMetadata
@@ -112,8 +110,9 @@ def significance(
         lines = _tests(selection)
     if (n_samples := selection.settings.n_samples or n_rows) < n_rows:
         lines.append(f"The tests used {n_samples:,} of {n_rows:,} rows.")
-    if limited := selection.settings.describe_rows():
-        lines.append(limited)
+    lines += selection.notes
+    if any(step.close_call for step in selection.steps):
+        lines.append("More permutations reduce this error, if chosen before the result is known.")
     if explanation is not None and explanation.n_samples != n_samples:
         lines.append(f"The PID was estimated from {explanation.n_samples:,} rows.")
     if stability is not None:
@@ -129,16 +128,13 @@ def significance(
 
 
 def _tests(selection: Selection) -> list[str]:
-    alpha, n_permutations = selection.settings.alpha, selection.settings.n_permutations
+    n_permutations = selection.settings.n_permutations
     step_alpha, lines = selection.settings.step_alpha, []
     if tested := [step for step in selection.steps if step.p_value is not None]:
         level = f"permutation test at level {step_alpha:g}"
         if n_permutations == "auto":
             most = max(step.n_permutations for step in tested)
-            lines.append(
-                f"Each step is a sequential {level} with at most {most:,} permutations. As it "
-                "stops early, a p-value only shows whether it is below the level."
-            )
+            lines.append(f"Each step is a sequential {level} with at most {most:,} permutations.")
         else:
             lines.append(
                 f"Each step is a {level} with {n_permutations:,} permutations; the smallest "
@@ -160,19 +156,11 @@ def _tests(selection: Selection) -> list[str]:
             f"at level {tests.alpha:g} by the step-down maximum statistic. Features that are "
             "relevant only jointly with others may be missed."
         )
-    if close := dict.fromkeys(step.chosen for step in tested if step.close_call):
-        lines.append(
-            f"Close call, as {WITHIN_ERROR}: {listed([*close])}. More permutations reduce this "
-            "error, if they are chosen before the result is known."
-        )
     if selection.p_values:
         lines.append(
             "The final p-value is that of a feature given all other selected features, adjusted "
             "for their number."
         )
-    weak = [name for name, p in selection.p_values.items() if not is_significant(p, alpha)]
-    if weak:
-        lines.append(f"Not significant given the other selected features: {listed(weak)}.")
     return lines
 
 

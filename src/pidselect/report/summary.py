@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf, isnan
 from typing import Any
@@ -16,7 +16,13 @@ from pidselect.decomposition.sentences import short_sentence
 from pidselect.report.environment import environment
 from pidselect.report.sentences import conclusions, record_sentence, significance, target_name
 from pidselect.selection.explain import recorded_roles
-from pidselect.selection.result import INCLUSION_PHASES, Selection, Step
+from pidselect.selection.result import (
+    INCLUSION_PHASES,
+    Selection,
+    Step,
+    candidate_rows,
+    feature_rows,
+)
 from pidselect.selection.stability import Stability
 
 #: Increased whenever a key is removed or changes its meaning.
@@ -91,74 +97,51 @@ def summarise(
     ``Selection.to_dict``.
     """
     is_complete = metadata.is_complete and selection.is_complete
-    selected = (*selection.fixed_features, *selection.selected)
     return to_plain(
         {
             "format": FORMAT,
             "title": metadata.title or f"Feature selection report: {target_name(metadata.target)}",
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "metadata": asdict(metadata),
+            "metadata": metadata,
             "is_complete": is_complete,
             "conclusions": conclusions(selection, explanation, metadata, is_complete),
             "empty_reason": ""
             if selection.selected or not is_complete
             else selection.empty_reason(),
-            "warnings": list(selection.warnings),
+            "warnings": selection.warnings,
             "significance": significance(selection, explanation, stability, metadata.n_rows),
-            "selected": [
-                _selected(order, name, selection) for order, name in enumerate(selected, start=1)
-            ],
-            "selection": selection.to_dict(),
+            "selected": feature_rows(selection),
+            "selection": selection,
             "steps": [_step(number, step) for number, step in enumerate(selection.tests, start=1)],
             "features": _features(selection, explanation, stability, metadata),
             "explanation": _explained(explanation),
-            "joint": list(joint),
-            "profiles": list(profiles),
+            "joint": joint,
+            "profiles": profiles,
             "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
             "findings": [finding.to_dict() for finding in findings],
-            "settings": asdict(selection.settings),
+            "settings": selection.settings,
             "environment": environment(),
         }
     )
 
 
-def _selected(order: int, name: str, selection: Selection) -> dict[str, Any]:
-    """Return how a selected feature was included."""
-    step = None if name in selection.fixed_features else selection.inclusion_step(name)
-    return {
-        "order": order,
-        "name": name,
-        "is_fixed": step is None,
-        "is_minimal": name not in selection.also_relevant,
-        "step": step and selection.step_number(step),
-        "bits_added": selection.bits_added.get(name),
-        "estimator": step and step.estimator,
-        "p_value": step and step.p_value,
-        "final_p": selection.p_values.get(name),
-        "jointly_included": _included_with(name, step),
-    }
-
-
-def _included_with(name: str, step: Step | None) -> list[str]:
-    """Return the other features that were included jointly: not so by the marginal tests."""
-    if step is None or step.phase == "marginal":
-        return []
-    return [one for one in step.jointly_included if one != name]
-
-
 def _step(number: int, step: Step) -> dict[str, Any]:
     """Return a step, with its candidates nearest to the chosen one."""
-    p_values: Sequence[float | None] = step.p_values or (None,) * len(step.candidates)
-    columns = (step.candidates, step.values, step.scores, step.estimators, p_values)
-    keys = ("name", "bits", "score", "estimator", "p_value")
-    candidates = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+    candidates = [
+        {
+            "name": row["candidate"],
+            **{key: row[key] for key in ("bits", "score", "estimator", "p_value")},
+            "is_chosen": row["chosen"],
+        }
+        for row in candidate_rows(step)
+    ]
     is_inclusion = step.phase in INCLUSION_PHASES
     sign = -1.0 if is_inclusion else 1.0
 
     def rank(row: Mapping[str, Any]) -> tuple[bool, float]:
         score = sign * row["score"]
-        return row["name"] != step.chosen, inf if isnan(score) else score
+        return not row["is_chosen"], inf if isnan(score) else score
 
     return {
         "number": number,
@@ -168,10 +151,7 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         **{name: getattr(step, name) for name in STEP_FACTS},
         "note": step.comment,
         "n_candidates": len(candidates),
-        "candidates": [
-            {**row, "is_chosen": row["name"] == step.chosen}
-            for row in sorted(candidates, key=rank)[:MAX_CANDIDATES]
-        ],
+        "candidates": sorted(candidates, key=rank)[:MAX_CANDIDATES],
     }
 
 

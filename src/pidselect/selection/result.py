@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pidselect.data import FeatureType, make_frame
-from pidselect.data.messages import counted, listed, shown
+from pidselect.data import FeatureType
+from pidselect.data.messages import counted, listed, number, shown
 from pidselect.decomposition.atoms import Atoms
 from pidselect.decomposition.explanation import ATOMS, DIGITS
 from pidselect.significance import is_significant
-from pidselect.tabular import TabularResult, TextTable
+from pidselect.tabular import TabularResult, TextTable, to_frame
 
 Phase = Literal[
     "forward", "backward", "swap", "lookahead", "random_starts", "joint_backward", "marginal"
@@ -24,6 +24,12 @@ INCLUSION_PHASES = ("forward", "swap", "lookahead", "random_starts", "marginal")
 #: What a close call is, and what an empty selection may mean.
 WITHIN_ERROR = "p lies within the error of the permutations"
 NOTHING_TO_FIND = "there may be nothing to find"
+
+#: The columns of the text.
+HEADER = (
+    *("feature", "step", "bits added", "estimator"),
+    *("score", "critical value", "p", "final p"),
+)
 
 #: The columns of `Selection.to_frame`, and their types.
 FRAME_COLUMNS = {
@@ -484,24 +490,6 @@ class Selection(TabularResult):
             "something is selected void its p-value."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain dicts, lists, strings and numbers, ready for JSON.
-
-        JSON has no infinite numbers: they are the strings "inf", "-inf" and "nan", which ``float``
-        converts back.
-
-        Examples
-        --------
-        >>> import json
-        >>> from pidselect import PIDSelector, datasets
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> record = PIDSelector(n_permutations=50, random_state=0).fit(X, y).selection_
-        >>> read = json.loads(json.dumps(record.to_dict()))
-        >>> read["features"], read["settings"]["estimator"], len(read["steps"])
-        (['x1', 'x0'], {'discrete': 'Discrete()'}, 3)
-        """
-        return super().to_dict()
-
     def to_frame(self) -> Any:
         """Return a frame with one row per candidate and step, in the caller's frame library.
 
@@ -525,41 +513,23 @@ class Selection(TabularResult):
         5     3        X2  0.00     False
         """
         rows = [
-            (
-                number,
-                step.phase,
-                candidate,
-                step.values[place],
-                step.estimators[place],
-                step.scores[place],
-                step.unit,
-                step.p_values[place] if step.p_values else None,
-                step.critical_value,
-                step.surrogates,
-                step.n_permutations,
-                candidate == step.chosen,
-                step.accepted and candidate in (step.chosen, *step.jointly_included),
-                *(getattr(step.atoms.get(candidate), atom, None) for atom in ATOMS),
-            )
+            {"step": number, **row}
             for number, step in enumerate(self.tests, start=1)
-            for place, candidate in enumerate(step.candidates)
+            for row in candidate_rows(step)
         ]
-        frame = {name: [row[place] for row in rows] for place, name in enumerate(FRAME_COLUMNS)}
-        return make_frame(frame, self.frame_library, FRAME_COLUMNS)
+        return to_frame(rows, FRAME_COLUMNS, self.frame_library)
 
     def _title(self) -> str:
         return f"Selection of {len(self.selected)} features in {counted(len(self.steps), 'step')}"
 
     def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table of the selected features, then the notes."""
-        tests = ["estimator", "score", "critical value", "p", "final p"]
-        rows = [["feature", "step", "bits added", *tests]]
-        fixed = self.fixed_features
-        rows += [[shown(name), "fixed", self._bits(name), *[""] * 5] for name in fixed]
-        rows += [self._row(name) for name in self.selected]
-        if all(self.inclusion_step(name).unit == "bit" for name in self.selected):
-            rows = [[*row[:3], *row[4:]] for row in rows]  # one estimator
-        lines: list[str | TextTable] = [TextTable(rows)]
+        rows = feature_rows(self)
+        has_bits = all(row["unit"] in ("bit", None) for row in rows)  # one estimator
+        cells = [[*HEADER], *map(_cells, rows)]
+        lines: list[str | TextTable] = [
+            TextTable([[*row[:3], *row[4:]] for row in cells] if has_bits else cells)
+        ]
         if not self.selected:
             meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
             what = "only fixed features" if self.fixed_features else "no feature"
@@ -569,23 +539,57 @@ class Selection(TabularResult):
             lines.append(f"Joint information with the target: {joint:.{DIGITS}f} bit.")
         return [[*lines, *self.notes]]
 
-    def _bits(self, name: str) -> str:
-        return _number(self.bits_added.get(name), DIGITS)
 
-    def _row(self, name: str) -> list[str]:
-        step = self.inclusion_step(name)
-        digits = 4 if step.unit == "bit" else 1
-        return [
-            shown(name),
-            str(self.step_number(step)),
-            self._bits(name),
-            step.estimator,
-            f"{step.score:.{digits}f}",
-            _number(step.critical_value, digits),
-            _number(step.p_value, 4),
-            _number(self.p_values.get(name), 4),
-        ]
+def feature_rows(selection: Selection) -> list[dict[str, Any]]:
+    """Return how each fixed and selected feature was included, and its tests; None if untested."""
+    rows = []
+    for order, name in enumerate((*selection.fixed_features, *selection.selected), start=1):
+        step = None if name in selection.fixed_features else selection.inclusion_step(name)
+        # The marginal tests do not include features jointly.
+        beside = () if step is None or step.phase == "marginal" else step.jointly_included
+        facts = ("estimator", "unit", "score", "critical_value", "p_value")
+        rows.append(
+            {
+                "order": order,
+                "name": name,
+                "is_fixed": step is None,
+                "is_minimal": name not in selection.also_relevant,
+                "step": step and selection.step_number(step),
+                "bits_added": selection.bits_added.get(name),
+                **{fact: step and getattr(step, fact) for fact in facts},
+                "final_p": selection.p_values.get(name),
+                "jointly_included": [one for one in beside if one != name],
+            }
+        )
+    return rows
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
+def candidate_rows(step: Step) -> list[dict[str, Any]]:
+    """Return the values and the test of each candidate of a step."""
+    return [
+        {
+            "phase": step.phase,
+            "candidate": candidate,
+            "bits": step.values[place],
+            "estimator": step.estimators[place],
+            "score": step.scores[place],
+            "unit": step.unit,
+            "p_value": step.p_values[place] if step.p_values else None,
+            "critical_value": step.critical_value,
+            "surrogates": step.surrogates,
+            "n_permutations": step.n_permutations,
+            "chosen": candidate == step.chosen,
+            "accepted": step.accepted and candidate in (step.chosen, *step.jointly_included),
+            **{atom: getattr(step.atoms.get(candidate), atom, None) for atom in ATOMS},
+        }
+        for place, candidate in enumerate(step.candidates)
+    ]
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    digits = 4 if row["unit"] == "bit" else 1
+    places = {"score": digits, "critical_value": digits, "p_value": 4, "final_p": 4}
+    numbers = [number(row[key], known, unknown="") for key, known in places.items()]
+    step = "fixed" if row["is_fixed"] else str(row["step"])
+    bits = number(row["bits_added"], DIGITS, unknown="")
+    return [shown(row["name"]), step, bits, row["estimator"] or "", *numbers]
