@@ -111,6 +111,15 @@ def test_labels_given_are_strata():
     assert np.corrcoef(residual_of(given, x).column.values, noise)[0, 1] > 0.95
 
 
+@pytest.mark.parametrize("n", [5, 12, 19])
+@pytest.mark.parametrize("n_levels", [1, 2, 3])
+def test_labels_of_few_rows_are_regressed_on(n, n_levels):
+    levels = np.arange(n) % n_levels
+    given = block(levels, feature_type="nominal")
+    residual = residual_of(given, levels + 0.01 * np.random.default_rng(0).normal(size=n))
+    assert np.isfinite(residual.column.values).all()
+
+
 def test_missing_values_stay_missing_and_do_not_bend_the_fit():
     rng = np.random.default_rng(0)
     s, noise = rng.normal(size=400), rng.normal(size=400)

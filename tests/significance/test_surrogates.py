@@ -17,7 +17,12 @@ from scipy.stats import chi2
 import naive
 from pidselect.data import Block, Column
 from pidselect.significance import SURROGATES, bind_scheme, check_groups, permutations
-from pidselect.significance.surrogates import NEIGHBOURS, nearest_samples, permute_locally
+from pidselect.significance.surrogates import (
+    NEIGHBOURS,
+    find_strata,
+    nearest_samples,
+    permute_locally,
+)
 
 NOTHING = Block()
 seeds = st.integers(0, 2**32 - 1)
@@ -340,9 +345,9 @@ def test_values_move_either_way_and_not_far():
 def test_strata_are_never_mixed(seed):
     rng = np.random.default_rng(seed)
     block = Block(
-        (column("ordinal", rng.integers(0, 3, 60)), column("nominal", rng.integers(0, 3, 60)))
+        (column("ordinal", rng.integers(0, 3, 150)), column("nominal", rng.integers(0, 3, 150)))
     )
-    rows = SURROGATES["local"](block, 60, None)((seed,), range(1, 6))
+    rows = SURROGATES["local"](block, 150, None)((seed,), range(1, 6))
     assert is_permutation(rows)
     codes = block.codes()
     assert (codes[rows] == codes).all()
@@ -366,6 +371,18 @@ def test_every_order_within_strata_is_equally_likely():
     _, counts = np.unique(rows, axis=0, return_counts=True)
     assert len(counts) == 2 * 6
     assert 1e-3 < chi_square(counts) < 1 - 1e-3
+
+
+def test_integers_of_many_levels_are_numbers():
+    """The joint levels of 55 integers and a label leave nothing to permute within."""
+    rng = np.random.default_rng(0)
+    integers, label = np.round(rng.normal(200, 14, 333)), rng.integers(0, 2, 333)
+    for block in (
+        Block((column("ordinal", integers),)),
+        Block((column("ordinal", integers), column("nominal", label))),
+    ):
+        assert find_strata(block, None) is None
+    assert find_strata(Block((column("nominal", label),)), None) is not None
 
 
 @pytest.mark.parametrize(("n_levels", "exact"), [(12, True), (13, False)])

@@ -390,15 +390,17 @@ def _designs(given: Block) -> dict[str, FloatArray]:
             if column.has_missing:
                 columns.append(np.isnan(column.values).astype(float))
         if n_mapped or view == "raw":
-            design = np.stack(columns, axis=1)
+            nothing = [np.zeros(given.n_samples)]  # labels of one level have no function
+            design = np.stack(columns or nothing, axis=1)
             designs[view] = design - design.mean(axis=0)
     return designs
 
 
 def _indicators(codes: IntArray) -> list[FloatArray]:
-    """Return the indicators of levels but the most frequent, at most one for 20 samples."""
+    """Return the indicators of levels but the most frequent: one, or as many as 20 samples each."""
     by_count = np.argsort(-np.bincount(codes), kind="stable")
-    return [(codes == level).astype(float) for level in by_count[1 : 1 + len(codes) // 20]]
+    n_indicators = max(1, len(codes) // 20)
+    return [(codes == level).astype(float) for level in by_count[1 : 1 + n_indicators]]
 
 
 class _Basis(NamedTuple):

@@ -56,6 +56,9 @@ SurrogateScheme = Callable[[Block, int, IntArray | None], PermutationSampler]
 #: Neighbours that a sample may be exchanged with in local permutations.
 NEIGHBOURS = 5
 
+#: Share of the samples that must be in joint levels large enough to permute within.
+PERMUTABLE = 0.9
+
 #: Nominal columns up to which nearest samples are found by trees, one for each subset.
 MAX_TREE_LABELS = 5
 
@@ -89,10 +92,10 @@ def permute_locally(
 ) -> PermutationSampler:
     """Permute samples among those near in S, which keeps the dependence of a candidate on S.
 
-    If all of S is discrete, with `n_neighbours` samples or more per joint level on average, samples
-    are permuted within these levels, which is exact. Otherwise pairs of near samples are exchanged:
-    in random order, each with a random one of its nearest in S that has no partner yet. So each
-    value is used once, unlike in Runge's scheme, where about one in ten occurs twice.
+    If all of S is discrete, and its joint levels are large enough, samples are permuted within
+    these levels, which is exact. Otherwise integers are numbers, and pairs of near samples are
+    exchanged: in random order, each with a random one of its nearest in S that has no partner yet.
+    So each value is used once, unlike in Runge's scheme, where about one in ten occurs twice.
 
     Examples
     --------
@@ -122,13 +125,15 @@ def find_strata(
 ) -> IntArray | None:
     """Return the joint level of S, and group, of every sample, within which permutation is exact.
 
-    None if S has a column that is not discrete, or levels of fewer than `n_neighbours` samples.
+    None if S has a column that is not discrete, or if more than a tenth of the samples are in
+    levels of fewer than `n_neighbours` samples: integers of many levels leave nothing to permute.
     """
     if not len(given) or not all(column.is_discrete for column in given.columns):
         return None
     levels = given.codes()
     strata = levels if groups is None else _joint_codes(levels, groups)
-    return strata if n_neighbours * (strata.max() + 1) <= len(strata) else None
+    is_large = np.bincount(strata)[strata] >= n_neighbours
+    return strata if is_large.mean() >= PERMUTABLE else None
 
 
 def shift(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
