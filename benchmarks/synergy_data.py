@@ -53,6 +53,58 @@ def flip(rng: Rng, y: Array, share: float, n_classes: int = 2) -> Array:
 # ---------------------------------------------------------------------------- genotypes
 
 
+def contrasts(minor_allele: float) -> tuple[Array, Array]:
+    """Return the Hardy-Weinberg proportions of 0, 1 and 2 alleles, and two functions of them.
+
+    The functions, shape (3, 2), have mean 0 and variance 1 and are uncorrelated.
+    """
+    q = minor_allele
+    proportions = np.array([(1 - q) ** 2, 2 * q * (1 - q), q**2])
+    root = np.sqrt(proportions)
+    complete, _ = np.linalg.qr(root[:, None], mode="complete")
+    return proportions, complete[:, 1:] / root[:, None]
+
+
+def penetrance(rng: Rng, heritability: float, minor_allele: float) -> Array:
+    """Return disease risks by two genotypes, shape (3, 3), without marginal effects.
+
+    Their deviations from the prevalence are a random direction in the tables all of whose marginals
+    are 0 (Culverhouse et al. 2002, Urbanowicz et al. 2012); of 10,000 the first is used that
+    reaches the heritability, the share of the disease's variance that the loci explain.
+    """
+    _, functions = contrasts(minor_allele)
+    weights = rng.standard_normal((10_000, 2, 2))
+    weights /= np.linalg.norm(weights, axis=(1, 2), keepdims=True)
+    directions = functions @ weights @ functions.T
+    up, down = directions.max(axis=(1, 2)), -directions.min(axis=(1, 2))
+    first = np.flatnonzero(1 / (up * down) >= heritability)[0]
+    prevalence = down[first] / (up[first] + down[first])
+    size = np.sqrt(heritability * prevalence * (1 - prevalence))
+    risks: Array = np.clip(prevalence + size * directions[first], 0.0, 1.0)  # rounding errors
+    return risks
+
+
+def epistasis(
+    rng: Rng, n_samples: int, n_loci: int, minor_allele: float, heritability: float
+) -> tuple[Array, Array]:
+    """Return genotypes and the class: cases and controls, balanced.
+
+    The first two loci have the minor allele given; the others from 0.05 to 0.5.
+    """
+    risks = penetrance(rng, heritability, minor_allele)
+    y = rng.permutation(np.arange(n_samples) % 2)
+    proportions, _ = contrasts(minor_allele)
+    population = np.outer(proportions, proportions)
+    others = rng.uniform(0.05, 0.5, size=n_loci - 2)
+    X = np.empty((n_samples, n_loci))
+    for label, share in enumerate((population * (1 - risks), population * risks)):
+        rows = np.flatnonzero(y == label)
+        cells = rng.choice(risks.size, size=len(rows), p=(share / share.sum()).ravel())
+        X[rows, :2] = np.column_stack(np.unravel_index(cells, risks.shape))
+    X[:, 2:] = rng.binomial(2, others, size=(n_samples, n_loci - 2))
+    return X, y
+
+
 def loci(
     rng: Rng,
     n_samples: int = 1600,
@@ -61,23 +113,16 @@ def loci(
     heritability: float = 0.4,
 ) -> Problem:
     """Two loci without marginal effects, as GAMETES makes them, among others."""
-    made = datasets.epistasis(
-        n_samples,
-        n_loci=n_loci,
-        heritability=heritability,
-        minor_allele=minor_allele,
-        random_state=rng,
-    )
-    return hide(rng, made.X[:, :2], made.X[:, 2:], made.y)
+    X, y = epistasis(rng, n_samples, n_loci, minor_allele, heritability)
+    return hide(rng, X[:, :2], X[:, 2:], y)
 
 
 def mixed_loci(rng: Rng, minor_allele: float = 0.2) -> Problem:
     """The same two loci among nine loci, five normal columns and four of 2 to 5 labels."""
-    made = datasets.epistasis(1600, n_loci=11, minor_allele=minor_allele, random_state=rng)
-    normal = rng.standard_normal((len(made.y), 5))
-    labels = rng.integers([2, 3, 4, 5], size=(len(made.y), 4))
-    others = np.column_stack([made.X[:, 2:], normal, labels])
-    return hide(rng, made.X[:, :2], others, made.y, labels=range(16, 20))
+    X, y = epistasis(rng, 1600, 11, minor_allele, 0.4)
+    normal = rng.standard_normal((len(y), 5))
+    labels = rng.integers([2, 3, 4, 5], size=(len(y), 4))
+    return hide(rng, X[:, :2], np.column_stack([X[:, 2:], normal, labels]), y, range(16, 20))
 
 
 # ---------------------------------------------------------------------------- pairs of numbers

@@ -6,31 +6,19 @@ FOLDER it renews the pictures of docs/synergy.md, docs/images/synergy_*.png.
 
 import sys
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from pidselect import JointDisplay, PIDSelector, datasets
-
-PICTURES = Path(__file__).parents[1] / "docs" / "images"
+HERE = Path(__file__).parent
 
 # Okabe and Ito's palette, distinguishable with any colour vision.
 ONE, COMMON, ZERO, INK = "#0072B2", "#E69F00", "#EEEEEE", "#333333"
 
 N_SAMPLES = 32
-
-
-def find_loci() -> tuple[JointDisplay, tuple[str, ...]]:
-    """Select from genotypes with default settings; return the heat map, and what was selected."""
-    genotypes = datasets.epistasis(1600, n_loci=20, random_state=0)
-    names = [f"locus_{number}" for number in range(1, 21)]
-    X = pd.DataFrame(genotypes.X, columns=names).astype(int)
-    y = pd.Series(genotypes.y, name="disease")
-    selector = PIDSelector(random_state=0).fit(X, y)
-    return JointDisplay.from_selector(selector, X, y), selector.selection_.features
 
 
 def make_planes() -> dict[str, np.ndarray]:
@@ -82,16 +70,16 @@ def draw_table(axes: Axes, a: np.ndarray, b: np.ndarray, y: np.ndarray) -> None:
 def main(folder: Path) -> None:
     """Draw both pictures."""
     folder.mkdir(exist_ok=True)
-    display, selected = find_loci()
-    display.save(folder / "synergy_loci.png")
+    names = run_path(str(HERE / "plot_04_synergistic_pair.py"))
+    names["heat_map"].save(folder / "synergy_loci.png")
     planes = make_planes()
     figure = Figure(figsize=(11, 2.9), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(2.6, 1))
     draw_planes(left, planes)
     draw_table(right, *planes.values())
     figure.savefig(folder / "synergy_scan.png", dpi=100)
-    print(f"selected {', '.join(selected)}; drawn: loci, scan")
+    print(f"selected {', '.join(names['selector'].selection_.features)}; drawn: loci, scan")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "docs" / "images")

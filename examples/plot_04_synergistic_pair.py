@@ -8,16 +8,20 @@ single columns misses them. The default settings search all pairs and triples.
 
 from textwrap import fill
 
+import numpy as np
 import pandas as pd
 
-from pidselect import JointDisplay, PIDSelector, SelectionPathDisplay, datasets
+from pidselect import JointDisplay, PIDSelector, SelectionPathDisplay
 
 # %%
-# Genotypes, the numbers of minor alleles at 20 loci, of 800 cases and 800 controls. The first two
-# loci interact.
-genotypes = datasets.epistasis(1600, n_loci=20, random_state=0)
-X = pd.DataFrame(genotypes.X, columns=[f"locus_{number}" for number in range(1, 21)]).astype(int)
-y = pd.Series(genotypes.y, name="disease")
+# Genotypes, the numbers of minor alleles at 20 loci, of 1,600 people. The disease is frequent where
+# exactly one of the first two loci is heterozygous.
+rng = np.random.default_rng(0)
+alleles = rng.binomial(2, 0.5, size=(1600, 20))
+X = pd.DataFrame(alleles, columns=[f"locus_{number}" for number in range(1, 21)])
+one, two = alleles[:, 0] == 1, alleles[:, 1] == 1
+disease = rng.random(1600) < np.where(one ^ two, 0.8, 0.2)
+y = pd.Series(disease.astype(int), name="disease")
 
 # %%
 # No single locus is significant, so that all pairs and triples are searched. Single loci have 80 %
@@ -32,7 +36,8 @@ SelectionPathDisplay.from_selection(selector.selection_)
 # %%
 # The share of cases over the genotypes of both loci. Averaged over either locus, it is about one
 # half.
-JointDisplay.from_selector(selector, X, y)
+heat_map = JointDisplay.from_selector(selector, X, y)
+heat_map
 
 # %%
 # The information of both is synergistic.

@@ -21,7 +21,6 @@ GENERATORS: dict[str, Callable[..., SyntheticDataset]] = {
     "runge": datasets.runge,
     "regression": datasets.regression,
     "classes": datasets.classes,
-    "epistasis": datasets.epistasis,
 }
 
 every_generator = pytest.mark.parametrize("make", GENERATORS.values(), ids=GENERATORS)
@@ -224,74 +223,6 @@ def test_classes_differ_only_in_relevant_columns():
     np.testing.assert_allclose(np.corrcoef(within.T), np.eye(8), atol=0.06)
 
 
-def hardy_weinberg(q):
-    return np.array([(1 - q) ** 2, 2 * q * (1 - q), q**2])
-
-
-def explained(table, q):
-    """Prevalence of a table of risks, and the share of the variance of the disease it explains."""
-    weights = np.multiply.outer(hardy_weinberg(q), hardy_weinberg(q))
-    prevalence = np.sum(weights * table)
-    variance = np.sum(weights * (table - prevalence) ** 2)
-    return prevalence, variance / (prevalence * (1 - prevalence))
-
-
-@pytest.mark.parametrize(
-    ("heritability", "q"),
-    [(0.01, 0.05), (0.2, 0.1), (0.4, 0.2), (0.5, 0.2), (0.4, 0.4), (0.8, 0.5)],
-)
-@pytest.mark.parametrize("seed", range(3))
-def test_risks_have_no_marginal_effect_and_the_heritability_asked_for(heritability, q, seed):
-    table = datasets.penetrance(heritability, q, random_state=seed)
-    prevalence, share = explained(table, q)
-    assert table.min() >= 0
-    assert table.max() <= 1
-    assert share == pytest.approx(heritability, rel=1e-9)
-    np.testing.assert_allclose(table @ hardy_weinberg(q), prevalence, rtol=1e-9)
-    np.testing.assert_allclose(hardy_weinberg(q) @ table, prevalence, rtol=1e-9)
-
-
-def test_penetrances_differ_from_seed_to_seed():
-    first, other = (datasets.penetrance(random_state=seed) for seed in (0, 1))
-    assert np.abs(first - other).max() > 0.01
-
-
-@pytest.mark.parametrize("q", [0.2, 0.4])
-def test_two_loci_are_synergistic(q):
-    problem = datasets.epistasis(40_000, n_loci=6, minor_allele=q, random_state=0)
-    assert problem.relevant_names == ("X1", "X2")
-    assert problem.names[2:] == ("Z1", "Z2", "Z3", "Z4")
-    assert np.bincount(problem.y).tolist() == [20_000] * 2
-    for locus in (0, 1):
-        for label in (0, 1):
-            shares = np.bincount(problem.X[problem.y == label, locus].astype(int)) / 20_000
-            np.testing.assert_allclose(shares, hardy_weinberg(q), atol=0.015)
-    pairs = (3 * problem.X[:, 0] + problem.X[:, 1]).astype(int)
-    controls, cases = (np.bincount(pairs[problem.y == label], minlength=9) for label in (0, 1))
-    assert np.abs(cases - controls).sum() / 40_000 > 0.25
-
-
-def test_the_classes_follow_the_penetrances():
-    rng = np.random.default_rng(7)
-    table = datasets.penetrance(0.3, 0.3, random_state=rng)
-    problem = datasets.epistasis(60_000, heritability=0.3, minor_allele=0.3, random_state=7)
-    prevalence, _ = explained(table, 0.3)
-    pairs = (3 * problem.X[:, 0] + problem.X[:, 1]).astype(int)
-    weights = np.multiply.outer(hardy_weinberg(0.3), hardy_weinberg(0.3))
-    for label, risks, share in ((1, table, prevalence), (0, 1 - table, 1 - prevalence)):
-        shares = np.bincount(pairs[problem.y == label], minlength=9) / 30_000
-        np.testing.assert_allclose(shares, (weights * risks / share).ravel(), atol=0.015)
-
-
-def test_other_loci_are_in_their_own_proportions():
-    others = datasets.epistasis(20_000, n_loci=12, random_state=0).X[:, 2:].astype(int)
-    frequencies = others.mean(axis=0) / 2
-    assert 0.04 < frequencies.min() < 0.2 < frequencies.max() < 0.51
-    for column, q in zip(others.T, frequencies, strict=True):
-        shares = np.bincount(column, minlength=3) / 20_000
-        np.testing.assert_allclose(shares, hardy_weinberg(q), atol=0.015)
-
-
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
@@ -402,15 +333,6 @@ def test_mixed_table_is_reproducible():
         (lambda: datasets.classes(n_features=0), "n_features.*0"),
         (lambda: datasets.classes(n_classes=1), "n_classes.*1"),
         (lambda: datasets.classes(separation=0), "separation.*0"),
-        (lambda: datasets.epistasis(n_loci=1), "n_loci.*got 1"),
-        (lambda: datasets.epistasis(minor_allele=0.6), "minor_allele.*got 0.6"),
-        (lambda: datasets.epistasis(minor_allele=0.0), "minor_allele.*got 0.0"),
-        (
-            lambda: datasets.epistasis(minor_allele=0.1, random_state=0),
-            "0.22.*minor_allele=0.1; got 0.4",
-        ),
-        (lambda: datasets.epistasis(heritability=0), "heritability.*got 0"),
-        (lambda: datasets.epistasis(heritability=float("nan")), "heritability.*got nan"),
         (lambda: datasets.mixed_table(0), "n_samples.*got 0"),
         (lambda: datasets.gate("NAND"), "name='NAND'.*'AND'"),
         (lambda: datasets.gate("AND", n_sources=0), "n_sources.*got 0"),

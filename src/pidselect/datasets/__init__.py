@@ -13,7 +13,6 @@ JMLR 24(131).
 from pidselect.datasets.base import SyntheticDataset
 from pidselect.datasets.bike_rental import SyntheticTable, mixed_table
 from pidselect.datasets.gates import GATES, gate, sample
-from pidselect.datasets.genotypes import epistasis, penetrance
 from pidselect.datasets.synthetic import (
     classes,
     friedman,
@@ -28,12 +27,10 @@ __all__ = [
     "SyntheticDataset",
     "SyntheticTable",
     "classes",
-    "epistasis",
     "friedman",
     "gate",
     "mixed_table",
     "nested_spheres",
-    "penetrance",
     "regression",
     "runge",
     "sample",
