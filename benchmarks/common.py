@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from scipy.stats import binomtest
 
 from pidselect import PIDSelector
-from pidselect.report.environment import environment
+from pidselect.report.summary import environment
 
 RESULTS = Path(__file__).parent / "results"
 

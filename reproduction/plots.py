@@ -16,8 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from pidselect.report.style import CLOUD_DPI, INK, SETTINGS, SHARED_STYLES
-from pidselect.report.svg import tidy
+from pidselect.report.style import CLOUD_DPI, INK, SETTINGS, tidy
 
 Panel = Mapping[str, Any]
 
@@ -67,7 +66,7 @@ def draw_svg(name: str, label: str, panels: Sequence[Panel], n_columns: int) -> 
         text = io.StringIO()
         canvas = _compose(panels, n_columns)
         canvas.savefig(text, format="svg", dpi=CLOUD_DPI, metadata={"Date": None})
-    return tidy(text.getvalue(), label, f"f{zlib.crc32(name.encode()):08x}", SHARED_STYLES)
+    return tidy(text.getvalue(), label, f"f{zlib.crc32(name.encode()):08x}")
 
 
 def _compose(panels: Sequence[Panel], n_columns: int) -> Canvas:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
-from pidselect.report.environment import Environment, environment
+from pidselect.report.summary import Environment, environment
 from reproduction.experiment import Arguments, Experiment, Outcome, Part, RunRecord
 
 if sys.platform != "win32":

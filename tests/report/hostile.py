@@ -12,8 +12,7 @@ from pidselect.data import Block, Column, Dataset, Table
 from pidselect.data.diagnostics import Finding
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation, Pairs
 from pidselect.decomposition.sentences import sentence
-from pidselect.report.joint import joint_table
-from pidselect.report.profiles import target_profiles
+from pidselect.report.levels import joint_table, target_profiles
 from pidselect.report.summary import ReportMetadata, summarise
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.stability import Stability

@@ -51,7 +51,7 @@ def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) 
         "alpha": 0.05,
         "accepted": accepted,
         "jointly_included": [],
-        "note": "",
+        "replaced": "",
     }
 
 

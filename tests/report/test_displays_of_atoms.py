@@ -13,8 +13,7 @@ from pidselect.report.displays import (
     LatticeDisplay,
     StabilityDisplay,
 )
-from pidselect.report.displays.atoms import PARTS
-from pidselect.report.displays.importance import PALE
+from pidselect.report.displays.bars import PALE, PARTS
 from pidselect.report.displays.lattice import layout
 from pidselect.selection.stability import Stability
 

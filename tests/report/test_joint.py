@@ -9,8 +9,7 @@ import pytest
 
 from pidselect import JointDisplay, PIDSelector
 from pidselect.data import Column, read_dataset
-from pidselect.report.joint import MIN_ROWS, joint_table, joint_tables
-from pidselect.report.levels import MAX_LEVELS, column_levels
+from pidselect.report.levels import MAX_LEVELS, MIN_ROWS, column_levels, joint_table, joint_tables
 
 NAMES = ("wind", "rain", "day", "hour")
 RNG = np.random.default_rng(0)

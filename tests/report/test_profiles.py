@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pidselect.data import read_dataset
-from pidselect.report.profiles import LINE_BINS, MAX_CLASSES, target_profile, target_profiles
+from pidselect.report.levels import LINE_BINS, MAX_CLASSES, target_profile, target_profiles
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(

@@ -52,7 +52,7 @@ def environment_info() -> dict[str, Any]:
     import joblib
 
     from pidselect.jit import cache_folder
-    from pidselect.report.environment import environment
+    from pidselect.report.summary import environment
 
     memory = None
     with suppress(AttributeError, OSError, ValueError):  # not available on every system

@@ -226,8 +226,7 @@ def dataset_of(call: Call, data: SelectionData) -> Dataset:
 
 def summary_of(call: Call, result: Result) -> dict[str, Any]:
     """Return all results, ready for JSON and for the report."""
-    from pidselect.report.joint import joint_tables
-    from pidselect.report.profiles import target_profiles
+    from pidselect.report.levels import joint_tables, target_profiles
     from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.notices import fit_findings
 

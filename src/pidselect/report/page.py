@@ -23,8 +23,7 @@ from pidselect.data import n_rows
 from pidselect.data.io import atomic_write
 from pidselect.data.messages import counted, cut, shown
 from pidselect.decomposition import Explanation
-from pidselect.report.joint import joint_tables
-from pidselect.report.profiles import target_profiles
+from pidselect.report.levels import joint_tables, target_profiles
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
 from pidselect.selection.explain import read_like_fit
 from pidselect.selection.notices import fit_findings
@@ -38,16 +37,18 @@ except ModuleNotFoundError as missing:
 
 from pidselect.report.pictures import (
     MAX_SHADE,
+    breakable,
     explained_features,
     heat_map,
     importance,
     importance_bars,
     pair_matrix,
+    percent,
     target_plot,
+    unbroken,
 )
+from pidselect.report.pictures import number as number  # for other pages, too
 from pidselect.report.tables import candidates_table, roles_table, selected_table, steps_table
-from pidselect.report.typography import breakable, percent, unbroken
-from pidselect.report.typography import number as number  # for other pages, too
 
 Record = Mapping[str, Any]
 

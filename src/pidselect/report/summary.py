@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import version
 from math import inf, isnan
+from pathlib import Path
 from typing import Any
 
+from pidselect import __version__
 from pidselect.data import Dataset
 from pidselect.data.diagnostics import Finding
 from pidselect.data.messages import shown, to_plain
 from pidselect.decomposition import Explanation, FeatureExplanation
 from pidselect.decomposition.sentences import short_sentence
-from pidselect.report.environment import environment
 from pidselect.report.sentences import conclusions, record_sentence, significance, target_name
 from pidselect.selection.explain import recorded_roles
 from pidselect.selection.result import (
@@ -33,6 +37,11 @@ MAX_CANDIDATES = 50
 
 #: Selected features with pairwise PID; of fewer, the features have the same values.
 MIN_PAIRED, MAX_PAIRED = 3, 30
+
+#: Libraries on whose version numbers may depend.
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
+
+Environment = dict[str, str | int]
 
 #: Attributes of a step that are shown.
 STEP_FACTS = (
@@ -91,8 +100,8 @@ def summarise(
 ) -> dict[str, Any]:
     """Return the content of a report as plain dicts, lists, strings and numbers.
 
-    `joint` is the result of `pidselect.report.joint.joint_tables`, `profiles` that of
-    `pidselect.report.profiles.target_profiles`. Without an explanation, roles are those of the
+    `joint` is the result of `pidselect.report.levels.joint_tables`, `profiles` that of
+    `target_profiles`. Without an explanation, roles are those of the
     record, and there is no PID. Infinite numbers are the texts "inf" and "-inf", as in
     ``Selection.to_dict``.
     """
@@ -225,3 +234,25 @@ def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:
         **{name: getattr(pairs, name)[first, first].tolist() for name in matrices},
         "method": pairs.method,
     }
+
+
+def environment() -> Environment:
+    """Return the processor, the system, and the versions of Python and of the libraries."""
+    return {
+        "cpu": cpu_model(),
+        "logical_cpus": os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "pidselect": __version__,
+        **{package: version(package) for package in PACKAGES},
+    }
+
+
+def cpu_model() -> str:
+    """Return the name of the processor; Python's own is often empty on Linux."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text("utf-8", "replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"

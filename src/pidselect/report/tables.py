@@ -9,8 +9,7 @@ from typing import Any
 
 from pidselect.data.messages import cut, listed, p_relation, shown, to_float
 from pidselect.decomposition.explanation import ATOMS
-from pidselect.report.pictures import finite, strips
-from pidselect.report.typography import number, percent
+from pidselect.report.pictures import finite, number, percent, strips
 
 Record = Mapping[str, Any]
 Cell = dict[str, Any]

@@ -1,8 +1,7 @@
 """Displays in scikit-learn's manner: they hold the numbers and can be redrawn."""
 
 from pidselect.report import style as _style  # names the missing extra if there is no matplotlib
-from pidselect.report.displays.atoms import AtomBar, AtomBarsDisplay
-from pidselect.report.displays.importance import ImportanceDisplay
+from pidselect.report.displays.bars import AtomBar, AtomBarsDisplay, ImportanceDisplay
 from pidselect.report.displays.joint import JointDisplay
 from pidselect.report.displays.lattice import LatticeDisplay
 from pidselect.report.displays.path import PathStep, SelectionPathDisplay

@@ -8,8 +8,9 @@ import textwrap
 import warnings
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from unicodedata import combining, east_asian_width
@@ -23,8 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from pidselect.data.messages import cut, shown
-from pidselect.report.style import CLOUD_DPI, INK, LETTER, SETTINGS, SHARED_STYLES
-from pidselect.report.svg import tidy
+from pidselect.report.style import CLOUD_DPI, INK, LETTER, SETTINGS, tidy
 
 #: Of pictures in notebooks and files, in dots per inch.
 PICTURE_DPI = 150
@@ -68,8 +68,42 @@ class Display(ABC):
     ax_: Axes
     figure_: Any
 
-    #: The accessible name of the picture.
+    #: The accessible name of the picture, and what it shows if there is nothing to draw.
     title: ClassVar[str] = ""
+    _nothing: ClassVar[str] = ""
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any], **options: Any) -> Self:
+        """Return the display of ``to_dict()`` of a result, without drawing it.
+
+        `options` are further fields, such as `max_features` of displays with a row for each. A
+        `JointDisplay` is made from an item of `joint` in the summary of a report.
+
+        Examples
+        --------
+        A plot of numbers that were stored, without the data:
+
+        >>> import json
+        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
+        >>> stored = json.dumps(decompose_distribution(datasets.gate("XOR")).to_dict())
+        >>> LatticeDisplay.from_dict(json.loads(stored))
+        <LatticeDisplay: 4 atoms of 2 sources>
+        """
+        return cls(**cls._fields(record), **options)
+
+    @classmethod
+    @abstractmethod
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of the display of a record."""
+
+    @classmethod
+    def _of(cls, result: Any, expected: type, origin: str, ax: Axes | None, **options: Any) -> Self:
+        """Draw a result; raise a TypeError if it is of another type."""
+        if not isinstance(result, expected):
+            raise TypeError(
+                f"expected a {expected.__name__}, such as {origin}, got a {type(result).__name__}"
+            )
+        return cls.from_dict(result.to_dict(), **options).plot(ax)  # type: ignore[attr-defined]
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into axes, or into a new figure of suitable size, and return the display itself.
@@ -97,7 +131,7 @@ class Display(ABC):
                 ax = self._new_figure().axes[0]
             else:
                 ax.set_facecolor(BACKGROUND)
-                self._draw(ax)
+                self._fill(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -118,7 +152,7 @@ class Display(ABC):
         name = f"{salt} {type(self).__name__}"
         svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": name}).decode()
         prefix = f"d{zlib.crc32(f'{name} {svg}'.encode()):08x}"
-        return tidy(svg, self.title, prefix, SHARED_STYLES, self.describe())
+        return tidy(svg, self.title, prefix, self.describe())
 
     def save(self, path: str | Path) -> None:
         """Write the picture as .svg, .png or .pdf, by the suffix of the path.
@@ -167,12 +201,26 @@ class Display(ABC):
         return written.getvalue()
 
     def _new_figure(self) -> Figure:
-        wide, high, left, right = self._layout()
+        wide, high, left, right = EMPTY if self._is_empty else self._layout()
         figure = Figure(figsize=(wide, high), layout="constrained")
         # The margins are those of the layout, so that sizes are known while drawing.
         figure.subplotpars.update(left=left / wide, right=1.0 - right / wide)
-        self._draw(figure.add_subplot())
+        self._fill(figure.add_subplot())
         return figure
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether there is nothing to draw: the first field holds what is drawn."""
+        return not len(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
+
+    def _fill(self, ax: Axes) -> None:
+        """Draw into axes, or why there is nothing to draw."""
+        if not self._is_empty:
+            self._draw(ax)
+            return
+        style: dict[str, Any] = {"ha": "center", "va": "center", "wrap": True}
+        ax.text(0.5, 0.5, self._nothing, transform=ax.transAxes, **style)
+        hide_axes(ax)
 
     @abstractmethod
     def _summary(self) -> str:
@@ -198,15 +246,6 @@ def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({**SETTINGS, **(more or {})})
         yield
-
-
-def to_record(result: Any, expected: type, example: str) -> dict[str, Any]:
-    """Return ``result.to_dict()``; raise a TypeError if the result is of another type."""
-    if isinstance(result, expected):
-        return result.to_dict()  # type: ignore[attr-defined]
-    raise TypeError(
-        f"expected a {expected.__name__}, such as {example}, got a {type(result).__name__}"
-    )
 
 
 def label(name: str, most: int = SHORT_NAME) -> str:
@@ -296,12 +335,6 @@ def slope(ax: Axes, angle: float) -> None:
         text.set_verticalalignment("center" if angle == 90 else "top")
 
 
-def show_message(ax: Axes, message: str) -> None:
-    """Show why there is nothing to draw."""
-    ax.text(0.5, 0.5, message, ha="center", va="center", transform=ax.transAxes, wrap=True)
-    hide_axes(ax)
-
-
 def hide_axes(ax: Axes) -> None:
     """Remove ticks and spines."""
     ax.set_xticks([])
@@ -329,9 +362,6 @@ class RowsDisplay(Display):
 
     max_features: int
 
-    #: Shown if there are no rows.
-    nothing: ClassVar[str]
-
     def __post_init__(self) -> None:
         most: object = self.max_features
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
@@ -356,8 +386,6 @@ class RowsDisplay(Display):
 
     def _layout(self) -> FigureLayout:
         rows = self._rows()
-        if not rows:
-            return EMPTY
         left = max_width([name for name, _ in rows[: self.max_features]]) + 0.15
         right = max(width(note) for _, note in rows[: self.max_features]) + 0.15
         n_rows = max(2, min(len(rows), self.max_features + 1))
@@ -366,9 +394,6 @@ class RowsDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         rows = self._rows()[: self.max_features]
-        if not rows:
-            show_message(ax, self.nothing)
-            return
         handles = self._draw_rows(ax, len(rows))
         omitted = self._omitted()
         n_rows = len(rows) + bool(omitted)

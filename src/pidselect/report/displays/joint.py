@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from pidselect.data.messages import counted, listed, number
 from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
-from pidselect.report.joint import joint_table, joint_tables
+from pidselect.report.levels import joint_table, joint_tables
 from pidselect.report.style import INK
 from pidselect.selection.explain import read_like_fit
 from pidselect.selection.validation import check_columns
@@ -70,6 +70,7 @@ class JointDisplay(Display):
     quantity: str = ""
     digits: int = 2
     title: ClassVar[str] = "The target over two features"
+    _nothing: ClassVar[str] = "No two single columns were included jointly."
 
     @classmethod
     def from_selector(
@@ -120,33 +121,20 @@ class JointDisplay(Display):
         return cls.from_dict(record).plot(ax)
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of an item of `joint` in the summary of a report, without drawing.
-
-        Examples
-        --------
-        >>> from pidselect import JointDisplay
-        >>> table = {
-        ...     "features": ["rain", "sprinkler"], "levels": [["no", "yes"], ["no", "yes"]],
-        ...     "counts": [[40, 30], [20, 10]], "values": [[0.0, 0.9], [0.8, 1.0]],
-        ...     "overall": 0.53, "range": [0.0, 1.0], "quantity": "share of wet",
-        ... }
-        >>> print(JointDisplay.from_dict(table).plot().describe())
-        rain and sprinkler: share of wet from 0.00 to 1.00, of all 100 rows 0.53.
-        """
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         known = ("overall", "range", "quantity", "digits")
-        return cls(
-            features=tuple(record["features"]),
-            levels=tuple(map(tuple, record["levels"])),
-            counts=np.array(record.get("counts", ()), dtype=np.int64),
-            values=np.array(record.get("values", ()), dtype=np.float64),
+        return {
+            "features": tuple(record["features"]),
+            "levels": tuple(map(tuple, record["levels"])),
+            "counts": np.array(record.get("counts", ()), dtype=np.int64),
+            "values": np.array(record.get("values", ()), dtype=np.float64),
             **{name: record[name] for name in known if name in record},
-        )
+        }
 
     def describe(self) -> str:
         """Return the main numbers in words."""
         if not self.features:
-            return f"{self._summary()}."
+            return self._nothing
         low, high, overall = (number(one, self.digits) for one in (*self.range, self.overall))
         rows = counted(int(self.counts.sum()), "row")
         empty = int((self.counts == 0).sum())
@@ -161,17 +149,12 @@ class JointDisplay(Display):
         return listed(self.features, letters=base.SHORT_NAME)
 
     def _layout(self) -> base.FigureLayout:
-        if not self.features:
-            return base.EMPTY
         cell = max(0.7, base.max_width(self.levels[1]) + 0.1)
         wide, high = cell * len(self.levels[1]), max(1.8, 0.42 * len(self.levels[0]))
         left = base.max_width(self.levels[0]) + 0.4
         return left + wide + 1.2, high + 0.6, left, 1.2
 
     def _draw(self, ax: Axes) -> None:
-        if not self.features:
-            base.show_message(ax, "No two single columns were included jointly.")
-            return
         low, high = min(self.range[0], self.overall), max(self.range[1], self.overall)
         most = max(self.overall - low, high - self.overall) or 1.0
         norm = Normalize(self.overall - most, self.overall + most, clip=True)

@@ -98,30 +98,19 @@ class LatticeDisplay(Display):
         >>> display.n_sources, display.describe()
         (3, '18 atoms of 3 sources, measure imin, 1.000 bit in total. Largest: {1,2,3} 1.000.')
         """
-        record = base.to_record(decomposition, Decomposition, "decompose(sources, target)")
-        return cls.from_dict(record).plot(ax)
+        return cls._of(decomposition, Decomposition, "decompose(sources, target)", ax)
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of `Decomposition.to_dict`, without drawing it.
-
-        Examples
-        --------
-        >>> import json
-        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-        >>> stored = json.dumps(decompose_distribution(datasets.gate("AND")).to_dict())
-        >>> LatticeDisplay.from_dict(json.loads(stored))
-        <LatticeDisplay: 4 atoms of 2 sources>
-        """
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         atoms = record["atoms"]
         labels = lattice(SOURCES[len(atoms)]).labels if len(atoms) in SOURCES else tuple(atoms)
-        return cls(
-            labels=labels,
-            values=np.array([to_float(atoms[name]) for name in labels]),
-            unit=record["unit"],
-            measure=record["measure"],
-            variables=tuple(record.get("variables", ())),
-        )
+        return {
+            "labels": labels,
+            "values": np.array([to_float(atoms[name]) for name in labels]),
+            "unit": record["unit"],
+            "measure": record["measure"],
+            "variables": tuple(record.get("variables", ())),
+        }
 
     @property
     def n_sources(self) -> int:

@@ -99,8 +99,9 @@ class SelectionPathDisplay(Display):
     >>> X = rng.normal(size=(100, 3))
     >>> selector = PIDSelector(estimator="gaussian", n_permutations=50, random_state=0)
     >>> selection = selector.fit(X, X[:, 0] + rng.normal(size=100)).selection_
-    >>> SelectionPathDisplay.from_selection(selection)
-    <SelectionPathDisplay: 2 steps, 1 feature selected>
+    >>> display = SelectionPathDisplay.from_selection(selection)
+    >>> display, display.removed
+    (<SelectionPathDisplay: 2 steps, 1 feature selected>, ())
     """
 
     steps: tuple[PathStep, ...]
@@ -109,49 +110,31 @@ class SelectionPathDisplay(Display):
     unit: str = "bit"
     alpha: float | None = None
     title: ClassVar[str] = "Selection path"
+    _nothing: ClassVar[str] = "No step: there was no candidate."
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Axes | None = None) -> Self:
         """Draw the path of ``selector.selection_``."""
-        return cls.from_dict(base.to_record(selection, Selection, "selector.selection_")).plot(ax)
+        return cls._of(selection, Selection, "selector.selection_", ax)
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """Return the display of `Selection.to_dict`, without drawing it.
-
-        Examples
-        --------
-        A record that was stored is drawn without the data:
-
-        >>> import json
-        >>> from pidselect import PIDSelector, SelectionPathDisplay, datasets
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
-        >>> stored = json.dumps(selector.selection_.to_dict())
-        >>> display = SelectionPathDisplay.from_dict(json.loads(stored)).plot()
-        >>> print(display.describe())
-        2 steps, scores in standard deviations above the null mean. Selected: x1 and x0. Step 1, 2
-        candidates: x1 at 17.9, critical value 3.5, included. Step 2, 1 candidate: x0 at 18.2,
-        critical value 1.7, included.
-        >>> display.removed
-        ()
-        """
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         steps = record["steps"]
         units = {step["unit"] for step in steps}
         unit = units.pop() if len(units) == 1 else "bit"
         levels = {to_float(step["alpha"]) for step in steps}
         removed = _removals(steps)
-        return cls(
-            steps=tuple(
+        return {
+            "steps": tuple(
                 _to_step(step, unit, removed[place])
                 for place, step in enumerate(steps)
                 if step["phase"] in INCLUSION_PHASES
             ),
-            features=tuple(record["features"]),
-            fixed_features=tuple(record["fixed_features"]),
-            unit=unit,
-            alpha=levels.pop() if len(levels) == 1 else None,
-        )
+            "features": tuple(record["features"]),
+            "fixed_features": tuple(record["fixed_features"]),
+            "unit": unit,
+            "alpha": levels.pop() if len(levels) == 1 else None,
+        }
 
     @property
     def removed(self) -> tuple[str, ...]:
@@ -167,7 +150,7 @@ class SelectionPathDisplay(Display):
     def describe(self) -> str:
         """Return the main numbers in words."""
         if not self.steps:
-            return "No step: there was no candidate."
+            return self._nothing
         unit = "bits" if self.unit == "bit" else "standard deviations above the null mean"
         parts = [
             f"{counted(len(self.steps), 'step')}, scores in {unit}.",
@@ -202,8 +185,6 @@ class SelectionPathDisplay(Display):
         return f"{counted(len(self.steps), 'step')}, {features} selected"
 
     def _layout(self) -> base.FigureLayout:
-        if not self.steps:
-            return base.EMPTY
         longest, left, right = self._longest_label(), 0.75, 0.1
         column = min(max(longest, COLUMN[0]), COLUMN[1])
         wide = min(MAX_WIDTH, max(5.6, 0.9 + 1.05 * column * len(self.steps)))
@@ -216,9 +197,6 @@ class SelectionPathDisplay(Display):
         return max(base.width(_tick_label(step)) for step in self.steps) + 0.15
 
     def _draw(self, ax: Axes) -> None:
-        if not self.steps:
-            base.show_message(ax, "No step: there was no candidate.")
-            return
         for place in range(0, len(self.steps), 2):
             ax.axvspan(place + 0.5, place + 1.5, color=BAND, linewidth=0, zorder=0)
         column = base.inches(ax)[0] / len(self.steps)
@@ -376,7 +354,7 @@ def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             if step["accepted"]:
                 names = step["jointly_included"] or [step["chosen"]]
                 included_at.update(dict.fromkeys(names, place))
-            gone = step.get("replaced")  # records of earlier versions have none
+            gone = step["replaced"]
         else:
             gone = None if step["accepted"] else step["chosen"]
         if gone in included_at:

@@ -62,7 +62,7 @@ class StabilityDisplay(RowsDisplay):
     stability: float | None = None
     max_features: int = MAX_FEATURES
     title: ClassVar[str] = "Selection frequency of each feature"
-    nothing: ClassVar[str] = "No features."
+    _nothing: ClassVar[str] = "No features."
 
     @classmethod
     def from_stability(
@@ -84,37 +84,25 @@ class StabilityDisplay(RowsDisplay):
         >>> dict(zip(display.names, display.frequencies))
         {'x0': 0.7, 'x1': 0.3, 'x2': 0.0}
         """
-        record = base.to_record(stability, Stability, "stability(selector, X, y)")
-        return cls.from_dict(record, max_features=max_features).plot(ax)
+        origin = "stability(selector, X, y)"
+        return cls._of(stability, Stability, origin, ax, max_features=max_features)
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
-        """Return the display of `Stability.to_dict`, without drawing it.
-
-        Examples
-        --------
-        >>> import json
-        >>> from pidselect import StabilityDisplay
-        >>> from pidselect.selection.stability import Stability
-        >>> stored = json.dumps(Stability(("a", "b"), (("a",), ("a", "b"))).to_dict())
-        >>> StabilityDisplay.from_dict(json.loads(stored))
-        <StabilityDisplay: 2 features, 2 selections>
-        """
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         frequencies = {name: to_float(value) for name, value in record["frequencies"].items()}
         names = sorted(frequencies, key=lambda name: -frequencies[name])
         ends = [record["intervals"][name] for name in names]
         stability, most_frequent = record["stability"], tuple(record["most_frequent"])
         selections = [tuple(one) for one in record["selections"]]
-        return cls(
-            names=tuple(names),
-            frequencies=tuple(frequencies[name] for name in names),
-            intervals=tuple((to_float(low), to_float(high)) for low, high in ends),
-            most_frequent=most_frequent,
-            n_most_frequent=selections.count(most_frequent),
-            n_selections=len(selections),
-            stability=None if stability is None else to_float(stability),
-            max_features=max_features,
-        )
+        return {
+            "names": tuple(names),
+            "frequencies": tuple(frequencies[name] for name in names),
+            "intervals": tuple((to_float(low), to_float(high)) for low, high in ends),
+            "most_frequent": most_frequent,
+            "n_most_frequent": selections.count(most_frequent),
+            "n_selections": len(selections),
+            "stability": None if stability is None else to_float(stability),
+        }
 
     def describe(self) -> str:
         """Return the main numbers in words."""

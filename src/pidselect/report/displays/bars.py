@@ -1,4 +1,4 @@
-"""PID atoms as horizontal bars, of features or of a decomposition."""
+"""Bars with one row for each feature or atom: importance, and PID atoms."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from pidselect.data.messages import counted, number, to_float
-from pidselect.decomposition.explanation import ATOMS, Explanation
+from pidselect.data.messages import counted, number, p_relation, to_float
+from pidselect.decomposition.explanation import ADDED_PARTS, ATOMS, Explanation
 from pidselect.decomposition.result import TWO_SOURCE_NAMES, Decomposition
 from pidselect.report.displays import base
 from pidselect.report.displays.base import MAX_FEATURES, RowsDisplay
@@ -31,6 +32,12 @@ MAX_CANDIDATES = 5
 
 #: Up to so many atoms are in the order of the lattice, more by decreasing size.
 IN_ORDER = 18
+
+#: Roles of columns that could not be selected.
+NO_CANDIDATES = ("duplicate", "skipped")
+
+#: Opacity of the bars of features that are not selected.
+PALE = 0.4
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,33 @@ class BarsDisplay(RowsDisplay):
     """A display of bars, one in each row."""
 
     bars: tuple[AtomBar, ...]
+    _nothing = "No feature to explain."
+
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        *,
+        ax: Axes | None = None,
+        max_features: int = MAX_FEATURES,
+    ) -> Self:
+        """Draw the features of ``selector.explain(X, y)``.
+
+        Examples
+        --------
+        >>> from pidselect import AtomBarsDisplay, ImportanceDisplay, PIDSelector, datasets
+        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+        >>> explanation = selector.explain(X, y)
+        >>> ImportanceDisplay.from_explanation(explanation)
+        <ImportanceDisplay: 2 features, 2 selected>
+        >>> print(AtomBarsDisplay.from_explanation(explanation).describe())
+        2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
+        (strongly relevant): unique 0.000, shared 0.338, synergy 0.523.
+        """
+        return cls._of(
+            explanation, Explanation, "selector.explain(X, y)", ax, max_features=max_features
+        )
 
     def describe(self) -> str:
         """Return the main numbers in words."""
@@ -80,6 +114,24 @@ class BarsDisplay(RowsDisplay):
 
     def _rows(self) -> list[tuple[str, str]]:
         return [(bar.name, bar.note) for bar in self.bars]
+
+    def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
+        drawn = self.bars[:n_rows]
+        edge = infinite_length(drawn)
+        for place, bar in enumerate(drawn):
+            draw_bar(ax, place, bar, edge, self._opacity(place))
+        ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
+        ax.spines["left"].set_visible(False)
+        ax.margins(x=0.03)
+        found = {name for bar in drawn for name in bar.parts}
+        return [
+            Patch(fc=colour, hatch=hatch, ec=base.BACKGROUND, label=name)
+            for name, (colour, hatch) in PARTS.items()
+            if name in found
+        ]
+
+    def _opacity(self, place: int) -> float:
+        return 1.0
 
 
 @dataclass(eq=False, repr=False)
@@ -111,29 +163,6 @@ class AtomBarsDisplay(BarsDisplay):
     variables: tuple[str, ...] = ()
     max_features: int = MAX_FEATURES
     title: ClassVar[str] = "Unique, shared and synergistic information"
-    nothing: ClassVar[str] = "No feature to explain."
-
-    @classmethod
-    def from_explanation(
-        cls,
-        explanation: Explanation,
-        *,
-        ax: Axes | None = None,
-        max_features: int = MAX_FEATURES,
-    ) -> Self:
-        """Draw the features of ``selector.explain(X, y)``.
-
-        Examples
-        --------
-        >>> from pidselect import AtomBarsDisplay, PIDSelector, datasets
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
-        >>> print(AtomBarsDisplay.from_explanation(selector.explain(X, y)).describe())
-        2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
-        (strongly relevant): unique 0.000, shared 0.338, synergy 0.523.
-        """
-        record = base.to_record(explanation, Explanation, "selector.explain(X, y)")
-        return cls.from_dict(record, max_features=max_features).plot(ax)
 
     @classmethod
     def from_path(
@@ -191,39 +220,26 @@ class AtomBarsDisplay(BarsDisplay):
         >>> display.bars[-1].name, low < result.synergy < high
         ('synergy', True)
         """
-        record = base.to_record(decomposition, Decomposition, "decompose(sources, target)")
-        return cls.from_dict(record, max_features=max_features).plot(ax)
+        origin = "decompose(sources, target)"
+        return cls._of(decomposition, Decomposition, origin, ax, max_features=max_features)
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any], *, max_features: int = MAX_FEATURES) -> Self:
-        """Return the display of `Explanation.to_dict` or `Decomposition.to_dict`, not drawn.
-
-        Examples
-        --------
-        A plot of numbers that were stored, without the data:
-
-        >>> import json
-        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
-        >>> stored = json.dumps(decompose_distribution(datasets.gate("XOR")).to_dict())
-        >>> AtomBarsDisplay.from_dict(json.loads(stored))
-        <AtomBarsDisplay: 4 bars, in bit>
-        """
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         if "atoms" not in record:
-            bars = [
+            rows = [
                 AtomBar(one["name"], {name: to_float(one[name]) for name in ATOMS}, one["role"])
                 for one in record["features"]
             ]
-            return cls(tuple(bars), max_features=max_features)
+            return {"bars": tuple(rows)}
         atoms = {name: to_float(value) for name, value in record["atoms"].items()}
         labels = list(atoms)
         if len(labels) > IN_ORDER:
             labels.sort(key=lambda name: -abs(atoms[name]))
-        return cls(
-            bars=tuple(_atom_bar(name, atoms, record.get("intervals")) for name in labels),
-            unit=record["unit"],
-            variables=tuple(record.get("variables", ())),
-            max_features=max_features,
-        )
+        return {
+            "bars": tuple(_atom_bar(name, atoms, record.get("intervals")) for name in labels),
+            "unit": record["unit"],
+            "variables": tuple(record.get("variables", ())),
+        }
 
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'bar')}, in {self.unit}"
@@ -233,22 +249,95 @@ class AtomBarsDisplay(BarsDisplay):
         return [f"information about the target, {self.unit}", *key]
 
     def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
-        drawn = self.bars[:n_rows]
-        edge = infinite_length(drawn)
-        for place, bar in enumerate(drawn):
-            draw_bar(ax, place, bar, edge)
-        ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
-        ax.spines["left"].set_visible(False)
         ax.use_sticky_edges = False
-        ax.margins(x=0.03)
+        handles = super()._draw_rows(ax, n_rows)
         if ax.dataLim.width == 0.0:
             ax.set_xlim(-0.05, 1.0)
-        found = {name for bar in drawn for name in bar.parts}
-        return [
-            Patch(fc=colour, hatch=hatch, ec=base.BACKGROUND, label=name)
-            for name, (colour, hatch) in PARTS.items()
-            if name in found
-        ]
+        return handles
+
+
+@dataclass(eq=False, repr=False)
+class ImportanceDisplay(BarsDisplay):
+    """Information that each feature adds to the (other) selected ones, unique and synergistic.
+
+    Selected features come first, each by its role, then by added information. Features that are not
+    selected are pale: it is what they would add, with the p-value that leaves them out. Whiskers
+    are intervals.
+
+    Parameters
+    ----------
+    bars : tuple of AtomBar
+    n_selected : int
+        The number of selected features, which are the first bars.
+    level : float
+        Of the intervals.
+    max_features : int
+        Number of bars drawn.
+
+    Examples
+    --------
+    >>> from pidselect import ImportanceDisplay
+    >>> record = {
+    ...     "features": [
+    ...         {"name": "rain", "role": "strongly relevant", "selected": True, "unique": 0.3,
+    ...          "synergy": 0.1, "added": 0.4, "p_value": 0.005},
+    ...         {"name": "wind", "role": "irrelevant", "selected": False, "unique": 0.01,
+    ...          "synergy": 0.0, "added": 0.01, "p_value": 0.7},
+    ...     ]
+    ... }
+    >>> print(ImportanceDisplay.from_dict(record).describe())
+    2 features, 1 selected. rain (0.400, p = 0.005): unique 0.300, synergy 0.100. wind (0.010,
+    not significant, p = 0.700): unique 0.010, synergy 0.000.
+    """
+
+    bars: tuple[AtomBar, ...]
+    n_selected: int = 0
+    level: float = 0.95
+    max_features: int = MAX_FEATURES
+    title: ClassVar[str] = "Information added by each feature"
+
+    @classmethod
+    def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
+        features = [one for one in record["features"] if one["role"] not in NO_CANDIDATES]
+        test = record.get("alpha", 0.05), record.get("is_sequential", False)
+        return {
+            "bars": tuple(_feature_bar(feature, *test) for feature in features),
+            "n_selected": sum(feature["selected"] for feature in features),
+            "level": record.get("level", 0.95),
+        }
+
+    def _summary(self) -> str:
+        return f"{counted(len(self.bars), 'feature')}, {self.n_selected} selected"
+
+    def _axis_lines(self) -> list[str]:
+        return ["information added to the (other) selected features, bit"]
+
+    def _opacity(self, place: int) -> float:
+        return 1.0 if place < self.n_selected else PALE
+
+    def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
+        handles = super()._draw_rows(ax, n_rows)
+        if 0 < self.n_selected < n_rows:
+            ax.axhline(self.n_selected - 0.5, color=INK, lw=0.6, linestyle=(0, (4.0, 3.0)))
+        ax.set_xlim(left=0.0, right=None if ax.dataLim.width else 1.0)
+        if self.n_selected < n_rows:
+            handles.append(Patch(fc=PARTS["unique"][0], alpha=PALE, label="not selected"))
+        if any(bar.interval for bar in self.bars[:n_rows]):
+            look: dict[str, Any] = {"color": INK, "lw": 1.0, "marker": "|", "ms": 5.0}
+            handles.append(Line2D([], [], label=f"{100 * self.level:g} % interval", **look))
+        return handles
+
+
+def _feature_bar(feature: Mapping[str, Any], alpha: float, is_sequential: bool) -> AtomBar:
+    bound, added = "≥ " * feature.get("is_lower_bound", False), number(feature["added"])
+    out = "not significant, " * (feature["role"] in ("weakly relevant", "irrelevant"))
+    ends = feature.get("intervals", {}).get("added")
+    return AtomBar(
+        feature["name"],
+        {part: to_float(feature[part]) for part in ADDED_PARTS},
+        note=f"{bound}{added}, {out}{p_relation(feature['p_value'], alpha, is_sequential)}",
+        interval=None if ends is None else (to_float(ends[0]), to_float(ends[1])),
+    )
 
 
 def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
