@@ -1,7 +1,7 @@
 r"""Stability of a selection: the frequency of each feature over random subsamples of the rows.
 
-With M selections of d features, mean size :math:`\bar k` and selection frequencies
-:math:`\hat p_f`, the stability of Nogueira et al.,
+With M selections of d features, mean size :math:`\bar k` and frequencies :math:`\hat p_f`, the
+stability of Nogueira et al.,
 
 .. math:: \hat\Phi = 1 - \frac{\frac1d \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
                               {\frac{\bar k}{d} \left(1 - \frac{\bar k}{d}\right)}
@@ -21,7 +21,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pidselect.data import Block, IntArray, collect, frame_library, make_frame
+from pidselect.data import Block, IntArray, collect, frame_library
 from pidselect.data.feature_types import TARGET, to_target
 from pidselect.data.input import read_columns, read_vectors, select_rows
 from pidselect.data.messages import shown, to_plain
@@ -44,7 +44,7 @@ from pidselect.selection.executor import discard
 from pidselect.selection.validation import to_alpha
 from pidselect.significance import STABILITY, check_groups, permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
-from pidselect.tabular import TabularResult, TextTable
+from pidselect.tabular import TabularResult, TextTable, to_frame
 
 #: The largest number of features that are printed.
 MAX_PRINTED = 20
@@ -53,13 +53,7 @@ MAX_PRINTED = 20
 NORMAL_QUANTILE = 1.959963984540054
 
 #: The columns of `Stability.to_frame`, and their types.
-FRAME_COLUMNS = {
-    "feature": str,
-    "selected": int,
-    "frequency": float,
-    "lower": float,
-    "upper": float,
-}
+COLUMNS = {"feature": str, "selected": int, "frequency": float, "lower": float, "upper": float}
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,23 +71,14 @@ class Stability(TabularResult):
 
     Examples
     --------
-    How often each feature is selected on subsamples of 30 of 60 rows:
-
-    >>> import numpy as np
-    >>> from sklearn.feature_selection import SelectKBest, f_regression
-    >>> from pidselect import stability
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 3))
-    >>> y = X[:, 0] + 0.9 * X[:, 1] + rng.normal(size=60)
-    >>> result = stability(SelectKBest(f_regression, k=1), X, y, n_subsamples=20, random_state=0)
-    >>> result.counts
-    {'x0': 14, 'x1': 6, 'x2': 0}
-    >>> result.frequencies["x0"], [round(end, 2) for end in result.intervals["x0"]]
-    (0.7, [0.48, 0.85])
-    >>> result.most_frequent, result.n_sets, result.n_empty, result.mean_size
-    (('x0',), 2, 0, 1.0)
-    >>> round(result.stability, 2), result.notes[-1]
-    (0.34, 'Never selected: 1 of 3 features.')
+    >>> from pidselect.selection.stability import Stability
+    >>> result = Stability(("a", "b"), (("a",), ("a",), ("a", "b")), frame_library="pandas")
+    >>> result.to_frame().round(2)
+      feature  selected  frequency  lower  upper
+    0       a         3       1.00   0.44   1.00
+    1       b         1       0.33   0.06   0.79
+    >>> result.most_frequent, result.n_sets, result.n_empty, round(result.mean_size, 2)
+    (('a',), 2, 0, 1.33)
     """
 
     features: tuple[str, ...]
@@ -151,21 +136,14 @@ class Stability(TabularResult):
         """Sentences on the selected sets as a whole."""
         n, count = len(self.selections), self.selections.count(self.most_frequent)
         names = ", ".join(map(shown, self.most_frequent)) or "no feature"
-        if self.n_sets == 1:
-            sets = f"All selections are equal: {names}."
-        elif count == 1:
-            sets = "All selections differ."
-        else:
-            sets = f"{self.n_sets} distinct selections, most frequent ({count} of {n}): {names}."
-        notes = [
-            f"{n} subsamples of {100 * self.sample_fraction:g} % of the rows, {self.mean_size:.1f} "
-            "features selected on average.",
-            sets,
-        ]
+        sets = f"{self.n_sets} distinct selections, most frequent ({count} of {n}): {names}."
+        if count in (1, n):
+            sets = f"All selections are equal: {names}." if count == n else "All selections differ."
+        share = f"{n} subsamples of {100 * self.sample_fraction:g} % of the rows"
+        notes = [f"{share}, {self.mean_size:.1f} features selected on average.", sets]
         if self.stability is not None:
-            notes.append(
-                f"Stability {self.stability:.2f} (1: equal selections; 0: random selections)."
-            )
+            scale = "1: equal selections; 0: random selections"
+            notes.append(f"Stability {self.stability:.2f} ({scale}).")
         if never := list(self.counts.values()).count(0):
             notes.append(f"Never selected: {never} of {len(self.features)} features.")
         if self.n_empty:
@@ -173,14 +151,7 @@ class Stability(TabularResult):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain dicts, lists, strings and numbers, ready for JSON.
-
-        Examples
-        --------
-        >>> from pidselect.selection.stability import Stability
-        >>> Stability(("a", "b"), (("a",), ("a",), ("a", "b"))).to_dict()["most_frequent"]
-        ['a']
-        """
+        """Return everything as plain dicts, lists, strings and numbers, ready for JSON."""
         names = (
             *("frequencies", "intervals", "selections", "sample_fraction", "mean_size"),
             *("n_sets", "most_frequent", "n_empty", "stability"),
@@ -188,37 +159,31 @@ class Stability(TabularResult):
         return to_plain({name: getattr(self, name) for name in names})
 
     def to_frame(self) -> Any:
-        """Return a frame with one row per feature, in the caller's frame library.
+        """Return a frame with one row per feature, in the caller's frame library."""
+        return to_frame(self._rows(), COLUMNS, self.frame_library)
 
-        Examples
-        --------
-        >>> from pidselect.selection.stability import Stability
-        >>> result = Stability(("a", "b"), (("a",), ("a",), ("a", "b")), frame_library="pandas")
-        >>> result.to_frame().round(2)
-          feature  selected  frequency  lower  upper
-        0       a         3       1.00   0.44   1.00
-        1       b         1       0.33   0.06   0.79
-        """
-        lower, upper = zip(*self.intervals.values(), strict=True)
-        values = (self.features, self.counts.values(), self.frequencies.values(), lower, upper)
-        columns = dict(zip(FRAME_COLUMNS, map(list, values), strict=True))
-        return make_frame(columns, self.frame_library, FRAME_COLUMNS)
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return the values of `COLUMNS` of each feature."""
+        frequencies, intervals = self.frequencies, self.intervals
+        return [
+            dict(zip(COLUMNS, (name, count, frequencies[name], *intervals[name]), strict=True))
+            for name, count in self.counts.items()
+        ]
 
     def _title(self) -> str:
         return f"Stability over {len(self.selections)} subsamples"
 
     def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table of the features selected at least once, then the notes."""
-        counts, frequencies, intervals = self.counts, self.frequencies, self.intervals
-        found = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])
-        rows: list[Sequence[str]] = [("feature", "selected", "frequency", "95 % interval")]
-        for name in found[:MAX_PRINTED]:
-            interval = "{:.2f} to {:.2f}".format(*intervals[name])
-            rows.append((shown(name), str(counts[name]), f"{frequencies[name]:.2f}", interval))
-        lines: list[str | TextTable] = [TextTable(rows)]
-        if len(found) > MAX_PRINTED:
-            lines.append(f"... and {len(found) - MAX_PRINTED} more, see .to_frame().")
-        return [[*lines, *self.notes]]
+        found = sorted(self._rows(), key=lambda row: -row["selected"])
+        found = [row for row in found if row["selected"]]
+        cells = [("feature", "selected", "frequency", "95 % interval")]
+        for row in found[:MAX_PRINTED]:
+            interval = f"{row['lower']:.2f} to {row['upper']:.2f}"
+            count, frequency = str(row["selected"]), f"{row['frequency']:.2f}"
+            cells.append((shown(row["feature"]), count, frequency, interval))
+        more = f"... and {len(found) - MAX_PRINTED} more, see .to_frame()."
+        return [[TextTable(cells), *[more] * (len(found) > MAX_PRINTED), *self.notes]]
 
 
 def stability(
@@ -252,14 +217,6 @@ def stability(
     n_jobs : int, optional
         The number of subsamples fitted at a time, in threads.
 
-    Returns
-    -------
-    Stability
-
-    See Also
-    --------
-    StabilityDisplay : Plot the frequencies.
-
     Examples
     --------
     >>> import numpy as np
@@ -291,26 +248,32 @@ def stability(
     seed = to_seed(random_state)
     X = collect(X)
     columns = read_columns(X)
-    n_samples = len(columns[0].values)
+    names, n_samples = tuple(column.name for column in columns), len(columns[0].values)
     codes = check_groups(groups, n_samples)
     units, strata = stratify(_classes(y, n_samples), codes)
     passed = codes if has_fit_parameter(selector, "groups") else None
-    tasks = (
-        delayed(_select)(
-            selector, X, y, passed, subsample(units, strata, fraction, seed, i), seed, i
-        )
-        for i in range(1, n_subsamples + 1)
-    )
+
+    def select(number: int) -> tuple[str, ...]:
+        rows = subsample(units, strata, fraction, seed, number)
+        target = None if y is None else select_rows(y, rows)
+        key = np.random.SeedSequence((seed, STABILITY, number)).generate_state(1)
+        own = {"random_state": int(key[0]), "checkpoint": None}  # that is of the fit of all rows
+        fitted = clone(selector)
+        known = fitted.get_params(deep=False)
+        fitted.set_params(**{name: own[name] for name in own.keys() & known})
+        try:
+            in_groups = {} if passed is None else {"groups": passed[rows]}
+            fitted.fit(select_rows(X, rows), target, **in_groups)
+        except Exception as error:
+            error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
+            raise
+        return tuple(names[place] for place in np.flatnonzero(fitted.get_support()))
+
+    tasks = (delayed(select)(number) for number in range(1, n_subsamples + 1))
     with warnings.catch_warnings():  # not in each thread: all threads share the filters
         warnings.simplefilter("ignore", SelectionWarning)
-        supports = _collect(tasks, n_subsamples, n_jobs, len(columns))
-    names = tuple(column.name for column in columns)
-    return Stability(
-        features=names,
-        selections=tuple(tuple(names[place] for place in support) for support in supports),
-        sample_fraction=fraction,
-        frame_library=frame_library(X),
-    )
+        selections = _collect(tasks, n_subsamples, n_jobs, len(names))
+    return Stability(names, tuple(selections), fraction, frame_library(X))
 
 
 def subsample(
@@ -320,11 +283,6 @@ def subsample(
 
     Units, that is rows or groups, are sampled as a whole: a fraction of each stratum, and at least
     one. `units` has shape (n_samples,), `strata` has shape (n_units,).
-
-    Examples
-    --------
-    >>> subsample(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), 0.5, seed=0, number=1)
-    array([0, 2, 5])
     """
     order = permutations((seed, STABILITY), range(number, number + 1), len(strata))[0]
     is_sampled = np.zeros(len(strata), dtype=bool)
@@ -347,34 +305,14 @@ def stratify(classes: IntArray, groups: IntArray | None) -> tuple[IntArray, IntA
     return units, strata
 
 
-def _select(
-    selector: Any, X: Any, y: Any, groups: IntArray | None, rows: IntArray, seed: int, number: int
-) -> list[int]:
-    """Return the columns that a clone of the selector selects on one subsample."""
-    selector = clone(selector)
-    parameters = selector.get_params(deep=False)
-    if "random_state" in parameters:
-        key = np.random.SeedSequence((seed, STABILITY, number)).generate_state(1)
-        selector.set_params(random_state=int(key[0]))
-    if "checkpoint" in parameters:  # it belongs to the fit of all rows
-        selector.set_params(checkpoint=None)
-    fit_parameters = {} if groups is None else {"groups": groups[rows]}
-    try:
-        selector.fit(
-            select_rows(X, rows), None if y is None else select_rows(y, rows), **fit_parameters
-        )
-    except Exception as error:
-        error.add_note(f"This was subsample {number}, of {len(rows)} rows.")
-        raise
-    return np.flatnonzero(selector.get_support()).tolist()
-
-
-def _collect(tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int) -> list[list[int]]:
+def _collect(
+    tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int
+) -> list[tuple[str, ...]]:
     """Run the tasks, and report each result to the active callback."""
     callbacks = active_callbacks()
     backend, _ = get_active_backend(prefer="threads")
     in_turn = bool(callbacks) and backend.supports_return_generator
-    supports = []
+    selections = []
     # The stages and steps of each fit are not reported, and what all of them log only once.
     with use_callback(None), _logging_once(logging.getLogger("pidselect")):
         callbacks.on_stage("stability", n_features, n)
@@ -382,12 +320,12 @@ def _collect(tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int) 
             tasks
         )
         try:
-            for support in results:
-                supports.append(support)
+            for selection in results:
+                selections.append(selection)
                 callbacks.on_progress(1)
         finally:
             discard(results)
-    return supports
+    return selections
 
 
 @contextmanager
@@ -422,15 +360,7 @@ def _classes(y: Any, n_samples: int) -> IntArray:
 
 
 def nogueira(chosen: NDArray[np.bool_]) -> float | None:
-    """Return the stability of selections, shape (n_selections, n_features).
-
-    Examples
-    --------
-    >>> nogueira(np.array([[True, False, False], [True, False, False]]))
-    1.0
-    >>> nogueira(np.array([[True, False, True, False], [False, True, False, True]]))
-    -1.0
-    """
+    """Return the stability of selections, shape (n_selections, n_features)."""
     n_selections = len(chosen)
     frequency = chosen.mean(axis=0)
     filled = chosen.mean()
@@ -441,13 +371,7 @@ def nogueira(chosen: NDArray[np.bool_]) -> float | None:
 
 
 def wilson(count: int, n: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a probability, from `count` successes in `n` trials.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson(10, 10)]
-    [0.722, 1.0]
-    """
+    """Return the 95 % Wilson interval of a probability, from `count` successes in `n` trials."""
     square = NORMAL_QUANTILE**2
     middle = (count + square / 2) / (n + square)
     half = NORMAL_QUANTILE / (n + square) * sqrt(count * (n - count) / n + square / 4)
