@@ -173,7 +173,7 @@ def test_alarms_are_printed(table):
     piped = select(table, "--target", "y", "--json", "-")
     assert json.loads(piped.stdout)["warnings"]
     assert "Warning: day" in piped.stderr
-    assert " ".join(result.output.split()).count("grows or falls strictly") == 1
+    assert " ".join(result.output.split()).count("trictly increasing or decreasing") == 1
     without = select(table, "--target", "y", "--drop", "day")
     assert "Warning:" not in without.output
 

@@ -7,7 +7,6 @@ import pytest
 
 from pidselect import IdentifierWarning, Table, TextNumbersWarning
 from pidselect.data import read_dataset
-from pidselect.data.diagnostics import inspect_data
 from pidselect.data.text_numbers import notation_of
 
 N = 60
@@ -81,17 +80,6 @@ def test_one_warning_names_all_columns_shortened():
 def test_a_target_of_numbers_stored_as_text():
     with pytest.raises(ValueError, match=r"numbers stored as text, such as .*pd\.to_numeric"):
         read_dataset(VALUES[:, np.newaxis], WRITTEN["unit"])
-
-
-@pytest.mark.filterwarnings("ignore::pidselect.exceptions.TextNumbersWarning")
-def test_a_finding_names_them():
-    X = pd.DataFrame({"size": WRITTEN["unit"], "x": VALUES})
-    found = inspect_data(read_dataset(X, np.random.default_rng(1).normal(size=N)))
-    (finding,) = [one for one in found if one.topic == "numbers stored as text"]
-    assert finding.columns == ("size",)
-    assert "kg'" in finding.sentence
-    assert "pd.to_numeric" in finding.sentence
-    assert not any(one.topic == "skipped columns" for one in found)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])

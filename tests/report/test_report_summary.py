@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pidselect.data import read_dataset
-from pidselect.data.diagnostics import Finding, Topic
+from pidselect.data.diagnostics import Finding
 from pidselect.report.page import render_report
 from pidselect.report.summary import FORMAT, MAX_CANDIDATES, ReportMetadata, summarise
 
@@ -39,7 +39,7 @@ def test_it_is_ready_for_json_whatever_names_and_values_are():
         replace(record, steps=(endless, *record.steps[1:])),
         explanation=hostile.explanation(),
         stability=hostile.stability(),
-        findings=[Finding(Topic.TIES, ("a",), "Many.")],
+        findings=[Finding("ties", ("a",), "Many.")],
         metadata=hostile.metadata(),
     )
     assert json.loads(json.dumps(found, allow_nan=False)) == found
