@@ -109,8 +109,8 @@ def text(cell: Any) -> str:
     return str(cell)
 
 
-def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> None:
-    """Write results with the date, the options and the environment."""
+def write(name: str, options: argparse.Namespace, results: dict[str, Any], **about: str) -> None:
+    """Write results with the date, the options, the environment and what else is said of it."""
     part = getattr(options, "only", None)
     path = options.out or RESULTS / f"{f'{name}-{part}' if part else name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
         "benchmark": name,
         "date": now(),
         "options": {key: value for key, value in vars(options).items() if key != "out"},
-        "environment": circumstances(),
+        "environment": {**circumstances(), **about},
         "results": results,
     }
     path.write_text(json.dumps(record, indent=2) + "\n")

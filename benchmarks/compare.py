@@ -179,7 +179,7 @@ def key_of(cell: Cell) -> Key:
 
 
 def read(stored: Path, journal: Path) -> tuple[list[dict[str, Any]], list[Cell]]:
-    """Return circumstances and cells; a last line that was not written to its end is omitted."""
+    """Return circumstances and cells; a last line that was not written to its end is cut off."""
     machines: list[dict[str, Any]] = []
     cells: dict[Key, Cell] = {}
     if stored.exists():
@@ -187,7 +187,9 @@ def read(stored: Path, journal: Path) -> tuple[list[dict[str, Any]], list[Cell]]
         machines = results["machines"]
         cells = {key_of(cell): cell for cell in unpacked(results["cells"])}
     if journal.exists():
-        for line in journal.read_text(encoding="utf-8").split("\n")[:-1]:
+        text = journal.read_text(encoding="utf-8")
+        journal.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
+        for line in text.split("\n")[:-1]:
             one = json.loads(line)
             if "machine" in one and "task" not in one:
                 place = add(machines, one["machine"])
@@ -376,13 +378,6 @@ def say(cell: Cell, n_done: int, n_cells: int) -> None:
     print(f"{n_done} of {n_cells}: {about}: {took}", flush=True)
 
 
-def mend(journal: Path) -> None:
-    """Cut off a last line that was not written to its end."""
-    if journal.exists():
-        text = journal.read_text(encoding="utf-8")
-        journal.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is missing, store it, and draw."""
     command = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -413,7 +408,6 @@ def compare(options: argparse.Namespace) -> None:
     if options.fresh:
         options.out.unlink(missing_ok=True)
         options.journal.unlink(missing_ok=True)
-    mend(options.journal)
     _, cells = read(options.out, options.journal)
     known = {key_of(cell) for cell in cells}
     keys = [k for k in plan(options.tasks, options.methods, options.runs) if k not in known]

@@ -195,13 +195,6 @@ JOINT: dict[str, tuple[str, Callable[[np.random.Generator], synergy_data.Problem
 }
 
 
-UNRELATED = {
-    "continuous": "continuous columns, numeric target",
-    "mixed": "half of the columns labels, numeric target",
-    "classes": "continuous columns, two classes",
-}
-
-
 def blanket_cases() -> Iterator[tuple[str, Case]]:
     """Yield some targets of every network."""
     for name in NETWORKS:

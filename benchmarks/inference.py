@@ -2,7 +2,7 @@
 
 All samples come from distributions whose atoms are known, so that every statement can be checked:
 how often an information that is 0 is significant, how often an interval contains the true value,
-how often intervals and tests would disagree, and the bias that remains after each correction.
+and the bias that remains after each correction.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from known_atoms import (
     one_tells,
     two_copies,
 )
-from numpy.typing import NDArray
-from scipy import special
 from scipy.stats import binomtest
 
 from pidselect.data import read_block
@@ -39,7 +37,6 @@ from pidselect.decomposition.inference import (
     basic_interval,
     bootstrap_atoms,
     correct_bias,
-    infer,
     minimum_bias,
     null_atoms,
     source_tests,
@@ -52,7 +49,6 @@ BIT = np.log(2.0)
 ATOMS = ("shared", "unique 1", "unique 2", "synergy")
 ALPHA, CONFIDENCE = 0.05, 0.95
 N_PERMUTATIONS, N_BOOTSTRAP = 99, 200
-N_SPLITS = 10
 
 #: A true atom below this (in nats) is 0.
 ZERO = 1e-8
@@ -81,7 +77,7 @@ KNOWN: dict[str, Array] = {
 #: Sources that are equally good: atoms have a kink, and their bias falls with 1 / sqrt(N) only.
 EQUAL = ("feature against 1", "two copies 2x2x2", "two copies 5x5x5")
 
-INTERVALS = ("percentile", "bias-corrected", "basic", "without kinks", "pidselect")
+INTERVALS = ("percentile", "basic", "without kinks", "pidselect")
 
 #: The tested informations, in the order of `source_tests` (sources by rows).
 INFORMATIONS = ("I(1;y)", "I(1;y|2)", "I(2;y)", "I(2;y|1)")
@@ -170,54 +166,7 @@ def count_significant(
     return rows
 
 
-# --- agreement ----------------------------------------------------------------------------------
-
-
-def agree_once(pmf: Array, n_samples: int, seed: int, measure: str) -> list[dict[str, bool]]:
-    """Draw a distribution and a sample; return what the tests change in the intervals of atoms."""
-    pmf = draw_distribution(seed)
-    true = MEASURES[measure].decompose(pmf).atoms
-    subject = draw(pmf, n_samples, seed, measure)
-    observed = subject.decompose()[0].atoms
-    alone, tested = (
-        infer(subject, observed, InferenceSettings(n, N_BOOTSTRAP, CONFIDENCE, seed)).intervals
-        for n in (0, N_PERMUTATIONS)
-    )
-    return [
-        {
-            "extended": bool((before != after).any()),
-            "without": bool(before[0] <= value + ZERO and value - ZERO <= before[1]),
-            "with": bool(after[0] <= value + ZERO and value - ZERO <= after[1]),
-        }
-        for before, after, value in zip(alone, tested, true, strict=True)
-    ]
-
-
-def count_agreement(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
-    """Return how often tests extend an interval to 0, and the coverage without and with it."""
-    rows = []
-    for n_samples in sizes:
-        found = spread(agree_once, np.ones(1), n_samples, options.runs, options)
-        for place, atom in enumerate(ATOMS):
-            row: dict[str, Any] = {"samples": n_samples, "atom": atom, "runs": len(found)}
-            for key in found[0][place]:
-                row[key] = 100.0 * float(np.mean([atoms[place][key] for atoms in found]))
-            rows.append(row)
-    return rows
-
-
 # --- intervals ----------------------------------------------------------------------------------
-
-
-def bias_corrected_interval(observed: Array, drawn: Array) -> Array:
-    """Return Efron's bias-corrected percentiles (BC), shape (n_atoms, 2)."""
-    n = len(drawn)
-    below = ((drawn < observed - ZERO).mean(axis=0) + (drawn < observed + ZERO).mean(axis=0)) / 2
-    shift = 2 * special.ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n))
-    tails = special.ndtr(shift + special.ndtri([[(1 - CONFIDENCE) / 2], [(1 + CONFIDENCE) / 2]]))
-    return np.array(
-        [np.quantile(column, ends) for column, ends in zip(drawn.T, tails.T, strict=True)]
-    )
 
 
 def bound_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
@@ -232,7 +181,6 @@ def bound_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str,
     off = minimum_bias(subject, correct_bias(observed, chance, subject), request)[:, np.newaxis]
     return {
         "percentile": np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0).T,
-        "bias-corrected": bias_corrected_interval(observed, drawn),
         "basic": basic,
         "without kinks": span(smooth),
         "pidselect": span([*smooth, *(interval - off for interval in smooth)]),
@@ -340,66 +288,12 @@ def correct_once(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[st
     observed = subject.decompose()[0].atoms
     request = InferenceSettings(0, 50, CONFIDENCE, seed)
     chance = null_atoms(subject, request)
-    halves, quarters = (split_mean(subject, parts, seed) for parts in (2, 4))
     return {
         "plug-in": observed,
         "bootstrap": 2 * observed - bootstrap_atoms(subject, observed, request).mean(axis=0),
-        "jackknife": n_samples * observed - (n_samples - 1) * delete_one_mean(subject),
-        "extrapolation": (8 * observed - 6 * halves + quarters) / 3,
-        "chance subtracted": observed - chance.mean(axis=0),
         "pidselect": (corrected := correct_bias(observed, chance, subject)),
         "and less kinks": corrected - minimum_bias(subject, corrected, request),
     }
-
-
-def take(subject: DiscreteSample, rows: NDArray[np.int64]) -> Array:
-    """Return the atoms of some of the samples."""
-    return (
-        DiscreteSample(tuple(code[rows] for code in subject.codes), subject.measure)
-        .decompose()[0]
-        .atoms
-    )
-
-
-def split_mean(subject: DiscreteSample, parts: int, seed: int) -> Array:
-    """Return the mean atoms of halves or quarters of the samples, over several random splits."""
-    rng = np.random.default_rng(seed)
-    orders = (rng.permutation(subject.n_samples) for _ in range(N_SPLITS))
-    return np.mean(
-        [take(subject, rows) for order in orders for rows in np.array_split(order, parts)], axis=0
-    )
-
-
-def delete_one_mean(subject: DiscreteSample) -> Array:
-    """Return the mean atoms with each sample left out in turn; equal samples give the same."""
-    joint = np.column_stack(subject.codes)
-    _, first, counts = np.unique(joint, axis=0, return_index=True, return_counts=True)
-    everything = np.arange(subject.n_samples)
-    atoms = [take(subject, np.delete(everything, row)) for row in first]
-    return counts @ np.array(atoms) / subject.n_samples
-
-
-def correct_any(pmf: Array, n_samples: int, seed: int, measure: str) -> dict[str, Array]:
-    """Draw a distribution and a sample; return the errors of corrected atoms."""
-    pmf = draw_distribution(seed)
-    subject = draw(pmf, n_samples, seed, measure)
-    request = InferenceSettings(0, N_BOOTSTRAP, CONFIDENCE, seed)
-    true = MEASURES[measure].decompose(pmf).atoms
-    corrected = correct_bias(subject.decompose()[0].atoms, null_atoms(subject, request), subject)
-    less = corrected - minimum_bias(subject, corrected, request)
-    return {"pidselect": corrected - true, "and less kinks": less - true}
-
-
-def measure_bias_anywhere(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
-    """Return the root mean square error of corrected atoms over random distributions."""
-    rows = []
-    for n_samples in sizes:
-        found = spread(correct_any, np.ones(1), n_samples, 5 * options.runs, options)
-        for method in found[0]:
-            errors = np.array([errors[method] for errors in found]) / BIT
-            rmse = np.sqrt((errors**2).mean(axis=0)).tolist()
-            rows.append({"samples": n_samples, "method": method, "runs": len(found), "rmse": rmse})
-    return rows
 
 
 def measure_bias(names: Iterable[str], sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:
@@ -459,7 +353,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options.add_argument("--measure", choices=MEASURES, default="broja", help="(broja)")
-    parts = ("tests", "numbers", "agreement", "intervals", "random", "equal", "bias")
+    parts = ("tests", "numbers", "intervals", "random", "equal", "bias")
     options.add_argument("--only", choices=parts, help="one part")
     options = options.parse_args(arguments)
     warnings.simplefilter("error")
@@ -474,9 +368,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.only in (None, "numbers"):
         results["numbers"] = count_significant_of_numbers((100, 1000), options)
         show("I(2;y|1) = 0 of a linear chain, percent", *table(results["numbers"]))
-    if options.only in (None, "agreement"):
-        results["agreement"] = count_agreement((50, 100, 300), options)
-        show("Intervals extended to 0, and coverage, percent", *table(results["agreement"]))
     if options.only in (None, "intervals"):
         results["coverage"] = count_covered(KNOWN, (100, 300, 1000), options)
         results["coverage, in short"] = summarise_coverage(results["coverage"])
@@ -486,8 +377,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.only in (None, "random"):
         results["random"] = count_covered_anywhere((100, 300, 1000), options)
         show("The same on random distributions, one for each sample", *table(results["random"]))
-        results["random, bias"] = measure_bias_anywhere((100, 300, 1000), options)
-        show("Root mean square error of each atom there", *table(results["random, bias"]))
     if options.only in (None, "equal"):
         results["equal"] = count_covered(EQUAL, (300, 1000, 4000), options)
         show("The same where sources are equally good", *table(results["equal"]))

@@ -58,9 +58,6 @@ ORDINARY = {
     "madelon": 'MADELON, 2,000 x 500, `"auto"`, two threads',
 }
 
-#: The number of relevant columns in the tables of large.py.
-RELEVANT_OF_LARGE = 4
-
 #: Other selectors in the results of ordinary_tables.py, and methods in those of blankets.py.
 PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
 METHODS = {"hiton-mb": "HITON-MB", "iamb": "IAMB", **PEERS}
@@ -350,17 +347,13 @@ def synergy_null(records: Records) -> str:
 
 
 def sequential(records: Records) -> str:
-    """Permutations of sequential tests, and the cost of the default settings."""
+    """Permutations of sequential tests."""
     one = records.of("sequential-friedman1")["models"][0]
     rows = [
         ["permutations, 200 per test", f"{one['draws_fixed']:,} in {one['runs']} data sets"],
         ["permutations, sequential", f"{one['draws_auto']:,}, {one['percent']:.0f} %"],
         ["the same columns selected", f"{one['same']} of {one['runs']}"],
     ]
-    for settings in records.of("defaults_cost")["settings"]:
-        ratio = settings["times the paper's"]
-        times = f"{settings['seconds']:.1f} s, {ratio:.1f} times the paper's"
-        rows.append([f"one fit: {settings['settings']}", times])
     return markdown(["Friedman I, 1,000 samples", ""], rows)
 
 
@@ -381,25 +374,10 @@ def selections(records: Records) -> str:
         [one["problem"], one["settings"], f"{short(one['seconds'])} s", one["found"]]
         for one in records.of("speed")["selection"]
     ]
-    appendix = records.of("appendix_c-auto")["selections"][0]
-    options = records.results["appendix_c-auto"]["options"]
-    name = f"10 of 50 columns, {options['n_samples']:,} samples"
-    right = f"{appendix['relevant_selected']} of {appendix['relevant']}"
-    settings = f"paper, sequential tests, {options['jobs']} threads"
-    rows.append([name, settings, f"{appendix['seconds']:,.0f} s", right])
     gpu = records.of("gpu")["appendix"]
     right = f"{len(set(gpu['selected']) & set(gpu['informative']))} of {len(gpu['informative'])}"
+    name = f"10 of 50 columns, {gpu['n']:,} samples"
     rows.append([name, "paper, on a GPU", f"{gpu['seconds']:.0f} s", right])
-    for label, one in records.of("large-some").items():
-        size = f"{one['n_samples']:,} rows of {one['n_columns']} columns"
-        rows.append(
-            [
-                size,
-                label,
-                f"{one['seconds']:.0f} s",
-                f"{len(one['selected'])} of {RELEVANT_OF_LARGE}",
-            ]
-        )
     return markdown(["problem", "settings", "time", "relevant found"], rows)
 
 
@@ -1028,9 +1006,7 @@ RATES: dict[str, Callable[[Records], str]] = {
     "found-k20": partial(neighbours_found, k=20),
     "sequential-share": lambda r: number(sequentially(r)["percent"], 0),
     "sequential-same": lambda r: f"{sequentially(r)['same']} of {sequentially(r)['runs']}",
-    "cost-paper": lambda r: number(r.of("defaults_cost")["settings"][0]["seconds"]),
-    "cost-defaults": lambda r: number(r.of("defaults_cost")["settings"][1]["seconds"]),
-    "cost-auto": lambda r: number(r.of("defaults_cost")["settings"][2]["seconds"]),
+    "paper-fit": lambda r: number(r.of("speed")["selection"][0]["seconds"]),
     "appendix-ksg-100": partial(found_of_ten, row="10 of 50, N = 100", column=PAPER_KSG),
     "appendix-ksg-1000": partial(found_of_ten, row="10 of 50, N = 1,000", column=PAPER_KSG),
     "appendix-ksg-50000": partial(found_of_ten, row="10 of 50, N = 50,000", column=PAPER_KSG),
