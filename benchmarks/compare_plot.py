@@ -12,27 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
+from tables import COMPARED, EVERY_CASE, OURS
 
 #: Methods from above, by their names in the results.
-NAMES = {
-    "minimal": "PIDSelector()",
-    "relevant": 'select="relevant"',
-    "kbest": "SelectKBest, MI †",
-    "mrmr": "mRMR †",
-    "multisurf": "MultiSURF †",
-    "sfs": "SFS",
-    "rfecv": "RFECV",
-    "boruta": "Boruta",
-    "dcrt": "dCRT",
-    "hiton": "HITON-MB",
-}
-OURS = ("minimal", "relevant")
+NAMES = {name: title.replace("`", "") for name, title in COMPARED.items()}
 
 #: Colours that the colour-blind tell apart (Okabe and Ito), and markers for print in grey.
 LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"))
 TEXT, GRID, BAND = "#333333", "#DDDDDD", "#F1F5F9"
 
-EVERY_CASE = "all cases"
 SORTS = ("continuous", "half labels", "two classes")  # of null tables, in their order
 
 

@@ -62,10 +62,9 @@ ORDINARY = {
 PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
 METHODS = {"hiton-mb": "HITON-MB", "iamb": "IAMB", **PEERS}
 
-#: Predictors, names of methods and tables of few rows in the results of prediction.py.
+#: Predictors and names of methods in the results of prediction.py.
 PREDICTORS = ("forest", "boosting", "kNN")
 SELECTED_BY = {"minimal": "minimal set", "relevant": "all relevant", "mrmr": "mRMR", **PEERS}
-FEW_ROWS = ("diabetes", "bands", "wine")
 
 #: Methods in the results of synergy.py.
 SYNERGY_BY = {"default": "defaults", "multisurf": "MultiSURF", "forest": "forest", **PEERS}
@@ -478,19 +477,6 @@ def prediction(records: Records) -> str:
     return markdown(["table", "columns", *PREDICTORS, "number", "probes"], rows)
 
 
-def prediction_few(records: Records) -> str:
-    """The same in short: a forest, on tables of few rows."""
-    rows = []
-    for table, group in groupby(records.of("prediction")["rows"], lambda row: str(row["table"])):
-        by_method = {row["method"]: row for row in group}
-        size = f"{by_method['all']['n_samples']} x {by_method['all']['n_columns']}"
-        if table in FEW_ROWS:
-            some = (by_method[method] for method in ("minimal", "relevant", "boruta"))
-            cells = [f"{_with_error(one['forest'])}, {number(one['n_features'])}" for one in some]
-            rows.append([f"{table}, {size}", *cells])
-    return markdown(["table", "minimal set", '`select="relevant"`', "Boruta"], rows)
-
-
 def _with_error(score: dict[str, float], signed: bool = True) -> str:
     """Return a score with its standard error in brackets."""
     return f"{score['mean']:{'+' if signed else ''}.3f} ({score['standard_error']:.3f})"
@@ -877,7 +863,6 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "stress": stress,
     "blankets": blankets,
     "prediction": prediction,
-    "prediction-few": prediction_few,
     "circumstances": circumstances,
     "explanation-errors": explanation_errors,
     "explanation-systems": explanation_systems,
