@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 
 import numpy as np
@@ -14,12 +13,9 @@ from hypothesis import strategies as st
 
 from decomposition.distributions import count_states
 from pidselect import datasets, mutual_information
-from pidselect.decomposition.decompose import decompose, warn_if_long
-from pidselect.decomposition.inference import InferenceSettings
+from pidselect.decomposition.decompose import decompose
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES, decompose_distribution
-from pidselect.decomposition.minimum import mmi
-from pidselect.decomposition.samples import DiscreteSample
 
 TWO_BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
 FIRST, SECOND = TWO_BITS.T
@@ -223,8 +219,8 @@ def test_feature_types():
     [
         ({"source 3": "nominal"}, "'source 3'.*'source 2'"),
         ({"source 1": "discrete"}, r"feature_types\['source 1'\]='discrete'"),
-        (["nominal"], "feature_types.*2 sources"),
-        (["nominal", "real"], r"feature_types\['source 2'\]='real'"),
+        (["nominal"], "feature_types.*2 columns"),
+        (["nominal", "real"], "feature_types.*'source 2'='real'"),
     ],
 )
 def test_invalid_feature_types(feature_types, words):
@@ -424,11 +420,3 @@ def test_names_of_variables():
     assert result.variables == ("rain", "two\nlines", "target")
     assert all(name in str(result).splitlines()[-1] for name in ("rain", r"'two\nlines'", "target"))
     assert decompose([FIRST, SECOND], OR).variables is None
-
-
-@pytest.mark.parametrize(("n_permutations", "warns"), [(20, False), (10**9, True)])
-def test_a_warning_is_logged_before_long_inference(n_permutations, warns, caplog):
-    sample = DiscreteSample((FIRST, SECOND, OR), mmi)
-    with caplog.at_level(logging.WARNING):
-        warn_if_long(1e-3, sample, InferenceSettings(n_permutations, 0, 0.95, 0))
-    assert ("decompositions" in caplog.text) == warns

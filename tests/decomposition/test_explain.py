@@ -14,13 +14,8 @@ from hypothesis import strategies as st
 from pidselect import datasets
 from pidselect.data import Block, Column
 from pidselect.decomposition.atoms import Atoms
-from pidselect.decomposition.explain import (
-    AssessedFeature,
-    _agreeing,
-    explain,
-    independence_p_value,
-)
-from pidselect.decomposition.explanation import VALUES
+from pidselect.decomposition.explain import Samples, _agreeing, explain, independence_p_value
+from pidselect.decomposition.explanation import VALUES, FeatureExplanation
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import NATS_PER_UNIT, Batch
 from pidselect.estimators.registry import resolve
@@ -51,8 +46,9 @@ def explain_blocks(target, selected, others=None, aside=(), intervals=False, **s
     halves = np.array(
         [np.random.default_rng(i).permutation(target.n_samples) for i in range(N_HALVES)]
     )[:, : target.n_samples // 2]
-    assessed = []
-    for name, block in {**selected, **others}.items():
+    assessed, resampled = [], {}
+    blocks = {**selected, **others}
+    for name, block in blocks.items():
         rest = sum((one for other, one in selected.items() if other != name), Block())
         of_halves = [
             (
@@ -61,16 +57,15 @@ def explain_blocks(target, selected, others=None, aside=(), intervals=False, **s
             )
             for rows in (halves if intervals else ())
         ]
+        resampled[name] = np.reshape(of_halves, (-1, 2))
         assessed.append(
-            AssessedFeature(
+            FeatureExplanation(
                 name,
                 "strongly relevant" if name in selected else "weakly relevant",
                 name in selected,
-                block,
                 "continuous",
                 information(block, target),
                 information(block, target, rest),
-                np.reshape(of_halves, (-1, 2)),
             )
         )
     names, added, before = list(selected), {}, Block()
@@ -82,7 +77,8 @@ def explain_blocks(target, selected, others=None, aside=(), intervals=False, **s
         for f in names
     ]
     return explain(
-        [*assessed, *aside],
+        [*assessed, *(one for one, _ in aside)],
+        Samples({**blocks, **{one.name: block for one, block in aside}}, resampled),
         target,
         SharedFraction(
             target, **{k: settings.pop(k) for k in ("measure", "bins") if k in settings}
@@ -219,11 +215,11 @@ def test_not_estimable():
 def test_infinite_estimates_are_not_decomposed():
     selected, target = line(60)
     features = [
-        AssessedFeature(n, "fixed", True, b, "continuous", 0.5, math.inf)
-        for n, b in selected.items()
+        FeatureExplanation(name, "fixed", True, "continuous", 0.5, math.inf) for name in selected
     ]
     explanation = explain(
         features,
+        Samples(selected),
         target,
         SharedFraction(target),
         bits_added={"a": 0.5, "b": math.inf},
@@ -278,9 +274,9 @@ def test_order():
     selected, target = line()
     noise = {f"z{i}": line(seed=5 + i)[0]["a"] for i in range(2)}
     aside = [
-        AssessedFeature("e", "skipped", False, Block(), reason="constant"),
-        AssessedFeature("d", "duplicate", False, Block(), reason="a"),
-        AssessedFeature("i", "irrelevant", False, noise["z0"], "continuous", 0.9, 0.9),
+        (FeatureExplanation("e", "skipped", False, reason="constant"), Block()),
+        (FeatureExplanation("d", "duplicate", False, reason="a"), Block()),
+        (FeatureExplanation("i", "irrelevant", False, "continuous", 0.9, 0.9), noise["z0"]),
     ]
     explanation = explain_blocks(target, selected, noise, aside)
     names = [feature.name for feature in explanation]
@@ -488,7 +484,7 @@ def test_access_by_name():
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames(library):
     blocks, target = line(100)
-    aside = [AssessedFeature("c", "duplicate", False, Block(), reason="a")]
+    aside = [(FeatureExplanation("c", "duplicate", False, reason="a"), Block())]
     explanation = explain_blocks(target, {"a": blocks["a"]}, {"b": blocks["b"]}, aside)
     explanation = explanation.in_library(library)
     for frame, n_rows in ((explanation.to_frame(), 3), (explanation.pairs.to_frame(), 0)):
@@ -516,8 +512,7 @@ def test_intervals_agree_with_tests():
     atoms = Atoms(0.3, 0.3, 0.2, 0.1, 0.1, intervals, is_lower_bound=True)
 
     def agreeing(p_value, marginal, role="strongly relevant"):
-        one = AssessedFeature("x", role, True, Block())
-        tested = replace(one, p_value=p_value, marginal_p_value=marginal)
+        tested = FeatureExplanation("x", role, True, p_value=p_value, marginal_p_value=marginal)
         found = _agreeing(atoms, tested, 0.05)
         above = {name for name, (low, _) in found.intervals.items() if low > 0}
         return above, found.is_lower_bound

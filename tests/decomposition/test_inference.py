@@ -21,9 +21,7 @@ from pidselect.decomposition.decompose import decompose
 from pidselect.decomposition.inference import (
     InferenceSettings,
     correct_bias,
-    infer,
     minimum_bias,
-    n_decompositions,
     null_atoms,
     source_tests,
 )
@@ -263,17 +261,6 @@ def test_minimum_bias_needs_eight_samples(n):
     np.testing.assert_array_equal(
         minimum_bias(sample, np.ones(4), InferenceSettings(0, 40, 0.95, 0)), np.zeros(4)
     )
-
-
-@pytest.mark.parametrize(("n_permutations", "n_bootstrap"), [(0, 0), (3, 0), (0, 40), (19, 40)])
-def test_decompositions_are_counted(n_permutations, n_bootstrap):
-    calls = []
-    sample = DiscreteSample(tuple(SAMPLE), lambda pmf: calls.append(0) or mmi(pmf))
-    observed = sample.decompose()[0].atoms
-    calls.clear()
-    options = InferenceSettings(n_permutations, n_bootstrap, 0.95, 0)
-    infer(sample, observed, options)
-    assert len(calls) == n_decompositions(sample, options)
 
 
 def test_correction_has_fixed_ends():

@@ -100,8 +100,7 @@ def decompose_feature(
         return atoms
     values = []
     for rows, (some_information, some_added) in zip(subsamples, resampled, strict=True):
-        codes = feature[rows], others[rows], fraction.target_states[rows]
-        part = 0.0 if is_alone else fraction.of_rows(*codes, corrected=False)
+        part = 0.0 if is_alone else fraction.of(feature, others, rows, corrected=False)
         found = atoms_of(some_information, some_added, part, non_negative)
         values.append(_values(found))
     row_share = subsamples.shape[1] / len(feature)

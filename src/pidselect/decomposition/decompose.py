@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from numbers import Number, Real
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from pidselect.data import (
     CLASS_LEVELS,
-    FEATURE_TYPES,
     Block,
     Column,
     FeatureType,
@@ -23,32 +20,17 @@ from pidselect.data import (
     is_frame,
     warn_caller,
 )
-from pidselect.data.feature_types import to_column, to_target
+from pidselect.data.feature_types import stated_feature_types, to_column, to_target
 from pidselect.data.input import library_of, read_vectors
-from pidselect.data.messages import did_you_mean
 from pidselect.data.raw_column import RawColumn
 from pidselect.decomposition.binning import BINNINGS, Binning, count_bins, is_binned
-from pidselect.decomposition.inference import (
-    InferenceSettings,
-    InformationTests,
-    infer,
-    n_decompositions,
-    source_tests,
-)
+from pidselect.decomposition.inference import InferenceSettings, InformationTests, infer
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition, SourceTest
-from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, Sample, to_sample
+from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, to_sample
 from pidselect.estimators.base import NATS_PER_UNIT, Unit
 from pidselect.significance.permutation_test import fewest_permutations
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
-
-logger = logging.getLogger(__name__)
-
-#: Expected seconds from which on a warning is logged.
-LONG = 60
-
-#: Permutations of every test that are timed for that.
-TIMED_PERMUTATIONS = 10
 
 #: With fewer samples per joint state that occurs, the bias of all atoms together is 0.1 bit or
 #: more. States of equal p(target | state) are not merged first: many of those that occur once are
@@ -163,12 +145,10 @@ def decompose(
                 binned |= count_bins(block, bins, binning, CLASS_LEVELS)
         if sample.samples_per_state < FEWEST_PER_STATE:
             warn_caller(_few_samples_message(sample, bins, blocks))
-        if n_decompositions(sample, settings):
+        if n_permutations or n_bootstrap:
             # Observed states may be merged before solving; those of permutations may differ.
             MEASURES[measure].check_shape(sample.shape)
-    started = perf_counter()
     found, total = sample.decompose()
-    warn_if_long(perf_counter() - started, sample, settings)
     corrected, tests, intervals = infer(sample, found.atoms, settings)
     labelled, scale = sample.lattice.labelled, 1.0 / NATS_PER_UNIT[unit]
     defaults = [*(f"source {number}" for number in range(1, len(blocks))), TARGET]
@@ -190,7 +170,7 @@ def decompose(
 def _source_tests(
     tests: InformationTests, scale: float, names: Sequence[str]
 ) -> tuple[SourceTest, ...]:
-    rows = zip(names[:-1], tests.informations * scale, tests.p_values, strict=True)
+    rows = zip(names[:-1], tests[0] * scale, tests[1], strict=True)
     return tuple(
         SourceTest(name, float(marginal), float(p), float(conditional), float(given_rest))
         for name, (marginal, conditional), (p, given_rest) in rows
@@ -217,32 +197,6 @@ def _few_samples_message(sample: DiscreteSample, bins: int | None, blocks: Seque
         f"the atoms are strongly biased. Use {', '.join(remedies)}; n_permutations=200 also "
         "returns bias-corrected atoms."
     )
-
-
-def warn_if_long(seconds: float, sample: Sample, settings: InferenceSettings) -> None:
-    """Log a warning if the inference will take more than a minute.
-
-    `seconds` is the duration of the first decomposition, which may include compilation and is
-    longer than a permutation takes; where it matters, both are timed.
-    """
-    n, n_tests = n_decompositions(sample, settings), 2 * sample.lattice.n_sources
-    n_permutations = n_tests * settings.n_permutations
-    expected = seconds * (n + n_permutations)
-    if expected >= LONG:
-        started = perf_counter()
-        atoms = sample.decompose()[0].atoms
-        decomposed = perf_counter()
-        source_tests(sample, atoms, settings._replace(n_permutations=TIMED_PERMUTATIONS))
-        permuted = (perf_counter() - decomposed) / TIMED_PERMUTATIONS
-        expected = n * (decomposed - started) + settings.n_permutations * permuted
-    if expected >= LONG:
-        logger.warning(
-            "%d decompositions and %d permutations take about %.0f minutes on one core. Use fewer "
-            "states, permutations or resamples, or n_jobs=-1 for all cores.",
-            n,
-            n_permutations,
-            expected / 60,
-        )
 
 
 def _check_inference(n_permutations: object, n_bootstrap: object, confidence: object) -> None:
@@ -335,30 +289,14 @@ def _read(values: Any, name: str) -> tuple[RawColumn, ...]:
 
 
 def _stated_types(
-    feature_types: Any, raws: Mapping[str, tuple[RawColumn, ...]]
+    feature_types: FeatureTypes | None, raws: Mapping[str, tuple[RawColumn, ...]]
 ) -> dict[str, FeatureType]:
     """Return the stated feature types by the name of a variable or of a column."""
-    if feature_types is None:
-        return {}
-    if not isinstance(feature_types, Mapping):
-        n_sources = len(raws) - 1
-        if not isinstance(feature_types, Sequence) or isinstance(feature_types, str):
-            raise TypeError(
-                f"feature_types={feature_types!r} must map names to types, such as "
-                "{'source 1': 'nominal'}, or list one for each source."
-            )
-        if len(feature_types) not in (n_sources, n_sources + 1):
-            raise ValueError(
-                f"feature_types={feature_types!r} must list one type for each of the {n_sources} "
-                "sources (and optionally one for the target), or map names to types, such as "
-                "{'source 1': 'nominal', 'target': 'continuous'}."
-            )
-        feature_types = dict(zip(raws, feature_types, strict=False))  # the target comes last
-    known = dict.fromkeys([*raws, *(raw.name for columns in raws.values() for raw in columns)])
-    for name, feature_type in feature_types.items():
-        if name not in known:
-            raise ValueError(
-                f"feature_types: there is no variable {name!r}{did_you_mean(name, known)}"
-            )
-        check_choice(feature_type, FEATURE_TYPES, f"feature_types[{name!r}]")
-    return dict(feature_types)
+    names = list(raws)
+    if isinstance(feature_types, Mapping):
+        columns = [raw.name for columns in raws.values() for raw in columns]
+        names = list(dict.fromkeys([*names, *columns]))
+    elif isinstance(feature_types, Sequence) and len(feature_types) < len(names):
+        names.remove(TARGET)  # whose type is optional
+    types = zip(names, stated_feature_types(feature_types, names), strict=True)
+    return {name: stated for name, stated in types if stated is not None}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -47,32 +48,22 @@ ROLES: tuple[Role, ...] = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AssessedFeature:
-    """A feature with its role in a selection, and its information in bits.
+class Samples(NamedTuple):
+    """What atoms are computed from, by the name of the feature.
 
-    `information` is I(f; y), `added` I(f; y | S) for the set S of the (other) selected features;
-    None if the feature is skipped or a duplicate. `resampled` are both values in subsamples, shape
-    (n_subsamples, 2); empty if there is no interval.
+    `blocks` are its columns that are not constant in the samples; `resampled` its I(f; y) and
+    I(f; y | S) in subsamples, shape (n_subsamples, 2), without which it has no intervals;
+    `information_of_others` is I(S; y).
     """
 
-    name: str
-    role: Role
-    selected: bool  # or fixed
-    block: Block  # its columns that are not constant in the samples
-    feature_type: str = ""
-    information: float | None = None
-    added: float | None = None
-    resampled: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
-    information_of_others: float = math.inf  # I(S; y)
-    p_value: float | None = None
-    marginal_p_value: float | None = None
-    added_in_fit: float | None = None
-    reason: str = ""  # why it was skipped, or which feature it duplicates
+    blocks: Mapping[str, Block]
+    resampled: Mapping[str, FloatArray] = {}
+    information_of_others: Mapping[str, float] = {}
 
 
 def explain(
-    assessed: Sequence[AssessedFeature],
+    features: Sequence[FeatureExplanation],
+    samples: Samples,
     target: Block,
     fraction: SharedFraction,
     *,
@@ -95,21 +86,23 @@ def explain(
 
     `pairwise` are I(f; y | g) of the selected features in bits, shape (n, n); `subsamples` are some
     of the rows each, for intervals. `bits_added` is the information that the selected features add
-    one after the other. Roles are taken as they are.
+    one after the other. `features` have roles, tests, I(f; y) and I(f; y | S), or None where there
+    is nothing to estimate.
     """
-    selected = [one for one in assessed if one.selected]
-    estimated = [one for one in assessed if one.information is not None]
-    states = {one.name: fraction.states_of_feature(one.block) for one in estimated}
+    blocks = samples.blocks
+    selected = [one for one in features if one.selected]
+    estimated = [one for one in features if one.information is not None]
+    states = {one.name: fraction.states_of_feature(blocks[one.name]) for one in estimated}
     run = Parallel(n_jobs=n_jobs, prefer="threads")
-    everything = sum((one.block for one in selected), Block())
-    rests = [sum((g.block for g in selected if g is not f), Block()) for f in selected]
+    everything = sum((blocks[one.name] for one in selected), Block())
+    rests = [sum((blocks[g.name] for g in selected if g is not f), Block()) for f in selected]
     *of_rests, of_all = run(delayed(fraction.states_of_set)(rest) for rest in (*rests, everything))
     others = {one.name: of_all for one in estimated}
     others |= {one.name: rest for one, rest in zip(selected, of_rests, strict=True)}
     overlaps = _Overlaps.of(estimated, selected, states, fraction, alpha)
     explained = run(
-        delayed(_explain_feature)(one, states, others, fraction, subsamples, overlaps, alpha)
-        for one in assessed
+        delayed(_decomposed)(one, states, others, fraction, subsamples, samples, overlaps, alpha)
+        for one in features
     )
     is_named = len(target) == 1 and target.names != (TARGET,)
     is_nominal = all(kind == "nominal" for kind in target.feature_types)
@@ -125,43 +118,29 @@ def explain(
         is_sequential=is_sequential,
         notes=tuple(notes),
     )
-    return _described(explanation)
-
-
-def _described(explanation: Explanation) -> Explanation:
-    """Add shares and sentences."""
     shares = [replace(one, share=explanation.share(one.added)) for one in explanation]
     explanation = replace(explanation, features=tuple(shares))
-    features = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
-    return replace(explanation, features=tuple(features))
+    described = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
+    return replace(explanation, features=tuple(described))
 
 
 def _order(feature: FeatureExplanation) -> tuple[bool, int, float]:
     return not feature.selected, ROLES.index(feature.role), -(feature.added or 0.0)
 
 
-def _explain_feature(
-    one: AssessedFeature,
+def _decomposed(
+    one: FeatureExplanation,
     states: Mapping[str, IntArray],
     others: Mapping[str, IntArray],
     fraction: SharedFraction,
     subsamples: IntArray,
+    samples: Samples,
     overlaps: _Overlaps,
     alpha: float,
 ) -> FeatureExplanation:
-    """Return the explanation of a feature without its sentence."""
-    explained = FeatureExplanation(
-        one.name,
-        one.role,
-        one.selected,
-        one.feature_type,
-        p_value=one.p_value,
-        marginal_p_value=one.marginal_p_value,
-        added_in_fit=None if one.added_in_fit is None else round(one.added_in_fit, DIGITS),
-        reason=one.reason,
-    )
+    """Return a feature with its atoms, and with the features that it overlaps with."""
     if one.information is None or one.added is None:
-        return explained
+        return one
     atoms = decompose_feature(
         fraction,
         states[one.name],
@@ -169,19 +148,19 @@ def _explain_feature(
         one.information,
         one.added,
         subsamples,
-        one.resampled,
-        one.information_of_others,
+        samples.resampled.get(one.name),
+        samples.information_of_others.get(one.name, math.inf),
     )
     if atoms is None:
         information, added = round(one.information, DIGITS), round(one.added, DIGITS)
         is_finite = math.isfinite(information + added)
         reason = "too many joint states to count" if is_finite else "the estimate is infinite"
         return replace(
-            explained, information=information, added=added, method="not estimable", reason=reason
+            one, information=information, added=added, method="not estimable", reason=reason
         )
     redundant, overlapping = overlaps.names(one.name, atoms)
     return replace(
-        explained,
+        one,
         **vars(_agreeing(atoms, one, alpha)),
         redundant_with=redundant,
         overlaps_with=overlapping,
@@ -189,7 +168,7 @@ def _explain_feature(
     )
 
 
-def _agreeing(atoms: Atoms, one: AssessedFeature, alpha: float) -> Atoms:
+def _agreeing(atoms: Atoms, one: FeatureExplanation, alpha: float) -> Atoms:
     """Return atoms whose intervals include 0 where a test does not reject it.
 
     An interval above 0 beside a p-value that is not significant would be read as a contradiction;
@@ -224,8 +203,8 @@ class _Overlaps:
     @classmethod
     def of(
         cls,
-        features: Sequence[AssessedFeature],
-        selected: Sequence[AssessedFeature],
+        features: Sequence[FeatureExplanation],
+        selected: Sequence[FeatureExplanation],
         states: Mapping[str, IntArray],
         fraction: SharedFraction,
         alpha: float,
@@ -277,7 +256,7 @@ def independence_p_value(first: IntArray, second: IntArray) -> float:
 
 
 def _pairs(
-    selected: Sequence[AssessedFeature],
+    selected: Sequence[FeatureExplanation],
     pairwise: FloatArray,
     overlaps: _Overlaps,
     fraction: SharedFraction,

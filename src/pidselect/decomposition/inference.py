@@ -94,42 +94,27 @@ class InferenceSettings(NamedTuple):
     n_jobs: int | None = None
 
 
-class InformationTests(NamedTuple):
-    """I(x;y) and I(x;y|rest) of every source x in nats, and p-values: (n_sources, 2) each."""
-
-    informations: FloatArray
-    p_values: FloatArray
+#: Of every source x, I(x;y) and I(x;y|rest) in nats, and the p-values, (n_sources, 2) each.
+InformationTests = tuple[FloatArray, FloatArray]
 
 
-class Inference(NamedTuple):
-    """Results in nats, of atoms in the order of the lattice; None where not requested."""
+def infer(
+    sample: Sample, observed: FloatArray, settings: InferenceSettings
+) -> tuple[FloatArray | None, InformationTests | None, FloatArray | None]:
+    """Correct the observed atoms, test the sources and compute intervals, None if not requested.
 
-    corrected: FloatArray | None = None
-    tests: InformationTests | None = None
-    intervals: FloatArray | None = None  # (n_atoms, 2)
-
-
-def n_decompositions(sample: Sample, settings: InferenceSettings) -> int:
-    """Return how many decompositions the inference takes."""
-    total = settings.n_bootstrap
-    if sample.is_plug_in and (settings.n_permutations or settings.n_bootstrap):
-        n_quarters = 2 * N_SPLITS * N_QUARTERS if settings.n_bootstrap else 0
-        total += N_CORRECTION_PERMUTATIONS + n_quarters
-    return total
-
-
-def infer(sample: Sample, observed: FloatArray, settings: InferenceSettings) -> Inference:
-    """Test the sources, correct the observed atoms (nats) and compute intervals, as requested."""
+    Results are in nats, of atoms in the order of the lattice; intervals have shape (n_atoms, 2).
+    """
     if not settings.n_permutations and not settings.n_bootstrap:
-        return Inference()
+        return None, None, None
     null = null_atoms(sample, settings) if sample.is_plug_in else None
     corrected = None if null is None else correct_bias(observed, null, sample)
     tests = source_tests(sample, observed, settings) if settings.n_permutations else None
     intervals = atom_intervals(sample, observed, null, settings) if settings.n_bootstrap else None
     if intervals is not None and tests is not None and sample.is_nonnegative:
-        is_open = part_of_insignificant(sample.lattice, tests.p_values, 1 - settings.confidence)
+        is_open = part_of_insignificant(sample.lattice, tests[1], 1 - settings.confidence)
         intervals[is_open] = span([intervals[is_open], np.zeros((np.count_nonzero(is_open), 2))])
-    return Inference(corrected, tests, intervals)
+    return corrected, tests, intervals
 
 
 def source_tests(
@@ -148,7 +133,7 @@ def source_tests(
         for column, given in enumerate((Block(), rest)):
             scorer, stream = sample.estimator.bind(target, given), (DECOMPOSITION, i, column)
             p_values[i, column] = _p_value(scorer, x, samplers[column], stream, settings)
-    return InformationTests(informations, p_values)
+    return informations, p_values
 
 
 def _p_value(

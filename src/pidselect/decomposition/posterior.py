@@ -143,16 +143,19 @@ class SharedFraction:
         ).fit(posteriors, np.log(posteriors + SMOOTHING))
         return renumbered(tree.apply(posteriors).astype(np.int64))
 
-    def of(self, feature: IntArray, others: IntArray, corrected: bool = True) -> float:
-        """Return the fraction for the states of a feature and of a set; NaN if not estimable."""
-        return self.of_rows(feature, others, self.target_states, corrected)
-
-    def of_rows(
-        self, feature: IntArray, others: IntArray, target: IntArray, corrected: bool = True
+    def of(
+        self,
+        feature: IntArray,
+        others: IntArray,
+        rows: IntArray | None = None,
+        corrected: bool = True,
     ) -> float:
-        """Return the fraction for some of the samples."""
+        """Return the fraction for the states of a feature and of a set; NaN if not estimable."""
+        codes = (feature, others, self.target_states)
+        if rows is not None:
+            codes = (feature[rows], others[rows], self.target_states[rows])
         measure = self._measure
-        sample = DiscreteSample((feature, others, target), measure.decompose)
+        sample = DiscreteSample(codes, measure.decompose)
         try:
             measure.check_shape(sample.shape)
         except TooManyStatesError:

@@ -27,8 +27,8 @@ from pidselect.data import (
 )
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
-from pidselect.decomposition.explain import AssessedFeature, explain
-from pidselect.decomposition.explanation import DIGITS, Explanation, Role
+from pidselect.decomposition.explain import Samples, explain
+from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExplanation, Role
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
@@ -111,7 +111,7 @@ def explain_fit(
     callbacks.on_stage("atoms", len(features), len(features))
     selected = [features[name] for name in (*record.fixed_features, *record.features)]
     bits_added, sets = bits_shown(context, selected), _conditioning_sets(features, record)
-    assessed = _assessed(selector, context, features, sets, roles, bits_added, in_sample)
+    assessed, of_others = _assessed(selector, context, features, sets, roles, bits_added, in_sample)
     part = _rows_of_states(context)
     subsamples = _subsamples(context, len(part))
     others = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
@@ -122,10 +122,7 @@ def explain_fit(
         sets,
         part[subsamples],
     )
-    assessed = [
-        replace(one, block=one.block.take(part), resampled=resampled.get(one.name, one.resampled))
-        for one in assessed
-    ]
+    blocks = {name: feature.block.take(part) for name, feature in features.items()}
     target = dataset.target.take(part)
     fraction = SharedFraction(target, measure, bins, seed)
     assessed += _excluded(record, dataset.table, grouped, features)
@@ -143,6 +140,7 @@ def explain_fit(
         notes.append(AT_MAX_FEATURES)
     explanation = explain(
         assessed,
+        Samples(blocks, resampled, of_others),
         target,
         fraction,
         bits_added=bits_added,
@@ -173,8 +171,8 @@ def _assessed(
     roles: Mapping[str, Relevance],
     bits_added: Mapping[str, float],
     in_sample: bool,
-) -> list[AssessedFeature]:
-    """Return all features of the fit with their roles and their information."""
+) -> tuple[list[FeatureExplanation], dict[str, float]]:
+    """Return all features of the fit with roles and information, and that of the others of each."""
     record = selector.selection_
     selected = (*record.fixed_features, *record.features)
     varying = [feature for feature in features.values() if len(feature.block)]
@@ -194,22 +192,21 @@ def _assessed(
     }
     types = selector.feature_types_
     in_fit = dict(zip(types, selector.scores_.tolist(), strict=True))
-    return [
-        AssessedFeature(
+    assessed = [
+        FeatureExplanation(
             name,
             roles[name].role,
             name in selected,
-            feature.block,
             types.get(name, "group"),
             information[name],
             added[name],
-            information_of_others=of_others[name],
             p_value=roles[name].p_value,
             marginal_p_value=roles[name].marginal_p_value,
-            added_in_fit=None if in_sample else in_fit.get(name),
+            added_in_fit=None if in_sample or name not in in_fit else round(in_fit[name], DIGITS),
         )
-        for name, feature in features.items()
+        for name in features
     ]
+    return assessed, of_others
 
 
 def _conditioning_sets(
@@ -359,7 +356,7 @@ def _excluded(
     table: Table,
     grouped: Mapping[str, tuple[int, ...]],
     features: Mapping[str, Feature],
-) -> list[AssessedFeature]:
+) -> list[FeatureExplanation]:
     """Return the role of columns and groups that were no candidates, and the reason."""
     reasons: dict[str, tuple[Role, str]] = {
         **{name: ("duplicate", original) for name, original in record.duplicates.items()},
@@ -370,7 +367,7 @@ def _excluded(
         if name not in in_groups or name in grouped:
             reasons.setdefault(name, ("skipped", "not tested, as max_features was reached"))
     return [
-        AssessedFeature(name, role, False, Block(), reason=reason)
+        FeatureExplanation(name, role, False, reason=reason)
         for name, (role, reason) in reasons.items()
         if name not in features
     ]
