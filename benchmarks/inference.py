@@ -117,7 +117,7 @@ def test_once(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
     """Return the p-values of one sample, in the order of `INFORMATIONS`."""
     subject = draw(pmf, n_samples, seed, measure)
     request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
-    return source_tests(subject, subject.decompose()[0].atoms, request).p_values.ravel()
+    return source_tests(subject, subject.decompose()[0].atoms, request)[1].ravel()
 
 
 def test_linear_chain(pmf: Array, n_samples: int, seed: int, measure: str) -> Array:
@@ -127,7 +127,7 @@ def test_linear_chain(pmf: Array, n_samples: int, seed: int, measure: str) -> Ar
     *sources, target = (read_block(values, name) for name, values in columns.items())
     sample = to_sample(sources, target, measure, bins=None)
     request = InferenceSettings(N_PERMUTATIONS, 0, CONFIDENCE, seed)
-    return source_tests(sample, sample.decompose()[0].atoms, request).p_values.ravel()
+    return source_tests(sample, sample.decompose()[0].atoms, request)[1].ravel()
 
 
 def count_significant_of_numbers(sizes: Iterable[int], options: Any) -> list[dict[str, Any]]:

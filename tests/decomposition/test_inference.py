@@ -323,7 +323,7 @@ class Stub:
 def p_values_by(permuted):
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
     sample = ContinuousSample(blocks, ContinuousMeasure(gaussian, Stub(permuted), True, True))
-    return source_tests(sample, np.zeros(4), InferenceSettings(19, 0, 0.95, 0)).p_values
+    return source_tests(sample, np.zeros(4), InferenceSettings(19, 0, 0.95, 0))[1]
 
 
 @pytest.mark.parametrize("value", [math.inf, math.nan, 1.0, 1.0 - 1e-11])
