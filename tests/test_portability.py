@@ -43,9 +43,6 @@ POSIX_NAMES = {
     "time": {"tzset"},
 }
 
-#: Where one is used, and what is done without it.
-GUARDED = {("cli/info.py", "os.sysconf")}  # the memory is not shown
-
 #: Seconds that a process may take to compile its kernels and fit.
 PATIENCE = 180.0
 
@@ -70,7 +67,7 @@ def test_no_posix_only_call():
                 getattr(node.value, "id", ""), ()
             ):
                 found.add((name, ast.unparse(node)))
-    assert found == GUARDED
+    assert not found
 
 
 def test_texts_are_opened_with_their_encoding():
@@ -115,13 +112,6 @@ def test_the_processor_has_a_name_without_proc(monkeypatch):
     monkeypatch.setattr(module.Path, "exists", lambda path: False)
     monkeypatch.setattr(module.platform, "processor", lambda: "")
     assert module.cpu_model() == "unknown"
-
-
-def test_info_without_sysconf(monkeypatch):
-    from pidselect.cli import info
-
-    monkeypatch.delattr(os, "sysconf")
-    assert info.environment_info()["memory_bytes"] is None
 
 
 def test_file_names_differ_in_more_than_case():

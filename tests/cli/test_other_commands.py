@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,11 +10,9 @@ from pathlib import Path
 import pytest
 from calling import call, made, words, write
 
-from pidselect import __version__
-from pidselect.cli import info
 from pidselect.data import Table
 
-COMMANDS = ("select", "explain", "decompose", "demo", "info", "warmup")
+COMMANDS = ("select", "explain", "decompose", "demo", "warmup")
 
 
 class NoPandas:
@@ -57,30 +54,6 @@ def test_the_demo_names_its_table_without_a_temporary_folder(tmp_path, monkeypat
     assert seen[0].table.table != Path("island.csv")
     assert call("demo", "--table", "mine.csv").exit_code == 0
     assert seen[1].source == "mine.csv"
-
-
-def test_info_for_people_and_for_programs():
-    result = call("info")
-    assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines()[0].split() == ["pidselect", __version__]
-    found = json.loads(call("info", "--json", "-").stdout)
-    assert found["libraries"]["numpy"] in result.stdout
-    assert found["threads"] >= 1
-
-
-def test_info_of_what_is_not_there(monkeypatch):
-    def gone(name: str) -> str:
-        raise info.PackageNotFoundError(name)
-
-    def no_driver() -> None:
-        raise OSError("the driver is broken")
-
-    monkeypatch.setattr(info, "version", gone)
-    monkeypatch.setattr("pidselect.estimators.cuda.device.cuda", no_driver)
-    result = call("info")
-    assert result.exit_code == 0, result.output
-    assert "not installed (pip install 'pidselect[arrow]')" in result.stdout
-    assert "none (the driver is broken)" in result.stdout
 
 
 @pytest.mark.parametrize("name", COMMANDS)
