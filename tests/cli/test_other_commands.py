@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 from calling import call, made, words, write
 
 from pidselect.data import Table
+from pidselect.jit import is_compiled
 
-COMMANDS = ("select", "explain", "decompose", "demo", "warmup")
+COMMANDS = ("select", "explain", "decompose", "demo")
 
 
 class NoPandas:
@@ -48,12 +50,25 @@ def test_the_demo_shows_a_selection_and_writes_a_page(tmp_path, monkeypatch):
 def test_the_demo_names_its_table_without_a_temporary_folder(tmp_path, monkeypatch):
     seen = []
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pidselect.jit.is_compiled", lambda package: True)
     monkeypatch.setattr("pidselect.cli.run.run", lambda call, text: seen.append(call))
     assert call("demo").exit_code == 0
     assert seen[0].source == "island.csv"
     assert seen[0].table.table != Path("island.csv")
     assert call("demo", "--table", "mine.csv").exit_code == 0
     assert seen[1].source == "mine.csv"
+
+
+def test_the_demo_compiles_kernels_of_explanations_beside_the_selection(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("pidselect.jit.is_compiled", lambda package: False)
+        patch.setattr("pidselect.cli.run.run", lambda call, text: None)
+        patch.setattr("subprocess.Popen", started := MagicMock())
+        assert call("demo", "--quiet").exit_code == 0
+    python, option, code = started.call_args.args[0]
+    assert (python, option) == (sys.executable, "-c")
+    exec(code, {})
+    assert is_compiled("decomposition")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -124,11 +139,11 @@ def test_names_are_those_of_the_library():
     from pidselect.decomposition.samples import CONTINUOUS
     from pidselect.estimators import ESTIMATORS
     from pidselect.selection.criteria import CRITERIA
-    from pidselect.significance import MARGINS, SURROGATES
+    from pidselect.significance import SURROGATES
 
     assert tuple(CRITERIA) == names.CRITERION_NAMES
     assert tuple(ESTIMATORS) == names.ESTIMATOR_NAMES
-    assert (*SURROGATES, MARGINS) == names.SURROGATE_NAMES
+    assert tuple(SURROGATES) == names.SURROGATE_NAMES
     assert tuple(MEASURES) == names.MEASURE_NAMES
     assert tuple(CONTINUOUS) == names.CONTINUOUS_MEASURE_NAMES
 

@@ -38,7 +38,6 @@ from pidselect.selection import PIDSelector
         (["--target", "y", "--stability", "1"], ["stability=1"]),
         (["--target", "y", "--n-permutations", "0"], ["max_features"]),
         (["--target", "y", "--n-jobs", "0"], ["n_jobs=0"]),
-        (["--target", "y", "--resume", "--restart"], ["--resume", "--restart"]),
         (["--target", "y", "--drop", "length,noise,width,length_mm,colour,planet"], ["--drop"]),
     ],
 )
@@ -178,10 +177,6 @@ def test_a_full_disk_is_a_failure(table, monkeypatch):
         result = select(table, "--target", "y", "--output", "small.csv")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "Error: No space left on device"
-    assert "--resume" in result.stderr
-    resumed = select(table, "--target", "y", "--output", "small.csv", "--resume")
-    assert resumed.exit_code == 0, resumed.output
-    assert Path("small.csv").exists()
 
 
 def test_a_defect_shows_its_traceback(table, monkeypatch):

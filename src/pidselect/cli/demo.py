@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 N_SAMPLES, N_PERMUTATIONS = 500, 50
 
 NAME = "island.csv"
+
+#: What compiles the kernels of explanations.
+COMPILE = "from pidselect import *; decompose_distribution(datasets.gate('AND'))"
 
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Select features of a simulated table: rides on the hire bicycles of an island.
@@ -51,7 +58,8 @@ def demo_command(out: DemoOptions) -> None:
     """Select features of a simulated table."""
     from pidselect.cli.run import Call, run
 
-    with plain_errors(), TemporaryDirectory(prefix="pidselect-demo-") as folder:
+    folders = TemporaryDirectory(prefix="pidselect-demo-")
+    with plain_errors(), compiling_explanations(), folders as folder:
         path = out.table or Path(folder, NAME)
         target = _write(path, out.quiet)
         call = Call(
@@ -60,11 +68,26 @@ def demo_command(out: DemoOptions) -> None:
             OutputOptions(report=out.report, quiet=out.quiet),
             ExplanationOptions(),
             source=str(out.table or NAME),
-            is_saved=False,
         )
         run(call, _text)
         if not out.quiet:
             say(NEXT)
+
+
+@contextmanager
+def compiling_explanations() -> Iterator[None]:
+    """Compile the kernels of explanations in a second process, unless they are on disk."""
+    from pidselect.jit import is_compiled
+
+    if is_compiled("decomposition"):
+        yield
+        return
+    null = subprocess.DEVNULL
+    with subprocess.Popen([sys.executable, "-c", COMPILE], stdout=null, stderr=null) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
 def _write(path: Path, quiet: bool) -> str:

@@ -47,7 +47,6 @@ selecting = partial(option, "Selection")
 decomposing = partial(option, "Decomposition")
 computing = partial(option, "Computation")
 writing = partial(option, "Output")
-resuming = partial(option, "Interrupted runs")
 
 COLUMNS: dict[str, Any] = {"metavar": "NAME", "autocompletion": complete_column}
 
@@ -293,7 +292,7 @@ class PrintOptions:
 
 @dataclass(frozen=True)
 class OutputOptions(PrintOptions):
-    """Files to write, and how to start after an interruption."""
+    """Files to write."""
 
     report: Path | None = writing(None, "The report as a web page.", metavar="FILE.html")
     output: Path | None = writing(
@@ -301,14 +300,11 @@ class OutputOptions(PrintOptions):
         "The reduced table: selected columns and target, in the format of the name.",
         metavar="FILE",
     )
-    checkpoint: Path | None = resuming(
+    checkpoint: Path | None = writing(
         None,
-        "The checkpoint; by default TABLE.pidselect-run.json in the current folder, deleted at the "
-        "end.",
+        "Results so far: after an interruption the same command resumes from them.",
         metavar="FILE",
     )
-    resume: bool = resuming(False, "Continue from the checkpoint.", "--resume")
-    restart: bool = resuming(False, "Delete the checkpoint and start again.", "--restart")
 
 
 @dataclass(frozen=True)
@@ -351,8 +347,6 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def as_typed(*more: str) -> str:
-    """Return the command as it was typed, without the options to resume or restart."""
-    words = [word for word in sys.argv[1:] if word not in ("--resume", "--restart")]
-    end = words.index("--") if "--" in words else len(words)  # of options
-    return join_words(["pidselect", *words[:end], *more, *words[end:]])
+def as_typed() -> str:
+    """Return the command as it was typed."""
+    return join_words(["pidselect", *sys.argv[1:]])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -22,10 +21,10 @@ from pidselect.cli.options import (
     as_typed,
 )
 from pidselect.cli.output import check_places, write_json, write_page, write_table
-from pidselect.cli.warmup import compiling_explanations
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.cli.resume import RunCheckpoint
+    from pathlib import Path
+
     from pidselect.data import Dataset
     from pidselect.decomposition.explanation import Explanation
     from pidselect.selection import PIDSelector
@@ -47,7 +46,6 @@ class Call:
     out: OutputOptions
     explain: ExplanationOptions | None = None
     source: str = ""
-    is_saved: bool = True
 
     @property
     def name(self) -> str:
@@ -81,23 +79,19 @@ def run(call: Call, text: Callable[[Result], str]) -> None:
 
         roles = find_roles(call.table, call.how, read_header(call.table))
         check_places(call.table.table, call.out)
-        selector = make_selector(call.how, call.table)
+        selector = make_selector(call.how, call.table, call.out.checkpoint)
         if call.explain is not None:
             check_count(call.explain.bins, "bins", at_least=2)
-        result, saved = _compute(call, roles, selector)
+        result = _compute(call, roles, selector)
         if not result.is_complete:
-            _show_interrupted(call, result, saved)
+            _show_interrupted(call, result)
             raise typer.Exit(INTERRUPTED)
-        try:
-            _show(call, result, text(result))
-        except Exception:
-            _say_how_to_resume(saved)
-            raise
-        if saved is not None:
-            saved.remove()
+        _show(call, result, text(result))
 
 
-def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
+def make_selector(
+    how: SelectionOptions, table: TableOptions, checkpoint: Path | None = None
+) -> PIDSelector:
     """Return the selector without the parameters that name columns, checked."""
     from pidselect.selection import PIDSelector
     from pidselect.selection.validation import at_least, check_parameters
@@ -111,54 +105,34 @@ def make_selector(how: SelectionOptions, table: TableOptions) -> PIDSelector:
             settings[name] = tuple(settings[name].split(","))
     settings["backward"] = None if how.backward == "none" else how.backward
     settings["max_samples"] = None if how.max_samples == "all" else how.max_samples
-    selector = PIDSelector(**settings, missing=table.missing)
+    selector = PIDSelector(**settings, missing=table.missing, checkpoint=checkpoint)
     check_parameters(selector)
     at_least(2, or_none=True)(how.stability, "stability")
     to_seed(how.random_state)
     return selector
 
 
-def _compute(
-    call: Call, roles: Roles, selector: PIDSelector
-) -> tuple[Result, RunCheckpoint | None]:
+def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
-    from pidselect.cli.resume import check_earlier, prepare_checkpoint
     from pidselect.exceptions import SelectionWarning
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
 
-    with (
-        compiling_explanations(call.explains) as wait_for_kernels,
-        show_progress(call.out.quiet) as progress,
-        warnings_as_notes(progress.message),
-    ):
+    with show_progress(call.out.quiet) as progress, warnings_as_notes(progress.message):
         warnings.simplefilter("ignore", SelectionWarning)  # shown with the result
-        saved = None
-        if call.is_saved:
-            saved = prepare_checkpoint(call.table.table, call.out, progress.message)
         progress.status(f"reading {call.name}")
         data = read_data(call.table, roles, call.how.max_memory)
-        if saved is not None:
-            check_earlier(saved, call.out, call.table.missing, partial(dataset_of, call, data))
+        result = None
         try:
-            selector.set_params(checkpoint=None if saved is None else saved.path)
-            with use_callback(progress, saved):
+            with use_callback(progress):
                 result = _fit(selector, data, progress)
-            selector.set_params(checkpoint=None)  # of this fit alone
+                return _explain(call, selector, result)
         except KeyboardInterrupt:
+            if result is not None:
+                return replace(result, is_complete=False)
             if progress.interrupted is None:
                 raise
-            return Result(data, progress.interrupted, is_complete=False), saved
-        except Exception:
-            if progress.interrupted is not None:
-                _say_how_to_resume(saved)
-            raise
-        try:
-            wait_for_kernels()
-            with use_callback(progress):
-                return _explain(call, selector, result), saved
-        except KeyboardInterrupt:
-            return replace(result, is_complete=False), saved
+            return Result(data, progress.interrupted, is_complete=False)
 
 
 def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) -> Result:
@@ -266,7 +240,7 @@ def _show(call: Call, result: Result, text: str) -> None:
         say("\n" + "\n".join(filter(None, lines)), err=is_piped)
 
 
-def _show_interrupted(call: Call, result: Result, saved: RunCheckpoint | None) -> None:
+def _show_interrupted(call: Call, result: Result) -> None:
     """Print the selection so far, write it as JSON, and print how to resume."""
     is_piped = call.out.json == "-"
     is_selected = result.selection.is_complete
@@ -275,12 +249,7 @@ def _show_interrupted(call: Call, result: Result, saved: RunCheckpoint | None) -
     say(selection_text(result.selection, result.data.n_rows), err=is_piped)
     if call.out.json is not None and (line := write_json(summary_of(call, result), call.out.json)):
         say(line, err=is_piped)
-    if not _say_how_to_resume(saved):
-        say("\nThere is no checkpoint: the run cannot be resumed.", err=True)
-
-
-def _say_how_to_resume(saved: RunCheckpoint | None) -> bool:
-    can_resume = saved is not None and saved.can_resume
-    if can_resume:
-        say(f"\nThe progress is saved. Resume with\n  {as_typed('--resume')}", err=True)
-    return can_resume
+    if call.out.checkpoint is None:
+        say("\nThe run cannot be resumed: --checkpoint FILE saves its progress.", err=True)
+    else:
+        say(f"\nThe progress is saved. Resume with\n  {as_typed()}", err=True)
