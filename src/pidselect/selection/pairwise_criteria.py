@@ -1,17 +1,14 @@
 r"""Pairwise criteria: the family of Brown et al. (2012), and one inspired by PID.
 
 Where I(c; y | S) needs the joint distribution of all selected features, these criteria combine
-terms of a candidate c and one selected feature s at a time. They need samples for three variables
-only, and do not see interactions of more. If nothing is selected or fixed, each of them is I(c; y).
+terms of a candidate c and one selected feature s at a time, and see no interactions of more. If
+nothing is selected or fixed, each of them is I(c; y).
 
 Permuting a candidate would remove its redundancy with selected features together with its
 relevancy. The test therefore permutes the target against all features: I(c; s) is the same in every
-permutation. The other terms follow from I(c; y), I(s; y) and I(cs; y) by the chain rule
+permutation, and standardising by them, as for a portfolio, would cancel it. The other terms are
 
-.. math:: I(c;y|s) = I(cs;y) - I(s;y), \qquad I(c;s|y) - I(c;s) = I(c;y|s) - I(c;y),
-
-which holds for plug-in estimates, and defines these terms for every other estimator. There is one
-estimator, no portfolio: standardising by permutations in which I(c; s) is constant would cancel it.
+.. math:: I(c;y|s) = I(cs;y) - I(s;y), \qquad I(c;s|y) - I(c;s) = I(c;y|s) - I(c;y).
 
 G. Brown, A. Pocock, M.-J. Zhao, M. Luján, Conditional likelihood maximisation, Journal of Machine
 Learning Research 13 (2012), has the origin of each criterion.
@@ -19,7 +16,6 @@ Learning Research 13 (2012), has the origin of each criterion.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -50,8 +46,8 @@ class MITerms:
     """
 
     def __init__(self, scores: PairwiseScores, values: FloatArray) -> None:
-        shape = n_candidates, self.n_selected = len(scores.candidates), len(scores.selected)
-        ends = np.cumsum([n_candidates, self.n_selected, n_candidates * self.n_selected])
+        n, self.n_selected = shape = len(scores.candidates), len(scores.selected)
+        ends = np.cumsum([n, self.n_selected, n * self.n_selected])
         self.relevance, self.of_selected, joint, self.of_selected_pairs = np.split(values, ends, 1)
         self.joint = joint.reshape(len(values), *shape, -1) if joint.size else joint
         self.scores = scores
@@ -121,16 +117,16 @@ class PairwiseScores(StepScores):
         return of_pairs + h[0], np.array(h[1 : len(self.selected) + 1]) + h[0]
 
 
-class Pairwise(BaseEstimator, ABC):
+class Pairwise(BaseEstimator):
     """Base class of pairwise criteria; a criterion implements `evaluate`."""
 
     is_cmi: ClassVar[bool] = False
     prunes: ClassVar[bool] = False
     takes_portfolio: ClassVar[bool] = False
 
-    @abstractmethod
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return J(c) in nats given some selected feature, of the shape of `terms.relevance`."""
+        raise NotImplementedError
 
     def pairs(self, candidates: Features, selected: Features) -> list[tuple[Feature, Feature]]:
         """Return the pairs of features of which I(fg; y) is needed, those of candidates first."""
@@ -217,7 +213,7 @@ class LinearMean(LinearCriterion):
     """The linear criterion with means over the selected features in place of sums."""
 
     def evaluate(self, terms: MITerms) -> FloatArray:
-        """Return J' with weights that are divided by the number of selected features."""
+        """Return J'."""
         n = terms.n_selected
         return LinearCriterion(self.beta / n, self.gamma / n).evaluate(terms)
 
@@ -275,9 +271,8 @@ class UniqueInContext(Pairwise):
               \Big[ I(c;y|t) - \min\big( I(c;y|t),\, I(s;y|t),\, I(c;s) \big) \Big]
 
     The brackets take the place of the unique information of c given t: I(c; y | t) less a bound on
-    what c shares with s, which is at most the conditional information of either and, unless it
-    arises from the mechanism of y, at most I(c; s) (section 5.4 of the paper). One t is enough for
-    a synergy, hence the maximum; one s is enough for a redundancy, hence the minimum.
+    what c shares with s (section 5.4 of the paper). One t is enough for a synergy, hence the
+    maximum; one s is enough for a redundancy, hence the minimum.
     """
 
     def pairs(self, candidates: Features, selected: Features) -> list[tuple[Feature, Feature]]:
