@@ -23,14 +23,10 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(autouse=True, scope="session")
-def announce():
-    """Compile kernels without a message, as there is one only in the first run of the tests.
-
-    Yields the function that would show it.
-    """
+def _silent_compilation():
+    """Compile kernels without a message, as there is one only in the first run of the tests."""
     from pidselect import jit
 
     with pytest.MonkeyPatch.context() as patch:
-        announces = jit._announce.__wrapped__
-        patch.setattr(jit, "_announce", lambda packages: None)
-        yield announces
+        patch.setattr(jit, "announce", lambda: None)
+        yield

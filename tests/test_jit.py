@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import subprocess
 import sys
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,8 +56,13 @@ def test_installations_share_kernels_until_one_is_changed(tmp_path):
     """They are in the user's cache; then a function that the outer one calls is changed."""
     first, second = copy(tmp_path / "first"), copy(tmp_path / "second")
     user = {"XDG_CACHE_HOME": str(tmp_path / "user"), "HOME": str(tmp_path / "user")}
-    assert call(first, **user)[:2] == (3.0, 0)
+    compiled = call(first, **user)
+    assert compiled[:2] == (3.0, 0)
+    assert compiled.said.count("Compiling kernels") == 1
     assert call(second, **user) == (3.0, 1, "")
+    for path in (tmp_path / "user").rglob("*.kernel"):
+        path.write_bytes(b"damaged")
+    assert call(first, **user)[:2] == (3.0, 0)
     inner = second / "pidselect" / "estimators" / "knn" / "spaces.py"
     text = inner.read_text(encoding="utf-8")
     changed = text.replace(
@@ -68,20 +71,6 @@ def test_installations_share_kernels_until_one_is_changed(tmp_path):
     assert changed != text
     inner.write_text(changed, encoding="utf-8")
     assert call(second, **user)[:2] == (6.0, 0)
-    assert call(second, **user) == (6.0, 1, "")
-
-
-def test_compilation_is_announced_once_and_survives_damaged_files(tmp_path):
-    source, folder = Path(pidselect.__file__).parents[1], {"NUMBA_CACHE_DIR": str(tmp_path)}
-    said = call(source, **folder).said
-    assert said.count("Compiling kernels") == 1
-    assert " s)" in said
-    for path in tmp_path.glob("kernels-*/*.kernel"):
-        path.write_bytes(b"damaged")
-    again = call(source, **folder)
-    assert again[:2] == (3.0, 0)
-    assert "Compiling more kernels" in again.said
-    assert call(source, **folder) == (3.0, 1, "")
 
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path):
@@ -101,18 +90,3 @@ def test_folders_used_longest_ago_are_removed(tmp_path):
     jit.remove_old_folders(tmp_path)
     # With the new one, as many as are kept.
     assert sorted(tmp_path.iterdir()) == sorted(folders[: jit.MAX_FOLDERS - 1])
-
-
-def test_each_wait_is_announced_once(tmp_path, monkeypatch, caplog, announce):
-    """That of a fit, then that of an explanation; in few words if some kernels are there."""
-    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(jit, "_announce", lru_cache(announce))
-    caplog.set_level(logging.INFO)
-    for package in ("significance", "estimators", "decomposition", "decomposition"):
-        jit.announce_missing(package)
-    seconds = jit.PACKAGES.values()
-    assert all(f"about {n} s" in text for n, text in zip(seconds, caplog.messages, strict=True))
-    (tmp_path / "pidselect.decomposition.some.kernel").touch()
-    jit._announce.cache_clear()
-    jit.announce_missing("decomposition")
-    assert "more kernels" in caplog.messages[-1]

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -32,10 +31,6 @@ from numba.misc.appdirs import user_cache_dir
 
 logger = logging.getLogger(__name__)
 
-#: The packages with the kernels of a fit, and those of an explanation after it; and about how many
-#: seconds they take to compile.
-PACKAGES = {("estimators", "significance"): 12, ("decomposition",): 6}
-
 #: Folders that are kept, those used last: each belongs to one version of the kernels.
 MAX_FOLDERS = 5
 
@@ -46,9 +41,7 @@ def njit(**options: Any) -> Callable[[Any], Any]:
     def compiled(function: Any) -> Any:
         # No kernel is passed to another one as a function, which needs a wrapper of its own.
         dispatcher = numba.njit(**{**options, "cache": False, "no_cfunc_wrapper": True})(function)
-        if options.get("cache") and hasattr(
-            dispatcher, "_cache"
-        ):  # not if compilation is switched off
+        if options.get("cache") and hasattr(dispatcher, "_cache"):  # not if nothing is compiled
             dispatcher._cache = KernelCache(function)
         return dispatcher
 
@@ -79,7 +72,7 @@ class KernelCache(NullCache):
             saved_key, saved = pickle.loads(path.read_bytes())
             if saved_key == key:
                 return CompileResult._rebuild(target_context, *saved)
-        announce_missing(self._name.split(".")[1])
+        announce()
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -123,11 +116,10 @@ def cache_folder() -> Path:
 def kernel_sources() -> str:
     """Return a hash of all sources with compiled functions."""
     total = sha256()
-    for package in chain(*PACKAGES):
-        for path in sorted(Path(__file__).with_name(package).rglob("*.py")):
-            source = path.read_bytes()
-            if b"njit" in source or b"numba" in source:
-                total.update(source)
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        source = path.read_bytes()
+        if b"njit" in source:
+            total.update(source)
     return total.hexdigest()
 
 
@@ -144,19 +136,10 @@ def is_compiled(package: str) -> bool:
     return any(cache_folder().glob(f"pidselect.{package}.*"))
 
 
-def announce_missing(package: str) -> None:
-    """Say that kernels are compiled: once for those of a fit, once for those of an explanation."""
-    for packages in PACKAGES:
-        if package in packages:
-            _announce(packages)
-
-
-@lru_cache
-def _announce(packages: tuple[str, ...]) -> None:
-    if any(map(is_compiled, packages)):
-        logger.info("Compiling more kernels (once, a few seconds)")
-    else:
-        logger.info(f"Compiling kernels (once, about {PACKAGES[packages]} s)")
+@lru_cache(maxsize=1)
+def announce() -> None:
+    """Say that kernels are compiled, once."""
+    logger.info("Compiling kernels (once, 10 to 20 s)")
 
 
 @lru_cache(maxsize=1)

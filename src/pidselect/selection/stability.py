@@ -79,6 +79,12 @@ class Stability(TabularResult):
     1       b         1       0.33   0.06   0.79
     >>> result.most_frequent, result.n_sets, result.n_empty, round(result.mean_size, 2)
     (('a',), 2, 0, 1.33)
+    >>> result.counts, round(result.frequencies["b"], 2), round(result.intervals["b"][0], 2)
+    ({'a': 3, 'b': 1}, 0.33, 0.06)
+    >>> result.notes[0]
+    '3 subsamples of 50 % of the rows, 1.3 features selected on average.'
+    >>> result.to_dict()["most_frequent"]
+    ['a']
     """
 
     features: tuple[str, ...]
