@@ -84,6 +84,32 @@ def test_residuals_are_the_noise(name):
     assert found.r_squared > 0.7
 
 
+@pytest.mark.parametrize("name", ["a product of three", "a sine of a total"])
+def test_much_noise_is_left_by_a_penalty_of_its_own(name):
+    """A lighter one would fit the noise, a heavier one nothing."""
+    n_columns, function = FUNCTIONS[name]
+    rng = np.random.default_rng(0)
+    s, noise = rng.normal(size=(n_columns, 200)), rng.normal(size=200)
+    found = residual_of(block(*s), function(s) + noise)
+    assert spearmanr(found.column.values, noise).statistic > 0.85
+    assert found.r_squared > 0.05
+
+
+def test_at_most_a_third_of_the_samples_are_fitted():
+    features, penalties = np.random.default_rng(0).normal(size=(60, 30)), 10.0 ** np.arange(-4, 3)
+    basis = regression._Basis("raw", features, penalties, False)
+    ridge = regression._Ridge.of(basis, regression._GroupMeans.of(np.zeros(60, dtype=np.int64)))
+    assert 0 < len(ridge.freedom) < len(penalties)
+    assert ridge.freedom.max() <= 20
+
+
+def test_a_weak_dependence_is_removed():
+    s, noise = np.random.default_rng(0).normal(size=(2, 2000))
+    found = residual_of(block(s), 0.2 * s + noise)
+    assert 0.02 < found.r_squared < 0.05
+    assert abs(np.corrcoef(found.column.values, s)[0, 1]) < 0.01
+
+
 def test_what_does_not_depend_on_the_given_is_returned_as_it_is():
     s, x = np.random.default_rng(0).normal(size=(2, 200))
     column = Column("x", "continuous", x)

@@ -168,6 +168,15 @@ def test_a_scheme_that_does_not_reject_ends_the_test():
     assert [len(null) for null in result.null] == [99, 99]
 
 
+def test_the_scheme_with_the_larger_p_value_decides():
+    null = np.zeros(99), np.repeat([0.0, 3.0], [89, 10])
+    context = context_for(np.zeros(4), n_permutations=99, alpha=0.05)
+    for place, schemes in enumerate([("local", "global"), ("global", "local")]):
+        nulls = null if place else null[::-1]
+        step = InteractionTestResult((0, 1), 0.5, 2.0, schemes, nulls).to_step(context, "pair", ())
+        assert (step.p_value, step.surrogates, step.accepted) == (0.11, "local", False)
+
+
 # --- however the work is spread ------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess
+from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess, run_family
 from pidselect.significance import RELEVANCE
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
@@ -249,6 +249,21 @@ def test_values_that_no_decision_needs_are_not_computed():
     assert own == 2 * (1 + PILOT_PERMUTATIONS + 199)
     # Given all selected ones, by one scheme, until nothing can be significant.
     assert given_all in {2 * (1 + PILOT_PERMUTATIONS + m) for m in relevance.INTERIM}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_scheme_with_the_larger_p_value_decides(seed, monkeypatch):
+    monkeypatch.setattr(relevance, "INTERIM", ())
+    known, y = bits(seed, n=60)
+    features = [known[name] for name in ("a", "b", "coin")]
+
+    def p_values(*surrogates):
+        context = inquire(y, surrogates=surrogates, is_portfolio=True, shared_permutations=True)
+        return run_family(context, features, [known["again"]]).p_values
+
+    alone = p_values("global"), p_values("local")
+    assert (alone[0] != alone[1]).any()
+    np.testing.assert_array_equal(p_values("global", "local"), np.maximum(*alone))
 
 
 def test_few_permutations_are_enough_for_both_families():

@@ -16,7 +16,7 @@ from recording_callbacks import Recorder
 from systems import PAPER, gates, n_computed, numbers, quick, season, select, wide
 
 from pidselect.data import Block, Column, read_block
-from pidselect.estimators import KSG, Discrete, resolve
+from pidselect.estimators import KSG, Copula, Discrete, resolve
 from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
@@ -47,6 +47,7 @@ SYSTEMS = {
     "wide": (wide, {"n_permutations": "auto", "backward": None}),
 }
 BITS = Block((Column("y", "ordinal", np.arange(50.0) % 2),))
+NUMBER = Column("x", "continuous", np.random.default_rng(0).random(50))
 systems = pytest.mark.parametrize("name", SYSTEMS)
 
 
@@ -242,6 +243,19 @@ def continuous_features(seed=0, **settings):
 
 
 # --- schemes one after the other, and candidates that share a pilot ------------------------------
+
+
+def test_the_schemes_that_apply_to_a_conditioning_set():
+    """Within the levels of a discrete one permutations are exact: no other scheme is needed."""
+    bit, number = (Feature("s", (0,), Block((column,))) for column in (BITS.columns[0], NUMBER))
+    by_ranks, by_levels = (
+        SelectionContext(BITS, (NamedEstimator("one", one),), surrogates=("global", "residual"))
+        for one in (Copula(), Discrete())
+    )
+    assert by_ranks.schemes([]) == ("global",)
+    assert by_ranks.schemes([bit]) == by_levels.schemes([bit]) == ("local",)
+    assert by_ranks.schemes([bit, number]) == ("global", "residual")
+    assert by_levels.schemes([number]) == ("global", "local")  # residuals have no levels
 
 
 @pytest.mark.parametrize("n_permutations", [39, None])
@@ -446,17 +460,21 @@ def test_the_step_down_p_value_decides():
 
 
 def followers(noise_of_x, noise_of_y, n=200):
-    """s, x and y follow s with noise; five more features of y."""
+    """s, x and y, of one column or several, follow s with noise; five more features of y."""
     rng = np.random.default_rng(0)
     s, *more = rng.normal(size=(6, n))
-    x, y = (s + noise * rng.normal(size=n) for noise in (noise_of_x, noise_of_y))
-    return np.column_stack([s, x, *more]), y
+    x, *y = (s + noise * rng.normal(size=n) for noise in (noise_of_x, *np.ravel(noise_of_y)))
+    return np.column_stack([s, x, *more]), np.squeeze(np.transpose(y))
 
 
 @pytest.mark.parametrize("max_conditioning", [None, 1])
-@pytest.mark.parametrize("noise", [(0.02, 0.02), (0.02, 0.5), (0.5, 0.02)], ids=str)
+@pytest.mark.parametrize(
+    "noise",  # a standard deviation of 0.17 is an R squared of 0.97
+    [(0.02, 0.02), (0.02, 0.5), (0.5, 0.02), (0.17, 0.02), (0.02, 0.17), (0.02, (0.02, 0.5))],
+    ids=str,
+)
 def test_a_step_says_that_no_test_can_decide(noise, max_conditioning):
-    """Only if the candidate and the target both follow the selected features."""
+    """Only if the candidate and all of the target follow the selected features."""
     X, y = followers(*noise)
     settings = {"surrogates": ("global", "residual"), "max_conditioning": max_conditioning}
     record = quick(**settings, fixed_features=[0]).fit(X[:, :2], y).selection_

@@ -73,10 +73,10 @@ def test_every_entry_of_the_key_matters():
 
 
 def test_purposes_keep_their_numbers():
-    """Old seeds must give old permutations."""
+    """Old seeds must give old permutations, and no two purposes the same ones."""
     phases = ("SUBSAMPLE", "FORWARD", "BACKWARD", "DECOMPOSITION", "BOOTSTRAP", "LOOKAHEAD")
-    phases += ("START", "RELEVANCE", "STABILITY")
-    assert [getattr(rng, phase) for phase in phases] == list(range(9))
+    phases += ("START", "RELEVANCE", "STABILITY", "FINAL", "MEMBERS", "SWAP")
+    assert [getattr(rng, phase) for phase in phases] == list(range(12))
 
 
 def test_neighbouring_keys_are_unrelated():
