@@ -50,6 +50,13 @@ def test_wrong_calls(table, arguments, named):
     assert [path.name for path in Path.cwd().iterdir()] == ["made.csv"]
 
 
+def test_the_table_is_not_overwritten_by_another_name(table):
+    Path("other.json").hardlink_to(table)
+    result = call("select", table, *QUICK, "--target", "y", "--json", "other.json")
+    assert result.exit_code == 2, result.output
+    assert all(word in result.stderr for word in ("--json", "'other.json'", "the table"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
