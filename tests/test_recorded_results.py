@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from recorded.cases import CASES, compute
+from recorded.cases import compute
+from recorded.default_cases import CASES
 from recorded.record import load
 
 RESULTS = load()

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from recorded.cases import CASES, compute
+from recorded.cases import compute
+from recorded.default_cases import CASES
 
 RESULTS = Path(__file__).with_name("results.json")
 
