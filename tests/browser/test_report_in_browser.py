@@ -22,6 +22,8 @@ from pidselect.report.page import render_report
 from pidselect.report.summary import summarise
 from report import hostile
 
+pytestmark = pytest.mark.browser
+
 N_PLAIN = 13
 ROWS = "#roles tbody tr"
 

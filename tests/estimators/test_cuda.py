@@ -26,6 +26,8 @@ from pidselect.significance.cuda import CudaPermutations
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan
 
+pytestmark = pytest.mark.cuda
+
 MEMORY = 2**28
 
 
