@@ -105,22 +105,14 @@ def cache_folder() -> Path:
     parent = Path(config.CACHE_DIR or user_cache_dir("pidselect", appauthor=False))
     versions = (numba.__version__, sys.implementation.cache_tag)
     settings = (config.OPT, config.BOUNDSCHECK, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)
-    identity = repr((kernel_sources(), versions, settings))
-    folder = parent / f"kernels-{sha256(identity.encode()).hexdigest()[:16]}"
+    identity = sha256(repr((versions, settings)).encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        if b"njit" in (source := path.read_bytes()):
+            identity.update(source)
+    folder = parent / f"kernels-{identity.hexdigest()[:16]}"
     with suppress(OSError):
         os.utime(folder)  # it is in use
     return folder
-
-
-@lru_cache(maxsize=1)
-def kernel_sources() -> str:
-    """Return a hash of all sources with compiled functions."""
-    total = sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source = path.read_bytes()
-        if b"njit" in source:
-            total.update(source)
-    return total.hexdigest()
 
 
 def remove_old_folders(parent: Path) -> None:

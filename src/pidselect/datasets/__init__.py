@@ -10,12 +10,12 @@ redundancy and relevancy in feature selection based on (partial) information dec
 JMLR 24(131).
 """
 
-from pidselect.datasets.base import SyntheticDataset
-from pidselect.datasets.bike_rental import SyntheticTable, mixed_table
+from pidselect.datasets.base import SyntheticDataset, SyntheticTable
 from pidselect.datasets.gates import GATES, gate, sample
 from pidselect.datasets.synthetic import (
     classes,
     friedman,
+    mixed_table,
     nested_spheres,
     regression,
     runge,

@@ -1,4 +1,4 @@
-"""The type that generators return, and their shared checks."""
+"""The types that generators return, and their shared checks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 RandomState = int | np.random.Generator | None
+Values = list[float] | list[int] | list[str] | list[bool]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +60,47 @@ class SyntheticDataset:
         return tuple(self.names[column] for column in self.relevant)
 
     def __repr__(self) -> str:
-        names = ", ".join(abridged(self.names))
-        relevant = ", ".join(abridged(self.relevant_names)) or "none"
-        return f"SyntheticDataset({len(self.X)} samples of {names}; relevant: {relevant})"
+        names = self.names if len(self.names) <= 12 else (*self.names[:6], "...", *self.names[-6:])
+        relevant = ", ".join(self.relevant_names) or "none"
+        return (
+            f"SyntheticDataset({len(self.X)} samples of {', '.join(names)}; relevant: {relevant})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SyntheticTable:
+    """Columns of plain Python values, a target, and the names of the relevant columns.
+
+    Parameters
+    ----------
+    columns : dict of str to list
+        Values of each column: all floats, all ints, all strings or all booleans.
+    y : array of float64, shape (n_samples,)
+    target : str
+        Name of the target.
+    relevant : tuple of str
+        A minimal sufficient set of columns.
+    redundant : dict of str to str
+        Exact or noisy duplicates, each with the column it duplicates.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pidselect import datasets
+    >>> island = datasets.mixed_table(100, random_state=0)
+    >>> pd.DataFrame(island.with_target()).shape, island.redundant["breakfasts_served"]
+    ((100, 14), 'overnight_guests')
+    """
+
+    columns: dict[str, Values]
+    y: FloatArray
+    target: str
+    relevant: tuple[str, ...]
+    redundant: dict[str, str]
+
+    def with_target(self) -> dict[str, Values]:
+        """Return features and target as one dict of columns, for a data frame or a file."""
+        return {**self.columns, self.target: self.y.tolist()}
 
 
 def relevant_first(
@@ -70,14 +109,6 @@ def relevant_first(
     """Name the first `n_relevant` columns X1, X2, ... and the other ones Z1, Z2, ..."""
     names = numbered("X", n_relevant) + numbered("Z", X.shape[1] - n_relevant)
     return SyntheticDataset(X, y, names, tuple(range(n_relevant)), description)
-
-
-def abridged(names: tuple[str, ...], most: int = 12) -> tuple[str, ...]:
-    """Return at most `most` names, the middle ones replaced by an ellipsis."""
-    if len(names) <= most:
-        return names
-    half = most // 2
-    return (*names[:half], "...", *names[-half:])
 
 
 def numbered(letter: str, count: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Regression and classification models with known relevant features."""
+"""Models with known relevant features: of numbers, of classes, and a table of mixed types."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pidselect.data import check_choice
 from pidselect.datasets.base import (
     RandomState,
     SyntheticDataset,
+    SyntheticTable,
+    Values,
     balanced_classes,
     check_at_least,
     numbered,
@@ -337,6 +339,86 @@ def classes(
         X[:, column] += rng.permutation(levels)[y]
     description = f"{n_classes} classes, {n_informative} of {n_features} features are informative"
     return relevant_first(X, y, n_informative, description)
+
+
+def mixed_table(n_samples: int = 1000, *, random_state: RandomState = None) -> SyntheticTable:
+    r"""Bicycle rental on an island: kilometres ridden a day, with mixed feature types.
+
+    .. math::
+
+        Y = 60 + 120 \, e^{-((T - 20) / 6)^2} + 0.8 \, G + 60 \, H + 140 \, [M = F] + 10 \, \eta
+
+    T is ``temperature``, G ``overnight_guests``, H ``holiday``; ``market`` M and ``ferry`` F are
+    north or south and interact. The ferry is marginally independent of Y, since both places of the
+    market are equally frequent; the market is weakly informative, since the ferry more often lands
+    in the north.
+
+    ========================  ========  ===================================================
+    column                    values    role
+    ========================  ========  ===================================================
+    temperature               float     relevant, not monotone
+    temperature_fahrenheit    float     exact duplicate
+    ice_creams_sold           int       redundant with temperature
+    overnight_guests          int       relevant, linear
+    breakfasts_served         int       redundant with overnight_guests
+    holiday                   bool      relevant
+    market, ferry             str       relevant, synergistic
+    captain, moon             str       irrelevant
+    tide_height               float     irrelevant
+    seagulls_counted          int       irrelevant
+    flag_raised               bool      irrelevant
+    ========================  ========  ===================================================
+
+    Examples
+    --------
+    >>> from pidselect import datasets
+    >>> island = datasets.mixed_table(365, random_state=0)
+    >>> island.relevant
+    ('temperature', 'overnight_guests', 'holiday', 'market', 'ferry')
+    >>> len(island.columns), island.target
+    (13, 'kilometres_ridden')
+    """
+    check_at_least("n_samples", n_samples, 1)
+    rng = np.random.default_rng(random_state)
+    temperature = np.round(rng.normal(17.0, 5.0, n_samples), 1)
+    guests = rng.integers(40, 161, n_samples)
+    holiday = rng.random(n_samples) < 0.35
+    market = rng.choice(["north", "south"], n_samples)
+    ferry = rng.choice(["north", "south"], n_samples, p=[0.75, 0.25])
+    y = (
+        60
+        + 120 * np.exp(-(((temperature - 20) / 6) ** 2))
+        + 0.8 * guests
+        + 60 * holiday
+        + 140 * (market == ferry)
+        + 10 * rng.standard_normal(n_samples)
+    )
+    columns: dict[str, Values] = {
+        "captain": rng.choice(["Asta", "Bjarne", "Cilla", "Dag"], n_samples).tolist(),
+        "temperature_fahrenheit": (1.8 * temperature + 32).tolist(),
+        "market": market.tolist(),
+        "tide_height": np.round(rng.uniform(-0.6, 1.4, n_samples), 2).tolist(),
+        "ice_creams_sold": rng.poisson(60 * np.exp((temperature - 17) / 8)).tolist(),
+        "overnight_guests": guests.tolist(),
+        "holiday": holiday.tolist(),
+        "seagulls_counted": rng.poisson(23.0, n_samples).tolist(),
+        "temperature": temperature.tolist(),
+        "moon": rng.choice(["new", "waxing", "full", "waning"], n_samples).tolist(),
+        "ferry": ferry.tolist(),
+        "breakfasts_served": rng.binomial(guests, 0.9).tolist(),
+        "flag_raised": (rng.random(n_samples) < 0.5).tolist(),
+    }
+    return SyntheticTable(
+        columns=columns,
+        y=y,
+        target="kilometres_ridden",
+        relevant=("temperature", "overnight_guests", "holiday", "market", "ferry"),
+        redundant={
+            "temperature_fahrenheit": "temperature",
+            "ice_creams_sold": "temperature",
+            "breakfasts_served": "overnight_guests",
+        },
+    )
 
 
 def _check_informative(n_informative: int, n_features: int) -> None:
