@@ -34,18 +34,6 @@ def solve_conic(P1: FloatArray, P2: FloatArray) -> tuple[FloatArray, FloatArray,
     information decomposition (2018).
     P. J. Goulart and Y. Chen, Clarabel: an interior-point solver for conic programs with quadratic
     objectives (2024).
-
-    Examples
-    --------
-    The marginals of an AND gate:
-
-    >>> P = np.array([[0.5, 0.25], [0.0, 0.25]])
-    >>> lam, mu, q = solve_conic(P, P)
-    >>> q.round(6) + 0.0
-    array([[[0.5 , 0.  ],
-            [0.  , 0.25]],
-           [[0.  , 0.  ],
-            [0.  , 0.25]]])
     """
     occupied1, occupied2 = P1 > 0, P2 > 0
     t, a, b = terms = np.nonzero(occupied1[:, :, None] & occupied2[:, None, :])

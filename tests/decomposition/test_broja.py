@@ -8,8 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 import naive_decomposition as naive
 from naive_decomposition import pmfs
-from pidselect import datasets
-from pidselect.decomposition.broja import ATTEMPTS, TOLERANCE, Attempt, broja, merge, solve
+from pidselect.decomposition.broja import ATTEMPTS, TOLERANCE, broja, merge, solve
 from pidselect.decomposition.broja_certificate import certify
 
 BIT = np.log(2)
@@ -28,25 +27,8 @@ def dense(shape, seed=0):
     return np.random.default_rng(seed).dirichlet(np.ones(np.prod(shape))).reshape(shape)
 
 
-@pytest.mark.parametrize(
-    ("gate", "bits"),
-    [
-        ("AND", [0.311278124459133, 0, 0, 0.5]),
-        ("OR", [0.311278124459133, 0, 0, 0.5]),
-        ("XOR", [0, 0, 0, 1]),
-        ("COPY", [0, 1, 1, 0]),
-        ("COPY1", [0, 1, 0, 0]),
-        ("RDN", [1, 0, 0, 0]),
-    ],
-)
-def test_gates(gate, bits):
-    parts = broja(datasets.gate(gate))
-    assert parts.atoms / BIT == close(np.array(bits))
-    assert 0 <= parts.gap <= TOLERANCE
-
-
 @given(pmf=pmfs(2, most_states=3))
-@settings(max_examples=25)
+@settings(max_examples=8)
 def test_against_twin(pmf):
     atoms = dict(zip(["{1}{2}", "{1}", "{2}", "{1,2}"], broja(pmf).atoms, strict=True))
     slow = naive.broja(pmf)
@@ -137,6 +119,9 @@ def test_the_gap_is_valid_where_the_method_is_stopped_early():
     best = solve(first, second)
     early = solve(first, second, most_steps=2)
     assert early.gap > 1e-6
+    # All attempts are made, each to its last step, where none reaches the gap; else one may do.
+    assert (early.method, early.steps) == (ATTEMPTS[-1].method, 2 * len(ATTEMPTS))
+    assert (best.method, best.steps < 30) == (ATTEMPTS[0].method, True)
     assert early.entropy <= best.entropy + best.gap
     assert early.entropy + early.gap >= best.entropy
 
@@ -149,12 +134,6 @@ def test_every_attempt_reaches_the_optimum(attempt):
     assert found.entropy == close(solve(first, second).entropy)
 
 
-def test_an_attempt_may_swap_the_sources():
-    first, second = marginals(dense((4, 4, 3)))
-    swapped = solve(first, second, attempts=[Attempt("x", 0.75, swap=True)])
-    assert swapped == solve(second, first, attempts=[Attempt("x", 0.75)])
-
-
 @pytest.mark.parametrize(
     ("shape", "unique"), [((1, 3, 2), (0, 1)), ((3, 1, 2), (1, 0)), ((1, 1, 4), (0, 0))]
 )
@@ -164,10 +143,6 @@ def test_a_constant_source_has_no_information(shape, unique):
     total = naive.information(pmf, [1, 2])
     assert parts.atoms == close(np.array([0, unique[0] * total, unique[1] * total, 0]), 1e-12)
     assert parts.gap == 0
-
-
-def test_a_constant_target():
-    assert broja(dense((3, 4, 1))).atoms == close(np.zeros(4), 1e-12)
 
 
 def test_many_states():

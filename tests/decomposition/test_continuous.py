@@ -127,13 +127,12 @@ def test_gaussian_converges():
     covariance = [[1, 0.5, 1.5], [0.5, 1, 0.8], [1.5, 0.8, 4]]
     truth = decompose(gaussian, *exactly(covariance, 20))
     error = {}
-    for n in (300, 3000, 30_000):
+    for n in (300, 3000):
         drawn = [linear(covariance).draw(n, np.random.default_rng(seed)) for seed in range(20)]
         atoms = [decompose(gaussian, s.T[:, :, None], t[:, None]) for s, t in drawn]
         error[n] = np.abs(np.array(atoms) - truth).mean()
     assert error[300] < 0.05
     assert error[3000] < error[300] / 2
-    assert error[30_000] < error[3000] / 2
 
 
 def test_gaussian_refuses_what_it_has_no_form_for():
@@ -268,7 +267,6 @@ def test_shared_exclusions_converge(name):
     truth = [system.redundancy(members) for members in TWO]
     assert error_of(system, TWO, truth, n=300, n_seeds=12).max() < 0.14
     assert error_of(system, TWO, truth, n=1000, n_seeds=4).max() < 0.07
-    assert error_of(system, TWO, truth, n=3000, n_seeds=2).max() < 0.05
 
 
 def test_small_and_large_sets_of_sources_converge():

@@ -90,19 +90,6 @@ def test_continuous_columns_are_binned():
     assert decompose(labels[:2], labels[2]).atoms == close(found.atoms)
 
 
-def test_few_levels_are_states_as_they_are():
-    seven = np.tile(np.arange(7), 30)
-    found = decompose([seven, np.repeat([0, 1], 105)], seven, bins=2)
-    assert found.information == close(np.log2(7))
-    binned = decompose(
-        [seven, np.repeat([0, 1], 105)],
-        seven,
-        bins=2,
-        feature_types={"source 1": "continuous", "target": "continuous"},
-    )
-    assert binned.information <= 1
-
-
 AGES = np.random.default_rng(5).integers(18, 90, size=400)
 FLAGS = np.random.default_rng(6).integers(0, 2, size=400)
 
@@ -168,11 +155,6 @@ def test_constants_have_no_information(measure):
     ):
         assert list(found.atoms.values()) == close([0, 0, 0, 0])
         assert found.information == close(0)
-
-
-def test_a_constant_beside_a_source():
-    found = decompose([FIRST, np.ones(100)], FIRST, measure="broja")
-    assert found.atoms == close({"{1}{2}": 0, "{1}": 1, "{2}": 0, "{1,2}": 0})
 
 
 def test_a_single_sample():
@@ -283,13 +265,6 @@ def test_nearest_neighbours():
     assert {test.conditional_p_value for test in found.source_tests} == {0.05}
     low, high = found.intervals["{1,2}"]
     assert 0 < low < found.synergy < high < 3
-
-
-def test_no_states_no_bins():
-    x, y, noise = MEASURED.T
-    for measure in ("gaussian", "sx-ksg"):
-        few, many = (decompose([x, y], x + noise, measure=measure, bins=bins) for bins in (2, None))
-        assert few == many
 
 
 def test_constants_are_independent_of_all():

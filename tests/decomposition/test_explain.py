@@ -190,14 +190,6 @@ def test_n_jobs_does_not_matter():
     assert one == two
 
 
-@pytest.mark.parametrize("measure", ["broja", "imin", "mmi", "sx"])
-def test_measures_by_name_count_states(measure):
-    selected, target = line(400)
-    explanation = explain_blocks(target, selected, measure=measure, bins=4)
-    assert explanation["a"].method == explanation.pairs.method == f"{measure}, counted"
-    assert explanation["a"].unique is not None
-
-
 def test_not_estimable():
     """A named measure counts joint states: here those of 700 labels by 700 by 20."""
     first, second, y = np.random.default_rng(0).integers(0, 1100, (3, 1500))
@@ -418,15 +410,6 @@ def test_shares_of_classes_and_of_numbers():
     assert (explanation.share(0.0), explanation.share(None)) == (0.0, None)
 
 
-def test_p_values_as_text():
-    explanation = explain_blocks(line(60)[1], {})
-    assert explanation.p_text(0.005) == "p = 0.005"
-    assert explanation.p_text(0.0001) == "p < 0.001"
-    assert explanation.p_text(None) == "not tested"
-    sequential = replace(explanation, is_sequential=True)
-    assert (sequential.p_text(0.03), sequential.p_text(0.3)) == ("p < 0.05", "p > 0.05")
-
-
 # --- text, access, frames -----------------------------------------------------------------------
 
 NAMES = ["a\nb", "", " ", "\x1b[31mred", "tab\t", "\u202eabc", "x" * 200, "größe", "a, b", "{}%s"]
@@ -463,14 +446,6 @@ def test_many_features_are_cut_short():
     assert "... and 5 more, see .to_frame()." in text
 
 
-def test_lower_bounds_are_marked():
-    blocks, target = line(100)
-    explanation = explain_blocks(target, blocks)
-    features = [replace(one, is_lower_bound=one.name == "a") for one in explanation]
-    text = str(replace(explanation, features=tuple(features)))
-    assert text.count("≥") == 1
-
-
 def test_access_by_name():
     blocks, target = line(100)
     explanation = explain_blocks(target, {"first": blocks["a"], "second": blocks["b"]})
@@ -493,17 +468,6 @@ def test_frames(library):
     frame = explanation.to_frame()
     columns = set(getattr(frame, "column_names", None) or list(frame.columns))
     assert {*VALUES, "role", "share", "added_lower", "added_upper", "p_value"} <= columns
-
-
-def test_everything_is_ready_for_json():
-    blocks, target = line(200)
-    explanation = explain_blocks(target, blocks, intervals=True)
-    record = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
-    feature = explanation[record["features"][0]["name"]]
-    assert record["features"][0]["added"] == feature.added
-    assert tuple(record["features"][0]["intervals"]["unique"]) == feature.intervals["unique"]
-    assert record["information"] == explanation.information
-    assert record["n_samples"] == 200
 
 
 def test_intervals_agree_with_tests():

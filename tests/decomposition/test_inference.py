@@ -29,7 +29,7 @@ from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.minimum import mmi
 from pidselect.decomposition.pmf import PIDAtoms
-from pidselect.decomposition.samples import ContinuousMeasure, ContinuousSample, DiscreteSample
+from pidselect.decomposition.samples import ContinuousSample, DiscreteSample
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
 from pidselect.significance.surrogates import permute_globally
 
@@ -47,8 +47,13 @@ def values(mapping):
     return np.array(list(mapping.values()))
 
 
-NOISY = 0.8 * datasets.gate("AND") + 0.2 * datasets.gate("AND").sum(axis=2, keepdims=True) / 2
-SAMPLE = draw(NOISY, 200, 0)
+def noisy(gate, part=0.2):
+    """Return the distribution of a gate whose target is replaced by a random one in part."""
+    pmf = datasets.gate(gate)
+    return (1 - part) * pmf + part * pmf.sum(axis=2, keepdims=True) / pmf.shape[2]
+
+
+SAMPLE = draw(noisy("AND"), 200, 0)
 
 
 # --- definitions --------------------------------------------------------------------------------
@@ -142,7 +147,7 @@ def contradictions(found):
     st.sampled_from(["broja", "imin", "mmi"]),
     st.sampled_from([0.9, 0.95]),
 )
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_intervals_and_p_values_never_contradict_each_other(seed, n, measure, confidence):
     rng = np.random.default_rng(seed)
     shape = rng.integers(2, 5, size=3 if measure == "broja" else rng.integers(3, 5))
@@ -236,22 +241,27 @@ def test_corrected_atoms_keep_the_identities(seed, measure):
         assert ours == pytest.approx(theirs, abs=1e-7)
 
 
-def test_minimum_bias_by_its_definition():
-    """The loss of the redundancy in quarters, relative to the mean of the two informations."""
+@pytest.mark.parametrize(("gate", "has_bias"), [("AND", True), ("COPY1", False)])
+def test_minimum_bias_by_its_definition(gate, has_bias):
+    """The loss of the redundancy in quarters, relative to the mean of the two informations.
+
+    A redundancy that gains in quarters has no bias: a sample cannot overestimate a minimum so.
+    """
     n, options = 200, InferenceSettings(0, 40, 0.95, 3)
-    sample = DiscreteSample(tuple(SAMPLE), mmi)
-    corrected = correct_bias(mmi(count_states(SAMPLE)).atoms, null_atoms(sample, options), sample)
+    columns = draw(noisy(gate), n, 1)
+    sample = DiscreteSample(tuple(columns), mmi)
+    corrected = correct_bias(mmi(count_states(columns)).atoms, null_atoms(sample, options), sample)
     own, null = [], []
     for order in permutations((3, BOOTSTRAP, 4), range(1, 14), n):
         quarters = order.reshape(4, n // 4)
         for i, rows in enumerate(quarters):
-            x1, x2, y = (column[rows] for column in SAMPLE)
+            x1, x2, y = (column[rows] for column in columns)
             own.append(mmi(count_states([x1, x2, y])).atoms)
-            null.append(mmi(count_states([x1, x2, SAMPLE[2][quarters[i - 1]]])).atoms)
+            null.append(mmi(count_states([x1, x2, columns[2][quarters[i - 1]]])).atoms)
     grown = correct_bias(np.mean(own, axis=0), np.array(null), sample) - corrected
-    lack = min(0.0, -(grown[1] + grown[2]) / 2)
-    assert lack < 0
-    expected = lack * np.array([1, -1, -1, 1])
+    lack = -(grown[1] + grown[2]) / 2
+    assert (lack < 0) == has_bias
+    expected = min(0.0, lack) * np.array([1, -1, -1, 1])
     assert minimum_bias(sample, corrected, options) == pytest.approx(expected, abs=1e-12)
 
 
@@ -322,7 +332,7 @@ class Stub:
 
 def p_values_by(permuted):
     blocks = tuple(read_block(column, "x") for column in SAMPLE)
-    sample = ContinuousSample(blocks, ContinuousMeasure(gaussian, Stub(permuted), True, True))
+    sample = ContinuousSample(blocks, gaussian, Stub(permuted), True, True)
     return source_tests(sample, np.zeros(4), InferenceSettings(19, 0, 0.95, 0))[1]
 
 
@@ -330,14 +340,6 @@ def p_values_by(permuted):
 def test_ties_and_degenerate_permutations_count_as_reaching(value):
     p = p_values_by(lambda batch: np.full(len(batch), value))
     np.testing.assert_array_equal(p, np.ones((2, 2)))
-
-
-def test_other_errors_are_not_degenerate_permutations():
-    def broken(batch):
-        raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        p_values_by(broken)
 
 
 def test_a_permuted_indicator_may_equal_the_target():
@@ -410,15 +412,6 @@ def test_any_joblib_backend(backend):
     assert len(threads) == 2
 
 
-def test_the_seed_matters():
-    def found(seed):
-        return decompose(SAMPLE[:2], SAMPLE[2], measure="imin", n_bootstrap=50, random_state=seed)
-
-    assert found(1) == found(1)
-    assert found(1).intervals != found(2).intervals
-    assert found(1).corrected != found(2).corrected
-
-
 def test_inference_does_not_change_the_atoms():
     plain = decompose(SAMPLE[:2], SAMPLE[2])
     inferred = decompose(SAMPLE[:2], SAMPLE[2], n_permutations=19, n_bootstrap=40, random_state=0)
@@ -435,17 +428,16 @@ def p_values(found):
     return np.array([(test.p_value, test.conditional_p_value) for test in found.source_tests])
 
 
-@pytest.mark.parametrize("shape", [(2, 2, 2), (2, 3, 4)])
-def test_level(shape):
+def test_level():
     """Of 200 independent samples, about 10 have a given information significant at 5 %."""
-    pmf = np.full(shape, 1 / math.prod(shape))
+    pmf = np.full((2, 3, 4), 1 / 24)
     p = [
         p_values(decompose(x, y, measure="mmi", n_permutations=19, random_state=seed))
         for seed in range(200)
         for *x, y in [draw(pmf, 120, seed)]
     ]
     alarms = (np.array(p) <= 0.05).sum(axis=0)
-    assert (alarms <= 21).all()  # 10 expected at most; more than 21 in 1 of 1000 suites
+    assert (alarms <= 21).all()  # 10 expected; more than 21 in 1 of 1000 suites
 
 
 @pytest.mark.parametrize("measure", ["mmi", "gaussian", "sx-ksg"])
@@ -471,9 +463,7 @@ def test_level_given_the_rest(measure):
 )
 def test_power(gate, alone, given_rest):
     """XOR is synergistic, RDN redundant: each has one kind of information only."""
-    pmf = datasets.gate(gate)
-    noisy = 0.8 * pmf + 0.2 * pmf.sum(axis=2, keepdims=True) / pmf.shape[2]
-    x1, x2, y = draw(noisy, 200, 1)
+    x1, x2, y = draw(noisy(gate), 200, 1)
     found = p_values(decompose([x1, x2], y, n_permutations=99, random_state=0))
     np.testing.assert_array_equal(found == 0.01, [[alone, given_rest]] * 2)
 
@@ -489,8 +479,7 @@ def test_correction_removes_most_of_the_bias():
 
 @pytest.mark.parametrize("name", ["AND", "XOR", "COPY"])
 def test_coverage(name):
-    pmf = datasets.gate(name)
-    pmf = 0.7 * pmf + 0.3 * pmf.sum(axis=2, keepdims=True) / pmf.shape[2]
+    pmf = noisy(name, 0.3)
     true = mmi(pmf).atoms / BIT
     held = []
     for seed in range(60):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -38,22 +37,11 @@ def test_counts_and_labels(n_sources):
     assert [naive.label(to_sets(antichain)) for antichain in found.antichains] == list(found.labels)
 
 
-def test_two_sources_in_the_order_that_parts_are_given_in():
-    assert lattice(2).labels == ("{1}{2}", "{1}", "{2}", "{1,2}")
-
-
 @small
 def test_antichains_are_all_there_are(n_sources):
     assert {naive.label(antichain) for antichain in naive.antichains(n_sources)} == set(
         lattice(n_sources).labels
     )
-
-
-@pytest.mark.parametrize(("n_sources", "name"), [(3, "trivariate"), (4, "fourvariate")])
-def test_labels_are_spelled_as_in_the_golden_values(n_sources, name):
-    cases = json.loads((GOLDEN / f"{name}.json").read_text())["cases"]
-    for case in cases.values():
-        assert set(case["sx"]) == set(lattice(n_sources).labels)
 
 
 @every
@@ -96,11 +84,11 @@ def test_cumulate_sums_all_at_and_below(n_sources):
 
 def test_cumulate_five_sources_along_the_order():
     found = lattice(5)
-    upsets = found.upsets.astype(np.float32)
-    below = upsets @ (1 - upsets.T) == 0
-    atoms = np.random.default_rng(2).integers(-9, 10, len(found.labels)).astype(float)
-    assert np.array_equal(found.cumulate(atoms), below.astype(np.float32) @ atoms)
-    assert not np.triu(below, 1).any()
+    rng = np.random.default_rng(2)
+    rows, atoms = rng.integers(0, 7579, 100), rng.integers(-9, 10, 7579).astype(float)
+    below = np.array([~(found.upsets[row] & ~found.upsets).any(axis=1) for row in rows])
+    assert np.array_equal(found.cumulate(atoms)[rows], below @ atoms)
+    assert all(not below[place, row + 1 :].any() for place, row in enumerate(rows))
 
 
 @every
@@ -129,7 +117,6 @@ def test_it_is_built_once_and_cannot_be_changed():
     assert lattice(3) is lattice(3)
     with pytest.raises(ValueError, match="read-only"):
         lattice(3).upsets[0, 0] = True
-    assert repr(lattice(3)) == "<Lattice of 3 sources, 18 atoms>"
 
 
 @pytest.mark.parametrize("n_sources", [-1, 0, 1, 6, 100])

@@ -104,9 +104,3 @@ def test_lattice_of_minima_takes_information_from_anywhere():
     atoms = dict(zip(lattice(3).labels, lattice_of_minima(information), strict=True))
     steps = ["{1}{2}{3}", "{2}{3}", "{1,2}{3}", "{1,2}{1,3}{2,3}", "{1,3}{2,3}", "{2,3}"]
     assert atoms == dict.fromkeys(atoms, 0.0) | dict.fromkeys(steps, 1.0) | {"{1,2,3}": 3.0}
-
-
-@both
-def test_too_many_sources_are_refused(name):
-    with pytest.raises(ValueError, match="n_sources=6"):
-        MEASURES[name][0](np.full((1,) * 6 + (2,), 0.5))

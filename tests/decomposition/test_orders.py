@@ -41,9 +41,3 @@ def test_nothing_to_split():
     assert shares(x, np.arange(200) == 7) == {}  # a class of one sample
     noise = np.random.default_rng(4).integers(0, 2, 200)
     assert shares(x, noise) == {} or sum(shares(x, noise).values()) == pytest.approx(1)
-
-
-def test_reproducible():
-    x = np.random.default_rng(5).normal(size=(3, 200))
-    y = (x[0] * x[1] > 0).astype(int)
-    assert shares(x, y, seed=1) == shares(x, y, seed=1)

@@ -101,8 +101,3 @@ def test_the_chunk_size_does_not_matter(chunk_size):
 def test_probabilities_next_to_nothing(tiny):
     pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
     assert_same(decompose(pmf), decompose(np.where(pmf > 0.1, pmf, 0)))
-
-
-def test_too_many_sources_are_refused():
-    with pytest.raises(ValueError, match="n_sources=6"):
-        sx(np.full((1,) * 6 + (2,), 0.5))

@@ -128,11 +128,6 @@ def test_only_the_given_axes_are_touched(make):
     figure.draw_without_rendering()
 
 
-def test_axes_of_a_subfigure_will_do():
-    part, _ = Figure(figsize=(9, 4)).subfigures(1, 2)
-    assert DISPLAYS["path"]().plot(part.add_subplot()).figure_ is part
-
-
 def lightness(colour):
     return sum(to_rgb(colour)) / 3
 

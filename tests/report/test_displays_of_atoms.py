@@ -45,10 +45,6 @@ def test_bars_are_as_long_as_the_parts_and_negative_ones_go_left():
     assert ends[1, colours["synergy"]] == (0.25, 0.125)
 
 
-def test_parts_differ_by_hatch_as_well():
-    assert len({hatch for _, hatch in PARTS.values()}) == len(PARTS)
-
-
 def test_roles_stand_beside_and_what_is_not_estimable_is_a_dash():
     display = AtomBarsDisplay.from_dict(made_up_results.explanation(4)).plot()
     assert rows(display) == made_up_results.names_of(4)

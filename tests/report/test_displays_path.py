@@ -128,10 +128,6 @@ def test_a_dot_above_the_mark_is_explained():
     assert "another test" in display.describe()
 
 
-def test_of_many_steps_the_first_are_described():
-    assert "28 more steps" in draw(made_up_results.selection(50, 40)).describe()
-
-
 def test_very_many_dots_become_a_picture():
     few = SelectionPathDisplay.from_dict(made_up_results.selection(20, 3)).to_svg()
     many = SelectionPathDisplay.from_dict(made_up_results.selection(300, 3)).to_svg()

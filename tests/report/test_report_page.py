@@ -352,10 +352,6 @@ def test_scores_of_the_steps_have_one_scale():
     render_report(summary)
 
 
-def test_without_jointly_included_features_there_is_noheat_map():
-    assert "act jointly" not in text_of(plain(joint=[]))
-
-
 def test_many_features_are_cut_where_they_would_fill_the_page():
     page = HTMLReader(render_report(plain(120, MAX_PAIRED + 5)))
     assert f"the strongest {MAX_CANDIDATES} shown" in page.text
@@ -543,23 +539,3 @@ def test_groups_and_held_out_rows(tmp_path):
     text = HTMLReader(path.read_text("utf-8")).text
     assert "80 rows, 3 columns." in text
     assert "from 60 rows" in text
-
-
-def test_a_target_without_a_name(tmp_path):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80)})
-    y = (X["a"] + 0.1 * rng.normal(size=80)).rename("target")
-    selector = PIDSelector(n_permutations=20, random_state=0).fit(X, y)
-    text = HTMLReader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
-    assert text.startswith("Feature selection report: the target")
-    assert "about the target" in text
-
-
-def test_rows_left_out_are_counted(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = X[:, 0] + 0.1 * rng.normal(size=60)
-    X[-3:, 1] = np.nan
-    selector = PIDSelector(n_permutations=20, missing="drop", random_state=0).fit(X, y)
-    page = write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")
-    assert "3 of 60 rows" in HTMLReader(page).text

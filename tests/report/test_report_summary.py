@@ -9,7 +9,6 @@ import hostile
 import numpy as np
 import pytest
 
-from pidselect.data import read_dataset
 from pidselect.data.diagnostics import Finding
 from pidselect.report.page import render_report
 from pidselect.report.summary import FORMAT, MAX_CANDIDATES, ReportMetadata, summarise
@@ -280,13 +279,6 @@ def test_jointly_included_features():
 
 
 # -------------------------------------------------------------------------------------- metadata
-
-
-def test_metadata_of_a_dataset():
-    X = np.random.default_rng(0).normal(size=(8, 2))
-    found = ReportMetadata.of(read_dataset(X, list("aabbccdd")), source="x.csv", is_complete=False)
-    assert (found.target, found.n_rows, found.n_columns) == ("target", 8, 2)
-    assert (found.source, found.is_complete) == ("x.csv", False)
 
 
 def test_every_key_is_documented():

@@ -30,7 +30,7 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.broja_interior_point import interior_point
-from pidselect.decomposition.pmf import PIDAtoms, TooManyStatesError, entropy
+from pidselect.decomposition.pmf import PIDAtoms, check_states, entropy
 
 #: The gap to reach: 1e-9 bit, in nats.
 TOLERANCE = 1e-9 * math.log(2.0)
@@ -39,10 +39,6 @@ TOLERANCE = 1e-9 * math.log(2.0)
 PROPORTIONAL = 1e-13
 
 MOST_STEPS = 100
-
-#: The most unknowns of the dense system of a step: states of the target times those of the smaller
-#: source. With so many, a step takes seconds.
-MOST_UNKNOWNS = 2000
 
 #: Rounding may put the lower bound above the upper one by this much, in nats.
 ROUNDING = 1e-12
@@ -146,14 +142,8 @@ def solve(
 
 
 def check_unknowns(shape: Sequence[int]) -> None:
-    """Raise if a distribution (two sources, target) has too many states to solve for."""
-    states, n_targets = min(shape[0], shape[1]), shape[2]
-    if states * n_targets > MOST_UNKNOWNS:
-        raise TooManyStatesError(
-            f"measure='broja': {states} or more states of each source and {n_targets} of the "
-            f"target are too many (their product is limited to {MOST_UNKNOWNS})",
-            "imin",
-        )
+    """Raise if the dense system of a step, of the target and the smaller source, is too large."""
+    check_states("broja", shape, min(shape[:2]) * shape[2], "imin")
 
 
 def merge(marginal: FloatArray) -> FloatArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -13,7 +12,7 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from pidselect.data import FloatArray
 from pidselect.decomposition.lattice import BoolArray, lattice
-from pidselect.decomposition.pmf import PIDAtoms, TooManyStatesError, information
+from pidselect.decomposition.pmf import PIDAtoms, check_states, information
 
 #: Changes in surprisal (nats) smaller than this have no sign: they are 0 but for rounding.
 ZERO = 1e-10
@@ -23,9 +22,6 @@ LARGEST_GAP = 1e-6
 
 #: Rarely more than ten, unless probabilities span hundreds of orders of magnitude.
 MOST_STEPS = 200
-
-#: The most marginal probabilities to fit: with so many, a step takes seconds.
-MOST_MARGINALS = 2000
 
 
 def ccs(
@@ -59,7 +55,7 @@ def ccs(
     array([0.10375937, 0.20751875, 0.20751875, 0.29248125])
     """
     check_marginals(pmf.shape)
-    shared, gap = _common_change(pmf, maximum_entropy(pmf, most_steps))
+    shared, gap = _common_change(pmf, *maximum_entropy(pmf, most_steps))
     if not gap <= largest_gap:
         raise RuntimeError(
             f"The maximum entropy distribution was not found: the error of the shared information "
@@ -70,27 +66,14 @@ def ccs(
 
 
 def check_marginals(shape: Sequence[int]) -> None:
-    """Raise if a distribution (two sources, target) has too many states to solve for."""
-    if (shape[0] + shape[1]) * shape[2] > MOST_MARGINALS:
-        raise TooManyStatesError(
-            f"measure='ccs': {shape[0]} and {shape[1]} states of the sources and {shape[2]} of the "
-            f"target are too many (the sum of the former times the latter is limited to "
-            f"{MOST_MARGINALS})",
-            "broja",
-        )
+    """Raise if there are too many marginal probabilities to fit."""
+    check_states("ccs", shape, (shape[0] + shape[1]) * shape[2], "broja")
 
 
-class MaxentSolution(NamedTuple):
-    """The maximum entropy distribution, and the relative error of each cell."""
-
-    pmf: FloatArray
-    error: FloatArray
-
-
-def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, float]:
-    """Return the mean common change in surprisal in nats, and its error."""
-    cells = np.nonzero(solution.pmf)
-    q, error = solution.pmf[cells], np.abs(solution.error[cells])
+def _common_change(pmf: FloatArray, q: FloatArray, error: FloatArray) -> tuple[float, float]:
+    """Return the mean common change in surprisal in nats, and its error, by those of q."""
+    cells = np.nonzero(q)
+    q, error = q[cells], np.abs(error[cells])
     # q has the same marginals as the pmf, which has them exactly.
     first, second, both = pmf.sum(axis=(1, 2)), pmf.sum(axis=(0, 2)), pmf.sum(axis=2)
     target = np.log(pmf.sum(axis=(0, 1))[cells[2]])
@@ -107,38 +90,38 @@ def _common_change(pmf: FloatArray, solution: MaxentSolution) -> tuple[float, fl
     return float((q * common)[agree].sum()), float(gap)
 
 
-def maximum_entropy(pmf: FloatArray, most_steps: int = MOST_STEPS) -> MaxentSolution:
+def maximum_entropy(pmf: FloatArray, most_steps: int = MOST_STEPS) -> tuple[FloatArray, FloatArray]:
     r"""Return the maximum entropy distribution with the same two-variable marginals.
 
     It has the form q = exp(f(a,b) + g(a,t) + h(b,t)) on the cells that are possible under these
     marginals, which are determined first, exactly. Then f, g, h minimise the convex dual
     :math:`\sum q - \sum p \ln q` by Newton's method.
 
-    The error returned is the last Newton step, which is not taken.
+    Also returned is the relative error of each cell, the last Newton step, which is not taken.
 
     Examples
     --------
     The two-variable marginals of parity are uniform:
 
     >>> XOR = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
-    >>> maximum_entropy(XOR).pmf.ravel()
+    >>> maximum_entropy(XOR)[0].ravel()
     array([0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125])
     """
     order = np.argsort([-size for size in pmf.shape], kind="stable")  # the largest face is easiest
     p = pmf.transpose(order)
     q = _fit_in_turn(possible_cells(p).astype(np.float64), p, n_rounds=10)
-    best, smallest = MaxentSolution(q, np.full_like(q, np.inf)), np.inf
+    best, smallest = (q, np.full_like(q, np.inf)), np.inf
     for _ in range(most_steps):
         step = _newton_step(p, q)
         size = float((q * np.abs(step)).sum())
         is_stuck = smallest < 1e-12 and size > smallest / 2  # only rounding is left
         if size < smallest:
-            best, smallest = MaxentSolution(q, step), size
+            best, smallest = (q, step), size
         if is_stuck or size <= np.finfo(float).eps:
             break
         q = _fit_in_turn(q * np.exp(_damping(p, q, step) * step), p, n_rounds=1)
     back = np.argsort(order)
-    return MaxentSolution(best.pmf.transpose(back), best.error.transpose(back))
+    return best[0].transpose(back), best[1].transpose(back)
 
 
 def possible_cells(pmf: FloatArray) -> BoolArray:

@@ -39,10 +39,6 @@ FEWEST_PER_STATE = 5
 
 TARGET = "target"
 
-SOURCES_ARE_A_LIST = (
-    "sources must be a list with one array, series or dataframe for each source, such as [x1, x2]"
-)
-
 
 def decompose(
     sources: Iterable[Any],
@@ -254,18 +250,15 @@ def _list(sources: Any) -> list[Any]:
         remedy = "pass list(sources.values()) of a mapping"
     elif isinstance(sources, str) or not isinstance(sources, Iterable):
         remedy = f"got {sources!r}"
+    listed = [] if remedy else list(sources)
+    if single := [one for one in listed if one is None or isinstance(one, str | Number)]:
+        remedy = f"{single[0]!r} is a single value. Pass the values of columns, not their names"
     if remedy is not None:
         raise TypeError(
-            f"{SOURCES_ARE_A_LIST}: {remedy}. (An array of several columns in the list is one "
-            "joint source.)"
+            f"sources must be a list with one array, series or dataframe for each source, such as "
+            f"[x1, x2], followed by the target: {remedy}. (An array of several columns in the list "
+            "is one joint source.)"
         )
-    listed = list(sources)
-    for source in listed:
-        if source is None or isinstance(source, str | Number):
-            raise TypeError(
-                f"{SOURCES_ARE_A_LIST}, followed by the target, but {source!r} is a single value. "
-                "Pass the values of columns, not their names."
-            )
     return listed
 
 

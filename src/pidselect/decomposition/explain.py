@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -99,7 +99,7 @@ def explain(
     *of_rests, of_all = run(delayed(fraction.states_of_set)(rest) for rest in (*rests, everything))
     others = {one.name: of_all for one in estimated}
     others |= {one.name: rest for one, rest in zip(selected, of_rests, strict=True)}
-    overlaps = _Overlaps.of(estimated, selected, states, fraction, alpha)
+    overlaps = _overlaps(estimated, selected, states, fraction, alpha)
     explained = run(
         delayed(_decomposed)(one, states, others, fraction, subsamples, samples, overlaps, alpha)
         for one in features
@@ -158,7 +158,7 @@ def _decomposed(
         return replace(
             one, information=information, added=added, method="not estimable", reason=reason
         )
-    redundant, overlapping = overlaps.names(one.name, atoms)
+    redundant, overlapping = _overlapping(one.name, atoms, overlaps)
     return replace(
         one,
         **vars(_agreeing(atoms, one, alpha)),
@@ -190,9 +190,8 @@ def _agreeing(atoms: Atoms, one: FeatureExplanation, alpha: float) -> Atoms:
     return replace(atoms, intervals=intervals, is_lower_bound=is_lower_bound)
 
 
-@dataclass(frozen=True, eq=False)
-class _Overlaps:
-    """The fraction of each feature's information that each selected feature shares, and tests.
+class _Overlaps(NamedTuple):
+    """The fraction of each feature's information that each selected feature shares.
 
     `dependent` is whether the two depend on each other.
     """
@@ -200,40 +199,40 @@ class _Overlaps:
     fractions: Mapping[str, Mapping[str, float]]
     dependent: Mapping[str, Mapping[str, bool]]
 
-    @classmethod
-    def of(
-        cls,
-        features: Sequence[FeatureExplanation],
-        selected: Sequence[FeatureExplanation],
-        states: Mapping[str, IntArray],
-        fraction: SharedFraction,
-        alpha: float,
-    ) -> _Overlaps:
-        """Compare selected and relevant features with all (other) selected ones."""
-        compared = [one for one in features if one.selected or one.role != "irrelevant"]
-        pairs = [(one.name, g.name) for one in compared for g in selected if g is not one]
-        level = alpha / max(1, len(pairs))
-        fractions: dict[str, dict[str, float]] = {one.name: {} for one in features}
-        dependent: dict[str, dict[str, bool]] = {one.name: {} for one in features}
-        for name, other in pairs:
-            codes = states[name], states[other]
-            fractions[name][other] = fraction.of(*codes, corrected=False)
-            if name in dependent[other]:
-                dependent[name][other] = dependent[other][name]
-            else:
-                dependent[name][other] = independence_p_value(*codes) <= level
-        return cls(fractions, dependent)
 
-    def names(self, name: str, atoms: Atoms) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the selected features that share most with a feature: dependent ones, others."""
-        found = {g: share for g, share in self.fractions[name].items() if not math.isnan(share)}
-        if atoms.shared <= 0 or not found:
-            return (), ()
-        least = LEAST_OVERLAP * max(found.values())
-        most = [g for g in sorted(found, key=lambda g: -found[g]) if found[g] >= least > 0]
-        redundant = tuple(g for g in most if self.dependent[name][g])
-        overlapping = tuple(g for g in most if not self.dependent[name][g])
-        return redundant[:MOST_NAMES], overlapping[:MOST_NAMES]
+def _overlaps(
+    features: Sequence[FeatureExplanation],
+    selected: Sequence[FeatureExplanation],
+    states: Mapping[str, IntArray],
+    fraction: SharedFraction,
+    alpha: float,
+) -> _Overlaps:
+    """Compare selected and relevant features with all (other) selected ones."""
+    compared = [one for one in features if one.selected or one.role != "irrelevant"]
+    pairs = [(one.name, g.name) for one in compared for g in selected if g is not one]
+    level = alpha / max(1, len(pairs))
+    fractions: dict[str, dict[str, float]] = {one.name: {} for one in features}
+    dependent: dict[str, dict[str, bool]] = {one.name: {} for one in features}
+    for name, other in pairs:
+        codes = states[name], states[other]
+        fractions[name][other] = fraction.of(*codes, corrected=False)
+        known = dependent[other].get(name)
+        dependent[name][other] = independence_p_value(*codes) <= level if known is None else known
+    return _Overlaps(fractions, dependent)
+
+
+def _overlapping(
+    name: str, atoms: Atoms, overlaps: _Overlaps
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the selected features that share most with a feature: dependent ones, others."""
+    found = {g: share for g, share in overlaps.fractions[name].items() if not math.isnan(share)}
+    if atoms.shared <= 0 or not found:
+        return (), ()
+    least = LEAST_OVERLAP * max(found.values())
+    most = [g for g in sorted(found, key=lambda g: -found[g]) if found[g] >= least > 0]
+    redundant = tuple(g for g in most if overlaps.dependent[name][g])
+    overlapping = tuple(g for g in most if not overlaps.dependent[name][g])
+    return redundant[:MOST_NAMES], overlapping[:MOST_NAMES]
 
 
 def independence_p_value(first: IntArray, second: IntArray) -> float:

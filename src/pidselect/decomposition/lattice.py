@@ -69,9 +69,6 @@ class Lattice:
     upsets: BoolArray
     steps: tuple[tuple[IntArray, IntArray], ...]
 
-    def __repr__(self) -> str:
-        return f"<Lattice of {self.n_sources} sources, {len(self.labels)} atoms>"
-
     def moebius(self, redundancies: FloatArray) -> FloatArray:
         """Return the atoms whose sums the redundancies are, along the first axis."""
         values = self._copy(redundancies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from pidselect.data import FloatArray
 
 #: Allowed deviation of the sum of a distribution from 1: rounding of many terms.
 SUM_TOLERANCE = 1e-9
+
+#: Unknowns that are solved for at the most: with so many, a step takes seconds.
+MOST_UNKNOWNS = 2000
 
 
 class PIDAtoms(NamedTuple):
@@ -29,12 +33,15 @@ class PIDAtoms(NamedTuple):
 class TooManyStatesError(ValueError):
     """A measure cannot be solved in reasonable time for variables of so many states."""
 
-    def __init__(self, reason: str, alternative: str) -> None:
-        super().__init__(
-            f"{reason}. Use fewer bins (those of bins=None are all values, and labels are never "
-            f"binned), or measure={alternative!r}."
+
+def check_states(measure: str, shape: Sequence[int], n_unknowns: int, alternative: str) -> None:
+    """Raise if a distribution (two sources, target) has too many states to solve for."""
+    if n_unknowns > MOST_UNKNOWNS:
+        raise TooManyStatesError(
+            f"measure={measure!r}: {shape[0]} and {shape[1]} states of the sources and {shape[2]} "
+            "of the target are too many. Use fewer bins (those of bins=None are all values, and "
+            f"labels are never binned), or measure={alternative!r}."
         )
-        self.reason = reason
 
 
 def check_pmf(pmf: ArrayLike) -> FloatArray:

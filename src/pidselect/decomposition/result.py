@@ -245,11 +245,9 @@ class Decomposition(TabularResult):
         return rows
 
     def _source_cells(self) -> list[list[str]]:
-        """Return the cells of the table of tested sources, the header first; empty without any."""
-        if self.source_tests is None:
-            return []
+        """Return the cells of the table of tested sources, the header first."""
         rows = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
-        for test in self.source_tests:
+        for test in self.source_tests or ():
             name, *values = vars(test).values()
             rows.append([shorten(name), *map(_cell, values)])
         return rows

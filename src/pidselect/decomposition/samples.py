@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,26 +30,6 @@ Rows = NDArray[np.int32]
 Arrangement = Sequence[Rows | None]
 
 
-class ContinuousMeasure(NamedTuple):
-    """A measure of continuous samples, and the estimator of the mutual information it decomposes.
-
-    `is_plug_in` is whether it is applied to the empirical distribution, `is_nonnegative` whether
-    all atoms are.
-    """
-
-    decompose: Callable[[Sequence[Block], Block], PIDAtoms]
-    estimator: Estimator
-    is_plug_in: bool
-    is_nonnegative: bool
-
-
-#: Measures that need no states, by name. To add one, add its line.
-CONTINUOUS: dict[str, ContinuousMeasure] = {
-    "gaussian": ContinuousMeasure(gaussian, Gaussian(), True, True),
-    "sx-ksg": ContinuousMeasure(sx_ksg, KSG(scale="rank"), False, False),
-}
-
-
 @dataclass(frozen=True, eq=False)
 class DiscreteSample:
     """Variables as integer codes, the target last, and a measure of their joint distribution.
@@ -62,6 +42,7 @@ class DiscreteSample:
     measure: Callable[[FloatArray], PIDAtoms]
     is_nonnegative: bool = False
     is_plug_in = True
+    estimator = Discrete()  # of the mutual information that is decomposed
 
     @property
     def n_samples(self) -> int:
@@ -124,11 +105,6 @@ class DiscreteSample:
         """Return the atoms in nats with the rows of each variable rearranged."""
         return self.measure(self.pmf(arrangement)).atoms
 
-    @property
-    def estimator(self) -> Estimator:
-        """The estimator of the mutual information that is decomposed."""
-        return Discrete()
-
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The variables as blocks of one nominal column, the target last."""
@@ -144,10 +120,17 @@ class DiscreteSample:
 
 @dataclass(frozen=True, eq=False)
 class ContinuousSample:
-    """Variables as blocks of columns, the target last, and a measure of continuous samples."""
+    """Variables as blocks of columns, the target last, and a measure of continuous samples.
+
+    `estimator` is that of the mutual information that is decomposed, `is_plug_in` whether the
+    measure is applied to the empirical distribution, `is_nonnegative` whether all its atoms are.
+    """
 
     blocks: tuple[Block, ...]
-    measure: ContinuousMeasure
+    measure: Callable[[Sequence[Block], Block], PIDAtoms]
+    estimator: Estimator
+    is_plug_in: bool
+    is_nonnegative: bool
     target_entropy = math.inf  # the limit of ever finer bins
 
     @property
@@ -160,19 +143,9 @@ class ContinuousSample:
         """The lattice of the atoms."""
         return lattice(len(self.blocks) - 1)
 
-    @property
-    def is_plug_in(self) -> bool:
-        """Whether the measure is applied to the empirical distribution."""
-        return self.measure.is_plug_in
-
-    @property
-    def is_nonnegative(self) -> bool:
-        """Whether no atom of the measure is negative."""
-        return self.measure.is_nonnegative
-
     def decompose(self) -> tuple[PIDAtoms, float]:
         """Return the observed atoms and I(all sources; target), in nats."""
-        found = self.measure.decompose(self.blocks[:-1], self.blocks[-1])
+        found = self.measure(self.blocks[:-1], self.blocks[-1])
         return found, float(found.atoms.sum())
 
     def atoms(self, arrangement: Arrangement) -> FloatArray:
@@ -186,14 +159,9 @@ class ContinuousSample:
             for block, rows in zip(self.blocks, arrangement, strict=True)
         )
         try:
-            return self.measure.decompose(sources, target).atoms
+            return self.measure(sources, target).atoms
         except DegenerateError:
             return np.full(len(self.lattice.antichains), np.nan)
-
-    @property
-    def estimator(self) -> Estimator:
-        """The estimator of the mutual information that is decomposed."""
-        return self.measure.estimator
 
     def permutations_given(self, rest: Block) -> PermutationSampler:
         """Return the sampler of local permutations, among samples that are near in the rest."""
@@ -201,6 +169,13 @@ class ContinuousSample:
 
 
 Sample = DiscreteSample | ContinuousSample
+
+#: Measures that need no states, by name, with the further fields of a sample. To add one, add its
+#: line.
+CONTINUOUS: dict[str, tuple[Any, ...]] = {
+    "gaussian": (gaussian, Gaussian(), True, True),
+    "sx-ksg": (sx_ksg, KSG(scale="rank"), False, False),
+}
 
 
 def to_sample(
@@ -214,7 +189,7 @@ def to_sample(
     blocks = (*sources, target)
     if measure in CONTINUOUS:
         MEASURES["sx"].check(len(sources), measure)  # the same limits: those of the lattice
-        return ContinuousSample(blocks, CONTINUOUS[measure])
+        return ContinuousSample(blocks, *CONTINUOUS[measure])
     MEASURES[measure].check(len(sources), measure)
     codes = tuple(to_codes(block, bins, binning, CLASS_LEVELS) for block in blocks)
     sample = DiscreteSample(codes, MEASURES[measure].decompose, MEASURES[measure].is_nonnegative)
