@@ -1,23 +1,19 @@
-"""Estimators that record or kill the processes they run in, and a time limit.
+"""Estimators that fail or end the processes they run in, and a time limit.
 
 Every process can import them by name, as those of users.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
-from uuid import uuid4
 
 from sklearn.base import BaseEstimator
 
-from pidselect.data import Column
-from pidselect.estimators import Batch, Gaussian
+from pidselect.estimators import Gaussian
 
 #: What ends a process at once; Windows has but one such signal.
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -44,56 +40,6 @@ def within(function, seconds=PATIENCE):
     if error is not None:
         raise error
     return value
-
-
-class Counting(BaseEstimator):
-    """The Gaussian estimator, whose scorers note in a folder where they are packed and unpacked.
-
-    Parameters
-    ----------
-    folder : str
-        With a file for every event: "packed" or "unpacked", the scorer, the process.
-    """
-
-    def __init__(self, folder=None):
-        self.folder = folder
-
-    def bind(self, target, given, **settings):
-        return CountedScorer(Gaussian().bind(target, given), self.folder, uuid4().hex)
-
-
-@dataclass(frozen=True, eq=False)
-class CountedScorer:
-    scorer: object
-    folder: str
-    name: str
-
-    def score(self, batch):
-        note(self.folder, "used", self.name)
-        return self.scorer.score(batch)
-
-    def __reduce__(self):
-        note(self.folder, "packed", self.name)
-        return unpack, (self.scorer, self.folder, self.name)
-
-    def __deepcopy__(self, memo):
-        return self  # a copy within a process is no parcel
-
-
-def unpack(*arguments):
-    scorer = CountedScorer(*arguments)
-    note(scorer.folder, "unpacked", scorer.name)
-    return scorer
-
-
-def note(folder, event, name):
-    (Path(folder) / f"{event} {name} {os.getpid()} {uuid4().hex}").touch()
-
-
-def notes(folder, event):
-    """Return the scorer and the process of every such event."""
-    found = [path.name.split() for path in Path(folder).iterdir()]
-    return [(name, int(process)) for what, name, process, _ in found if what == event]
 
 
 class Mortal(BaseEstimator):
@@ -131,40 +77,6 @@ class MortalScorer:
                 if take(Path(self.estimator.folder) / f"life {life}"):
                     os.kill(os.getpid(), KILL)
         return self.scorer.score(batch)
-
-
-#: Calls of watching scorers in this process for a test, of which a few are noted: it takes long.
-CALLS = count()
-
-
-class Watching(Mortal):
-    """A mortal estimator that notes in the folder which columns its process has."""
-
-    def bind(self, target, given, **settings):
-        return WatchingScorer(super().bind(target, given), self)
-
-
-@dataclass(frozen=True, eq=False)
-class WatchingScorer:
-    scorer: object
-    estimator: Watching
-
-    def score(self, batch):
-        return self.score_together([batch.block], batch.rows)[0]
-
-    def score_together(self, blocks, rows):
-        is_test = os.getpid() != self.estimator.home and len(rows) > 10
-        if is_test and next(CALLS) % 3 == 0:
-            names = {each.name for each in gc.get_objects() if type(each) is Column}
-            with (Path(self.estimator.folder) / f"columns {os.getpid()}").open("a") as file:
-                file.write(" ".join(names) + "\n")
-        return [self.scorer.score(Batch.of_permutations(block, rows)) for block in blocks]
-
-
-def most_columns(folder):
-    """Return the most columns that a process has had at a time."""
-    notes = [path.read_text() for path in Path(folder).glob("columns *")]
-    return max(len(line.split()) for note in notes for line in note.splitlines())
 
 
 def take(path):

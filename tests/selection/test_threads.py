@@ -10,10 +10,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import cluster_cases
 import joblib
 import numpy as np
 import pytest
+import worker_cases
 from mortal import PATIENCE, within
 from systems import gates, numbers, quick
 
@@ -145,7 +145,7 @@ def test_errors_of_tasks_are_raised(n_jobs):
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_errors_of_processes(backend):
-    cluster_cases.errors_pass(lambda: joblib.parallel_config(backend=backend, n_jobs=2))
+    worker_cases.errors_pass(lambda: joblib.parallel_config(backend=backend, n_jobs=2))
 
 
 def process_of(common, task):
@@ -166,13 +166,13 @@ def processes():
     return joblib.parallel_config(backend="loky", n_jobs=2)
 
 
-def test_one_process_killed(tmp_path, caplog):
-    cluster_cases.survives_a_death(processes, tmp_path)
-    assert "A worker process ended" in caplog.text
+def test_same_record():
+    worker_cases.same_record(processes)
 
 
-def test_all_processes_killed(tmp_path):
-    cluster_cases.ends_clearly(processes, tmp_path)
+@pytest.mark.kill
+def test_one_process_killed(tmp_path):
+    worker_cases.ends_clearly(processes, tmp_path, n_lives=1)
 
 
 def flags_of(common, task):

@@ -1,15 +1,14 @@
 """Executor: computes the values of a step on threads, processes, a cluster or a GPU.
 
-It splits the work into tasks, runs them, reports progress and saves values to the checkpoint. What
-is scored and how is none of its concern: it calls pure functions of a `ScoringJob`. Joblib's
-context names the backend.
+It splits the work into tasks, has joblib run them, reports progress and saves values to the
+checkpoint. What is scored and how is none of its concern: it calls pure functions of a
+`ScoringJob`. Joblib's context names the backend.
 """
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,8 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.externals.loky.process_executor import TerminatedWorkerError
-from joblib.parallel import SequentialBackend, get_active_backend
+from joblib.parallel import get_active_backend
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
@@ -30,14 +28,6 @@ from pidselect.estimators.regression import RecentRegressions, Regression
 from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.checkpoint import Journal, PartialScores
-from pidselect.selection.clusters import (
-    CLUSTERS,
-    RESENDS,
-    WORKER_ENDED,
-    Cluster,
-    Sent,
-    WorkerLostError,
-)
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
@@ -60,11 +50,17 @@ PROGRESS_WORK = 2**21
 #: and two estimators and two tests four times as long.
 SAVED_WORK = 2**25
 
-#: Fewest candidates of a task: they share the generation of their permutations. From as many per
-#: worker of a cluster on, each worker has candidates of its own.
+#: Fewest candidates of a task: they share the generation of their permutations.
 FEWEST_CANDIDATES = 16
 
-logger = logging.getLogger("pidselect")
+#: What loky, Dask and Ray raise where a process that did a task, or data that it had, are lost.
+LOST = {"TerminatedWorkerError", "KilledWorker", "CancelledError", "RayActorError"}
+
+WORKER_ENDED = (
+    "A worker process ended before its task was done. Operating systems end processes when memory "
+    "runs out: use fewer workers (n_jobs) or a smaller max_samples. With checkpoint, the same call "
+    "resumes the fit. The logs of the workers show the cause."
+)
 
 Result = TypeVar("Result")
 
@@ -95,26 +91,18 @@ class ScoringJob(Protocol):
         """Return jobs for some of the candidates each, to be computed one after the other."""
         return (self,)
 
-    @property
-    def positions(self) -> Sequence[int] | None:
-        """The position of each candidate in the table; None if every task needs all of them."""
-        return None
-
     def prepare(self) -> None:
         """Compute what all tasks share, before they are distributed."""
         return
 
     def shared(self) -> tuple[Callable[..., FloatArray], Any]:
-        """Return the function that computes a task, and its first argument, which workers keep.
+        """Return the function that computes a task, and its first argument.
 
         It returns values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
         """
 
     def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
-        """Return its other arguments, for some candidates in some permutations.
-
-        The first is the list of these candidates' blocks, if there are `positions`.
-        """
+        """Return its other arguments, for some candidates in some permutations."""
         return places, permutations
 
 
@@ -205,10 +193,24 @@ def discard(results: Iterable[Any]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
+class Common:
+    """What all tasks of a call share."""
+
+    value: Any
+
+    def __sizeof__(self) -> int:
+        return 2**20  # joblib has Dask send large arguments once, not with every task
+
+
+def _call(function: Callable[..., Any], common: Common, *task: Any) -> Any:
+    return function(common.value, *task)
+
+
+@dataclass(frozen=True, eq=False)
 class Executor:
     """The resources of a fit: workers, memory, device, callbacks and checkpoint.
 
-    `n_jobs` is as in joblib, whose context selects the backend; None is all workers of a cluster.
+    `n_jobs` is as in joblib, whose context selects the backend.
     """
 
     n_jobs: int | None = None
@@ -217,7 +219,6 @@ class Executor:
     callbacks: CallbackList = field(default_factory=CallbackList)
     journal: Journal | None = None  # the log of the checkpoint
     task_size: int = TASK_SIZE
-    _sent: Sent = field(default_factory=Sent)  # to the workers of a cluster
     _regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
     def __reduce__(self) -> Any:
@@ -237,8 +238,7 @@ class Executor:
                 scores = PartialScores.empty(shape, permutations)
             else:
                 scores = self.journal.partial_scores(shape, permutations)
-            n_chunks = self._count_chunks(part)
-            tasks = self.split(part, permutations, n_chunks)
+            tasks = self.split(part, permutations)
             missing = [task for task in tasks if not scores.has(*task)]
             if len(missing) < len(tasks):
                 n_missing = sum(len(places) * len(some) for places, some in missing)
@@ -247,11 +247,7 @@ class Executor:
             if missing:
                 part.prepare()
                 arguments = [part.arguments(*task) for task in missing]
-                chunks: list[int | None] | None = None
-                if (positions := part.positions) is not None:
-                    firsts = [positions[places[0]] for places, _ in missing]
-                    chunks = [first % n_chunks if n_chunks > 1 else None for first in firsts]
-                with closing(self.run(*part.shared(), arguments, chunks)) as results:
+                with closing(self.run(*part.shared(), arguments)) as results:
                     for task, found in zip(missing, results, strict=True):
                         scores.put(found, *task)
                         if self.journal is not None:
@@ -323,11 +319,10 @@ class Executor:
 
     # --- tasks ----------------------------------------------------------------------------------
 
-    def split(self, job: ScoringJob, permutations: range, n_chunks: int = 1) -> list[Task]:
+    def split(self, job: ScoringJob, permutations: range) -> list[Task]:
         """Split the work into tasks: small enough for the memory, enough to keep workers busy.
 
-        The candidates of a task are of one chunk. If progress is reported or saved, tasks are
-        short. Values do not depend on the split.
+        If progress is reported or saved, tasks are short. Values do not depend on the split.
         """
         n_candidates = job.shape[1]
         if job.split_by == "candidate":
@@ -345,30 +340,11 @@ class Executor:
         if self.journal is not None or self.callbacks:
             work = job.n_samples * max(map(len, ranges), default=1)
             size = min(size, max(FEWEST_CANDIDATES, SAVED_WORK // work))
-        positions = job.positions if n_chunks > 1 else None
-        of_chunks: dict[int, list[int]] = {}
-        for place in range(n_candidates):
-            chunk = 0 if positions is None else positions[place] % n_chunks
-            of_chunks.setdefault(chunk, []).append(place)
         parts = [
-            places[start : start + size]
-            for places in of_chunks.values()
-            for start in range(0, len(places), size)
+            list(range(start, min(start + size, n_candidates)))
+            for start in range(0, n_candidates, size)
         ]
         return [(part, some) for some in ranges for part in parts]
-
-    def _count_chunks(self, job: ScoringJob) -> int:
-        """Return into how many chunks the candidates are divided, each for one worker of a cluster.
-
-        The chunk of a column is its position modulo that number, at all steps of a fit. Fewer
-        candidates are sent to all workers, which divide permutations among them.
-        """
-        if self._backend()[2] is None or job.positions is None:
-            return 1
-        n_workers = self.count_workers()
-        if job.shape[1] < FEWEST_CANDIDATES * n_workers:
-            return 1
-        return self._sent.divide(TASKS_PER_WORKER * n_workers)
 
     def _ranges(
         self, permutations: range, n_samples: int, n_parts: int, n_candidates: int
@@ -389,61 +365,28 @@ class Executor:
     # --- workers --------------------------------------------------------------------------------
 
     def run(
-        self,
-        function: Callable[..., Any],
-        common: Any,
-        tasks: Sequence[tuple[Any, ...]],
-        chunks: Sequence[int | None] | None = None,
+        self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]
     ) -> Generator[Any, None, None]:
         """Yield ``function(common, *task)`` for every task, in the order of the tasks.
 
-        The function is pure, and importable by its name in any process; a cluster keeps `common`
-        for its lifetime. If `chunks` has a number for each task, tasks begin with a list of
-        blocks, whose columns one worker of a cluster keeps, the same for all tasks of a number;
-        None for all workers. If workers end early, the missing tasks are run again.
+        The function is pure, and importable by its name in any process. A single task is done here.
+        A process that is lost ends the work; Dask replaces it, but what it alone had is sent again,
+        once.
 
         Examples
         --------
         >>> list(Executor(n_jobs=2).run(pow, 2, [(3,), (4,)]))
         [8, 16]
         """
-        n_done, n_lost = 0, 0
-        while True:
-            before = n_done
-            rest = None if chunks is None else chunks[n_done:]
-            results = self._submit(function, common, tasks[n_done:], rest)
-            try:
-                for result in results:
-                    yield result
-                    n_done += 1
-            except (WorkerLostError, TerminatedWorkerError) as error:
-                n_lost = n_lost + 1 if n_done == before else 1
-                if n_lost > RESENDS:
-                    raise RuntimeError(WORKER_ENDED) from error
-                logger.warning("A worker process ended; its tasks are run once more.")
-            else:
-                return
-            finally:
-                discard(results)
-
-    def _submit(
-        self,
-        function: Callable[..., Any],
-        common: Any,
-        tasks: Sequence[tuple[Any, ...]],
-        chunks: Sequence[int | None] | None,
-    ) -> Iterator[Any]:
-        """Start the tasks; none is waited for here."""
-        backend, n_jobs, cluster = self._backend()
-        if cluster is not None:
-            return cluster.run(backend, function, common, tasks, chunks, n_jobs, self._sent)
-        if backend.effective_n_jobs(n_jobs) == 1:
-            return starmap(partial(function, common), tasks)
+        backend, n_jobs = self._backend()
+        if len(tasks) == 1 or self.count_workers() == 1:
+            yield from starmap(partial(function, common), tasks)
+            return
         # Processes forked beside running threads may deadlock, which loky's never do.
         is_forked = type(backend).__name__ == "MultiprocessingBackend"
         parallel = Parallel(
             n_jobs=n_jobs,
-            backend="loky" if is_forked and self.device.is_cpu else None,
+            backend="loky" if is_forked else None,
             prefer="threads" if self.device.is_cpu else None,
             require=None if self.device.is_cpu else "sharedmem",
             # Copy on write: arrays shared between processes are then writeable, so that kernels
@@ -451,21 +394,34 @@ class Executor:
             mmap_mode="c",
             return_as="generator" if backend.supports_return_generator else "list",
         )
-        return iter(parallel(delayed(function)(common, *task) for task in tasks))
+        call, shared, n_done = delayed(partial(_call, function)), Common(common), 0
+        lost = LOST
+        while True:
+            results: Iterable[Any] = ()
+            try:
+                results = parallel(call(shared, *task) for task in tasks[n_done:])
+                for result in results:
+                    yield result
+                    n_done += 1
+            except Exception as error:
+                if lost.isdisjoint(kind.__name__ for kind in type(error).__mro__):
+                    raise
+                if lost is not LOST or type(backend).__name__ != "DaskDistributedBackend":
+                    raise RuntimeError(WORKER_ENDED) from error
+                lost = LOST | {"TimeoutError"}  # if no worker comes
+            else:
+                return
+            finally:
+                discard(results)
 
     def count_workers(self) -> int:
         """Return how many tasks run at a time."""
-        backend, n_jobs, cluster = self._backend()
-        if cluster is not None:
-            return cluster.count(backend, n_jobs)
-        return int(backend.effective_n_jobs(n_jobs))
+        backend, n_jobs = self._backend()
+        return 1 if n_jobs == 1 else int(backend.effective_n_jobs(n_jobs))
 
-    def _backend(self) -> tuple[Any, int | None, Cluster | None]:
-        """Return joblib's backend, the number of jobs, and the cluster to use, if any."""
-        backend, _ = get_active_backend(prefer="threads")
-        _, n_jobs_of_context = get_active_backend()  # with prefer="threads" it would be 1
-        n_jobs = n_jobs_of_context if self.n_jobs is None else self.n_jobs
-        cluster = CLUSTERS.get(type(backend).__name__)
-        if cluster is None or (n_jobs != 1 and self.device.is_cpu and not cluster.is_worker()):
-            return backend, n_jobs, cluster
-        return SequentialBackend(), 1, None
+    def _backend(self) -> tuple[Any, int | None]:
+        """Return joblib's backend and the number of jobs."""
+        require = None if self.device.is_cpu else "sharedmem"
+        backend, _ = get_active_backend(prefer="threads", require=require)
+        _, n_jobs = get_active_backend()  # where threads are preferred it would be 1
+        return backend, n_jobs if self.n_jobs is None else self.n_jobs

@@ -268,11 +268,6 @@ class ConditionalMI(StepScores, ScoringJob):
             set_of = tuple(range(len(binding.given)))
             yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
-    @property
-    def positions(self) -> list[int]:
-        """The position of each candidate in the table, of a group that of its first column."""
-        return [feature.columns[0] for feature in self.candidates]
-
     def prepare(self) -> None:
         """Bind here: otherwise every worker would."""
         _ = self.binding.bound
