@@ -25,7 +25,6 @@ TEXT, GRID = "#333333", "#DDDDDD"
 
 #: Less memory than this cannot be told from what the interpreter does by itself, in 10^6 bytes.
 LEAST_MB = 1.0
-MAX_MEMORY_MB = 2**30 / 1e6
 
 Row = dict[str, Any]
 
@@ -87,17 +86,6 @@ def draw_panel(axes: Axes, rows: Sequence[Row], axis: str, quantity: str) -> Non
                     markersize=6 if part == "selection" else 4,
                     markerfacecolor=colour if part == "selection" else "white",
                 )
-    if quantity == "peak_mb":
-        axes.axhline(MAX_MEMORY_MB, color="#888888", linewidth=1, zorder=0)
-        axes.annotate(
-            "max_memory, 1 GiB",
-            (0.02, MAX_MEMORY_MB),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            fontsize=9,
-            color="#666666",
-        )
     axes.set(xscale="log", yscale="log")
     sizes = sorted({row[axis] for row in rows})
     axes.set_xticks(sizes, labels=[f"{size:,}" for size in sizes], minor=False)

@@ -27,7 +27,6 @@ from pidselect.selection import PIDSelector
         (["--target", "y", "--alpha", "2"], ["alpha=2"]),
         (["--target", "y", "--n-permutations", "3"], ["n_permutations"]),
         (["--target", "y", "--max-features", "0"], ["max_features"]),
-        (["--target", "y", "--max-memory", "lots"], ["max_memory='lots'", "1GiB"]),
         (["--target", "y", "--output", "small.xlsx"], ["small.xlsx", ".csv"]),
         (["--target", "y", "--output", "made.csv"], ["--output", "made.csv"]),
         (["--target", "y", "--json", "no/folder.json"], ["--json", "'no'"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -97,7 +98,7 @@ def test_a_selection_from_a_file_is_that_from_memory(opened):
     features, age = table.drop_columns(["age"]), table["age"]
     settings = {"random_state": 0, "n_permutations": 50, "estimator": "copula"}
     X, y = opened.split("age")
-    selector = PIDSelector(max_memory="1KiB", **settings).fit(X, y)
+    selector = PIDSelector(**settings).fit(X, y)
     expected = PIDSelector(**settings).fit(features.to_pandas(), age.to_pandas().rename("age"))
     assert selector.selection_.steps == expected.selection_.steps
     assert selector.selected_.tolist() == expected.selected_.tolist()
@@ -163,14 +164,13 @@ def test_arrays_outlive_the_store_and_files_are_renewed():
     assert [values.sum() for values in kept] == [300.0 * i for i in range(5)]
 
 
-def test_a_store_travels_empty():
-    store = ColumnStore(100)
-    column = Column("a", "continuous", np.arange(3.0), None, store)
-    column.made(np.sqrt)
-    for again in (pickle.loads(pickle.dumps(column)), copy.deepcopy(column)):
-        assert again.store.max_bytes == 100
-        np.testing.assert_array_equal(again.made(np.sqrt), np.sqrt(column.values))
+def test_what_is_made_of_a_column_is_made_once_and_stays_here():
+    column = Column("a", "continuous", np.arange(3.0))
     assert column.made(np.sqrt) is column.made(np.sqrt)
+    others = pickle.loads(pickle.dumps(column)), copy.deepcopy(column), replace(column, name="b")
+    for other in others:
+        assert not other._made
+        np.testing.assert_array_equal(other.made(np.sqrt), np.sqrt(column.values))
 
 
 def test_a_full_disk_is_said(monkeypatch):

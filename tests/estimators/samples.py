@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import numpy as np
 
 from pidselect.data.column import Block, Column
 
 NOTHING = Block()
+
+
+def list_bytes(n: int):
+    """Return a context in which neighbour lists have so many bytes."""
+    return patch("pidselect.estimators.knn.binding.LIST_BYTES", n)
 
 
 def block(values: np.ndarray, nominal: Sequence[int] = (), name: str = "x") -> Block:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from estimators.samples import NOTHING, Sample, block, orders, sample
+from estimators.samples import NOTHING, Sample, block, list_bytes, orders, sample
 from pidselect.estimators import (
     KSG,
     Batch,
@@ -40,9 +40,10 @@ neighbours = st.integers(1, 6)
 batches = st.sampled_from(BATCHES)
 
 
-def fast(estimator, data: Sample, rows, max_memory: int = MEMORY) -> np.ndarray:
+def fast(estimator, data: Sample, rows, memory: int = MEMORY) -> np.ndarray:
     x, y, s = data.blocks
-    return estimator.bind(y, s, max_memory=max_memory).score(Batch(x, rows))
+    with list_bytes(memory):
+        return estimator.bind(y, s).score(Batch(x, rows))
 
 
 def slow(twin, data: Sample, rows, scale=None) -> np.ndarray:
@@ -208,7 +209,7 @@ def test_labels_beside_numbers_for_any_memory(seed, n, shape, k, m, scale, memor
     # Without scaling, numbers are far apart or near each other beside labels at distance 1.
     data = sample(seed, n, shape, ("normal", "labels", "labels", "grades")[seed % 2 :])
     rows = drawn(data, m)
-    found = fast(Mixed(k=k, scale=scale), data, rows, max_memory=memory)
+    found = fast(Mixed(k=k, scale=scale), data, rows, memory)
     agree(found, slow(mixed(data, k), data, rows, scale))
 
 
@@ -243,7 +244,7 @@ def test_labels_beside_many_numbers(n, kinds, memory):
         *(tuple(np.flatnonzero(some)) for some in (labels[:1], labels[1:2], labels[2:])),
     )
     rows = drawn(data, 18)
-    found = fast(Mixed(scale="rank"), data, rows, max_memory=memory)
+    found = fast(Mixed(scale="rank"), data, rows, memory)
     agree(found, slow(mixed(data, 4), data, rows, "rank"))
 
 
@@ -321,7 +322,7 @@ def test_lists_hold_the_largest_group_of_labels(shares, width):
     data = Sample(other.x, other.y, s, nominal_s=tuple(range(1 + width)))
     rows = drawn(data, 17)
     _, y, given = data.blocks
-    spaces = Mixed().bind(y, given, max_memory=MEMORY).bound.spaces
+    spaces = Mixed().bind(y, given).bound.spaces
     assert spaces.given_lists.radius.min() == 1.0
     agree(fast(Mixed(), data, rows), slow(mixed(data, 4), data, rows, "zscore"))
 
@@ -453,28 +454,29 @@ def test_memory_does_not_matter(estimator, sort, shape):
     data = sample(11, 150, shape, (sort,))
     rows = drawn(data, 35)
     expected = fast(estimator, data, rows)
-    for max_memory in (1, 10**3, 10**4, 10**5, 10**6):
-        np.testing.assert_array_equal(fast(estimator, data, rows, max_memory), expected)
+    for memory in (1, 10**3, 10**4, 10**5, 10**6):
+        np.testing.assert_array_equal(fast(estimator, data, rows, memory), expected)
 
 
 @given(seeds, sizes, widths, neighbours, st.integers(1, 10**6), st.booleans())
 @settings(max_examples=40)
-def test_memory_does_not_matter_to_neighbours(seed, n, shape, k, max_memory, ties):
+def test_memory_does_not_matter_to_neighbours(seed, n, shape, k, memory, ties):
     data = sample(seed, n, shape, WITH_MISSING if ties else ("normal",))
     rows = drawn(data, 17)
-    found = fast(Mixed(k=k, scale=None), data, rows, max_memory)
+    found = fast(Mixed(k=k, scale=None), data, rows, memory)
     np.testing.assert_array_equal(found, fast(Mixed(k=k, scale=None), data, rows))
     agree(found, slow(mixed(data, k), data, rows))
 
 
 @pytest.mark.parametrize(("estimator", "sort"), EVERY)
 @pytest.mark.parametrize("width", [0, 2])
-@pytest.mark.parametrize("max_memory", [1, MEMORY])
-def test_grouping_does_not_matter(estimator, sort, width, max_memory):
+@pytest.mark.parametrize("memory", [1, MEMORY])
+def test_grouping_does_not_matter(estimator, sort, width, memory):
     data = sample(12, 100, (1, 1, width), (sort,))
     x, y, s = data.blocks
     rows = drawn(data, 53)
-    scorer = estimator.bind(y, s, max_memory=max_memory)
+    with list_bytes(memory):
+        scorer = estimator.bind(y, s)
     expected = scorer.score(Batch(x, rows))
     for cuts in ([1], [16, 32], [5, 22, 39], list(range(1, 53))):
         parts = [scorer.score(Batch(x, part)) for part in np.split(rows, cuts)]
@@ -487,7 +489,7 @@ def test_threads_do_not_matter(estimator, sort):
     data = sample(13, 200, (1, 1, 2), (sort,))
     x, y, s = data.blocks
     rows = drawn(data, 48)
-    scorer = estimator.bind(y, s, max_memory=MEMORY)
+    scorer = estimator.bind(y, s)
     expected = scorer.score(Batch(x, rows))
     halves = [rows[:24], rows[24:]] * 4
     with ThreadPoolExecutor(2) as pool:
@@ -504,7 +506,7 @@ def test_scoring_changes_nothing_it_is_given(estimator, sort):
     rows = drawn(data, 3)
     before = [column.values.copy() for column in (x + y + s).columns]
     kept = rows.copy()
-    scorer = estimator.bind(y, s, max_memory=MEMORY)
+    scorer = estimator.bind(y, s)
     first = scorer.score(Batch(x, rows))
     np.testing.assert_array_equal(scorer.score(Batch(x, rows)), first)
     np.testing.assert_array_equal(rows, kept)
@@ -555,5 +557,5 @@ def test_bits_are_the_default():
 def test_an_empty_given_is_none():
     data = sample(17, 60, (1, 1, 0), ("normal",))
     rows = drawn(data, 2)
-    found = KSG().bind(block(data.y), NOTHING, max_memory=MEMORY).score(Batch(block(data.x), rows))
+    found = KSG().bind(block(data.y), NOTHING).score(Batch(block(data.x), rows))
     agree(found, slow(ksg(1, 4), data, rows, "zscore"))

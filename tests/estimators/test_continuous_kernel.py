@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import list_bytes
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
@@ -50,12 +51,10 @@ def column(values: np.ndarray) -> Column:
     return Column("x", "continuous", np.asarray(values, dtype=np.float64))
 
 
-def both(estimator, columns, rows, max_memory=2**30, rank_type=np.uint16):
+def both(estimator, columns, rows, rank_type=np.uint16):
     """Return the sums of weights by the kernel for continuous columns and by the general one."""
     x, y, *given = columns
-    scorer = estimator.bind(
-        Block((column(y),)), Block(tuple(map(column, given))), max_memory=max_memory
-    )
+    scorer = estimator.bind(Block((column(y),)), Block(tuple(map(column, given))))
     candidate = to_candidate(Block((column(x),)), estimator.scale)
     all_open = np.empty((0, len(x)), dtype=np.bool_)
     return sums_of_both(candidate, scorer.bound, scorer.formula.rule, rows, all_open, rank_type)
@@ -116,7 +115,8 @@ def test_labels_and_ties(n, feature_types, levels, k, lists, share_open, seed):
         for feature_type in feature_types
     )
     rows = permutations((seed,), range(1, 40), n)
-    scorer = Mixed(k=k).bind(Block((y,)), Block(tuple(rest)), max_memory=12 * n * lists * 2)
+    with list_bytes(12 * n * lists * 2):
+        scorer = Mixed(k=k).bind(Block((y,)), Block(tuple(rest)))
     rule = scorer.formula.rule._replace(max_radius=1.0 if "l" in feature_types else np.inf)
     is_open = rng.random((len(rows) if share_open else 0, n)) < share_open
     candidate = to_candidate(Block((x,)), "zscore")
@@ -148,7 +148,8 @@ def test_short_lists(n, n_given, k, lists, seed):
     columns = [rng.standard_t(2, size=n) for _ in range(2 + n_given)]
     rows = permutations((seed,), range(1, 18), n)
     memory = 12 * n * lists * (2 if n_given > 0 else 1)
-    quick, exact = both(KSG(k=k), columns, rows, memory)
+    with list_bytes(memory):
+        quick, exact = both(KSG(k=k), columns, rows)
     assert quick.tolist() == exact.tolist()
 
 
@@ -157,7 +158,8 @@ def test_ranks_of_32_bits(n_given):
     rng = np.random.default_rng(n_given)
     columns = [rng.normal(size=420) for _ in range(2 + n_given)]
     rows = permutations((7,), range(1, 20), 420)
-    quick, exact = both(KSG(), columns, rows, 12 * 420 * 40, np.uint32)
+    with list_bytes(12 * 420 * 40):
+        quick, exact = both(KSG(), columns, rows, np.uint32)
     assert quick.tolist() == exact.tolist()
 
 

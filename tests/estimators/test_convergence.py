@@ -147,7 +147,7 @@ def estimates(case: Case, n: int, seeds: range = SEEDS) -> np.ndarray:
     values = []
     for seed in seeds:
         x, y, s = case.system(np.random.default_rng(seed), n).blocks
-        scorer = case.estimator.bind(y, s, max_memory=2**30)
+        scorer = case.estimator.bind(y, s)
         values.append(scorer.score(Batch.observed(x))[0])
     return np.array(values)
 

@@ -32,7 +32,7 @@ def mentions(*words: str) -> str:
 
 
 def run(estimator, x: Block, y: Block, s: Block = NOTHING) -> float:
-    return estimator.bind(y, s, max_memory=2**30).score(Batch.observed(x))[0]
+    return estimator.bind(y, s).score(Batch.observed(x))[0]
 
 
 # --- too few, or not matching -------------------------------------------------------------------

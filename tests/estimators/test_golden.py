@@ -35,7 +35,7 @@ def arrays(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
 
 def estimate(estimator, x, y, z) -> float:
     given = NOTHING if z is None else block(z, name="z")
-    scorer = estimator.bind(block(y, name="y"), given, max_memory=2**30)
+    scorer = estimator.bind(block(y, name="y"), given)
     values = scorer.score(Batch.observed(block(x, name="x")))
     assert values.shape == (1,)
     assert values.dtype == np.float64

@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pidselect.data import Block, Column, ColumnStore
+from pidselect.data import Block, Column
 from pidselect.estimators import Batch
 from pidselect.estimators.discrete import Discrete, score_by_group, score_by_table, small_codes
 from pidselect.estimators.gaussian import MIN_CANDIDATES, Copula, Gaussian
 from pidselect.significance import permutations
 
 
-def block(values, feature_type="continuous", store=None):
+def block(values, feature_type="continuous"):
     matrix = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-    return Block(
-        tuple(Column(f"x{i}", feature_type, v.copy(), None, store) for i, v in enumerate(matrix.T))
-    )
+    return Block(tuple(Column(f"x{i}", feature_type, v.copy()) for i, v in enumerate(matrix.T)))
 
 
 @pytest.mark.parametrize("estimator", [Gaussian(), Copula()])
@@ -43,13 +41,14 @@ def test_candidates_together_are_those_alone(estimator, n_given, n_samples):
     assert len(candidates) > MIN_CANDIDATES
 
 
-@pytest.mark.parametrize("max_memory", [1, 2**30])
-def test_memory_changes_nothing(max_memory):
+@pytest.mark.parametrize("memory", [1, 2**30])
+def test_memory_changes_nothing(memory, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 6))
-    candidates = [block(column, store=ColumnStore(max_memory)) for column in X.T]
-    scorer = Copula().bind(block(X[:, 0] + X[:, 1]), Block(), max_memory=max_memory)
+    candidates = [block(column) for column in X.T]
     plain = Copula().bind(block(X[:, 0] + X[:, 1]), Block())
+    monkeypatch.setattr("pidselect.estimators.gaussian.CHUNK_BYTES", memory)
+    scorer = Copula().bind(block(X[:, 0] + X[:, 1]), Block())
     rows = permutations((3,), range(1, 18), 3000)
     for _ in range(2):  # the second time, what is made of the columns is there
         found = scorer.score_together(candidates, rows)

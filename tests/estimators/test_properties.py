@@ -42,7 +42,7 @@ every = pytest.mark.parametrize(("estimator", "sorts"), NEIGHBOURS + COUNTS + LI
 
 
 def information(estimator, x: Block, y: Block, s: Block = NOTHING) -> float:
-    return float(estimator.bind(y, s, max_memory=2**30).score(Batch.observed(x))[0])
+    return float(estimator.bind(y, s).score(Batch.observed(x))[0])
 
 
 def close(value, tolerance=1e-10):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naive
-from estimators.samples import Sample, orders, sample
+from estimators.samples import Sample, list_bytes, orders, sample
 from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators.knn.spaces import count_less
 
@@ -17,9 +17,10 @@ LONG, SHORT, NONE = 2**30, N_SAMPLES * 12 * 20, 1  # bytes: all neighbours, abou
 WIDTHS, GIVEN, MEMORY = (2, 3), (0, 1, 2), (LONG, SHORT, NONE)
 
 
-def scores(estimator, data: Sample, rows, max_memory: int) -> np.ndarray:
+def scores(estimator, data: Sample, rows, memory: int) -> np.ndarray:
     x, y, s = data.blocks
-    return estimator.bind(y, s, max_memory=max_memory).score(Batch(x, rows))
+    with list_bytes(memory):
+        return estimator.bind(y, s).score(Batch(x, rows))
 
 
 def twins(twin, data: Sample, rows) -> np.ndarray:
@@ -33,27 +34,27 @@ def with_a_label(data: Sample, place: int) -> Sample:
     return Sample(x, data.y, data.s, nominal_x=(place,))
 
 
-@pytest.mark.parametrize("max_memory", MEMORY)
+@pytest.mark.parametrize("memory", MEMORY)
 @pytest.mark.parametrize("n_given", GIVEN)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("k", [3, 4])  # four neighbours are held in registers
-def test_ksg(k, width, n_given, max_memory):
+def test_ksg(k, width, n_given, memory):
     data = sample(20 + width, N_SAMPLES, (width, 1, n_given), ("normal",))
     rows = orders(np.random.default_rng(0), 20, N_SAMPLES)
-    found = scores(KSG(k=k, scale=None), data, rows, max_memory)
+    found = scores(KSG(k=k, scale=None), data, rows, memory)
     np.testing.assert_allclose(found, twins(partial(naive.ksg1, k=k), data, rows), atol=1e-10)
 
 
-@pytest.mark.parametrize("max_memory", MEMORY)
+@pytest.mark.parametrize("memory", MEMORY)
 @pytest.mark.parametrize("n_given", GIVEN)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("labelled_first", [True, False])
-def test_mixed_with_a_label(labelled_first, width, n_given, max_memory):
+def test_mixed_with_a_label(labelled_first, width, n_given, memory):
     data = sample(30 + width, N_SAMPLES, (width, 1, n_given), ("normal", "tenths"))
     data = with_a_label(data, 0 if labelled_first else width - 1)
     rows = orders(np.random.default_rng(1), 20, N_SAMPLES)
     twin = partial(naive.mixed, nominal_x=data.nominal_x)
-    found = scores(Mixed(scale=None), data, rows, max_memory)
+    found = scores(Mixed(scale=None), data, rows, memory)
     np.testing.assert_allclose(found, twins(twin, data, rows), atol=1e-10)
 
 

@@ -442,7 +442,6 @@ CASES |= {
     "fit max_features": partial(fit, continuous, max_features=2),
     "fit max_conditioning": partial(fit, continuous, max_conditioning=1),
     "fit max_samples": partial(fit, partial(discrete, 2000), max_samples=300),
-    "fit max_memory": partial(fit, continuous, max_memory="1MB", estimator="ksg"),
     "fit fixed features": partial(fit, continuous, fixed_features=[3, 5]),
     "fit feature groups": partial(
         fit, continuous, feature_groups={"first": [0, 5], "second": [1, 2]}

@@ -82,7 +82,6 @@ CASES = {
     "no estimators": ({"estimator": ()}, X, Y, r"estimator=\(\)"),
     "auto among others": ({"estimator": ("auto", "ksg")}, X, Y, "cannot be one of several"),
     "missing": ({"missing": "dorp"}, X, Y, "missing='dorp'.*did you mean 'drop'"),
-    "max_memory": ({"max_memory": "plenty"}, X, Y, "max_memory='plenty'.*1GiB"),
     "too few of the samples": ({"max_samples": 5}, X, Y, "at least 6 samples"),
     "fixed_features": ({"fixed_features": ["wnid"]}, table(), SHIPS, "'wnid'.*did you mean 'wind'"),
     "fixed position": ({"fixed_features": [4]}, X, Y, "no column at position 4.*0 to 3"),
@@ -176,9 +175,7 @@ def test_bad_types(case):
     assert_refused(TypeError, *case)
 
 
-@pytest.mark.parametrize(
-    "case", ["nan", "fixed_features", "overlap", "max_memory", "too few samples"]
-)
+@pytest.mark.parametrize("case", ["nan", "fixed_features", "overlap", "too few samples"])
 def test_a_failure_leaves_an_earlier_fit_whole(case):
     settings, X, y, _ = CASES[case]
     selector = quick().fit(*gates())
@@ -195,7 +192,6 @@ def test_a_failure_leaves_an_earlier_fit_whole(case):
     ("settings", "words"),
     [
         ({"max_features": 0}, "max_features"),
-        ({"max_memory": "plenty"}, "max_memory"),
         ({"estimator": "kgs"}, "estimator"),
         ({"fixed_features": [9]}, "position 9"),
     ],
@@ -214,7 +210,6 @@ def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
     [
         "max_features",
         "max_samples",
-        "max_memory",
         "shared_permutations",
         "alpha",
         "criterion",

@@ -58,7 +58,7 @@ def test_other_settings_are_refused(said, finished):
 
 @pytest.mark.parametrize(
     "change",
-    [{"n_jobs": 2}, {"verbose": 1}, {"max_memory": "1MB"}, {"random_state": None}],
+    [{"n_jobs": 2}, {"verbose": 1}, {"random_state": None}],
     ids=str,
 )
 def test_settings_that_do_not_matter(change, finished):

@@ -468,7 +468,7 @@ def test_workers_do_not_show():
     X, y = numbers(150)
     selector = quick().fit(X, y)
     one = selector.explain(X, y, path=True).to_dict()
-    selector.set_params(n_jobs=2, max_memory="1MB")
+    selector.set_params(n_jobs=2)
     assert selector.explain(X, y, path=True).to_dict() == one
 
 

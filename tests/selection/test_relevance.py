@@ -216,7 +216,7 @@ def test_nothing_depends_on_how_the_work_is_spread():
     context = inquire(y, surrogates=("global", "local"), n_permutations=39)
     arguments = ([], [known["a"], known["b"]], list(known.values()))
     expected = assess(context, *arguments)
-    assert assess(replace(context, executor=Executor(2, max_memory=1)), *arguments) == expected
+    assert assess(replace(context, executor=Executor(2)), *arguments) == expected
     assert assess(replace(context, shared_permutations=True), *arguments) == expected
 
 

@@ -99,7 +99,6 @@ def test_defaults_are_the_documented_ones():
     assert defaults["max_conditioning"] is None
     assert defaults["backward"] == "maximum"
     assert defaults["missing"] == "error"
-    assert defaults["max_memory"] == "1GiB"
     assert defaults["random_state"] is None
 
 
@@ -120,8 +119,8 @@ def test_any_object_that_can_bind_is_copied():
         def __init__(self):
             self.parts = [Discrete()]
 
-        def bind(self, target, given, *, max_memory):
-            return self.parts[0].bind(target, given, max_memory=max_memory)
+        def bind(self, target, given):
+            return self.parts[0].bind(target, given)
 
     given = Plain()
     selector = quick(estimator=given).fit(*gates())

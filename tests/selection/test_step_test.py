@@ -72,12 +72,6 @@ def test_two_threads(name):
 
 
 @systems
-def test_tiny_memory(name):
-    assert record(*SYSTEMS[name], max_memory="1KiB") == plain_record(name)
-    assert record(*SYSTEMS[name], max_memory=1, n_jobs=2) == plain_record(name)
-
-
-@systems
 @pytest.mark.parametrize("task_size", [1, 2000, 2**30])
 def test_any_task_size(name, task_size):
     system, settings = SYSTEMS[name]
@@ -148,7 +142,7 @@ def test_mixed_tables_too():
     table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
     expected = quick().fit(table, y).selection_
     assert list(expected.settings.estimator) == ["mixed-rank", "copula"]
-    assert quick(n_jobs=2, max_memory="1KiB").fit(table, y).selection_ == expected
+    assert quick(n_jobs=2).fit(table, y).selection_ == expected
 
 
 # --- seeds ---------------------------------------------------------------------------------------

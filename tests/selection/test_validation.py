@@ -14,7 +14,6 @@ from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.validation import (
     at_least,
     check_parameters,
-    to_bytes,
     to_criterion,
     to_n_permutations,
     to_schemes,
@@ -75,7 +74,6 @@ def test_good_settings_pass(changes):
         ({"max_samples": 1}, "max_samples=1.*at least 2"),
         ({"max_samples": 0.5}, "max_samples=0.5"),
         ({"n_jobs": 0}, "n_jobs=0.*-1"),
-        ({"max_memory": "plenty"}, "max_memory='plenty'.*1GiB"),
         ({"checkpoint": " "}, "checkpoint=' '"),
         *[
             ({"shared_permutations": bad}, f"shared_permutations={bad!r}")
@@ -192,33 +190,6 @@ def test_limits():
         check(1, "max_samples")
     with pytest.raises(ValueError, match=r"lookahead=None .*at least 1"):
         at_least(1)(None, "lookahead")
-
-
-@pytest.mark.parametrize(
-    ("memory", "size"),
-    [
-        (1, 1),
-        (np.int64(10), 10),
-        ("1B", 1),
-        ("1KB", 1000),
-        ("1KiB", 1024),
-        ("1.5 GiB", 3 * 2**29),
-        (" 2tb ", 2 * 10**12),
-        ("10mib", 10 * 2**20),
-        ("0.3KB", 300),
-        ("1" + 400 * "0" + "B", 10**400),
-    ],
-)
-def test_memory(memory, size):
-    assert to_bytes(memory) == size
-
-
-@pytest.mark.parametrize(
-    "memory", [0, -5, True, None, "", "lots", "1", "1G", "GiB", "-1GiB", "1.2.3GB", "0GiB", "0.1B"]
-)
-def test_no_memory(memory):
-    with pytest.raises(ValueError, match=r"max_memory=.*1GiB"):
-        to_bytes(memory)
 
 
 @given(st.integers(0, 2**64 - 1))

@@ -16,9 +16,6 @@ from pidselect.data.io import header
 from pidselect.data.table import identifier_warning
 from pidselect.exceptions import IdentifierWarning
 
-#: The columns of the file are moved to disk when they exceed this share of the memory.
-TABLE_SHARE = 1 / 4
-
 
 @dataclass(frozen=True, eq=False)
 class SelectionData:
@@ -44,16 +41,13 @@ def read_header(table: TextOptions) -> tuple[str, ...]:
     return header(table.table, table.text_format)
 
 
-def read_data(table: TableOptions, roles: Roles, max_memory: str) -> SelectionData:
+def read_data(table: TableOptions, roles: Roles) -> SelectionData:
     """Read all columns that are not dropped."""
-    from pidselect.selection.validation import to_bytes
-
     stated: dict[str, Any] = {k: v for k, v in roles.feature_types.items() if k not in roles.drop}
     everything = open_table(
         table,
         feature_types=stated,
         missing="error" if table.missing == "error" else "category",  # dropped by the fit
-        max_memory=max(1, int(TABLE_SHARE * to_bytes(max_memory))),
         without=roles.drop,
     )
     n_rows = everything.n_samples

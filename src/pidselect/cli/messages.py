@@ -79,10 +79,10 @@ def one_line(error: BaseException) -> str:
     Examples
     --------
     >>> one_line(MemoryError())
-    'Not enough memory: reduce --max-memory or --max-samples.'
+    'Not enough memory: reduce --max-samples.'
     """
     if isinstance(error, MemoryError):
-        return "Not enough memory: reduce --max-memory or --max-samples."
+        return "Not enough memory: reduce --max-samples."
     text = str(error)
     if isinstance(error, OSError) and error.strerror:  # without its number
         text = error.strerror + (f": {error.filename!r}" if error.filename else "")

@@ -239,7 +239,6 @@ class SelectionOptions:
         parser=integer_or("auto", "all"),
         metavar="N|auto|all",
     )
-    max_memory: str = computing("1GiB", "Memory to use; less memory takes more time.")
     device: Literal["cpu", "cuda"] = computing("cpu", "cuda is a GPU.")
     n_jobs: int = computing(-1, "Threads; -1 for all cores.", "--n-jobs", "--jobs")
     random_state: int = computing(0, "Seed of the permutations.", "--random-state", "--seed")

@@ -121,7 +121,7 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
     with show_progress(call.out.quiet) as progress, warnings_as_notes(progress.message):
         warnings.simplefilter("ignore", SelectionWarning)  # shown with the result
         progress.status(f"reading {call.name}")
-        data = read_data(call.table, roles, call.how.max_memory)
+        data = read_data(call.table, roles)
         result = None
         try:
             with use_callback(progress):
@@ -184,9 +184,7 @@ def explain_text(result: Result) -> str:
 
 def dataset_of(call: Call, data: SelectionData) -> Dataset:
     """Return the data as the selector reads them."""
-    from pidselect.data import ColumnStore, read_dataset
-    from pidselect.selection.fit import STORE_SHARE
-    from pidselect.selection.validation import to_bytes
+    from pidselect.data import read_dataset
 
     with warnings_as_notes(lambda text: None):  # shown by the fit
         return read_dataset(
@@ -194,7 +192,6 @@ def dataset_of(call: Call, data: SelectionData) -> Dataset:
             data.y,
             feature_types=data.feature_types,
             missing=call.table.missing,
-            store=ColumnStore(int(STORE_SHARE * to_bytes(call.how.max_memory))),
         )
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .column_store import ColumnStore
 
 FeatureType = Literal["continuous", "ordinal", "nominal"]
 FEATURE_TYPES: tuple[FeatureType, ...] = get_args(FeatureType)
@@ -33,8 +31,6 @@ class Column:
         missing value that was kept (``missing="category"``).
     labels : tuple of str, optional
         What the codes stand for where the values were not numbers.
-    store : ColumnStore, optional
-        A cache of arrays derived from the values.
 
     Examples
     --------
@@ -54,7 +50,6 @@ class Column:
     feature_type: FeatureType
     values: FloatArray
     labels: tuple[str, ...] | None = None
-    store: ColumnStore | None = field(default=None, repr=False)
 
     @property
     def is_discrete(self) -> bool:
@@ -79,9 +74,18 @@ class Column:
         """Return the codes in a type as small as holds them; not to be written to."""
         return self.made(to_codes)
 
+    @cached_property
+    def _made(self) -> dict[Any, NDArray[Any]]:
+        return {}
+
     def made(self, make: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
-        """Return ``make(values)``, cached in the store; not to be written to."""
-        return make(self.values) if self.store is None else self.store.made(self.values, make)
+        """Return ``make(values)``, which is computed once; not to be written to."""
+        if make not in self._made:
+            self._made[make] = make(self.values)
+        return self._made[make]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Column, (self.name, self.feature_type, self.values, self.labels)
 
     def take(self, rows: IntArray) -> Column:
         """Return the column restricted to, or rearranged by, `rows`."""

@@ -208,11 +208,6 @@ class Table(Columns):
         skipped = {new: self.skipped[i] for new, i in enumerate(indices) if i in self.skipped}
         return Table(tuple(self.columns[index] for index in indices), skipped)
 
-    def stored_in(self, store: ColumnStore | None) -> Table:
-        """Return the table with a store for arrays derived from its columns."""
-        columns = tuple(replace(column, store=store) for column in self.columns)
-        return Table(columns, self.skipped)
-
     def block(self, indices: Iterable[int]) -> Block:
         """Return some columns as one joint variable."""
         return Block(tuple(self.columns[index] for index in indices))
@@ -367,14 +362,12 @@ def read_dataset(
     *,
     feature_types: FeatureTypes | None = None,
     missing: Missing = "error",
-    store: ColumnStore | None = None,
 ) -> Dataset:
     """Read features and target together, see `Table.read`.
 
     Several columns of y are one joint target. Without a name it is called "target"; that key of
     `feature_types` states its type, unless a feature is called so. At most 20 levels are class
-    labels. The feature types of a table stay unless others are stated. Copies of the columns, and
-    arrays derived from them, are kept in `store`.
+    labels. The feature types of a table stay unless others are stated.
 
     Examples
     --------
@@ -387,7 +380,7 @@ def read_dataset(
     if y is None:
         raise ValueError("this feature selection requires y to be passed, but the target y is None")
     y = collect(y)
-    raws, targets = read_columns(X, store), read_vectors(y, TARGET)
+    raws, targets = read_columns(X), read_vectors(y, TARGET)
     n_rows, n_targets = len(raws[0].values), len(targets[0].values)
     if n_rows != n_targets:
         raise ValueError(
@@ -395,7 +388,7 @@ def read_dataset(
             f"X has {n_rows}, y has {n_targets}. Give y one value per row of X"
         )
     rows = kept_rows({"X": raws, "y": targets}, missing)
-    raws, targets = take_rows(raws, rows, store), take_rows(targets, rows)
+    raws, targets = take_rows(raws, rows), take_rows(targets, rows)
     if all(is_constant(raw.values) for raw in targets):
         values = ", ".join(f"{raw.shown(0)} in {raw.name!r}" for raw in targets)
         raise ValueError(
@@ -403,11 +396,10 @@ def read_dataset(
             f"sample{'s' * (len(rows) != 1)}; pass a target that varies"
         )
     stated = stated_target_type(feature_types, [raw.name for raw in raws])
-    columns = map(to_target, targets, _target_types(y, targets, stated))
-    target = Block(tuple(replace(column, store=store) for column in columns))
+    target = Block(tuple(map(to_target, targets, _target_types(y, targets, stated))))
     skipped = X.skipped if isinstance(X, Table) else {}
     table = build_table(raws, feature_types_over(X, feature_types), skipped)
-    return Dataset(table.stored_in(store), target, rows, has_names(y))
+    return Dataset(table, target, rows, has_names(y))
 
 
 def _target_types(

@@ -1,6 +1,6 @@
 """Estimators of (conditional) mutual information, in nats: nearest-neighbour, plug-in, Gaussian."""
 
-from pidselect.estimators.base import MAX_MEMORY, NATS_PER_UNIT, Batch, Estimator, Scorer
+from pidselect.estimators.base import NATS_PER_UNIT, Batch, Estimator, Scorer
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
 from pidselect.estimators.ksg import KSG
@@ -11,7 +11,6 @@ from pidselect.estimators.registry import ESTIMATORS, is_portfolio, resolve, res
 __all__ = [
     "ESTIMATORS",
     "KSG",
-    "MAX_MEMORY",
     "NATS_PER_UNIT",
     "Batch",
     "Copula",

@@ -19,9 +19,6 @@ from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw_column import BOOLS
 from pidselect.jit import njit
 
-#: Default limit on the memory of a bound estimator, in bytes.
-MAX_MEMORY = 2**30
-
 Unit = Literal["bit", "nat"]
 NATS_PER_UNIT: dict[str, float] = {"bit": math.log(2.0), "nat": 1.0}
 
@@ -173,7 +170,7 @@ class Estimator(Protocol):
     0.0 nat given ('S',), k = 10
     """
 
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+    def bind(self, target: Block, given: Block) -> Scorer:
         """Compute all that depends on the target and the conditioning set alone."""
         ...
 

@@ -25,7 +25,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, is_constant
-from pidselect.estimators.base import MAX_MEMORY, Batch, Estimator, Scorer
+from pidselect.estimators.base import Batch, Estimator, Scorer
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
@@ -60,10 +60,9 @@ class ConditionalNeighbours(BaseEstimator):
         has_labels = any(column.feature_type == "nominal" for column in target.columns)
         return cls(k, 1.0 if has_labels else GIVEN_SCALE)
 
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+    def bind(self, target: Block, given: Block) -> Scorer:
         """Rank the target and the conditioning set; neighbours are found for each candidate."""
-        blocks = unit_ranks(varying(target)), unit_ranks(given, self.given_scale)
-        return _RankScorer(self.k, *blocks, max_memory)
+        return _RankScorer(self.k, unit_ranks(varying(target)), unit_ranks(given, self.given_scale))
 
     def estimate(self, x: Block, target: Block, given: Block) -> float:
         """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, but faster."""
@@ -80,7 +79,6 @@ class _RankScorer:
     k: int
     target: Block
     given: Block
-    max_memory: int
 
     def score(self, batch: Batch) -> FloatArray:
         x = unit_ranks(varying(batch.block))
@@ -92,11 +90,11 @@ class _RankScorer:
 
     @cached_property
     def _continuous(self) -> Scorer:
-        return KSG(self.k, scale=None).bind(self.target, self.given, max_memory=self.max_memory)
+        return KSG(self.k, scale=None).bind(self.target, self.given)
 
     @cached_property
     def _mixed(self) -> Scorer:
-        return Mixed(self.k, scale=None).bind(self.target, self.given, max_memory=self.max_memory)
+        return Mixed(self.k, scale=None).bind(self.target, self.given)
 
 
 def _is_continuous(block: Block) -> bool:
@@ -119,7 +117,7 @@ def _ranked(column: Column, scale: float) -> Column:
     known = ~np.isnan(column.values)
     ranks = np.full(len(known), np.nan)
     ranks[known] = scale * (rankdata(column.values[known]) - 0.5) / max(1, known.sum())
-    return replace(column, values=ranks, store=None)
+    return replace(column, values=ranks)
 
 
 def estimate_given(x: Block, target: Block, given: Block, k: int = 4) -> float:

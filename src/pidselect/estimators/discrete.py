@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray, IntArray, check_choice
 from pidselect.data.column import narrowed
 from pidselect.estimators.base import (
-    MAX_MEMORY,
     Batch,
     Partition,
     Scorer,
@@ -71,7 +70,7 @@ class Discrete(BaseEstimator):
     def __init__(self, correction: Correction = None) -> None:
         self.correction = correction
 
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+    def bind(self, target: Block, given: Block) -> Scorer:
         """Group the samples by (y, S) and by S."""
         check_choice(self.correction, (None, "miller-madow"), "correction")
         check_discrete(target + given)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators.base import MAX_MEMORY, Batch, Scorer, check_same_length
+from pidselect.estimators.base import Batch, Scorer, check_same_length
 from pidselect.estimators.gaussian_kernels import (
     MIN_RESIDUAL,
     ConditioningBasis,
@@ -41,8 +41,8 @@ SAMPLES_PER_BLOCK = 2**10
 #: Number of candidates from which permuting the basis is faster than permuting each candidate.
 MIN_CANDIDATES = 4
 
-#: Permutations scored at a time, unless that takes more than this share of the memory.
-MAX_CHUNK, CHUNK_MEMORY = 16, 1 / 8
+#: Permutations scored at a time, unless they take more bytes.
+MAX_CHUNK, CHUNK_BYTES = 16, 2**26
 
 #: Inner products of one candidate and the basis that are kept at a time, a megabyte.
 MAX_LOADINGS = 2**17
@@ -98,7 +98,7 @@ class Gaussian(BaseEstimator):
     chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = False
 
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+    def bind(self, target: Block, given: Block) -> Scorer:
         """Regress S out of the target."""
         n = target.n_samples
         direction_of = rank_direction if self.uses_ranks_only else linear_direction
@@ -111,7 +111,7 @@ class Gaussian(BaseEstimator):
         residual = _directions(_axes(target, direction_of), explained)
         by_sample = np.ascontiguousarray(np.vstack([explained, residual]).T)
         basis = ConditioningBasis(explained, residual, by_sample)
-        chunk = max(1, min(MAX_CHUNK, int(CHUNK_MEMORY * max_memory) // (4 * n)))
+        chunk = max(1, min(MAX_CHUNK, CHUNK_BYTES // (4 * n)))
         return GaussianScorer(basis, direction_of, chunk)
 
 

@@ -96,8 +96,8 @@ class KSG(NeighbourEstimator):
             return super().estimate(x, target, given)
         return float(self.bind(target, given).score(Batch.observed(x))[0])
 
-    def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
+    def _bind(self, target: Block, given: Block, formula: Formula) -> Scorer:
         check_choice(self.algorithm, (1, 2), "algorithm")
         if self.algorithm == 2:
-            return bind_ksg2(target, given, formula, max_memory)
-        return super()._bind(target, given, formula, max_memory)
+            return bind_ksg2(target, given, formula)
+        return super()._bind(target, given, formula)

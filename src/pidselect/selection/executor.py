@@ -21,7 +21,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators import MAX_MEMORY, Batch, Estimator, Scorer
+from pidselect.estimators import Batch, Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.estimators.regression import RecentRegressions, Regression
@@ -140,11 +140,9 @@ class CPU:
     #: Whether what is bound can be sent to other processes.
     is_cpu: bool = True
 
-    def bind(
-        self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
-    ) -> Scorer:
+    def bind(self, estimator: Estimator, target: Block, given: Block, n_concurrent: int) -> Scorer:
         """Bind an estimator, one of `n_concurrent` at the same time."""
-        return estimator.bind(target, given, max_memory=max_memory)
+        return estimator.bind(target, given)
 
     def sampler(
         self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
@@ -162,11 +160,9 @@ class CUDA(CPU):
 
     is_cpu = False
 
-    def bind(
-        self, estimator: Estimator, target: Block, given: Block, max_memory: int, n_concurrent: int
-    ) -> Scorer:
+    def bind(self, estimator: Estimator, target: Block, given: Block, n_concurrent: int) -> Scorer:
         """Bind an estimator."""
-        return bind_on(cuda(), estimator, target, given, max_memory, n_concurrent)
+        return bind_on(cuda(), estimator, target, given, n_concurrent)
 
     def sampler(
         self, scheme: str, given: Block, n_samples: int, groups: IntArray | None
@@ -208,13 +204,12 @@ def _call(function: Callable[..., Any], common: Common, *task: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Executor:
-    """The resources of a fit: workers, memory, device, callbacks and checkpoint.
+    """The resources of a fit: workers, device, callbacks and checkpoint.
 
     `n_jobs` is as in joblib, whose context selects the backend.
     """
 
     n_jobs: int | None = None
-    max_memory: int = MAX_MEMORY  # of bound estimators, in bytes
     device: CPU = DEVICES["cpu"]
     callbacks: CallbackList = field(default_factory=CallbackList)
     journal: Journal | None = None  # the log of the checkpoint
@@ -285,7 +280,6 @@ class Executor:
         An estimator may be limited to a subsample; samples are then permuted within it and within
         the rest. If `columns` are given, for each set, they and the target are regressed on it.
         """
-        memory = max(1, self.max_memory // (n_concurrent * max(1, len(estimators))))
         n_samples, device = target.n_samples, self.device
         parts = next((part.parts for _, part in estimators if part is not None), None)
 
@@ -293,9 +287,9 @@ class Executor:
             one: Estimator, part: Subsample | None, target: Block, block: Block
         ) -> Scorer:
             if part is None:
-                return device.bind(one, target, block, memory, n_concurrent)
+                return device.bind(one, target, block, n_concurrent)
             taken = part.take(target), part.take(block)
-            return SubsampleScorer(device.bind(one, *taken, memory, n_concurrent), part)
+            return SubsampleScorer(device.bind(one, *taken, n_concurrent), part)
 
         def bind_sampler(name: str, block: Block) -> PermutationSampler:
             if parts is None:

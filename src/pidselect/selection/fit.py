@@ -34,9 +34,6 @@ from pidselect.significance import (
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
 
-#: Share of max_memory for columns, ranks and codes; the rest is for neighbour searches.
-STORE_SHARE = 1 / 4
-
 #: Rounds of swaps, each followed by forward selection and backward elimination.
 MAX_SWAPS = 3
 
@@ -197,7 +194,6 @@ def make_context(
         if parameters.n_permutations != 0:
             schemes, alpha = parameters.surrogates, parameters.smallest_alpha
             check_permutable(groups, dataset.target, schemes, alpha)
-    memory = max(1, int((1 - STORE_SHARE) * parameters.max_memory))
     return SelectionContext(
         target=dataset.target,
         estimators=estimators,
@@ -208,7 +204,7 @@ def make_context(
         shared_permutations=parameters.shared_permutations,
         groups=groups,
         seed=seed,
-        executor=Executor(parameters.n_jobs, memory, DEVICES[parameters.device]),
+        executor=Executor(parameters.n_jobs, DEVICES[parameters.device]),
     )
 
 

@@ -20,7 +20,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pidselect.data import (
-    ColumnStore,
     FeatureTypes,
     Missing,
     Table,
@@ -44,7 +43,6 @@ from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
 from pidselect.selection.fit import (
-    STORE_SHARE,
     also_relevant,
     choose_estimators,
     empty_record,
@@ -149,10 +147,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         other estimators all. Surrogates then permute samples within that part and within the rest.
         With "shift" or "blocks" all samples are used. Feature types, duplicates, constants and
         identifiers are determined from all samples.
-    max_memory : int or str, default="1GiB"
-        The memory of a fit besides X. A quarter is for columns, ranks and codes, which are moved to
-        temporary files beyond it, the rest for neighbour searches. Less memory takes more time.
-        Each worker needs up to 130 MB in addition.
     checkpoint : str or path, optional
         A file that stores the state of the fit after every step and every minute. A fit that was
         interrupted resumes from it, with the same result, if data and parameters are the same.
@@ -261,7 +255,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         feature_types: FeatureTypes | None = None,
         missing: Missing = "error",
         max_samples: int | Literal["auto"] | None = "auto",
-        max_memory: int | str = "1GiB",
         checkpoint: str | PathLike[str] | None = None,
         device: Literal["cpu", "cuda"] = "cpu",
         n_jobs: int | None = None,
@@ -285,7 +278,6 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.feature_types = feature_types
         self.missing = missing
         self.max_samples = max_samples
-        self.max_memory = max_memory
         self.checkpoint = checkpoint
         self.device = device
         self.n_jobs = n_jobs
@@ -330,14 +322,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         saved = Checkpoint.read(parameters.checkpoint)
         seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
         X = collect(X)
-        store = ColumnStore(round(STORE_SHARE * parameters.max_memory))
-        dataset = read_dataset(
-            X,
-            y,
-            feature_types=self.feature_types,
-            missing=parameters.missing,
-            store=store,
-        )
+        dataset = read_dataset(X, y, feature_types=self.feature_types, missing=parameters.missing)
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimators = choose_estimators(self, parameters, dataset)
         codes = check_groups(groups, n_rows(X))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -26,6 +24,9 @@ from pidselect.significance.validation import check_count, check_jobs
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
+
+#: Bytes of the surrogate values of a test.
+MAX_SURROGATE_BYTES = 2**30
 
 #: Value and name of a parameter -> the value to use; raises if it is invalid.
 Constraint = Callable[[Any, str], Any]
@@ -48,7 +49,6 @@ class Parameters:
     max_conditioning: int | None
     missing: Missing
     max_samples: int | Literal["auto"] | None
-    max_memory: int
     checkpoint: str | PathLike[str] | None
     device: str
     n_jobs: int | None
@@ -167,28 +167,6 @@ def to_max_samples(max_samples: object, parameter: str) -> int | Literal["auto"]
     return None if max_samples is None else check_count(max_samples, parameter, 2)
 
 
-def to_bytes(memory: object, parameter: str = "max_memory") -> int:
-    """Return an amount of memory in bytes.
-
-    Examples
-    --------
-    >>> to_bytes("1GiB"), to_bytes("500 MB"), to_bytes(1024)
-    (1073741824, 500000000, 1024)
-    """
-    size = 0
-    if isinstance(memory, Integral) and not isinstance(memory, bool):
-        size = int(memory)
-    elif found := re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?)(i?)B\s*", str(memory), re.IGNORECASE):
-        power = " KMGT".index(found[2].upper() or " ")
-        size = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
-    if size < 1:
-        raise ValueError(
-            f"{parameter}={memory!r} is not an amount of memory: pass bytes, or a string such as "
-            '"1GiB".'
-        )
-    return size
-
-
 def to_path(path: object, parameter: str) -> str | PathLike[str] | None:
     """Return a path of a file, or None."""
     if path is not None and not (isinstance(path, str | PathLike) and str(path).strip()):
@@ -223,7 +201,6 @@ CONSTRAINTS: dict[str, Constraint] = {
     "max_conditioning": at_least(1, or_none=True),
     "missing": one_of(*get_args(Missing)),
     "max_samples": to_max_samples,
-    "max_memory": to_bytes,
     "checkpoint": to_path,
     "device": to_device,
     "n_jobs": check_jobs,
@@ -282,17 +259,16 @@ def check_parameters(selector: PIDSelector) -> Parameters:
 
 
 def check_size(parameters: Parameters, n_candidates: int, n_estimators: int) -> None:
-    """Refuse more surrogate values in a test than `max_memory`, or a GiB if it is less, holds."""
+    """Refuse more surrogate values in a test than memory is meant to hold."""
     if parameters.n_permutations is None:
         return
     n_bytes = 8 * n_candidates * n_estimators * len(parameters.surrogates)
-    most = max(parameters.max_memory, 2**30) // max(1, n_bytes)
+    most = MAX_SURROGATE_BYTES // max(1, n_bytes)
     if parameters.n_permutations > most:
         raise ValueError(
             f"n_permutations={parameters.n_permutations} needs "
             f"{n_bytes * parameters.n_permutations / 2**30:.3g} GiB for the surrogates of "
-            f"{n_candidates} candidates, more than max_memory: use at most "
-            f"n_permutations={most}, 'auto', or a larger max_memory."
+            f"{n_candidates} candidates: use at most n_permutations={most}, or 'auto'."
         )
 
 

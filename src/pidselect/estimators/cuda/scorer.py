@@ -96,15 +96,12 @@ def formula_of(estimator: Estimator, n_samples: int) -> Formula | None:
 
 
 def bind_on(
-    device: Cuda, estimator: Estimator, target: Block, given: Block, max_memory: int, share: int = 1
+    device: Cuda, estimator: Estimator, target: Block, given: Block, share: int = 1
 ) -> Scorer:
-    """Bind an estimator on a device if there is a kernel for it, else on the CPU.
-
-    `max_memory` limits a scorer on the CPU, in bytes; `share` scorers share that of the device.
-    """
+    """Bind an estimator on a device that `share` scorers share; without a kernel, on the CPU."""
 
     def on_cpu() -> Scorer:
-        return HostScorer(estimator.bind(target, given, max_memory=max_memory))
+        return HostScorer(estimator.bind(target, given))
 
     formula = formula_of(estimator, target.n_samples)
     is_discrete = "continuous" not in (target + given).feature_types

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
-from pidselect.estimators.base import (
-    MAX_MEMORY,
-    Batch,
-    Scorer,
-    as_numbers,
-    check_same_length,
-    group_starts,
-)
+from pidselect.estimators.base import Batch, Scorer, as_numbers, check_same_length, group_starts
 from pidselect.estimators.knn.continuous import (
     MAX_FLOAT32,
     MIN_LIST,
@@ -62,14 +55,12 @@ NEIGHBOUR_BYTES = 12
 #: list radius a search takes the longer the more samples there are, hence the power of N.
 SPARSENESS, SPARSENESS_POWER = 30.0, 0.3
 
-#: Share of the memory for lists in (y, S); the rest is for those in S.
-JOINT_SHARE = 2 / 3
+#: Bytes of the lists of a bound estimator: shorter lists only take longer. The share for lists in
+#: (y, S) and, where strata make lists serve only candidates of several columns, for all of them.
+LIST_BYTES, JOINT_SHARE, SHARE_BESIDE_STRATA = 2**28, 2 / 3, 1 / 4
 
 #: Average number of neighbours within distance 1 from which the single-column kernel pays.
 MIN_WITHIN = 48
-
-#: Memory for lists beside strata, where they serve only candidates of several columns.
-MEMORY_BESIDE_STRATA = 2**26
 
 #: Average number of samples from which strata are used, in multiples of k.
 SAMPLES_PER_STRATUM = 10
@@ -97,15 +88,15 @@ class NeighbourEstimator(BaseEstimator):
         """Return how counts of neighbours become a value."""
         raise NotImplementedError
 
-    def bind(self, target: Block, given: Block, *, max_memory: int = MAX_MEMORY) -> Scorer:
+    def bind(self, target: Block, given: Block) -> Scorer:
         """List every sample's neighbours in (y, S) and in S."""
         check_neighbours(self.k, self.scale)
         check_enough_samples(target.n_samples, self.k)
         formula = self.formula(target.n_samples)
-        return self._bind(formula.accept(target), formula.accept(given), formula, max_memory)
+        return self._bind(formula.accept(target), formula.accept(given), formula)
 
-    def _bind(self, target: Block, given: Block, formula: Formula, max_memory: int) -> Scorer:
-        return NeighbourScorer(bind_target(target, given, formula, max_memory), formula)
+    def _bind(self, target: Block, given: Block, formula: Formula) -> Scorer:
+        return NeighbourScorer(bind_target(target, given, formula), formula)
 
     def estimate(self, x: Block, target: Block, given: Block) -> float:
         """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, without lists."""
@@ -182,11 +173,10 @@ def to_candidate(block: Block, scale: Scale) -> Candidate:
     return Candidate(values, max_distances(block), sorted_by(order, columns[0]))
 
 
-def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[int, int]:
-    """Return the lengths of lists in (y, S) and in S; 0 if S is empty.
+def list_lengths(joint: Block, given: Block, k: int, share: float = 1.0) -> tuple[int, int]:
+    """Return the lengths of lists in (y, S) and in S, in a share of the memory; 0 if S is empty.
 
     Columns with few levels leave a stratum of (y, S) to be searched; lists suffice for the largest.
-    Shorter lists cost time only, so memory limits them.
     """
     n = joint.n_samples
     in_joint, joint_axes = samples_and_axes(joint)
@@ -194,7 +184,7 @@ def list_lengths(joint: Block, given: Block, k: int, max_memory: int) -> tuple[i
     sparseness = SPARSENESS * max(1.0, n / 1000) ** SPARSENESS_POWER
     share = axis_share(k, in_joint, joint_axes, sparseness)
     wanted = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
-    affordable = max_memory / (NEIGHBOUR_BYTES * n)
+    affordable = share * LIST_BYTES / (NEIGHBOUR_BYTES * n)
     joint_limit = JOINT_SHARE * affordable if len(given) else affordable
     joint_length = min(wanted[0], n - 1, joint_limit)
     return int(joint_length), int(min(wanted[1], n - 1, affordable - joint_length))
@@ -228,7 +218,7 @@ class BoundTarget(NamedTuple):
     only_labels: bool  # whether all columns have
 
 
-def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) -> BoundTarget:
+def bind_target(target: Block, given: Block, formula: Formula) -> BoundTarget:
     """List neighbours in (y, S) and in S, and choose the kernels."""
     k, scale, joint = formula.k, formula.scale, target + given
     everything = to_space(joint, target.n_samples, scale)
@@ -239,21 +229,19 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
     strata = to_strata(target, given, k, scale)
     if strata is not None:
         strata = strata._replace(joint=strata.joint[order], given=strata.given[order])
-        max_memory = min(max_memory, MEMORY_BESIDE_STRATA)
     is_sorted = len(given) == 1 and given.feature_types[0] != "nominal"
     is_sorted &= target.n_samples >= MIN_SORTED_SAMPLES
-    if needs_numeric:
-        max_memory //= 2
+    share = (1.0 if strata is None else SHARE_BESIDE_STRATA) / (1 + needs_numeric)
     lengths = (0, 0)  # with labels alone, samples of a stratum are all at distance 0
     if not is_label.all():
-        lengths = list_lengths(joint, Block() if is_sorted else given, k, max_memory)
+        lengths = list_lengths(joint, Block() if is_sorted else given, k, share)
     max_radius = 1.0 if is_label.any() else np.inf
     spaces = to_spaces(everything, len(target), lengths, max_radius, is_sorted)
     numbers = np.flatnonzero(~is_label & needs_numeric)
     numeric = bind_numbers(
         Space(everything.values[numbers], everything.max_distance[numbers]),
         int((numbers < len(target)).sum()),
-        max_memory,
+        share,
     )
     n_listed = spaces.joint_lists.sample.shape[1]
     has_lists = n_listed >= MIN_LIST
@@ -271,12 +259,12 @@ def bind_target(target: Block, given: Block, formula: Formula, max_memory: int) 
     )
 
 
-def bind_numbers(joint: Space, n_target: int, max_memory: int) -> TargetSpaces:
+def bind_numbers(joint: Space, n_target: int, share: float) -> TargetSpaces:
     """List all neighbours within distance 1, where no label matters, as far as memory allows."""
     limit, n_samples = np.nextafter(1.0, np.inf), joint.values.shape[1]
     given = Space(joint.values[n_target:], joint.max_distance[n_target:])
     joint_length, given_length = (most_within(space, limit) for space in (joint, given))
-    affordable = max_memory // (NEIGHBOUR_BYTES * n_samples)
+    affordable = share * LIST_BYTES // (NEIGHBOUR_BYTES * n_samples)
     if joint_length + given_length > affordable:
         joint_length = given_length = 0
     return to_spaces(joint, n_target, (joint_length, given_length), limit)

@@ -45,10 +45,10 @@ class KSG2Rule(NamedTuple):
     weight_joint: FloatArray
 
 
-def bind_ksg2(target: Block, given: Block, formula: Formula, max_memory: int) -> KSG2Scorer:
+def bind_ksg2(target: Block, given: Block, formula: Formula) -> KSG2Scorer:
     """List the neighbours of every sample in (y, S)."""
     n, joint, scale = target.n_samples, target + given, formula.scale
-    length, _ = list_lengths(joint, Block(), formula.k, max_memory)
+    length, _ = list_lengths(joint, Block(), formula.k)
     space = to_space(joint, n, scale)
     lists = list_neighbours(space, bounding_boxes(space), length)
     spaces = KSG2Spaces(to_space(target, n, scale), to_space(given, n, scale), space, lists)
