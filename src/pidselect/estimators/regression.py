@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
 from threading import Lock
@@ -188,7 +189,7 @@ def residuals(
     # One thread: sums in another order would be other residuals.
     with threadpool_limits(1, user_api="blas"):
         designs = _designs(given)
-        means = _GroupMeans.of(np.zeros(given.n_samples, np.int64) if groups is None else groups)
+        means = _GroupMeans(np.zeros(given.n_samples, np.int64) if groups is None else groups)
         first = [_Ridge.of(basis, means) for basis in _first_bases(designs)]
         is_dependent = _find_dependent([columns[place] for place in regressed], first)
         places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
@@ -249,12 +250,10 @@ def _numbers(column: Column) -> FloatArray:
 # --- responses ------------------------------------------------------------------------------------
 
 
-def _raw(values: FloatArray) -> FloatArray:
-    return values
-
-
 def _logarithm(values: FloatArray) -> FloatArray | None:
-    return np.log(values) if np.nanmin(values) > 0 else None
+    if not np.nanmin(values) > 0:
+        return None
+    return np.asarray(np.log(values))
 
 
 def _normal(values: FloatArray) -> FloatArray | None:
@@ -272,7 +271,7 @@ def _normal(values: FloatArray) -> FloatArray | None:
 
 #: Monotone maps of columns before regression; None where a column has no such map.
 VIEWS: dict[str, Callable[[FloatArray], FloatArray | None]] = {
-    "raw": _raw,
+    "raw": lambda values: values,
     "log": _logarithm,
     "normal": _normal,
 }
@@ -304,7 +303,7 @@ class _Response:
         present = ~np.isnan(values)
         kept = values[present]
         has_views = len(np.unique(kept)) > 2
-        maps = VIEWS.items() if has_views else [("raw", _raw)]
+        maps = list(VIEWS.items()) if has_views else [("raw", VIEWS["raw"])]
         mapped = ((name, view(values)) for name, view in maps)
         views = {name: _standardized(found) for name, found in mapped if found is not None}
         scores = column.made(normal_scores)[present]
@@ -341,12 +340,6 @@ class _Response:
         predicted = np.interp(values - left, values[self.order], self.scores[self.order])
         return float(((predicted - self.scores) ** 2).mean())
 
-    def propose(self, view: str, residuals: FloatArray, is_simple: bool) -> None:
-        """Replace the fit of a view if this one has a smaller error."""
-        error = float((residuals[~self.is_missing] ** 2).mean())
-        if error < IMPROVEMENT * self.fits[view].error:
-            self.fits[view] = _Fit(view, residuals, error, is_simple)
-
     def residual(self) -> Residual:
         """Return the residuals of the best fit, or the column itself if nothing fits."""
         best = self.best
@@ -373,8 +366,8 @@ def _standardized(values: FloatArray) -> FloatArray:
 def _designs(given: Block) -> dict[str, FloatArray]:
     """Return the columns of S, (n_samples, n_columns), in each view that any of them has.
 
-    Labels are indicators, one for each level but the most frequent; missing values are at the mean,
-    with an indicator.
+    Labels are indicators of levels but the most frequent, one for 20 samples at most; missing
+    values are at the mean, with an indicator.
     """
     designs = {}
     for view, map_values in VIEWS.items():
@@ -382,7 +375,10 @@ def _designs(given: Block) -> dict[str, FloatArray]:
         n_mapped = 0
         for column in given.columns:
             if column.feature_type == "nominal":
-                columns += _indicators(column.codes())
+                codes = column.codes()
+                by_count = np.argsort(-np.bincount(codes), kind="stable")
+                used = by_count[1 : 1 + max(1, len(codes) // 20)]
+                columns += [(codes == level).astype(float) for level in used]
                 continue
             mapped = map_values(column.values)
             n_mapped += mapped is not None
@@ -394,13 +390,6 @@ def _designs(given: Block) -> dict[str, FloatArray]:
             design = np.stack(columns or nothing, axis=1)
             designs[view] = design - design.mean(axis=0)
     return designs
-
-
-def _indicators(codes: IntArray) -> list[FloatArray]:
-    """Return the indicators of levels but the most frequent: one, or as many as 20 samples each."""
-    by_count = np.argsort(-np.bincount(codes), kind="stable")
-    n_indicators = max(1, len(codes) // 20)
-    return [(codes == level).astype(float) for level in by_count[1 : 1 + n_indicators]]
 
 
 class _Basis(NamedTuple):
@@ -429,7 +418,10 @@ def _more_bases(z: FloatArray) -> Iterator[_Basis]:
     """Yield bases for what depends on S."""
     n_columns = z.shape[1]
     if comb(n_columns + 3, 3) <= MAX_FREEDOM * len(z):
-        yield _Basis("raw", _cubic(z), LIGHT_PENALTIES, True)
+        places = combinations_with_replacement(range(n_columns), 3)
+        cubes = np.stack([z[:, i] * z[:, j] * z[:, k] for i, j, k in places], axis=1)
+        features = np.concatenate([z, _products(z), cubes], axis=1)
+        yield _Basis("raw", features, LIGHT_PENALTIES, True)
     if len(z) > MANY_SAMPLES:
         return
     kernels: list[_Kernel] = [_Additive(_gaussian, 1.0, 1)]
@@ -455,13 +447,6 @@ def _products(z: FloatArray) -> FloatArray:
     """Return the squares and products of columns."""
     first, second = np.triu_indices(z.shape[1])
     return z[:, first] * z[:, second]
-
-
-def _cubic(z: FloatArray) -> FloatArray:
-    """Return all products of up to three columns, a column being used any number of times."""
-    places = combinations_with_replacement(range(z.shape[1]), 3)
-    cubes = np.stack([z[:, i] * z[:, j] * z[:, k] for i, j, k in places], axis=1)
-    return np.concatenate([z, _products(z), cubes], axis=1)
 
 
 def _matern(distance: FloatArray) -> FloatArray:
@@ -552,11 +537,11 @@ class _GroupMeans:
     """Means over the samples of each group."""
 
     groups: IntArray
-    sizes: IntArray
 
-    @classmethod
-    def of(cls, groups: IntArray) -> _GroupMeans:
-        return cls(groups, np.bincount(groups))
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The number of samples of each group."""
+        return np.bincount(self.groups)
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return the mean of the group of every sample, for each column."""
@@ -625,7 +610,9 @@ def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None)
     is_missing = np.stack([response.is_missing for response, _ in pairs], axis=1)
     found = ridge.residuals(values, is_missing)
     for (response, view), left in zip(pairs, found.T, strict=True):
-        response.propose(view, left, ridge.basis.is_simple)
+        error = float((left[~response.is_missing] ** 2).mean())
+        if error < IMPROVEMENT * response.fits[view].error:
+            response.fits[view] = _Fit(view, left, error, ridge.basis.is_simple)
 
 
 def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -> None:
@@ -639,15 +626,10 @@ def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -
                 _fit_metrics(response, view, z, means)
             pieces = linear_pieces(z[known], response.views[view][known], MAX_FREEDOM * len(known))
             if len(pieces) > 1:
-                parts = [_only(design, known[rows]) for rows in pieces]
+                parts = np.zeros((len(pieces), *design.shape))
+                for part, rows in zip(parts, pieces, strict=True):
+                    part[known[rows]] = design[known[rows]]
                 _fit_one(response, view, np.concatenate([smooth, *parts], axis=1), means)
-
-
-def _only(design: FloatArray, rows: IntArray) -> FloatArray:
-    """Return a design that is 0 but in some rows."""
-    part = np.zeros_like(design)
-    part[rows] = design[rows]
-    return part
 
 
 def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMeans) -> None:
