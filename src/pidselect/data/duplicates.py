@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
@@ -185,19 +185,10 @@ def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
     >>> near_duplicates(table, [0, 1, 2])
     [[0, 2]]
     """
-    rows = some_rows(table.n_samples, RANK_ROWS)
-    starts = range(0, len(numbers), BLOCK)
-    blocks = [[table.columns[i] for i in numbers[start : start + BLOCK]] for start in starts]
-    ranks = [ranks_of(block, rows) for block in blocks]
-    pairs = [
-        np.array([one, other]) + np.argwhere(np.abs(left.T @ right) > NEAR_DUPLICATE)
-        for one, left in zip(starts, ranks, strict=True)
-        for other, right in zip(starts, ranks, strict=True)
-        if one <= other
-    ]
-    ends = np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
-    shape = (len(numbers), len(numbers))
-    graph = coo_array((np.ones(len(ends), dtype=bool), ends.T), shape=shape)
+    if not numbers:
+        return []
+    columns = [table.columns[i] for i in numbers]
+    graph = csr_array(are_near_duplicates(columns, columns))
     _, labels = connected_components(graph, directed=False)
     groups: dict[int, list[int]] = {}
     for index, label in zip(numbers, labels.tolist(), strict=True):

@@ -19,14 +19,11 @@ from .column_store import ColumnStore
 from .messages import quoted
 from .raw_column import (
     BOOLS,
-    EXACT_INTEGERS,
     Form,
     RawColumn,
     from_array,
     from_column,
     from_series,
-    gaps_of,
-    since_midnight,
 )
 
 #: Columns of a matrix that lies by rows are taken out together, in so many bytes. On a disk, one
@@ -84,14 +81,6 @@ def column_names(X: Any) -> tuple[str, ...]:
     if is_frame(X):
         return unique_names(_frame(X).columns)
     return tuple(f"x{i}" for i in range(to_matrix(X).shape[1]))
-
-
-def read_gaps(X: Any) -> Iterator[RawColumn]:
-    """Read only where a table's values are missing or infinite; all others come as 0."""
-    named = _named_columns(X)
-    if isinstance(X, Columns):
-        named = ((column.name, column.values) for column in X.columns)
-    return (gaps_of(name, column) for name, column in named)
 
 
 def n_rows(X: Any) -> int:
@@ -156,20 +145,7 @@ def select_columns(X: Any, indices: Sequence[int] | NDArray[np.integer[Any]]) ->
 
 
 def convert(X: Any, library: str) -> Any:
-    """Return a dataframe as one of "pandas" or "polars", or as an array ("default").
-
-    The dtype of the array holds the values of all columns, numbers or times of one unit; else it
-    is object.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> times = pa.array([0, 31], pa.date32())
-    >>> convert(pa.table({"day": times}), "default").dtype
-    dtype('<M8[D]')
-    >>> convert(pa.table({"day": times, "n": [1, 2]}), "default").tolist()
-    [[np.datetime64('1970-01-01'), 1], [np.datetime64('1970-02-01'), 2]]
-    """
+    """Return a dataframe as one of "pandas" or "polars", or as an array ("default")."""
     frame = _frame(X)
     if library == frame.implementation.value:
         return X
@@ -182,47 +158,15 @@ def convert(X: Any, library: str) -> Any:
         return frame.to_arrow().to_pandas(integer_object_nulls=True)
     if library == "pandas":
         return frame.to_pandas()
-    return _side_by_side([_to_array(frame.get_column(name)) for name in frame.columns])
-
-
-def _to_array(series: nw.Series[Any]) -> NDArray[Any]:
-    """Return the values of a series unchanged, as objects where NumPy has no type for them."""
-    dtype: Any = series.dtype
-    if dtype == nw.Time:
-        times = since_midnight(series)
-        if (times.view(np.int64)[~np.isnat(times)] % 1000).any():  # which Python's times lack
-            return times
-    if dtype != nw.Datetime or dtype.time_zone is None:
-        array = np.asarray(series.to_numpy())
-        is_rounded = dtype.is_integer() and array.dtype.kind == "f"
-        if not (is_rounded and np.nanmax(np.abs(array)) >= EXACT_INTEGERS):
-            return array
-    return np.fromiter(series.to_list(), dtype=object, count=len(series))
-
-
-def _side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return columns as a matrix, of objects unless one dtype holds them all."""
+    columns = [np.asarray(frame.get_column(name).to_numpy()) for name in frame.columns]
     dtypes = {column.dtype for column in columns}
-    kinds = {dtype.kind for dtype in dtypes}
-    common = np.dtype(object)
-    if len(dtypes) == 1 and kinds <= set("bmM"):
-        (common,) = dtypes
-    elif kinds <= set("iuf"):
-        common = np.result_type(*dtypes)
-        if common == np.float64 and any(map(_is_beyond_float, columns)):
-            common = np.dtype(object)
-    matrix = np.empty((len(columns[0]), len(columns)), dtype=common)
-    for place, column in enumerate(columns):
-        if common.kind == "O":  # where a list of times would become one of integers
-            items = iter(column) if column.dtype.kind in "mM" else column.tolist()
-            column = np.fromiter(items, dtype=object, count=len(column))
-        matrix[:, place] = column
+    kinds = "bmMiuf" if len(dtypes) == 1 else "iuf"
+    is_typed = all(dtype.kind in kinds for dtype in dtypes)
+    common = np.result_type(*dtypes) if is_typed else np.dtype(object)
+    matrix = np.empty(frame.shape, dtype=common)
+    for place, column in enumerate(columns):  # times in a list stay times
+        matrix[:, place] = list(column) if common.kind == "O" else column
     return matrix
-
-
-def _is_beyond_float(column: NDArray[Any]) -> bool:
-    limits = (column.min(initial=0), column.max(initial=0))
-    return column.dtype.kind in "iu" and any(abs(int(n)) > EXACT_INTEGERS for n in limits)
 
 
 def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Any:
@@ -350,14 +294,15 @@ def _as_read(column: Column) -> RawColumn:
 
 def _decoded(columns: Sequence[Column], n_samples: int) -> NDArray[Any]:
     """Return columns side by side: numbers, or objects where there are texts among them."""
-    decoded = []
-    for column in columns:
-        values: NDArray[Any] = column.values
-        if column.labels not in (None, BOOLS):
-            texts = np.array([*column.labels, np.nan], dtype=object)
-            values = texts[np.where(np.isnan(values), -1, values).astype(np.int64)]
-        decoded.append(values)
-    return _side_by_side(decoded) if decoded else np.empty((n_samples, 0))
+    texts = [column.labels not in (None, BOOLS) for column in columns]
+    matrix = np.empty((n_samples, len(columns)), dtype=object if any(texts) else np.float64)
+    for place, (column, is_text) in enumerate(zip(columns, texts, strict=True)):
+        matrix[:, place] = column.values
+        if is_text:
+            labels = np.array([*(column.labels or ()), np.nan], dtype=object)
+            codes = np.where(np.isnan(column.values), -1, column.values)
+            matrix[:, place] = labels[codes.astype(np.int64)]
+    return matrix
 
 
 def _frame(X: Any) -> nw.DataFrame[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .column import IntArray
-from .input import read_gaps
+from .input import read_columns
 from .messages import check_choice
 from .raw_column import RawColumn
 
@@ -74,7 +75,10 @@ def check_no_gaps(argument: str, raws: Sequence[RawColumn]) -> None:
 
 def check_complete(X: Any) -> None:
     """Refuse a table that is only to be passed on if anything in it is missing or infinite."""
-    incomplete = [gaps for gaps in read_gaps(X) if gaps.values.any()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has warned
+        raws = read_columns(X)
+    incomplete = [raw for raw in raws if not np.isfinite(raw.values).all()]
     _check_finite("X", incomplete)
     if incomplete:
         raise ValueError(

@@ -25,11 +25,6 @@ Form = Literal["number", "time", "bool", "text", "category", "graded"]
 EXACT_INTEGERS = 2**53  # float64 holds every integer up to here, where the next one merges
 BOOLS = ("False", "True")  # what 0 and 1 stand for in a column of bools
 
-#: The seconds of NumPy's units of time, on average where they differ, and the units of a second.
-LONG_UNITS = {"generic": 1, "s": 1, "m": 60, "h": 3600, "D": 86_400, "W": 604_800}
-LONG_UNITS |= {"M": 2_629_746, "Y": 31_556_952}
-SHORT_UNITS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
-
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
@@ -108,10 +103,8 @@ def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
         if dtype in (nw.Enum, nw.Categorical):
             values: Any = series.to_list()
             categories, form = _categories(series)
-        elif dtype in (nw.Int128, nw.UInt128, nw.List, nw.Struct, nw.Array):
+        elif dtype in (nw.Int128, nw.UInt128, nw.List, nw.Struct, nw.Array, nw.Time):
             values = series.to_list()
-        elif dtype == nw.Time:
-            values = since_midnight(series)
         elif dtype.is_decimal():
             values, n_levels = series.cast(nw.Float64).to_numpy(), series.n_unique()
         elif dtype.is_integer():
@@ -141,32 +134,6 @@ def _categories(series: nw.Series[Any]) -> tuple[Iterable[Hashable] | None, Form
     if getattr(getattr(native, "type", None), "ordered", False):  # pyarrow
         return native.unify_dictionaries().chunk(0).dictionary.to_pylist(), "graded"
     return None, "text"
-
-
-def since_midnight(series: nw.Series[Any]) -> NDArray[Any]:
-    """Return times of day as durations in nanoseconds, which Python's times do not have."""
-    if series.implementation.is_polars():
-        return series.cast(nw.Int64).cast(nw.Duration("ns")).to_numpy()
-    ticks = series.to_arrow().cast("time64[ns]").cast("int64").cast("duration[ns]")
-    return np.asarray(ticks.to_numpy(zero_copy_only=False))
-
-
-def gaps_of(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
-    """Read only where values are missing or infinite, all others as 0: quick also for texts."""
-    gaps = np.zeros(len(column))
-    if isinstance(column, nw.Series):
-        if not column.dtype.is_float() and column.dtype != nw.Object:
-            gaps[column.is_null().to_numpy().astype(bool)] = np.nan
-            return RawColumn(name, "number", gaps)
-        column = np.asarray(column.to_numpy())
-    match column.dtype.kind:
-        case "f":
-            gaps = np.where(np.isfinite(column), 0.0, column).astype(np.float64)
-        case "m" | "M":
-            gaps[np.isnat(column)] = np.nan
-        case "O":
-            gaps[:] = [_gap(value) for value in column]
-    return RawColumn(name, "number", gaps)
 
 
 def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
@@ -242,25 +209,16 @@ def warn_merged(name: str, before: int, after: int) -> None:
 
 def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
     """Return NumPy's datetimes (since 1970) or durations in seconds, NaT as NaN."""
-    missing = np.isnat(times)
-    if times.dtype.kind == "M" and np.datetime_data(times.dtype)[0] in ("Y", "M"):
-        dates = times.astype("M8[s]")
-        beyond = ~missing & (dates.astype(times.dtype) != times)
-        if beyond.any():
-            row = int(np.argmax(beyond))
-            raise ValueError(
-                f"column {name!r} holds a date of {int(times[row].astype(np.int64)):,} "
-                f"{times.dtype} in row {row}, beyond the range of dates; correct or remove it"
-            )
-        times = dates
-    unit, count = np.datetime_data(times.dtype)
-    ticks = np.where(missing, 0, times.astype(np.int64))
+    if np.datetime_data(times.dtype)[0] in ("Y", "M"):  # of no fixed length
+        times = times.astype(f"{times.dtype.kind}8[s]")
+    spans = times - np.datetime64(0, "s") if times.dtype.kind == "M" else times
     # Dividing by a whole number is exact where multiplying by 1e-6 is not.
-    seconds = ticks * float(count)
-    seconds = seconds * LONG_UNITS[unit] if unit in LONG_UNITS else seconds / SHORT_UNITS[unit]
+    seconds = np.asarray(spans / np.timedelta64(1, "s"))
+    known = ~np.isnat(times)
+    ticks = times[known].astype(np.int64)
     if len(ticks) and max(ticks.max(), -ticks.min()) >= EXACT_INTEGERS:
-        warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds)))
-    return np.where(missing, np.nan, seconds)
+        warn_merged(name, len(np.unique(ticks)), len(np.unique(seconds[known])))
+    return seconds
 
 
 def _seconds_of(name: str, value: Any) -> float:
@@ -312,14 +270,6 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float | np.inexact) and bool(np.isnan(value))
 
 
-def _gap(value: Any) -> float:
-    """Return NaN for a missing value, an infinite number as it is, 0 for all others."""
-    if _is_missing(value):
-        return math.nan
-    is_infinite = isinstance(value, float | np.floating | Decimal) and math.isinf(value)
-    return float(value) if is_infinite else 0.0
-
-
 #: Types that a column may hold together; subclasses stand before their parents.
 FAMILIES: dict[str, tuple[type, ...]] = {
     "bool": (bool, np.bool_),
@@ -340,22 +290,19 @@ def _odd_value(name: str, values: Sequence[Any] | NDArray[Any]) -> Exception:
     """Return the error for a column that is neither all numbers nor all texts."""
     rows = [row for row, value in enumerate(values) if not _is_missing(value)]
     families = [_family(type(values[row])) for row in rows]
-    if "complex" in families:
-        row = rows[families.index("complex")]
+    odd = next((family for family in ("complex", "other") if family in families), None)
+    differs = [row for row, family in zip(rows, families, strict=True) if family != families[0]]
+    row = rows[families.index(odd)] if odd else differs[0]
+    found = f"{_described(values[row])} in row {row}"
+    if odd == "complex":
         return ValueError(
-            f"Complex data not supported: column {name!r} holds {values[row]!r} in row {row}; "
-            "pass its real and imaginary parts as two columns"
+            f"Complex data not supported: column {name!r} holds {found}; pass its real and "
+            "imaginary parts as two columns"
         )
-    other = ""
-    if "other" in families:
-        row = rows[families.index("other")]
-    else:
-        row = next(rows[i] for i, family in enumerate(families) if family != families[0])
-        other = f", but {_described(values[rows[0]])} in row {rows[0]}"
+    other = "" if odd else f", but {_described(values[rows[0]])} in row {rows[0]}"
     return TypeError(
         "argument must be a string or a number, the same throughout a column: column "
-        f"{name!r} holds {_described(values[row])} in row {row}{other}; convert the column or "
-        "leave it out"
+        f"{name!r} holds {found}{other}; convert the column or leave it out"
     )
 
 
