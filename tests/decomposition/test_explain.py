@@ -320,6 +320,17 @@ def test_copies_are_redundant_and_causes_of_a_sum_overlap():
     assert frame.loc["a", ["redundant_with", "overlaps_with"]].tolist() == ["", "b"]
 
 
+def test_tests_of_dependence_share_the_level():
+    """Three features are tested for six pairs: p = 0.024 is not significant at level 0.05."""
+    states = np.array(list(np.ndindex(2, 2, 2)))
+    columns = np.repeat(states, [29, 29, 21, 21, 21, 21, 29, 29], axis=0).T
+    assert independence_p_value(*columns[:2]) == pytest.approx(0.0237, abs=1e-4)
+    selected = {name: labels(column, name) for name, column in zip("abc", columns, strict=True)}
+    target = labels(columns.T @ [1, 2, 4], "y")
+    for alpha, expected in ((0.05, False), (0.2, True)):
+        assert explain_blocks(target, selected, alpha=alpha).pairs.dependent[0, 1] == expected
+
+
 def test_what_shares_nothing_is_redundant_with_nothing():
     selected, target = gate("COPY")
     explanation = explain_blocks(target, selected)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from decomposition.distributions import count_states
 from pidselect import datasets, decompose_distribution
 from pidselect.data import Block, Column
+from pidselect.decomposition.broja import broja
+from pidselect.decomposition.lattice import lattice
+from pidselect.decomposition.pmf import entropy
 from pidselect.decomposition.posterior import N_STATES, SharedFraction, most_frequent
+from pidselect.significance.rng import DECOMPOSITION, permutations
 
 N = 4000
 
@@ -67,6 +72,22 @@ def test_noise_shares_what_little_it_has():
     """Below what can be estimated in bins nothing is called unique."""
     a, b, y = gate("XOR")
     assert fraction_of(labels(a), [labels(b)], labels(y, "y")) == 1.0
+
+
+def test_the_bias_is_corrected_by_permutations_of_the_target():
+    """As that of a decomposition: see `inference`."""
+    rng = np.random.default_rng(0)
+    feature, other, noise = rng.integers(0, [[4], [8], [4]], size=(3, 200))
+    y = np.where(rng.random(200) < 0.5, noise, feature)
+    orders = permutations((0, DECOMPOSITION, 2), range(1, 11), 200)
+    observed, *null = (
+        lattice(2).cumulate(broja(count_states([feature, other, y[rows]])).atoms)
+        for rows in (np.arange(200), *orders)
+    )
+    mean, entropy_of_y = np.mean(null, axis=0), entropy(np.bincount(y) / 200)
+    shared, unique, *_ = lattice(2).moebius((observed - mean) / (1 - mean / entropy_of_y))
+    found = SharedFraction(Block((labels(y, "y"),))).of(feature, other)
+    assert found == pytest.approx(shared / (shared + unique), abs=1e-9)
 
 
 # --- several other columns ----------------------------------------------------------------------
