@@ -35,10 +35,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, hyperu, ndtri_exp, xlogy
-from scipy.stats import chi2
+from scipy.stats import chi2, rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.data.column import renumbered
+from pidselect.estimators.base import partition
 from pidselect.estimators.knn.simd import LANES
 from pidselect.significance.interaction_kernels import (
     MAX_LEVELS,
@@ -150,16 +151,12 @@ def target_classes(target: Block, strata: IntArray | None = None) -> IntArray:
 
 def _ranks_within(column: Column, strata: IntArray) -> Column:
     """Return the rank of every sample among those of its stratum, between 0 and 1."""
-    order = np.lexsort((column.values, strata))
-    size = np.bincount(strata)
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    position = np.empty(len(order), dtype=np.int64)
-    position[order] = np.arange(len(order)) - start[strata[order]]
-    # Tied values have the mean of their ranks, exactly: it does not depend on the order of samples.
-    _, tied = np.unique(np.stack([strata, column.codes()]), axis=1, return_inverse=True)
-    tied = tied.reshape(-1)
-    mean = np.bincount(tied, position) / np.bincount(tied)
-    return Column(column.name, "continuous", (mean[tied] + 0.5) / size[strata])
+    codes = column.codes()
+    ranks = np.empty(len(codes))
+    samples, start = partition(strata)
+    for rows in np.split(samples, start[1:-1]):
+        ranks[rows] = (rankdata(codes[rows]) - 0.5) / len(rows)
+    return Column(column.name, "continuous", ranks)
 
 
 def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
