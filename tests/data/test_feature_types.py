@@ -100,11 +100,6 @@ def test_a_target_of_few_levels_is_a_class_label(levels, expected):
     assert read_dataset(np.arange(200)[:, None], y).target.feature_types == (expected,)
 
 
-def test_an_ordered_target_of_few_levels_is_a_class_label():
-    y = pd.Series(pd.Categorical(["a", "b"] * 20, ordered=True))
-    assert read_dataset(np.arange(N)[:, None], y).target.feature_types == ("nominal",)
-
-
 def test_a_continuous_target_stays_so():
     y = np.random.default_rng(0).normal(size=N)
     assert read_dataset(np.arange(N)[:, None], y).target.feature_types == ("continuous",)
@@ -156,13 +151,6 @@ def test_the_key_target_means_a_feature_of_that_name():
 @pytest.mark.parametrize("stated", ["ordinal", "continuous"])
 def test_bools_may_be_numbers(stated):
     assert feature_type(cycle(2) == 0, feature_types={"a": stated}) == stated
-
-
-def test_categories_may_be_ordinal():
-    enum = pl.Series(["u", "v"] * 20, dtype=pl.Enum(["v", "u"]))
-    (column,) = Table.read(pl.DataFrame({"a": enum}), feature_types=["ordinal"]).columns
-    assert column.feature_type == "ordinal"
-    assert column.values[:2].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from pidselect import PIDSelector, decompose
-from pidselect.data import Table, is_frame, select_columns
+from pidselect.data import Table, select_columns
 from pidselect.data.input import n_rows, read_columns, read_vectors, select_rows
 
 COLUMNS = {"b": [3, 1, 3, 2], "a": [0.5, 1.5, 2.5, 0.25], "c": ["u", "v", "u", "v"]}
@@ -38,16 +38,6 @@ def test_every_frame_gives_the_same_columns(frame):
     assert c.labels == ("u", "v")
 
 
-@frames
-def test_is_frame(frame):
-    assert is_frame(frame(COLUMNS))
-
-
-@pytest.mark.parametrize("X", [np.zeros((2, 2)), [[1]], None, "text", pd.Series([1])])
-def test_is_not_a_frame(X):
-    assert not is_frame(X)
-
-
 @pytest.mark.parametrize("dtype", [float, np.float32, np.int8, np.uint16, bool, object])
 def test_arrays_of_every_dtype(dtype):
     first, second = read_columns(np.array([[1, 0], [0, 0], [1, 1]], dtype=dtype))
@@ -60,14 +50,6 @@ def test_lists_keep_numbers_beside_texts():
     numbers, texts = read_columns([[1, "a"], [2.5, "b"]])
     assert (numbers.form, texts.form) == ("number", "text")
     assert numbers.values.tolist() == [1, 2.5]
-
-
-def test_array_protocol():
-    class Wrapped:
-        def __array__(self, dtype=None, copy=None):
-            return np.eye(3)
-
-    assert len(read_columns(Wrapped())) == 3
 
 
 def test_masked_values_are_missing():

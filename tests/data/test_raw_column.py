@@ -98,11 +98,6 @@ def test_bools(values):
     np.testing.assert_array_equal(raw.values, [1, np.nan, 0])
 
 
-def test_bools_without_missing_ones():
-    assert read(np.array([True, False])).form == "bool"
-    assert read(pd.Series([True, False])).form == "bool"
-
-
 GRADES = ["low", "middle", "high"]
 
 
@@ -124,13 +119,6 @@ def test_categories_keep_their_stated_order(values, form):
     assert raw.form == form
     assert raw.labels == ("low", "high")
     np.testing.assert_array_equal(raw.values, [1, np.nan, 0])
-
-
-def test_categories_of_numbers_sort_as_numbers():
-    raw = read(pd.Series([10, 9, None], dtype="category"))
-    assert raw.form == "text"
-    assert raw.labels in (("9", "10"), ("9.0", "10.0"))
-    np.testing.assert_array_equal(raw.values, [1, 0, np.nan])
 
 
 MOMENTS = [dt.datetime(1970, 1, 2), None, dt.datetime(1970, 1, 1, 0, 0, 1, 500_000)]

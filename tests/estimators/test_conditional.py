@@ -21,7 +21,6 @@ from pidselect.estimators.conditional import (
     is_shown_by_residuals,
     unit_ranks,
 )
-from pidselect.estimators.regression import Regression
 
 seeds = st.integers(0, 10**6)
 
@@ -43,14 +42,6 @@ def test_unit_ranks():
     assert ranks[0] == pytest.approx([0.3, 0.1, np.nan, 0.5], nan_ok=True)
     assert ranks[1] == pytest.approx([0.15, 0.15, 0.375, 0.525])  # the mean rank of equal values
     assert ranks[2] == [1, 0, 1, 0]  # labels as they are
-
-
-@given(seeds, st.integers(2, 60), st.floats(0.1, 2))
-def test_ranks_lie_within_the_scale(seed, n, scale):
-    values = np.random.default_rng(seed).normal(size=(n, 1))
-    (column,) = unit_ranks(block(values), scale).columns
-    assert 0 < column.values.min() <= column.values.max() < scale
-    np.testing.assert_array_equal(np.argsort(column.values), np.argsort(values[:, 0]))
 
 
 # --- the naive twin -------------------------------------------------------------------------------
@@ -124,13 +115,6 @@ def test_order_of_rows(seed):
     order = np.random.default_rng(seed).permutation(40)
     found = ConditionalNeighbours().estimate(*(block(values[order]) for values in columns))
     assert found == pytest.approx(ConditionalNeighbours().estimate(*map(block, columns)))
-
-
-def test_estimate_is_that_of_residuals():
-    x, y, S = map(block, sample())
-    regression = Regression.of(y, list(x.columns), S)
-    expected = ConditionalNeighbours().estimate(regression.residual(x), regression.target, S)
-    assert estimate_given(x, y, S) == expected
 
 
 # --- values against truth -------------------------------------------------------------------------

@@ -105,21 +105,6 @@ def test_ksg_refuses_missing_values(estimator, place):
         run(estimator, *blocks)
 
 
-@pytest.mark.parametrize("name", ["ksg", "ksg-rank"])
-def test_missing_values_are_refused_by_name(name):
-    x = pd.Series(np.where(np.arange(40) < 3, np.nan, NUMBERS[0]), name="income")
-    with pytest.raises(ValueError, match=mentions("income", "missing")):
-        mutual_information(x, NUMBERS[1], estimator=name)
-
-
-@pytest.mark.parametrize("name", ["ksg", "ksg-rank"])
-@pytest.mark.parametrize("place", ["x", "y", "given"])
-def test_numbers_only(name, place):
-    parts = {"x": NUMBERS[0], "y": NUMBERS[1], "given": NUMBERS[2], place: COLOURS}
-    with pytest.raises(ValueError, match=mentions("colour", 'estimator="mixed"')):
-        mutual_information(**parts, estimator=name)
-
-
 @pytest.mark.parametrize("estimator", [KSG(), KSG(scale="rank"), KSG(algorithm=2)])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_numbers_only_in_blocks(estimator, place):
@@ -193,25 +178,3 @@ def test_bad_settings(estimator, words):
     x, y = (levels, levels) if "correction" in words else NUMBERS[:2]
     with pytest.raises((ValueError, TypeError), match=mentions(*words)):
         mutual_information(x, y, estimator=estimator())
-
-
-@pytest.mark.parametrize(
-    ("estimator", "settings"),
-    [
-        (KSG(), {"k": 4, "algorithm": 1, "scale": "zscore"}),
-        (Mixed(), {"k": 4, "scale": "zscore"}),
-        (Discrete(), {"correction": None}),
-        (Gaussian(), {}),
-        (Copula(), {}),
-    ],
-)
-def test_settings_by_name(estimator, settings):
-    assert estimator.get_params() == settings
-    assert estimator.set_params(**settings) is estimator
-
-
-def test_set_params():
-    estimator = KSG().set_params(k=3, scale="rank")
-    assert estimator.get_params() == {"k": 3, "algorithm": 1, "scale": "rank"}
-    with pytest.raises(ValueError, match="neighbours"):
-        KSG().set_params(neighbours=3)

@@ -87,39 +87,3 @@ def test_a_table_of_cells_counts_as_groups_do(seed, n_samples, n_levels, n_given
     score_by_table(codes, rows, scorer.cells, scorer.weight, one)
     score_by_group(codes.astype(np.int64), rows, *scorer.partitions, scorer.weight, other)
     np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("n_levels", [3, 300, 3000])
-def test_counts_of_few_and_many_levels(n_levels):
-    rng = np.random.default_rng(n_levels)
-    x, y, s = rng.integers(0, n_levels, (3, 6000))
-    y = (x + y) % 7
-    scorer = Discrete().bind(block(y, "nominal"), block(s % 5, "nominal"))
-    (found,) = scorer.score(Batch.observed(block(x, "ordinal")))
-    expected = entropy(x, s % 5) + entropy(y, s % 5) - entropy(x, y, s % 5) - entropy(s % 5)
-    assert found == pytest.approx(expected, abs=1e-10)
-
-
-def entropy(*columns):
-    _, count = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
-    return -sum(n / len(columns[0]) * np.log(n / len(columns[0])) for n in count)
-
-
-def test_naive_twin_agrees_with_many_candidates():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(40, 6))
-    y = X[:, 0] + rng.normal(size=40)
-    scorer = Gaussian().bind(block(y), block(X[:, 1]))
-    rows = permutations((1,), range(1, 3), 40)
-    together = scorer.score_together([block(column) for column in X.T[2:]], rows)
-    for values, column in zip(together, X.T[2:], strict=True):
-        for value, row in zip(values, rows, strict=True):
-            expected = naive_gaussian(column[row], y, X[:, 1])
-            assert value == pytest.approx(expected, abs=1e-12)
-
-
-def naive_gaussian(x, y, s):
-    def logdet(*columns):
-        return np.linalg.slogdet(np.atleast_2d(np.cov(np.stack(columns))))[1]
-
-    return 0.5 * (logdet(x, s) + logdet(y, s) - logdet(s) - logdet(x, y, s))

@@ -157,13 +157,6 @@ def test_seeds(first_column):
     assert len(set(seeds)) == 10
 
 
-def test_more_parts_leave_the_first_ones_as_they_are():
-    X, y = numbers(60)
-    selector = SelectKBest(f_regression, k=1)
-    few, many = (stability(selector, X, y, n_subsamples=n, random_state=3) for n in (4, 9))
-    assert many.selections[:4] == few.selections
-
-
 def test_workers_do_not_show():
     X, y = numbers(80)
     one = stability(quick(), X, y, n_subsamples=4, random_state=0)
@@ -237,13 +230,6 @@ def test_the_table():
         "Empty selections: 1 of 4."
     )
     assert repr(found).startswith("Stability over 4 subsamples\nfeature")
-
-
-def test_sets_that_are_all_alike_or_all_different():
-    alike = Stability(("a", "b"), (("a",), ("a",)))
-    assert "equal: a" in alike.notes[1]
-    different = Stability(("a", "b"), (("a",), ("b",)))
-    assert "differ" in different.notes[1]
 
 
 def test_a_long_table_is_cut():
