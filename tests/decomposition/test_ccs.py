@@ -137,17 +137,6 @@ def test_cells_that_only_a_change_of_twelve_cells_can_fill():
     assert maximum_entropy(pmf)[0] == close(np.where(possible_cells(pmf), 1 / 12, 0), 1e-15)
 
 
-def test_slow_scaling_agrees_where_it_is_slowest():
-    # A cell of 1e-12 takes scaling thousands of rounds, and Newton's method a few steps.
-    rng = np.random.default_rng(5)
-    pmf = rng.random((4, 2, 2)) ** 8
-    pmf /= pmf.sum()
-    q = naive.maximum_entropy(naive.to_dict(pmf), n_rounds=30_000)
-    assert q is not None
-    found = maximum_entropy(pmf)[0]
-    assert max(abs(found[outcome] - p) for outcome, p in q.items()) < 1e-12
-
-
 def test_too_many_states_are_refused():
     with pytest.raises(ValueError, match=r"60 and 60 states .* 60 .*broja"):
         ccs(np.full((60, 60, 60), 60.0**-3))

@@ -129,19 +129,6 @@ def test_gates(name, first, second):
     assert explanation["a"].method == "broja, posterior states"
 
 
-def test_rest_of_several_columns():
-    """y = a xor b, and c twice: with three others, all atoms are those of the gates."""
-    a, b, c = (np.arange(800) >> i & 1 for i in range(3))
-    columns = {"a": a, "b": b, "c": c, "again": c}
-    selected = {name: labels(values, name) for name, values in columns.items()}
-    explanation = explain_blocks(labels(2 * (a ^ b) + c, "y"), selected)
-    for name in "ab":
-        assert atoms(explanation[name]) == pytest.approx((0, 0, 1), abs=0.01)
-    for name in ("c", "again"):
-        assert atoms(explanation[name]) == pytest.approx((0, 1, 0), abs=0.01)
-    assert explanation.information == pytest.approx(2, abs=0.01)
-
-
 def test_toy_system_as_in_the_paper():
     """Given X1: X2 is mainly redundant, eta almost exclusively synergistic."""
     toy = datasets.toy(1000, random_state=0)
@@ -150,14 +137,6 @@ def test_toy_system_as_in_the_paper():
     redundant, synergistic = explanation["X2"], explanation["eta"]
     assert redundant.shared > 0.9 * redundant.information
     assert synergistic.synergy > 5 * (synergistic.unique + synergistic.shared)
-
-
-def test_noise_beside_the_selected_features():
-    rng = np.random.default_rng(0)
-    a, b, noise = rng.integers(0, 5, size=(3, 700))
-    selected = {"a": labels(a, "a"), "b": labels(b, "b")}
-    feature = explain_blocks(labels(a + b, "y"), selected, {"z": labels(noise, "z")})["z"]
-    assert feature.unique < 0.05
 
 
 # --- identities ---------------------------------------------------------------------------------

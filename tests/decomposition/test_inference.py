@@ -28,7 +28,6 @@ from pidselect.decomposition.inference import (
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.minimum import mmi
-from pidselect.decomposition.pmf import PIDAtoms
 from pidselect.decomposition.samples import ContinuousSample, DiscreteSample
 from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
 from pidselect.significance.surrogates import permute_globally
@@ -344,26 +343,13 @@ def test_ties_and_degenerate_permutations_count_as_reaching(value):
 
 def test_a_permuted_indicator_may_equal_the_target():
     x1, x2, y = np.eye(30)[:3]
-    feature_types = ["continuous"] * 3
-    found = decompose(
-        [x1, x2],
-        y,
-        measure="gaussian",
-        feature_types=feature_types,
-        n_permutations=200,
-        random_state=0,
-    )
+    request = {"measure": "gaussian", "n_permutations": 200, "random_state": 0}
+    request["feature_types"] = ["continuous"] * 3
+    found = decompose([x1, x2], y, **request)
     assert min(test.p_value for test in found.source_tests) > 0.95
     assert np.isfinite(values(found.corrected)).all()
     with pytest.raises(ValueError, match=r"gaussian|exact"):
-        decompose(
-            [x1, y],
-            y,
-            measure="gaussian",
-            feature_types=feature_types,
-            n_permutations=200,
-            random_state=0,
-        )
+        decompose([x1, y], y, **request)
 
 
 def test_halves_may_be_too_few_for_neighbours():
@@ -505,24 +491,3 @@ def test_coverage_where_sources_are_equally_informative():
         ends = np.array(list(found.intervals.values()))
         held.append((ends[:, 0] <= true) & (true <= ends[:, 1]))
     assert (np.mean(held, axis=0) >= 0.85).all()
-
-
-def test_a_measure_receives_relative_frequencies():
-    """Of rearranged rows, in the shape of all states."""
-    seen = []
-
-    def spy(pmf):
-        seen.append(pmf)
-        return PIDAtoms(np.zeros(4))
-
-    sample = DiscreteSample(
-        (np.array([0, 0, 1, 4]), np.array([0, 1, 0, 1]), np.array([0, 0, 0, 2])), spy
-    )
-    rows = np.array([3, 3, 0, 1], dtype=np.int32)
-    sample.atoms([rows] * 3)
-    sample.atoms([None, rows, None])
-    first = np.zeros((5, 2, 3))
-    first[4, 1, 2], first[0, 0, 0], first[0, 1, 0] = 0.5, 0.25, 0.25
-    np.testing.assert_array_equal(seen[0], first)
-    np.testing.assert_array_equal(seen[1].sum(axis=(1, 2)), [0.5, 0.25, 0, 0, 0.25])
-    np.testing.assert_array_equal(seen[1].sum(axis=(0, 2)), [0.25, 0.75])

@@ -230,15 +230,6 @@ def test_missing_values_are_a_state_of_their_own():
     assert set(states[::4]) == {5}
 
 
-def test_missing_values_in_a_set():
-    """Where x is missing, y is 1: the set repeats what the feature shows."""
-    rng = np.random.default_rng(0)
-    gap = rng.random(1000) < 0.5
-    x = np.where(gap, np.nan, rng.normal(size=1000))
-    others = [measured(x, "x"), measured(rng.normal(size=1000), "z")]
-    assert fraction_of(labels(gap, "gap"), others, labels(gap, "y")) > 0.9
-
-
 def test_several_columns_as_one_feature():
     """A group of numbers is represented by its posterior: the exclusive or of its signs."""
     rng = np.random.default_rng(6)

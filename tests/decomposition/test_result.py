@@ -58,17 +58,6 @@ def test_table_with_all_there_is():
     assert lines[-1].startswith("p-value:")
 
 
-def test_parts_are_shown():
-    parts = replace(
-        PLAIN,
-        measure="sx",
-        informative=dict.fromkeys(TWO, 0.75),
-        misinformative=dict.fromkeys(TWO, 0.25),
-    )
-    assert str(parts).split("\n")[0].split() == ["atom", "bit", "informative", "misinformative"]
-    assert "0.7500" in str(parts)
-
-
 def test_title():
     assert repr(PLAIN).split("\n")[0] == "0.8113 bit decomposed by 'broja'"
     assert repr(FULL).split("\n")[0] == "0.8113 bit decomposed by 'broja' from 100 samples"

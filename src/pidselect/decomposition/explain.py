@@ -107,7 +107,12 @@ def explain(
     is_named = len(target) == 1 and target.names != (TARGET,)
     is_nominal = all(kind == "nominal" for kind in target.feature_types)
     explanation = Explanation(
-        features=tuple(sorted(explained, key=_order)),
+        features=tuple(
+            sorted(
+                explained,
+                key=lambda one: (not one.selected, ROLES.index(one.role), -(one.added or 0.0)),
+            )
+        ),
         bits_added=dict(bits_added),
         pairs=_pairs(selected, pairwise, overlaps, fraction),
         n_samples=target.n_samples,
@@ -122,10 +127,6 @@ def explain(
     explanation = replace(explanation, features=tuple(shares))
     described = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
     return replace(explanation, features=tuple(described))
-
-
-def _order(feature: FeatureExplanation) -> tuple[bool, int, float]:
-    return not feature.selected, ROLES.index(feature.role), -(feature.added or 0.0)
 
 
 def _decomposed(

@@ -31,26 +31,16 @@ _SPACES = re.compile(
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
-    """Return a number with fixed decimals as it is printed on pages.
+    """Return a number with fixed decimals and the signs of print.
 
     Examples
     --------
-    >>> number(-1234.5, 1), number(-0.001, 1), number(None, 1)
-    ('−1,234.5', '0.0', '–')
+    >>> number(-1234.5, 1), number("-inf"), number(None, 1)
+    ('−1,234.5', '−∞', '–')
     """
     known = to_float(value)
-    return "–" if math.isnan(known) else typeset(f"{round(known, digits) + 0.0:,.{digits}f}")
-
-
-def typeset(text: str) -> str:
-    """Return a number with a minus sign, an infinity sign, or a dash if it is unknown.
-
-    Examples
-    --------
-    >>> typeset("-0.5"), typeset("-inf"), typeset("-")
-    ('−0.5', '−∞', '–')
-    """
-    return "–" if text == "-" else text.replace("-", "−").replace("inf", "∞")
+    text = "–" if math.isnan(known) else f"{round(known, digits) + 0.0:,.{digits}f}"
+    return text.replace("-", "−").replace("inf", "∞")
 
 
 def percent(value: float | str | None) -> str:

@@ -40,20 +40,17 @@ def conclusions(
         meaning = f": {NOTHING_TO_FIND}" * bool(is_complete and selection.steps)
         columns = counted(metadata.n_columns, "column")
         return [f"None of {columns} selected{level}{beside}{stopped}{meaning}."]
+    minimal = []
+    if selection.also_relevant:
+        of_features = [f"Minimal set: {listed(selection.features)}."] * bool(selection.features)
+        others = f"Relevant, but not in the minimal set: {listed(selection.also_relevant)}."
+        minimal = [*of_features, others]
     return [
         f"{count} selected{how}{beside}{stopped}: {listed(selected)}"
         f"{_joint_information(explanation, bool(selection.also_relevant))}.",
-        *_minimal_set(selection),
+        *minimal,
         *(_end_of_search(selection) if is_complete else ()),
     ]
-
-
-def _minimal_set(selection: Selection) -> list[str]:
-    if not selection.also_relevant:
-        return []
-    minimal = f"Minimal set: {listed(selection.features)}." if selection.features else ""
-    others = f"Relevant, but not in the minimal set: {listed(selection.also_relevant)}."
-    return [*filter(None, [minimal]), others]
 
 
 def _joint_information(explanation: Explanation | None, is_part: bool) -> str:

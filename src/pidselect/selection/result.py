@@ -120,15 +120,6 @@ class Settings:
         """The level of each step: with ``select="relevant"`` half, the marginal tests have half."""
         return share_alpha(self.alpha, self.select)
 
-    def describe_rows(self) -> str:
-        """Return what rows were used in sentences; nothing if all were."""
-        if self.n_neighbour_samples is None:
-            return ""
-        return (
-            f"Nearest neighbours used a random {self.n_neighbour_samples:,} of "
-            f"{self.n_samples:,} rows."
-        )
-
 
 @dataclass(frozen=True)
 class Step:
@@ -421,8 +412,9 @@ class Selection(TabularResult):
             notes.append(
                 "Sequential tests stop early: a p-value only shows whether it is below alpha."
             )
-        if rows := self.settings.describe_rows():
-            notes.append(rows)
+        if (used := self.settings.n_neighbour_samples) is not None:
+            n_samples = self.settings.n_samples
+            notes.append(f"Nearest neighbours used a random {used:,} of {n_samples:,} rows.")
         return tuple(notes)
 
     def _joint_inclusions(self) -> list[str]:
