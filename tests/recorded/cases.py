@@ -357,7 +357,7 @@ def from_file() -> dict[str, Any]:
 def from_checkpoint() -> list[dict[str, Any]]:
     """Fit with a checkpoint, and once more from the file of the finished fit."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "fit.json")
+        path = Path(folder, "fit.sqlite")
         return [fit(continuous, checkpoint=path, surrogates="global") for _ in range(2)]
 
 

@@ -322,32 +322,6 @@ def test_the_first_error_is_raised_even_if_the_callback_fails():
     assert "no space left" in note
 
 
-# --- checkpoints ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("event", ["progress", "step"])
-@pytest.mark.parametrize("name", ["defaults", "until decided", "pairs", "ratings"])
-def test_after_a_resume(name, event, tmp_path):
-    """The same record; what was known counts, and whole tests of the checkpoint do not begin."""
-    system, settings = SETTINGS[name]
-    path = tmp_path / "fit.json"
-    whole, expected = record_fit(system, settings, checkpoint=tmp_path / "whole.json")
-    first = stop(system, {**settings, "checkpoint": path}, event, 2)
-    check_partial(first.all("interrupt")[0], expected)
-    assert path.exists()
-    again, found = record_fit(system, settings, checkpoint=path)
-    assert found == expected
-    assert tuple(again.all("step")) == expected.steps
-    n_done = len(first.all("step"))
-    for stage, count in again.stages:
-        assert stage.step > n_done
-        assert count == stage.n_values if stage.is_exact else 0 < count <= stage.n_values
-    assert again.stages == [pair for pair in whole.stages if pair[0].step > n_done]
-    once_more, found = record_fit(system, settings, checkpoint=path)
-    assert found == expected
-    assert [name for name, _ in once_more.calls] == ["step"] * len(expected.steps)
-
-
 # --- the parts ------------------------------------------------------------------------------------
 
 

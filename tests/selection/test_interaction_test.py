@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import joblib
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ import naive_interactions
 import naive_selection
 from pidselect.estimators import Copula, Mixed
 from pidselect.selection import interaction_test
-from pidselect.selection.checkpoint import CheckpointFile, CheckpointRefusedError, decode, encode
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.interaction_test import InteractionTestResult, run_interaction_test
 from pidselect.significance import LOOKAHEAD, interactions, is_significant
@@ -204,108 +201,6 @@ def test_the_seed_decides():
     assert steps[0] == steps[1]
     assert steps[0].score == steps[2].score
     assert steps[0] != steps[2]
-
-
-# --- checkpoints ---------------------------------------------------------------------------------
-
-
-def test_a_result_is_restored():
-    X, y = wrong_parity(2, 3)
-    context = context_for(y, **SETTINGS)
-    result = run_interaction_test(context, (), features_of(X), (LOOKAHEAD, 0), "none")
-    saved = json.loads(json.dumps(result.to_saved()))
-    restored = InteractionTestResult.from_saved(5, ("global",), saved)
-    names = context, "pair", ("x9",)
-    assert restored.to_step(*names) == result.to_step(*names)
-    assert restored.found == result.found
-
-
-def spoil_found(entry):
-    entry["found"] = [0, 99]
-
-
-def spoil_negative(entry):
-    entry["found"] = [-1, 0]
-
-
-def spoil_twice(entry):
-    entry["found"] = [1, 1]
-
-
-def spoil_single(entry):
-    entry["found"] = entry["found"][:1]
-
-
-def spoil_many(entry):
-    entry["found"] = [0, 1, 2, 3]
-
-
-def spoil_none(entry):
-    entry["found"] = []
-
-
-def spoil_schemes(entry):
-    entry["null"] = entry["null"] * 3
-
-
-def spoil_no_schemes(entry):
-    entry["null"] = []
-
-
-def spoil_null(entry):
-    entry["null"] = [encode(decode(null)[:0]) for null in entry["null"]]
-
-
-def spoil_shape(entry):
-    entry["null"] = [encode(decode(null)[np.newaxis]) for null in entry["null"]]
-
-
-def spoil_observed(entry):
-    entry["observed"] = "large"
-
-
-def spoil_bits(entry):
-    del entry["bits"]
-
-
-def spoil_test(entry):
-    entry["test"] = "another"
-
-
-SPOILS = [
-    spoil_found,
-    spoil_negative,
-    spoil_twice,
-    spoil_single,
-    spoil_many,
-    spoil_none,
-    spoil_schemes,
-    spoil_no_schemes,
-    spoil_null,
-    spoil_shape,
-    spoil_observed,
-    spoil_bits,
-    spoil_test,
-]
-
-
-@pytest.mark.parametrize("spoil", SPOILS)
-def test_a_damaged_entry_is_refused(spoil, tmp_path):
-    path = tmp_path / "fit.json"
-    X, y = parity(2)
-    settings = {"n_permutations": 99, "estimator": "discrete", "checkpoint": path}
-    whole = quick(**settings).fit(X, y).selection_
-    file = CheckpointFile(path)
-    record = file.read()
-    entry = next(entry for entry in record["entries"] if "found" in entry)
-    spoil(entry)
-    file.write(record)
-    content = path.read_bytes()
-    with pytest.raises(CheckpointRefusedError, match=r"fit\.json"):
-        quick(**settings).fit(X, y)
-    assert path.read_bytes() == content
-    path.unlink()
-    assert quick(**settings).fit(X, y).selection_ == whole
 
 
 # --- groups of rows, and time --------------------------------------------------------------------

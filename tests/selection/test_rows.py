@@ -304,7 +304,7 @@ def test_workers_do_not_show(settings):
 
 
 def test_a_checkpoint_resumes(tmp_path):
-    path = tmp_path / "fit.json"
+    path = tmp_path / "fit.sqlite"
     with pytest.raises(KeyboardInterrupt), use_callback(Interrupting("progress", 3)):
         fitted(checkpoint=path)
     assert fitted(checkpoint=path).selection_ == fitted().selection_

@@ -485,7 +485,7 @@ def test_notes_of_conditioning_sets_that_are_bound_a_few_at_a_time(tmp_path):
     X, y = followers(0.02, 0.02)
     y = y + X[:, 2:].sum(axis=1)
     settings = {"surrogates": ("global", "residual"), "criterion": "mi", "backward": "maximum"}
-    fits = [quick(**settings, checkpoint=tmp_path / "fit.json").fit(X, y) for _ in range(2)]
+    fits = [quick(**settings, checkpoint=tmp_path / "fit.sqlite").fit(X, y) for _ in range(2)]
     step = next(step for step in fits[0].selection_.steps if step.phase == "backward")
     assert len(step.candidates) > N_CONCURRENT
     assert "both follow the selected features" in step.note

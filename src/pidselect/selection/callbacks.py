@@ -91,8 +91,6 @@ class Callback(Protocol):
     ...             raise KeyboardInterrupt
     ...     def on_interrupt(self, selection):
     ...         print(f"{self.n_values} values so far, selected: {selection.features}")
-    ...     def on_checkpoint_error(self, error):
-    ...         return True  # go on without the file
     >>> toy = datasets.toy(200, random_state=1)
     >>> selector = PIDSelector(estimator="gaussian", n_permutations=19, random_state=0)
     >>> try:
@@ -129,14 +127,6 @@ class Callback(Protocol):
             The record so far, with ``is_complete=False`` and without final p-values.
         """
         return
-
-    def on_checkpoint_error(self, error: Exception) -> bool:
-        """Handle a checkpoint that cannot be written, on a full disk or to another fit's file.
-
-        Return True to go on; otherwise the error ends the fit. On a disk that was full, the next
-        state is written again.
-        """
-        return False
 
 
 #: A record without steps.
@@ -209,11 +199,6 @@ class CallbackList:
         for callback in self._callbacks:
             callback.on_step(step)
         return step
-
-    def on_checkpoint_error(self, error: Exception) -> bool:
-        """Return whether any callback wants the fit to go on without its checkpoint."""
-        answers = [callback.on_checkpoint_error(error) for callback in self._callbacks]
-        return any(answers)
 
     @contextmanager
     def reporting_interrupt(self) -> Iterator[None]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,13 @@ class SelectionContext:
     groups: IntArray | None = None  # of every row
     seed: int = 0
     executor: Executor = field(default_factory=Executor)
+
+    @property
+    def key(self) -> Any:
+        """The settings that differ among the tests of a fit, as types of JSON."""
+        estimators = [(named.name, named.estimator) for named in self.estimators]
+        tests = self.alpha, self.n_permutations, self.is_portfolio, self.shared_permutations
+        return estimators, tests, self.surrogates
 
     @property
     def n_pilot(self) -> int:

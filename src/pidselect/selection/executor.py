@@ -8,13 +8,13 @@ checkpoint. What is scored and how is none of its concern: it calls pure functio
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -27,7 +27,7 @@ from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.estimators.regression import RecentRegressions, Regression
 from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.selection.callbacks import CallbackList
-from pidselect.selection.checkpoint import Journal, PartialScores
+from pidselect.selection.resume import Results, digest, to_json
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
@@ -62,8 +62,6 @@ WORKER_ENDED = (
     "resumes the fit. The logs of the workers show the cause."
 )
 
-Result = TypeVar("Result")
-
 #: Positions of candidates and numbers of permutations.
 Task = tuple[list[int], range]
 
@@ -86,6 +84,10 @@ class ScoringJob(Protocol):
     @property
     def split_by(self) -> Literal["any", "candidate", "permutation"]:
         """How the work can be split."""
+
+    @property
+    def key(self) -> Any:
+        """What determines the values within a fit, as types of JSON."""
 
     def parts(self) -> Iterable[ScoringJob]:
         """Return jobs for some of the candidates each, to be computed one after the other."""
@@ -188,6 +190,13 @@ def discard(results: Iterable[Any]) -> None:
         getattr(results, "close", lambda: None)()
 
 
+def _put(scores: FloatArray, values: FloatArray, task: Task, permutations: range) -> None:
+    """Store the values of a task among those of all candidates in some permutations."""
+    places, some = task
+    start = some.start - permutations.start
+    scores[:, places, :, start : start + len(some)] = values
+
+
 @dataclass(frozen=True, eq=False)
 class Common:
     """What all tasks of a call share."""
@@ -212,7 +221,7 @@ class Executor:
     n_jobs: int | None = None
     device: CPU = DEVICES["cpu"]
     callbacks: CallbackList = field(default_factory=CallbackList)
-    journal: Journal | None = None  # the log of the checkpoint
+    checkpoint: Results | None = None
     task_size: int = TASK_SIZE
     _regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
@@ -228,42 +237,39 @@ class Executor:
         """
         values = []
         for part in job.parts():
-            shape = (*part.shape, len(permutations))
-            if self.journal is None:
-                scores = PartialScores.empty(shape, permutations)
-            else:
-                scores = self.journal.partial_scores(shape, permutations)
-            tasks = self.split(part, permutations)
-            missing = [task for task in tasks if not scores.has(*task)]
-            if len(missing) < len(tasks):
-                n_missing = sum(len(places) * len(some) for places, some in missing)
-                n_known = scores.computed.size - n_missing
-                self.callbacks.on_progress(n_known * part.shape[0] * part.shape[2])
-            if missing:
-                part.prepare()
-                arguments = [part.arguments(*task) for task in missing]
-                with closing(self.run(*part.shared(), arguments)) as results:
-                    for task, found in zip(missing, results, strict=True):
-                        scores.put(found, *task)
-                        if self.journal is not None:
-                            self.journal.write_if_due()
-                        self.callbacks.on_progress(found.size)
-            values.append(scores.values)
+            key = self.key([part.key, permutations.start, permutations.stop])
+            run = partial(self._compute, part, permutations, key)
+            values.append(self.recall(key, run)[0])
         return np.concatenate(values, axis=1)
 
-    def saved_result(
-        self, test_id: str, parse: Callable[[Mapping[str, Any]], Result]
-    ) -> Result | None:
-        """Return the result of a test from the checkpoint; None if it is to be run now."""
-        if self.journal is None or (entry := self.journal.find_result(test_id)) is None:
-            return None
-        with self.journal.reading():
-            return parse(entry)
+    def _compute(self, job: ScoringJob, permutations: range, key: bytes) -> list[FloatArray]:
+        """Return the values of a part of a job, of which the checkpoint may hold some tasks."""
+        scores, missing = np.empty((*job.shape, len(permutations))), []
+        for task in self.split(job, permutations):
+            task_key = digest(key, to_json([task[0], task[1].start, task[1].stop]))
+            if self.checkpoint is None or (known := self.checkpoint.find(task_key)) is None:
+                missing.append((task, task_key))
+            else:
+                _put(scores, known[0], task, permutations)
+                self.callbacks.on_progress(known[0].size)
+        if missing:
+            job.prepare()
+            arguments = [job.arguments(*task) for task, _ in missing]
+            with closing(self.run(*job.shared(), arguments)) as results:
+                for (task, task_key), found in zip(missing, results, strict=True):
+                    _put(scores, found, task, permutations)
+                    if self.checkpoint is not None:
+                        self.checkpoint.put(task_key, found)
+                    self.callbacks.on_progress(found.size)
+        return [scores]
 
-    def save_result(self, test_id: str, to_saved: Callable[[], Mapping[str, Any]]) -> None:
-        """Save the result of a test to the checkpoint, if there is one."""
-        if self.journal is not None:
-            self.journal.add_result(test_id, to_saved())
+    def key(self, content: Any) -> bytes:
+        """Return a digest of what determines a result, by which the checkpoint knows it."""
+        return b"" if self.checkpoint is None else digest(to_json(content))
+
+    def recall(self, key: bytes, run: Callable[[], Sequence[FloatArray]]) -> Sequence[FloatArray]:
+        """Return a result: that of the checkpoint, if there is one that has it, else it is run."""
+        return run() if self.checkpoint is None else self.checkpoint.recall(key, run)
 
     def bind(
         self,
@@ -331,7 +337,7 @@ class Executor:
         size, n_workers = n_candidates, self.count_workers()
         if n_workers > 1 and len(ranges) < n_workers:
             size = max(1, -(-n_candidates * len(ranges) // (TASKS_PER_WORKER * n_workers)))
-        if self.journal is not None or self.callbacks:
+        if self.checkpoint is not None or self.callbacks:
             work = job.n_samples * max(map(len, ranges), default=1)
             size = min(size, max(FEWEST_CANDIDATES, SAVED_WORK // work))
         parts = [

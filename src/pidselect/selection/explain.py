@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,13 +33,13 @@ from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
-from pidselect.selection.checkpoint import digest
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
+from pidselect.selection.resume import digest
 from pidselect.selection.rows import random_part
 from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.subsamples import subsample_information
@@ -310,8 +309,7 @@ def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
 def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
-    digests = "".join(digest(column.values) for column in columns)
-    return blake2b(digests.encode(), digest_size=16).hexdigest()
+    return digest(*(digest(column.values.tobytes()) for column in columns)).hex()
 
 
 def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:

@@ -7,7 +7,7 @@ can make it significant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -15,13 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from pidselect.data import FloatArray
-from pidselect.selection.checkpoint import decode, encode
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import ScoringJob
-from pidselect.selection.pool import Features, joint_block
+from pidselect.selection.pool import Features, columns_of, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import added_bits
-from pidselect.selection.step_test import digest_of, is_close_call
+from pidselect.selection.step_test import is_close_call
 from pidselect.significance import (
     PermutationSampler,
     critical_value,
@@ -54,6 +53,12 @@ class ScanJob(ScoringJob):
     sampler: PermutationSampler
     stream_key: tuple[int, ...]
     is_cpu: bool
+    test: Any  # what determines it within a fit
+
+    @property
+    def key(self) -> Any:
+        """The test, with its surrogate scheme."""
+        return self.test
 
     @property
     def split_by(self) -> Literal["any", "candidate"]:
@@ -124,31 +129,14 @@ class InteractionTestResult:
             close_call=is_close_call(p_value, context),
         )
 
-    def to_saved(self) -> dict[str, Any]:
-        """Return the result as plain types."""
-        return {
-            "found": list(self.found),
-            "bits": self.bits,
-            "observed": self.observed,
-            "null": [encode(values) for values in self.null],
-        }
-
     @classmethod
-    def from_saved(
-        cls, n_candidates: int, schemes: tuple[str, ...], saved: Mapping[str, Any]
+    def from_arrays(
+        cls, arrays: Sequence[FloatArray], schemes: tuple[str, ...]
     ) -> InteractionTestResult:
-        """Return the result from the checkpoint; raise if it is not one of this test."""
-        found, null = tuple(saved["found"]), tuple(map(decode, saved["null"]))
-        if (
-            len(set(found)) != len(found)
-            or len(found) not in (0, 2, 3)
-            or not all(0 <= place < n_candidates for place in found)
-            or not bool(found) <= len(null) <= bool(found) * len(schemes)
-            or any(values.ndim != 1 or not len(values) for values in null)
-        ):
-            raise ValueError("the shapes are not those of the test")
-        bits, observed = float(saved["bits"]), float(saved["observed"])
-        return cls(found, bits, observed, schemes[: len(null)], null)
+        """Return the result that `_run_test` or a checkpoint has as arrays."""
+        found, (bits, observed), *null = arrays
+        places = tuple(found.astype(int).tolist())
+        return cls(places, float(bits), float(observed), schemes[: len(null)], tuple(null))
 
 
 def run_interaction_test(
@@ -164,24 +152,37 @@ def run_interaction_test(
     not ends the test. A test that the checkpoint holds is only read. No tuple is found if fewer
     than two features, or not the target, vary given S.
     """
-    schemes, executor = context.schemes(given), context.executor
-    test_id = digest_of([f.name for f in candidates], schemes, context.alpha, triples)
-    parse = partial(InteractionTestResult.from_saved, len(candidates), schemes)
-    if (saved := executor.saved_result(test_id, parse)) is not None:
-        return saved
+    schemes = context.schemes(given)
+    features = columns_of(given), columns_of(candidates)
+    key = context.key, stream_key, schemes, features, triples
+    run = partial(_run_test, context, given, candidates, stream_key, triples, schemes, key)
+    executor = context.executor
+    return InteractionTestResult.from_arrays(executor.recall(executor.key(key), run), schemes)
+
+
+def _run_test(
+    context: SelectionContext,
+    given: Features,
+    candidates: Features,
+    stream_key: tuple[int, ...],
+    triples: Triples,
+    schemes: tuple[str, ...],
+    key: Any,
+) -> tuple[FloatArray, ...]:
+    """Run a test; return the arrays of its result."""
+    executor = context.executor
     scan, samplers = bind_scan(context, given, candidates, schemes, triples)
     if not scan.tables:
-        result = InteractionTestResult((), 0.0, 0.0, (), ())
-        executor.save_result(test_id, result.to_saved)
-        return result
+        return np.empty(0), np.zeros(2)
     n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
     n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
     executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
     scanner, is_cpu = executor.device.scanner(scan), executor.device.is_cpu
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
-    for sampler in samplers:
-        job = ScanJob(scan, scanner, sampler, (context.seed, *stream_key), is_cpu)
+    for scheme, sampler in zip(schemes, samplers, strict=True):
+        stream = (context.seed, *stream_key)
+        job = ScanJob(scan, scanner, sampler, stream, is_cpu, (key, scheme))
         largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
         found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))
@@ -191,15 +192,9 @@ def run_interaction_test(
             statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
-    result = InteractionTestResult(
-        found,
-        joint_bits(context, [candidates[place] for place in found], given),
-        float(statistics[0][0]),
-        schemes[: len(statistics)],
-        tuple(statistic[1:] for statistic in statistics),
-    )
-    executor.save_result(test_id, result.to_saved)
-    return result
+    bits = joint_bits(context, [candidates[place] for place in found], given)
+    null = [statistic[1:] for statistic in statistics]
+    return np.array(found, dtype=float), np.array([bits, statistics[0][0]]), *null
 
 
 def joint_bits(context: SelectionContext, features: Features, given: Features) -> float:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -28,7 +28,7 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, Features, joint_block
+from pidselect.selection.pool import Feature, Features, columns_of, joint_block
 from pidselect.selection.scoring import BIT, ConditionalMI, StepScores, cmi_given
 from pidselect.significance import GIVEN_ONLY
 
@@ -78,6 +78,12 @@ class PairwiseScores(StepScores):
     schemes: tuple[str, ...]
     stream_key: tuple[int, ...]
     criterion: Pairwise
+
+    @property
+    def key(self) -> Any:
+        """The settings, the candidates and the selected features."""
+        features = columns_of(self.candidates), columns_of(self.selected)
+        return self.context.key, self.stream_key, self.schemes, features
 
     @cached_property
     def mi(self) -> ConditionalMI:

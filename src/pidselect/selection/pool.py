@@ -37,6 +37,11 @@ def joint_name(features: Features) -> str:
     return " & ".join(feature.name for feature in features)
 
 
+def columns_of(features: Iterable[Feature]) -> list[tuple[int, ...]]:
+    """Return the columns of each of several features, by which a fit knows them."""
+    return [feature.columns for feature in features]
+
+
 def count_columns(features: Iterable[Feature]) -> int:
     """Return the number of columns of several features."""
     return sum(len(feature.columns) for feature in features)

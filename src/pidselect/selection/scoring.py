@@ -18,7 +18,7 @@ from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import BoundScorers, ScoringJob
-from pidselect.selection.pool import Feature, Features, joint_block
+from pidselect.selection.pool import Feature, Features, columns_of, joint_block
 
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
 N_CONCURRENT = 4
@@ -44,6 +44,10 @@ class CandidateScores(Protocol):
     @property
     def n_values(self) -> int:
         """The number of values that are computed for one permutation."""
+
+    @property
+    def key(self) -> Any:
+        """What determines the values within a fit, as types of JSON."""
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
@@ -185,6 +189,14 @@ class ConditionalMI(StepScores, ScoringJob):
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
 
+    @property
+    def key(self) -> Any:
+        """The settings, the candidates, and all that is bound, on which residuals depend."""
+        binding, bound = self.binding, [columns_of(self.candidates)]
+        bound += [columns_of(f) for f in (*binding.given, *binding.candidates)]
+        schemes = self.schemes, binding.schemes, binding.is_regressed
+        return self.context.key, self.stream_key, schemes, bound, self.set_of
+
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
         return self.context.executor.compute(self, permutations)
@@ -315,8 +327,8 @@ def cmi_given_each(
     # All take the schemes of the largest set: otherwise tests would differ where some are empty.
     largest = max(given, key=lambda features: sum(len(f.block) for f in features))
     # A fixed number of permutations is computed at once, so that candidates can be processed a few
-    # at a time, each with more memory. The number must not depend on the workers: a checkpoint
-    # would, too.
+    # at a time, each with more memory. The number does not depend on the workers, nor do the keys
+    # of values in a checkpoint.
     n_concurrent = len(given)
     if context.n_permutations is not None:
         n_concurrent = min(n_concurrent, N_CONCURRENT)
@@ -399,6 +411,11 @@ class SubsetIntersection(StepScores):
     candidates: tuple[Feature, ...]
     schemes: tuple[str, ...]
     scores: tuple[ConditionalMI, ...]
+
+    @property
+    def key(self) -> Any:
+        """Those of all conditioning sets."""
+        return [scores.key for scores in self.scores]
 
     def score(self, permutations: range) -> FloatArray:
         """Return the values of all tests."""

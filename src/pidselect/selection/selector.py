@@ -38,7 +38,6 @@ from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
 from pidselect.selection.callbacks import active_callbacks
-from pidselect.selection.checkpoint import Checkpoint
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
@@ -56,6 +55,7 @@ from pidselect.selection.fit import (
 from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
+from pidselect.selection.resume import find_seed, identify, recording
 from pidselect.selection.scoring import bits_shown
 from pidselect.selection.validation import (
     check_columns,
@@ -64,7 +64,7 @@ from pidselect.selection.validation import (
     record_columns,
 )
 from pidselect.significance import check_groups
-from pidselect.significance.validation import RandomState, to_seed
+from pidselect.significance.validation import RandomState
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         With "shift" or "blocks" all samples are used. Feature types, duplicates, constants and
         identifiers are determined from all samples.
     checkpoint : str or path, optional
-        A file that stores the state of the fit after every step and every minute. A fit that was
+        A file that stores the results of tests, and of a long test those so far. A fit that was
         interrupted resumes from it, with the same result, if data and parameters are the same.
         Without `random_state` the seed is that of the file. Each fit needs its own file.
     device : {"cpu", "cuda"}, default="cpu"
@@ -319,8 +319,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         _refuse(refused)
         start = perf_counter()
         parameters = check_parameters(self)
-        saved = Checkpoint.read(parameters.checkpoint)
-        seed = to_seed(self.random_state) if saved is None else saved.seed(self.random_state)
+        seed = find_seed(parameters.checkpoint, self.random_state)
         X = collect(X)
         dataset = read_dataset(X, y, feature_types=self.feature_types, missing=parameters.missing)
         record_columns(copy(self), X)  # raises if some names are strings and others are not
@@ -341,19 +340,15 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         with ExitStack() as stack:
             progress = stack.enter_context(progress_bar(parameters.verbose))
             callbacks = active_callbacks(blank, progress)
-            journal = None
-            if saved is not None:
-                identity = saved_settings(self, settings, parameters, dataset, pool, context)
-                journal = saved.journal(
-                    identity, dataset, context.groups, callbacks.on_checkpoint_error
-                )
-            executor = replace(context.executor, callbacks=callbacks, journal=journal)
-            context = replace(context, executor=executor)
             stack.enter_context(callbacks.reporting_interrupt())
-            if journal is not None:
-                stack.enter_context(journal.recording())
-            if journal is None or not journal.is_finished:
-                used.announce()
+            known = None
+            if (file := parameters.checkpoint) is not None:
+                asked = saved_settings(self, settings, parameters, dataset, pool, context)
+                identity = identify(asked, dataset, context.groups)
+                known = stack.enter_context(recording(file, identity))
+            executor = replace(context.executor, callbacks=callbacks, checkpoint=known)
+            context = replace(context, executor=executor)
+            used.announce()
             path = replace(context, alpha=parameters.step_alpha)
             features, steps, final = select_features(path, pool, plan)
             names, marginal, others = dataset.table.names, None, list[Feature]()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 
@@ -16,7 +14,6 @@ from pidselect.data import FloatArray, IntArray
 from pidselect.data.messages import listed, shown
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.callbacks import StageName
-from pidselect.selection.checkpoint import decode, encode
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.result import Phase, Step
@@ -77,6 +74,23 @@ class PermutationTestResult:
     information: FloatArray
     step_down: tuple[float, ...] = ()
     r_squared: float = 0.0
+
+    @classmethod
+    def from_arrays(
+        cls, scores: CandidateScores, arrays: Sequence[FloatArray]
+    ) -> PermutationTestResult:
+        """Return the result that `_run_test` or a checkpoint has as arrays."""
+        (chosen, r_squared), observed, estimators, information, step_down, *null = arrays
+        return cls(
+            scores,
+            int(chosen),
+            observed,
+            estimators.astype(np.int64),
+            tuple(null),
+            information,
+            tuple(step_down.tolist()),
+            float(r_squared),
+        )
 
     @property
     def min_observed(self) -> FloatArray:
@@ -172,10 +186,21 @@ def run_test(
     `step_down` all tests are run, for p-values of all candidates; the maximum statistic is then
     that of the chosen candidate alone, as the weakest is tested last.
     """
-    context = scores.context
-    executor, test_id = context.executor, _test_id(scores)
-    if (saved := executor.saved_result(test_id, partial(_from_saved, scores))) is not None:
-        return saved
+    run = partial(_run_test, scores, stage, choose, statistic, step_down)
+    executor = scores.context.executor
+    key = executor.key([stage, scores.key, step_down])
+    return PermutationTestResult.from_arrays(scores, executor.recall(key, run))
+
+
+def _run_test(
+    scores: CandidateScores,
+    stage: StageName,
+    choose: Callable[[FloatArray], int],
+    statistic: Statistic,
+    step_down: bool,
+) -> tuple[FloatArray, ...]:
+    """Run a test; return the arrays of its result."""
+    context, executor = scores.context, scores.context.executor
     is_single = step_down or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
     pooled = is_pooled(parts[0])
@@ -202,18 +227,14 @@ def run_test(
         null = tuple(values[chosen] for values in surrogates)
     else:
         null = tuple(map(statistic, surrogates))
-    result = PermutationTestResult(
-        scores,
-        chosen,
+    return (
+        np.array([chosen, scores.r_squared(chosen)]),
         observed,
-        np.concatenate([test.estimators for test in tests]),
-        null,
+        np.concatenate([test.estimators for test in tests]).astype(np.float64),
         scores.information(tests[0].bits) if shown is None else shown,
-        final_p_values(observed, surrogates) if step_down else (),
-        scores.r_squared(chosen),
+        np.array(final_p_values(observed, surrogates) if step_down else ()),
+        *null,
     )
-    executor.save_result(test_id, partial(_to_saved, result))
-    return result
 
 
 def final_p_values(observed: FloatArray, surrogates: Sequence[FloatArray]) -> tuple[float, ...]:
@@ -351,60 +372,3 @@ def _first_batch(scores: CandidateScores) -> range:
     if n_permutations is not None:
         return range(start + n_permutations)
     return range(-(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH)
-
-
-# --- results in the checkpoint ------------------------------------------------------------------
-
-
-def _test_id(scores: CandidateScores) -> str:
-    """Return a digest of the candidates and the test."""
-    names = [feature.name for feature in scores.candidates]
-    return digest_of(names, scores.schemes, scores.context.alpha)
-
-
-def digest_of(*content: Any) -> str:
-    """Return a digest of what a test is about, by which the checkpoint recognises it."""
-    return blake2b(json.dumps(content).encode(), digest_size=16).hexdigest()
-
-
-def _to_saved(result: PermutationTestResult) -> dict[str, Any]:
-    """Return a result as plain types, with the statistic of every permutation."""
-    arrays = {
-        "observed": result.observed,
-        "information": result.information,
-        "estimators": result.estimators,
-    }
-    return {
-        "chosen": result.chosen,
-        "candidate": result.candidate_scores.candidates[result.chosen].name,
-        **{name: encode(array) for name, array in arrays.items()},
-        # A list for each: sequential tests differ in the number of permutations.
-        "null": [encode(values) for values in result.null],
-        "step_down": list(result.step_down),
-        "r_squared": result.r_squared,
-    }
-
-
-def _from_saved(scores: CandidateScores, saved: Mapping[str, Any]) -> PermutationTestResult:
-    """Return the result of a test from the checkpoint; raise if it is not one of these scores."""
-    context, n_candidates = scores.context, len(scores.candidates)
-    observed, estimators, information = (
-        decode(saved[name]) for name in ("observed", "estimators", "information")
-    )
-    null, step_down = tuple(map(decode, saved["null"])), tuple(saved["step_down"])
-    n_tests = len(null)
-    if (
-        not 1 <= n_tests <= len(scores.schemes)
-        or {observed.shape, estimators.shape} != {(n_tests, n_candidates)}
-        or information.shape != (n_candidates,)
-        or len(step_down) not in (0, n_candidates)
-        or any(values.ndim != 1 for values in null)
-        or any(context.n_permutations not in (None, len(values)) for values in null)
-        or not np.isin(estimators, range(len(context.estimators))).all()
-        or not 0 <= saved["chosen"] < n_candidates
-    ):
-        raise ValueError("the shapes are not those of the test")
-    r_squared = float(saved["r_squared"])
-    return PermutationTestResult(
-        scores, saved["chosen"], observed, estimators, null, information, step_down, r_squared
-    )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
@@ -49,7 +50,7 @@ class Parameters:
     max_conditioning: int | None
     missing: Missing
     max_samples: int | Literal["auto"] | None
-    checkpoint: str | PathLike[str] | None
+    checkpoint: Path | None
     device: str
     n_jobs: int | None
     verbose: int
@@ -167,14 +168,14 @@ def to_max_samples(max_samples: object, parameter: str) -> int | Literal["auto"]
     return None if max_samples is None else check_count(max_samples, parameter, 2)
 
 
-def to_path(path: object, parameter: str) -> str | PathLike[str] | None:
+def to_path(path: object, parameter: str) -> Path | None:
     """Return a path of a file, or None."""
     if path is not None and not (isinstance(path, str | PathLike) and str(path).strip()):
         raise ValueError(
-            f"{parameter}={path!r} is not a file path: pass a string such as 'fit.json', a "
+            f"{parameter}={path!r} is not a file path: pass a string such as 'fit.sqlite', a "
             "pathlib.Path, or None."
         )
-    return path
+    return None if path is None else Path(path)
 
 
 def to_device(device: object, parameter: str) -> str:
