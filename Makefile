@@ -26,7 +26,7 @@ help:
 	@echo "make dist       wheel and sdist, built and checked: dist/"
 	@echo "make clean      remove the virtual environment and all caches"
 
-# Kernels are compiled at the first run, those of explanations by a second process meanwhile.
+# Kernels are compiled at the first run.
 demo: .venv/demo
 	@$(BIN)/pidselect demo
 

@@ -103,11 +103,11 @@ def test_no_path_is_of_one_system():
         and isinstance(node.value, str)
         and node.value.startswith(("/tmp", "/dev", "/proc", "/usr", "/etc", "/var"))
     ]
-    assert strings == ["report/environment.py: /proc/cpuinfo"]  # read if it exists
+    assert strings == ["report/summary.py: /proc/cpuinfo"]  # read if it exists
 
 
 def test_the_processor_has_a_name_without_proc(monkeypatch):
-    from pidselect.report import environment as module
+    from pidselect.report import summary as module
 
     monkeypatch.setattr(module.Path, "exists", lambda path: False)
     monkeypatch.setattr(module.platform, "processor", lambda: "")

@@ -123,11 +123,6 @@ def remove_old_folders(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def is_compiled(package: str) -> bool:
-    """Return whether the folder holds kernels of a package."""
-    return any(cache_folder().glob(f"pidselect.{package}.*"))
-
-
 @lru_cache(maxsize=1)
 def announce() -> None:
     """Say that kernels are compiled, once."""

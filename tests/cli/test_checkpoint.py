@@ -58,7 +58,7 @@ def test_without_a_checkpoint_the_way_to_one_is_named(table, monkeypatch):
 
 
 def test_interrupted_before_the_first_step(table, monkeypatch):
-    monkeypatch.setattr("pidselect.cli.run.read_data", interrupt)
+    monkeypatch.setattr("pidselect.cli.load.read_data", interrupt)
     result = select(table, "--target", "y", "--quiet", *CHECKPOINT)
     assert result.exit_code == 130
     assert "pidselect select" not in result.stderr

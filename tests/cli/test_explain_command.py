@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from calling import QUICK, call, read_json, write
+from calling import QUICK, call, read_json, words, write
 
 from pidselect import decompose
-from pidselect.cli.formatting import explanation_text
-from pidselect.data.messages import number
 from pidselect.selection.progress import LATER_STAGES
-from report.hostile import explanation
 
 
 @pytest.fixture
@@ -27,45 +23,20 @@ def lamp(tmp_path, monkeypatch):
     return columns
 
 
-def test_roles_bars_and_sentences(table):
-    result = call("explain", table, "--target", "y", *QUICK, "--json", "r.json")
+def test_roles_sentences_and_stability(table):
+    options = ("--measure", "imin", "--bins", "2", "--stability", "3", "--json", "r.json")
+    result = call("explain", table, "--target", "y", *QUICK, *options)
     assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert {"y", "2", "120"} <= set(lines[0].replace("(", " ").split())
-    (line,) = [one for one in lines if one.startswith("length   ")]
-    assert set(line.split()[-1]) <= set("█▒")
-    rows = {one["name"]: one for one in read_json(Path("r.json"))["features"]}
+    assert {"y,", "(2", "120"} <= set(result.stdout.splitlines()[0].split())
+    found = read_json(Path("r.json"))
+    rows = {one["name"]: one for one in found["features"]}
     assert rows["length"]["role"] == "strongly relevant"
     assert rows["length"]["unique"] is not None
     assert rows["length_mm"]["unique"] is None
-
-
-def test_added_bits_p_values_and_their_sum():
-    found = explanation(("wind", "rain", "day"), 2, entropy=0.4)
-    text = explanation_text(found)
-    lines = text.splitlines()
-    row = next(line for line in lines if line.startswith("wind"))
-    assert row.split()[:5] == ["wind", "strongly", "relevant", number(found["wind"].added), "0.005"]
-    assert "All selected features: 0.200 bits (share of H(" in text
-    early = explanation_text(replace(found, is_sequential=True)).splitlines()
-    assert "< 0.05" in next(line for line in early if line.startswith("wind"))
-
-
-def test_a_measure_by_name(table):
-    result = call("explain", table, "--target", "y", *QUICK, "--measure", "imin", "--bins", "2")
-    assert result.exit_code == 0, result.output
-    assert "strongly relevant" in result.stdout
-
-
-def test_too_few_bins(table):
-    result = call("explain", table, "--target", "y", *QUICK, "--bins", "1")
-    assert result.exit_code == 2
-    assert "bins=1" in result.stderr
-
-
-def test_progress_after_the_selection(table):
-    result = call("explain", table, "--target", "y", *QUICK, "--stability", "3")
-    assert result.exit_code == 0, result.output
+    assert f"{rows['length']['added']:.3f}" in result.stdout
+    assert "length adds" in words(result.stdout)
+    assert "3 subsamples" in result.stdout
+    assert found["stability"]["frequencies"]["length"] == 1.0
     lines = result.stderr.splitlines()
     assert [line for line in lines if line in LATER_STAGES.values()] == [
         LATER_STAGES[stage] for stage in ("atoms", "stability")

@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from pidselect import __version__
-from pidselect.cli import decompose, demo, select
+from pidselect.cli import decompose, demo, run
 
 #: Characters in a field of a CSV file: Python's own limit is 131,072.
 LONGEST_FIELD = 2**24
@@ -46,8 +46,8 @@ def general(
     """Options without a command."""
 
 
-app.command("select", help=select.SELECT_HELP)(select.select_command)
-app.command("explain", help=select.EXPLAIN_HELP)(select.explain_command)
+app.command("select", help=run.SELECT_HELP)(run.select_command)
+app.command("explain", help=run.EXPLAIN_HELP)(run.explain_command)
 app.command("decompose", help=decompose.HELP)(decompose.decompose_command)
 app.command("demo", help=demo.HELP)(demo.demo_command)
 

@@ -101,35 +101,24 @@ def split_types(
     >>> split_types(["target=nominal"], ["a", "b"], targets=["b"])
     {'b': 'nominal'}
     """
-    option, types = "--feature-types", {}
+    types: dict[str, str] = {}
     for value in values:
-        is_single = value.rpartition("=")[0].strip() in known
-        for pair in [value] if is_single else _pairs(value):
-            name, sign, feature_type = (part.strip() for part in pair.rpartition("="))
-            if not sign:
-                raise WrongCallError(f"{option} {pair!r} has no type: use {pair}=nominal, say.")
-            if feature_type not in TYPES:
-                raise WrongCallError(
-                    f"{option} {name}={feature_type}: the type must be {', '.join(TYPES)}."
-                )
-            if name in known:
-                types[name] = feature_type
-            elif name == "target":
-                types.update(dict.fromkeys(targets, feature_type))
-            else:
-                raise _unknown_column(name, known, option)
+        pair = ""
+        for piece in value.split(","):  # a name may hold commas
+            pair = f"{pair},{piece}".removeprefix(",")
+            name, _, feature_type = (part.strip() for part in pair.rpartition("="))
+            if feature_type in TYPES:
+                if name not in known and name != "target":
+                    raise _unknown_column(name, known, "--feature-types")
+                names = [name] if name in known else targets
+                types.update(dict.fromkeys(names, feature_type))
+                pair = ""
+        if pair:
+            name = pair.rpartition("=")[0] or pair
+            raise WrongCallError(
+                f"--feature-types {pair!r}: use {name}=nominal, say; types are {', '.join(TYPES)}."
+            )
     return types
-
-
-def _pairs(value: str) -> list[str]:
-    """Split at commas that follow a type; other commas belong to a name."""
-    pairs = [""]
-    for piece in value.split(","):
-        if "=" in pairs[-1]:
-            pairs.append(piece.strip())
-        else:
-            pairs[-1] = f"{pairs[-1]},{piece}" if pairs[-1] else piece.strip()
-    return pairs
 
 
 def _feature_groups(values: Iterable[str], known: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pidselect.cli.columns import split_names, split_types
-from pidselect.cli.messages import WrongCallError, plain_errors, say, to_option, warnings_as_notes
+from pidselect.cli.messages import WrongCallError, say, to_option, warnings_as_notes
 from pidselect.cli.options import DecompositionOptions, PrintOptions, TableOptions, command
 
 #: \b keeps the lines of the paragraph that follows.
@@ -25,12 +25,7 @@ Examples:
 @command
 def decompose_command(table: TableOptions, how: DecompositionOptions, out: PrintOptions) -> None:
     """Decompose the information of a few columns about a target."""
-
-    def note(text: str) -> None:
-        if not out.quiet:
-            say(text, err=True)
-
-    with plain_errors(), warnings_as_notes(note):
+    with warnings_as_notes(lambda note: None if out.quiet else say(note, err=True)):
         from pidselect.cli.output import write_json
 
         variables, feature_types = _read(table, how.source)

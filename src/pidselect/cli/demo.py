@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from pidselect.cli.messages import plain_errors, say
+from pidselect.cli.messages import say
 from pidselect.cli.options import (
     DemoOptions,
-    ExplanationOptions,
     OutputOptions,
     SelectionOptions,
     TableOptions,
     command,
 )
-
-if TYPE_CHECKING:
-    from pidselect.cli.run import Result
+from pidselect.cli.run import Call, run
 
 #: Few samples and permutations, to be quick.
 N_SAMPLES, N_PERMUTATIONS = 500, 50
 
 NAME = "island.csv"
 
-#: What compiles the kernels of explanations.
-COMPILE = "from pidselect import *; decompose_distribution(datasets.gate('AND'))"
+#: Roles of the features that are explained.
+RELEVANT = ("fixed", "strongly relevant", "adds to the selected set", "weakly relevant")
 
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Select features of a simulated table: rides on the hire bicycles of an island.
@@ -56,38 +48,21 @@ Next, your own table:
 @command
 def demo_command(out: DemoOptions) -> None:
     """Select features of a simulated table."""
-    from pidselect.cli.run import Call, run
+    from pidselect.cli.output import wrapped
 
-    folders = TemporaryDirectory(prefix="pidselect-demo-")
-    with plain_errors(), compiling_explanations(), folders as folder:
+    with TemporaryDirectory(prefix="pidselect-demo-") as folder:
         path = out.table or Path(folder, NAME)
         target = _write(path, out.quiet)
         call = Call(
             TableOptions(table=path, target=[target]),
             SelectionOptions(n_permutations=N_PERMUTATIONS),
             OutputOptions(report=out.report, quiet=out.quiet),
-            ExplanationOptions(),
             source=str(out.table or NAME),
         )
-        run(call, _text)
+        explanation = run(call).explanation
+        say(f"\n{wrapped([one.sentence for one in explanation or () if one.role in RELEVANT])}")
         if not out.quiet:
             say(NEXT)
-
-
-@contextmanager
-def compiling_explanations() -> Iterator[None]:
-    """Compile the kernels of explanations in a second process, unless they are on disk."""
-    from pidselect.jit import is_compiled
-
-    if is_compiled("decomposition"):
-        yield
-        return
-    null = subprocess.DEVNULL
-    with subprocess.Popen([sys.executable, "-c", COMPILE], stdout=null, stderr=null) as process:
-        try:
-            yield
-        finally:
-            process.kill()
 
 
 def _write(path: Path, quiet: bool) -> str:
@@ -105,11 +80,3 @@ def _write(path: Path, quiet: bool) -> str:
         relevant = ", ".join(island.relevant)
         say(INTRODUCTION.format(n_rows=n_rows, n_columns=n_columns, relevant=relevant))
     return island.target
-
-
-def _text(result: Result) -> str:
-    from pidselect.cli.formatting import relevant_sentences
-    from pidselect.cli.run import select_text
-
-    sentences = "" if result.explanation is None else relevant_sentences(result.explanation)
-    return f"{select_text(result)}\n\n{sentences}"

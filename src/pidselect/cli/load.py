@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pidselect.cli.columns import Roles
-from pidselect.cli.options import TableOptions, TextOptions
+from pidselect.cli.options import TableOptions
 from pidselect.data import IntArray, Table
 from pidselect.data.feature_types import Identifier
 from pidselect.data.io import header
@@ -36,7 +36,7 @@ class SelectionData:
         return {"target": stated.pop()}
 
 
-def read_header(table: TextOptions) -> tuple[str, ...]:
+def read_header(table: TableOptions) -> tuple[str, ...]:
     """Return the names of the columns."""
     return header(table.table, table.text_format)
 
@@ -64,7 +64,7 @@ def read_data(table: TableOptions, roles: Roles) -> SelectionData:
     return SelectionData(X, y, groups, roles, n_rows)
 
 
-def open_table(table: TextOptions, **settings: Any) -> Table:
+def open_table(table: TableOptions, **settings: Any) -> Table:
     """Open the file, without warnings of identifiers: not every column is a feature."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)

@@ -6,6 +6,7 @@ import logging
 import os
 import shlex
 import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -63,6 +64,11 @@ def to_option(parameter: str, value: object) -> str:
 def join_words(words: Sequence[str]) -> str:
     """Return words as they are typed in the shell of this system."""
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def as_typed() -> str:
+    """Return this command as it was typed."""
+    return join_words(["pidselect", *sys.argv[1:]])
 
 
 def hint(error: BaseException | Warning) -> str:

@@ -8,7 +8,6 @@ An option that is a parameter of the library has its name, with dashes.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from pidselect.cli.columns import complete_column
-from pidselect.cli.messages import join_words
+from pidselect.cli.messages import plain_errors
 from pidselect.names import (
     CRITERION_NAMES,
     ESTIMATOR_NAMES,
@@ -56,68 +55,41 @@ def some_of(*names: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> estimators = some_of("ksg", "copula")
-    >>> estimators["autocompletion"]("ksg,co"), estimators["parser"]("ksg, copula")
-    (['ksg,copula'], 'ksg,copula')
+    >>> some_of("ksg", "copula")["autocompletion"]("ksg,co")
+    ['ksg,copula']
     """
-
-    def parse(text: str) -> str:
-        found = [name.strip() for name in text.split(",")]
-        for name in found:
-            if name not in names:
-                from pidselect.data.messages import did_you_mean
-
-                raise typer.BadParameter(f"{name!r} is unknown{did_you_mean(name, names)}")
-        return ",".join(found)
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
         return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
 
-    return {"parser": parse, "metavar": "NAME[,NAME]", "autocompletion": complete}
+    return {"metavar": "NAME[,NAME]", "autocompletion": complete}
 
 
-def parser(convert: Callable[[Any], Any], expected: str) -> Callable[[Any], Any]:
-    """Return a parser whose error names the text."""
+def integer_or(*words: str) -> dict[str, Any]:
+    """Return the settings of an option that takes an integer or a word; the library checks it."""
 
     def parse(text: Any) -> Any:
-        try:
-            return convert(text)
-        except ValueError:
-            raise typer.BadParameter(f"{text!r} is not {expected}.") from None
+        return int(text) if str(text).removeprefix("-").isdecimal() else text
 
-    return parse
+    return {"parser": parse, "metavar": "|".join(["N", *words])}
 
 
-#: Parsers and placeholders of numbers.
-NUMBERS: dict[Any, tuple[Any, str]] = {
-    int: (parser(int, "an integer"), "N"),
-    float: (parser(float, "a number"), "X"),
-    int | None: (parser(int, "an integer"), "N"),
-}
+FORMATS = "CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy"
 
-
-def integer_or(*words: str) -> Callable[[Any], Any]:
-    """Return a parser of an integer or one of some words."""
-    return parser(
-        lambda text: text if text in words else int(text), f"an integer, nor {' or '.join(words)}"
-    )
-
-
-FORMATS = "CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow"
-
-
-def argument(name: str, help_text: str) -> Any:
-    """Return a field that is an argument."""
-    shown = typer.Argument(metavar=name, show_default=False, help=help_text)
-    return field(metadata={"typer": shown})
+TABLE = typer.Argument(
+    metavar="TABLE", show_default=False, help=f"{FORMATS}; - for standard input."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
-    """A file, and how it is read if it is a text."""
+class TableOptions:
+    """A file, its target, and how it is read."""
 
-    table: Path = argument("TABLE", f"{FORMATS} or .npy; - for standard input.")
+    table: Path = field(metadata={"typer": TABLE})
+    target: list[str] = required(
+        "The target column; repeat it for a joint target.", autocompletion=complete_column
+    )
     delimiter: str | None = reading(
         None, "Of a text file, such as ';' or tab; detected by default."
     )
@@ -128,6 +100,15 @@ class TextOptions:
         "A text that denotes a missing value, in addition to NA and others.",
         *("--na-values", "--na"),
         metavar="TEXT",
+    )
+    feature_types: list[str] | None = reading(
+        None,
+        "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or separate "
+        "by commas.",
+        metavar="NAME=TYPE",
+    )
+    missing: Literal["error", "drop", "category"] = reading(
+        "error", "Refuse missing values, drop their rows, or treat them as a separate category."
     )
 
     @property
@@ -142,24 +123,6 @@ class TextOptions:
             decimal=self.decimal,
             na_values=tuple(dict.fromkeys((*TextFormat().na_values, *(self.na_values or ())))),
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOptions(TextOptions):
-    """A file, its target, and how it is read."""
-
-    target: list[str] = required(
-        "The target column; repeat it for a joint target.", autocompletion=complete_column
-    )
-    feature_types: list[str] | None = reading(
-        None,
-        "continuous, ordinal or nominal, where the inferred type is wrong. Repeat it, or separate "
-        "by commas.",
-        metavar="NAME=TYPE",
-    )
-    missing: Literal["error", "drop", "category"] = reading(
-        "error", "Refuse missing values, drop their rows, or treat them as a separate category."
-    )
 
 
 @dataclass(frozen=True)
@@ -200,8 +163,7 @@ class SelectionOptions:
         200,
         "Permutations per candidate; auto for a sequential test, which stops early.",
         *("--n-permutations", "--permutations"),
-        parser=integer_or("auto"),
-        metavar="N|auto",
+        **integer_or("auto"),
     )
     surrogates: str = selecting(
         "global,residual",
@@ -215,8 +177,7 @@ class SelectionOptions:
     lookahead: Any = selecting(
         "auto",
         "Test all pairs (2) and triples (3) where no single candidate is significant; 1 for none.",
-        parser=integer_or("auto"),
-        metavar="N|auto",
+        **integer_or("auto"),
     )
     n_random_starts: int = selecting(
         0, "Where nothing is significant, condition on N random subsets of the candidates."
@@ -236,8 +197,7 @@ class SelectionOptions:
         "auto",
         "Use a random subset of N rows; all for all rows. auto gives nearest neighbours 5000 rows "
         "if there are more than 20000, and other estimators all.",
-        parser=integer_or("auto", "all"),
-        metavar="N|auto|all",
+        **integer_or("auto", "all"),
     )
     device: Literal["cpu", "cuda"] = computing("cpu", "cuda is a GPU.")
     n_jobs: int = computing(-1, "Threads; -1 for all cores.", "--n-jobs", "--jobs")
@@ -267,8 +227,7 @@ class DecompositionOptions:
     bins: Any = decomposing(
         5,
         "Bins of a column of numbers with many values; none makes every value a state.",
-        parser=integer_or("none"),
-        metavar="N|none",
+        **integer_or("none"),
     )
     n_permutations: int = decomposing(
         0, "Permutations for p-values; 0 for none.", "--n-permutations", "--permutations"
@@ -323,29 +282,20 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     for bundle in bundles.values():
         types = get_type_hints(bundle)
         for one in fields(bundle):
-            shown, kind = one.metadata["typer"], types[one.name]
-            if kind in NUMBERS:
-                shown.parser, shown.metavar = NUMBERS[kind]
             default = inspect.Parameter.empty if one.default is MISSING else one.default
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            kind = Annotated[kind, shown]
-            parameters.append(
-                inspect.Parameter(one.name, keyword, default=default, annotation=kind)
-            )
+            kind: Any = Annotated[types[one.name], one.metadata["typer"]]
+            where = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(one.name, where, default=default, annotation=kind))
 
     def run(**values: Any) -> None:
-        built = {
-            name: bundle(**{one.name: values[one.name] for one in fields(bundle)})
-            for name, bundle in bundles.items()
-        }
-        function(**built)
+        with plain_errors():
+            function(
+                **{
+                    name: bundle(**{one.name: values[one.name] for one in fields(bundle)})
+                    for name, bundle in bundles.items()
+                }
+            )
 
-    run.__doc__ = function.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
-
-
-def as_typed() -> str:
-    """Return the command as it was typed."""
-    return join_words(["pidselect", *sys.argv[1:]])

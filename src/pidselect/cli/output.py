@@ -1,22 +1,60 @@
-"""Files that a command writes: checked before the work, written atomically."""
+"""What commands print of a selection, and files: checked before the work, written atomically."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from pidselect.cli.messages import WrongCallError
-from pidselect.cli.options import OutputOptions, TextOptions
+from pidselect.cli.options import OutputOptions, TableOptions
 from pidselect.data.io import atomic_write, check_target, write_columns
-from pidselect.data.messages import counted
+from pidselect.data.messages import counted, shown, wrap
+
+if TYPE_CHECKING:
+    from pidselect.selection.result import Selection
 
 PAGES = (".html", ".htm")
+
+#: Columns left out that are listed.
+MAX_LISTED = 20
+
+#: Limits of the width of text.
+MIN_WIDTH, MAX_WIDTH = 40, 100
+
+
+def selection_text(selection: Selection, n_rows: int) -> str:
+    """Return the table of a selection, and a sentence for each column that was left out.
+
+    `n_rows` are of the file, before rows were dropped.
+    """
+    sentences = []
+    if selection.is_complete and not selection.selected:
+        sentences.append(f"{selection.empty_verdict()} {selection.empty_reason()}")
+    left_out = [
+        f"{shown(copy)} is a duplicate of {shown(original)} and was left out."
+        for copy, original in selection.duplicates.items()
+        if copy not in selection.also_relevant
+    ]
+    left_out += [f"{shown(name)} was skipped: {why}." for name, why in selection.skipped.items()]
+    sentences += left_out[:MAX_LISTED]
+    if (more := len(left_out) - MAX_LISTED) > 0:
+        sentences.append(f"... and {counted(more, 'more column')} left out.")
+    n_samples = selection.settings.n_samples or n_rows
+    if n_samples < n_rows:
+        sentences.append(f"{n_samples} of {n_rows} rows were used.")
+    return "\n\n".join(filter(None, [str(selection), wrapped(sentences)]))
+
+
+def wrapped(sentences: Sequence[str]) -> str:
+    """Return sentences, each on lines of its own as wide as the terminal, within limits."""
+    columns = shutil.get_terminal_size((MAX_WIDTH, 24)).columns
+    return wrap(sentences, max(MIN_WIDTH, min(MAX_WIDTH, columns)))
 
 
 def check_places(table: Path, out: OutputOptions) -> None:
@@ -36,7 +74,7 @@ def check_places(table: Path, out: OutputOptions) -> None:
             raise WrongCallError(f"{where} is a folder: use the path of a file.")
         if not folder.is_dir():
             raise WrongCallError(f"{where}: there is no folder {str(path.parent)!r}.")
-        if not path.exists() and not can_write(folder):
+        if not path.exists() and not os.access(folder, os.W_OK):
             raise WrongCallError(f"{where}: the folder {str(path.parent)!r} is not writable.")
         is_file = path.is_file() or not path.exists()  # no device, no pipe
         if is_file and (same := next((other for other in seen if _is_same(path, other)), None)):
@@ -58,17 +96,6 @@ def _is_same(path: Path, other: Path) -> bool:
     return path.resolve() == other.resolve()
 
 
-def can_write(folder: Path) -> bool:
-    """Return whether a file can be made, by making one."""
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=".pidselect-", suffix=".part", dir=folder)
-    except OSError:
-        return False
-    os.close(descriptor)
-    Path(name).unlink()
-    return True
-
-
 def write_json(results: Mapping[str, Any], place: str) -> str:
     """Write results to a file, or to standard output if it is "-"; return a line about it."""
     text = json.dumps(results, indent=2, allow_nan=False) + "\n"
@@ -87,14 +114,14 @@ def write_page(summary: Mapping[str, Any], path: Path) -> str:
     return f"Report: {path}"
 
 
-def write_table(table: TextOptions, path: Path, names: Sequence[str]) -> str:
+def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
     """Write some columns of the table; return a line about it."""
     write_columns(table.table, path, names, table.text_format)
     return f"Reduced table ({counted(len(names), 'column')}): {path}"
 
 
 def _save(path: Path, text: str) -> None:
-    content = text.encode("utf-8", "backslashreplace")  # names in JSON may hold lone surrogates
+    content = text.encode()  # lone surrogates in names are escaped in JSON and in the page
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(content)
         return

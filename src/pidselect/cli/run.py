@@ -1,36 +1,59 @@
-"""The work of ``select`` and ``explain``: read, fit, explain, print and write."""
+"""``pidselect select`` and ``pidselect explain``: read, fit, explain, print and write."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from pidselect.cli.columns import Roles, find_roles
-from pidselect.cli.formatting import explanation_text, selection_text, warnings_text
-from pidselect.cli.load import SelectionData, read_data, read_header
-from pidselect.cli.messages import INTERRUPTED, plain_errors, say, warnings_as_notes
+from pidselect.cli.messages import INTERRUPTED, as_typed, say, warnings_as_notes
 from pidselect.cli.options import (
     ExplanationOptions,
     OutputOptions,
     SelectionOptions,
     TableOptions,
-    as_typed,
+    command,
 )
-from pidselect.cli.output import check_places, write_json, write_page, write_table
+from pidselect.names import ESTIMATOR_NAMES
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pathlib import Path
-
-    from pidselect.data import Dataset
+    from pidselect.cli.load import SelectionData
     from pidselect.decomposition.explanation import Explanation
     from pidselect.selection import PIDSelector
     from pidselect.selection.progress import ProgressDisplay
     from pidselect.selection.result import Selection
     from pidselect.selection.stability import Stability
+
+#: \b keeps the lines of the paragraph that follows.
+SELECT_HELP = """Select the features of a table that are informative about its target.
+
+Each step includes the candidate with the largest conditional mutual
+information, if it is significant.
+
+\b
+Examples:
+  pidselect select bikes.csv --target rides
+  pidselect select bikes.csv --target rides --drop id,notes --report page.html
+  pidselect select bikes.csv --target rides --feature-types gate=nominal --missing drop
+  pidselect select bikes.parquet --target rides --output small.parquet
+  pidselect select bikes.csv --target rides --json - --quiet | jq .selected
+"""
+
+EXPLAIN_HELP = """Select features, and decompose the information of each one about the target.
+
+For each feature: its relevance by tests, and its unique, shared and
+synergistic information.
+
+\b
+Examples:
+  pidselect explain bikes.csv --target rides
+  pidselect explain bikes.csv --target rides --report bikes.html
+  pidselect explain bikes.csv --target rides --measure mmi --bins 4
+"""
 
 
 @dataclass(frozen=True)
@@ -53,11 +76,6 @@ class Call:
         path = str(self.table.table)
         return self.source or ("standard input" if path == "-" else path)
 
-    @property
-    def explains(self) -> bool:
-        """Whether features are explained, as a report does, too."""
-        return self.explain is not None or self.out.report is not None
-
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -65,34 +83,50 @@ class Result:
 
     data: SelectionData
     selection: Selection
-    selector: PIDSelector | None = None
     selected: tuple[str, ...] = ()
     explanation: Explanation | None = None
     stability: Stability | None = None
     is_complete: bool = True
 
 
-def run(call: Call, text: Callable[[Result], str]) -> None:
-    """Compute what a call asks for, print `text` of it, and write files."""
-    with plain_errors():
-        from pidselect.significance.validation import check_count
+@command
+def select_command(table: TableOptions, how: SelectionOptions, out: OutputOptions) -> None:
+    """Select the features of a table that are informative about its target."""
+    run(Call(table, how, out))
 
-        roles = find_roles(call.table, call.how, read_header(call.table))
-        check_places(call.table.table, call.out)
-        selector = make_selector(call.how, call.table, call.out.checkpoint)
-        if call.explain is not None:
-            check_count(call.explain.bins, "bins", at_least=2)
-        result = _compute(call, roles, selector)
-        if not result.is_complete:
-            _show_interrupted(call, result)
-            raise typer.Exit(INTERRUPTED)
-        _show(call, result, text(result))
+
+@command
+def explain_command(
+    table: TableOptions, how: SelectionOptions, explain: ExplanationOptions, out: OutputOptions
+) -> None:
+    """Select features, and decompose the information of each one about the target."""
+    run(Call(table, how, out, explain))
+
+
+def run(call: Call) -> Result:
+    """Compute what a call asks for, print it, and write files."""
+    from pidselect.cli.load import read_header
+    from pidselect.cli.output import check_places
+    from pidselect.significance.validation import check_count
+
+    roles = find_roles(call.table, call.how, read_header(call.table))
+    check_places(call.table.table, call.out)
+    selector = make_selector(call.how, call.table, call.out.checkpoint)
+    if call.explain is not None:
+        check_count(call.explain.bins, "bins", at_least=2)
+    result = _compute(call, roles, selector)
+    if not result.is_complete:
+        _show_interrupted(call, result)
+        raise typer.Exit(INTERRUPTED)
+    _show(call, result)
+    return result
 
 
 def make_selector(
     how: SelectionOptions, table: TableOptions, checkpoint: Path | None = None
 ) -> PIDSelector:
     """Return the selector without the parameters that name columns, checked."""
+    from pidselect.data.messages import check_choice
     from pidselect.selection import PIDSelector
     from pidselect.selection.validation import at_least, check_parameters
     from pidselect.significance.validation import to_seed
@@ -101,8 +135,10 @@ def make_selector(
     for name in ("drop", "fixed_features", "feature_groups", "groups", "stability"):
         del settings[name]
     for name in ("estimator", "surrogates"):
-        if "," in settings[name]:
-            settings[name] = tuple(settings[name].split(","))
+        several = tuple(one.strip() for one in settings[name].split(","))
+        settings[name] = several if len(several) > 1 else settings[name]
+    for one in how.estimator.split(","):
+        check_choice(one.strip(), ("auto", *ESTIMATOR_NAMES), "estimator")
     settings["backward"] = None if how.backward == "none" else how.backward
     settings["max_samples"] = None if how.max_samples == "all" else how.max_samples
     selector = PIDSelector(**settings, missing=table.missing, checkpoint=checkpoint)
@@ -114,6 +150,7 @@ def make_selector(
 
 def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
+    from pidselect.cli.load import read_data
     from pidselect.exceptions import SelectionWarning
     from pidselect.selection.callbacks import use_callback
     from pidselect.selection.progress import show_progress
@@ -145,63 +182,35 @@ def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) 
     progress.status(f"{n_rows} rows, {n_columns} columns, target {', '.join(data.y.names)}")
     selector.fit(data.X, data.y, data.groups)
     names = tuple(data.X.names[column] for column in selector.selected_)
-    return Result(data, selector.selection_, selector, names)
+    return Result(data, selector.selection_, names)
 
 
 def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
     """Add the explanation, which a report shows, too, and the stability."""
-    data = result.data
-    if call.explains:
+    data, how = result.data, call.how
+    if call.explain is not None or call.out.report is not None:
         settings = asdict(call.explain or ExplanationOptions())
         explanation = selector.explain(data.X, data.y, data.groups, **settings)
         result = replace(result, explanation=explanation)
-    if call.how.stability is not None:
+    if how.stability is not None:
         from pidselect.selection.stability import stability
 
-        found = stability(
-            selector,
-            data.X,
-            data.y,
-            call.how.stability,
-            groups=data.groups,
-            random_state=call.how.random_state,
-        )
+        given: dict[str, Any] = {"groups": data.groups, "random_state": how.random_state}
+        found = stability(selector, data.X, data.y, how.stability, **given)
         result = replace(result, stability=found)
     return result
 
 
-def select_text(result: Result) -> str:
-    """Return what ``select`` prints."""
-    text = selection_text(result.selection, result.data.n_rows)
-    return text if result.stability is None else f"{text}\n\n{result.stability}"
-
-
-def explain_text(result: Result) -> str:
-    """Return what ``explain`` prints."""
-    text = "" if result.explanation is None else explanation_text(result.explanation)
-    return text if result.stability is None else f"{text}\n\n{result.stability}"
-
-
-def dataset_of(call: Call, data: SelectionData) -> Dataset:
-    """Return the data as the selector reads them."""
-    from pidselect.data import read_dataset
-
-    with warnings_as_notes(lambda text: None):  # shown by the fit
-        return read_dataset(
-            data.X,
-            data.y,
-            feature_types=data.feature_types,
-            missing=call.table.missing,
-        )
-
-
 def summary_of(call: Call, result: Result) -> dict[str, Any]:
     """Return all results, ready for JSON and for the report."""
+    from pidselect.data import read_dataset
     from pidselect.report.levels import joint_tables, target_profiles
     from pidselect.report.summary import ReportMetadata, summarise
     from pidselect.selection.notices import fit_findings
 
-    dataset = dataset_of(call, result.data)
+    data, missing = result.data, call.table.missing
+    with warnings_as_notes(lambda text: None):  # shown by the fit
+        dataset = read_dataset(data.X, data.y, feature_types=data.feature_types, missing=missing)
     metadata = ReportMetadata.of(
         dataset, source=call.name, command=as_typed(), is_complete=result.is_complete
     )
@@ -210,21 +219,27 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         selection,
         explanation=result.explanation,
         stability=result.stability,
-        findings=fit_findings(dataset, selection, result.data.n_rows),
+        findings=fit_findings(dataset, selection, data.n_rows),
         joint=joint_tables(selection, dataset, result.explanation),
         profiles=target_profiles((*selection.fixed_features, *selection.selected), dataset),
         metadata=metadata,
     )
 
 
-def _show(call: Call, result: Result, text: str) -> None:
+def _show(call: Call, result: Result) -> None:
     """Print the result and write the files; JSON on standard output is alone there."""
+    from pidselect.cli.output import selection_text, wrapped, write_json, write_page, write_table
+
     out, is_piped = call.out, call.out.json == "-"
     is_shown = not (is_piped and out.quiet)
     summary = summary_of(call, result)
     if is_shown:
-        notice = warnings_text(summary["warnings"])
-        say(f"{text}\n\n{notice}" if notice else text, err=is_piped)
+        text = selection_text(result.selection, result.data.n_rows)
+        if call.explain is not None:
+            text = str(result.explanation)
+        stability = "" if result.stability is None else str(result.stability)
+        notices = wrapped([f"Warning: {warning}" for warning in summary["warnings"]])
+        say("\n\n".join(filter(None, [text, stability, notices])), err=is_piped)
     lines = []
     if out.report is not None:
         lines.append(write_page(summary, out.report))
@@ -239,6 +254,8 @@ def _show(call: Call, result: Result, text: str) -> None:
 
 def _show_interrupted(call: Call, result: Result) -> None:
     """Print the selection so far, write it as JSON, and print how to resume."""
+    from pidselect.cli.output import selection_text, write_json
+
     is_piped = call.out.json == "-"
     is_selected = result.selection.is_complete
     what = "Selection complete, explanation missing" if is_selected else "Selection so far"
