@@ -308,38 +308,37 @@ def build_table(
 
 def identifier_warning(reasons: Mapping[str, str]) -> IdentifierWarning:
     """Return the warning of columns skipped as identifiers, with the reason for each."""
-    shown = [f"{name!r} ({reason})" for name, reason in islice(reasons.items(), SHOWN_NAMES)]
-    more = f" and {len(reasons) - SHOWN_NAMES} more" * (len(reasons) > SHOWN_NAMES)
-    message = (
-        f"skipped columns: {'; '.join(shown)}{more}. If they are labels, use feature_types="
-        f"{dict.fromkeys(islice(reasons, SHOWN_NAMES), 'nominal')}"
-    )
+    labels = dict.fromkeys(islice(reasons, SHOWN_NAMES), "nominal")
+    listed = _shown_with({name: f"({reason})" for name, reason in reasons.items()}, "; ")
+    message = f"skipped columns: {listed}. If they are labels, use feature_types={labels}"
     setting = ("feature_types", dict.fromkeys(reasons, "nominal"))
     return IdentifierWarning(message, tuple(reasons), setting)
 
 
 def _warn_of_numbers(skipped: Sequence[RawColumn], labels: Sequence[RawColumn]) -> None:
     """Warn of numbers stored as text: of columns that are skipped, and of others used as labels."""
-    found = [*skipped, *labels]
-    if not found:
+    names = [raw.name for raw in (*skipped, *labels)]
+    if not names:
         return
-    names, column = [raw.name for raw in found], repr(found[0].name)
-    parts = [f"skipped: {_with_examples(skipped)}"] * bool(skipped)
-    parts += [f"used as labels: {_with_examples(labels)}"] * bool(labels)
+    parts = [
+        f"{used}: {_shown_with({raw.name: f'(such as {number_as_text(raw)!r})' for raw in raws})}"
+        for used, raws in (("skipped", skipped), ("used as labels", labels))
+        if raws
+    ]
     message = (
         f"numbers stored as text, {'; '.join(parts)}. Convert them, as with pd.to_numeric"
-        f"(X[{column}]) after removing units and separators, or use "
-        f"feature_types={{{column}: 'nominal'}} if they are labels"
+        f"(X[{names[0]!r}]) after removing units and separators, or use "
+        f"feature_types={{{names[0]!r}: 'nominal'}} if they are labels"
     )
     setting = ("feature_types", dict.fromkeys(names, "nominal"))
     warn_caller(TextNumbersWarning(message, names, setting))
 
 
-def _with_examples(raws: Sequence[RawColumn]) -> str:
-    """Return the names of columns that hold numbers as text, each with an example."""
-    texts = [f"{raw.name!r} (such as {number_as_text(raw)!r})" for raw in raws[:SHOWN_NAMES]]
-    more = f" and {len(raws) - SHOWN_NAMES} more" * (len(raws) > SHOWN_NAMES)
-    return ", ".join(texts) + more
+def _shown_with(remarks: Mapping[str, str], separator: str = ", ") -> str:
+    """Return the names of columns, each with a remark, a long list cut short."""
+    shown = [f"{name!r} {remark}" for name, remark in islice(remarks.items(), SHOWN_NAMES)]
+    more = f" and {len(remarks) - SHOWN_NAMES} more" * (len(remarks) > SHOWN_NAMES)
+    return separator.join(shown) + more
 
 
 @dataclass(frozen=True, eq=False)

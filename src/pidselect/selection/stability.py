@@ -21,8 +21,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -314,30 +313,12 @@ def stratify(classes: IntArray, groups: IntArray | None) -> tuple[IntArray, IntA
 def _collect(
     tasks: Iterable[Any], n: int, n_jobs: int | None, n_features: int
 ) -> list[tuple[str, ...]]:
-    """Run the tasks, and report each result to the active callback."""
-    callbacks = active_callbacks()
+    """Run the tasks, and report each result; what all fits log is logged once."""
+    callbacks, logger = active_callbacks(), logging.getLogger("pidselect")
     backend, _ = get_active_backend(prefer="threads")
     in_turn = bool(callbacks) and backend.supports_return_generator
-    selections = []
-    # The stages and steps of each fit are not reported, and what all of them log only once.
-    with use_callback(None), _logging_once(logging.getLogger("pidselect")):
-        callbacks.on_stage("stability", n_features, n)
-        results = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")(
-            tasks
-        )
-        try:
-            for selection in results:
-                selections.append(selection)
-                callbacks.on_progress(1)
-        finally:
-            discard(results)
-    return selections
-
-
-@contextmanager
-def _logging_once(logger: logging.Logger) -> Iterator[None]:
-    """Let a logger pass on each message once."""
     seen: set[str] = set()
+    selections = []
 
     def is_new(record: logging.LogRecord) -> bool:
         n_before = len(seen)
@@ -345,10 +326,19 @@ def _logging_once(logger: logging.Logger) -> Iterator[None]:
         return len(seen) > n_before
 
     logger.addFilter(is_new)
+    callbacks.on_stage("stability", n_features, n)
+    run = Parallel(n_jobs, prefer="threads", return_as="generator" if in_turn else "list")
+    results: Iterable[tuple[str, ...]] = ()
     try:
-        yield
+        with use_callback(None):  # the stages and steps of each fit are not reported
+            results = run(tasks)
+            for selection in results:
+                selections.append(selection)
+                callbacks.on_progress(1)
     finally:
+        discard(results)
         logger.removeFilter(is_new)
+    return selections
 
 
 def _classes(y: Any, n_samples: int) -> IntArray:
