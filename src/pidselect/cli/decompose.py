@@ -43,12 +43,13 @@ def decompose_command(table: TableOptions, how: DecompositionOptions, out: Print
 
 def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str, Any]]:
     """Return the sources and, last, the target as tables; and the stated feature types."""
-    from pidselect.cli.load import identifiers, open_table, read_header
+    from pidselect.cli.load import identifiers, open_table
     from pidselect.data import Table
+    from pidselect.data.io import header
 
     if table.missing == "category":
         raise WrongCallError("decompose takes no --missing category: use --missing drop.")
-    known = read_header(table)
+    known = header(table.table, table.text_format)
     names = [split_names([one], known, "--source") for one in sources]
     if len(names) < 2:
         raise WrongCallError("decompose needs two or more sources: repeat --source.")

@@ -21,9 +21,6 @@ N_SAMPLES, N_PERMUTATIONS = 500, 50
 
 NAME = "island.csv"
 
-#: Roles of the features that are explained.
-RELEVANT = ("fixed", "strongly relevant", "adds to the selected set", "weakly relevant")
-
 #: \b keeps the lines of the paragraph that follows.
 HELP = """Select features of a simulated table: rides on the hire bicycles of an island.
 
@@ -60,7 +57,7 @@ def demo_command(out: DemoOptions) -> None:
             source=str(out.table or NAME),
         )
         explanation = run(call).explanation
-        say(f"\n{wrapped([one.sentence for one in explanation or () if one.role in RELEVANT])}")
+        say(f"\n{wrapped([one.sentence for one in explanation or () if one.selected])}")
         if not out.quiet:
             say(NEXT)
 

@@ -12,7 +12,6 @@ from pidselect.cli.columns import Roles
 from pidselect.cli.options import TableOptions
 from pidselect.data import IntArray, Table
 from pidselect.data.feature_types import Identifier
-from pidselect.data.io import header
 from pidselect.data.table import identifier_warning
 from pidselect.exceptions import IdentifierWarning
 
@@ -34,11 +33,6 @@ class SelectionData:
         if len(stated) != 1 or None in stated or "target" in self.X.names:
             return None
         return {"target": stated.pop()}
-
-
-def read_header(table: TableOptions) -> tuple[str, ...]:
-    """Return the names of the columns."""
-    return header(table.table, table.text_format)
 
 
 def read_data(table: TableOptions, roles: Roles) -> SelectionData:

@@ -24,8 +24,8 @@ PAGES = (".html", ".htm")
 #: Columns left out that are listed.
 MAX_LISTED = 20
 
-#: Limits of the width of text.
-MIN_WIDTH, MAX_WIDTH = 40, 100
+#: Width of text, unless the terminal is narrower.
+MAX_WIDTH = 100
 
 
 def selection_text(selection: Selection, n_rows: int) -> str:
@@ -52,9 +52,8 @@ def selection_text(selection: Selection, n_rows: int) -> str:
 
 
 def wrapped(sentences: Sequence[str]) -> str:
-    """Return sentences, each on lines of its own as wide as the terminal, within limits."""
-    columns = shutil.get_terminal_size((MAX_WIDTH, 24)).columns
-    return wrap(sentences, max(MIN_WIDTH, min(MAX_WIDTH, columns)))
+    """Return sentences, each on lines of its own at most as wide as the terminal."""
+    return wrap(sentences, min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns))
 
 
 def check_places(table: Path, out: OutputOptions) -> None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.cli.load import SelectionData
     from pidselect.decomposition.explanation import Explanation
     from pidselect.selection import PIDSelector
-    from pidselect.selection.progress import ProgressDisplay
     from pidselect.selection.result import Selection
     from pidselect.selection.stability import Stability
 
@@ -105,11 +104,11 @@ def explain_command(
 
 def run(call: Call) -> Result:
     """Compute what a call asks for, print it, and write files."""
-    from pidselect.cli.load import read_header
     from pidselect.cli.output import check_places
+    from pidselect.data.io import header
     from pidselect.significance.validation import check_count
 
-    roles = find_roles(call.table, call.how, read_header(call.table))
+    roles = find_roles(call.table, call.how, header(call.table.table, call.table.text_format))
     check_places(call.table.table, call.out)
     selector = make_selector(call.how, call.table, call.out.checkpoint)
     if call.explain is not None:
@@ -129,7 +128,6 @@ def make_selector(
     from pidselect.data.messages import check_choice
     from pidselect.selection import PIDSelector
     from pidselect.selection.validation import at_least, check_parameters
-    from pidselect.significance.validation import to_seed
 
     settings = asdict(how)
     for name in ("drop", "fixed_features", "feature_groups", "groups", "stability"):
@@ -144,7 +142,6 @@ def make_selector(
     selector = PIDSelector(**settings, missing=table.missing, checkpoint=checkpoint)
     check_parameters(selector)
     at_least(2, or_none=True)(how.stability, "stability")
-    to_seed(how.random_state)
     return selector
 
 
@@ -159,10 +156,19 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
         warnings.simplefilter("ignore", SelectionWarning)  # shown with the result
         progress.status(f"reading {call.name}")
         data = read_data(call.table, roles)
+        (n_rows, n_columns), targets = data.X.shape, ", ".join(data.y.names)
+        progress.status(f"{n_rows} rows, {n_columns} columns, target {targets}")
+        selector.set_params(
+            fixed_features=list(roles.fixed_features) or None,
+            feature_groups=roles.feature_groups or None,
+            feature_types=data.feature_types,
+        )
         result = None
         try:
             with use_callback(progress):
-                result = _fit(selector, data, progress)
+                selector.fit(data.X, data.y, data.groups)
+                names = tuple(data.X.names[column] for column in selector.selected_)
+                result = Result(data, selector.selection_, names)
                 return _explain(call, selector, result)
         except KeyboardInterrupt:
             if result is not None:
@@ -170,19 +176,6 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
             if progress.interrupted is None:
                 raise
             return Result(data, progress.interrupted, is_complete=False)
-
-
-def _fit(selector: PIDSelector, data: SelectionData, progress: ProgressDisplay) -> Result:
-    selector.set_params(
-        fixed_features=list(data.roles.fixed_features) or None,
-        feature_groups=data.roles.feature_groups or None,
-        feature_types=data.feature_types,
-    )
-    n_rows, n_columns = data.X.shape
-    progress.status(f"{n_rows} rows, {n_columns} columns, target {', '.join(data.y.names)}")
-    selector.fit(data.X, data.y, data.groups)
-    names = tuple(data.X.names[column] for column in selector.selected_)
-    return Result(data, selector.selection_, names)
 
 
 def _explain(call: Call, selector: PIDSelector, result: Result) -> Result:
