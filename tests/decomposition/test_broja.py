@@ -36,36 +36,6 @@ def test_against_twin(pmf):
     assert atoms["{1}"] <= slow["{1}"] + TOLERANCE
 
 
-@given(pmf=pmfs(2, most_states=5))
-@settings(max_examples=60)
-def test_identities(pmf):
-    shared, first, second, synergy = broja(pmf).atoms
-    assert first + shared == close(naive.information(pmf, [1]), 1e-12)
-    assert second + shared == close(naive.information(pmf, [2]), 1e-12)
-    assert first + synergy == close(naive.information(pmf, [1], given=[2]), 1e-12)
-    assert second + synergy == close(naive.information(pmf, [2], given=[1]), 1e-12)
-    assert first + second + shared + synergy == close(naive.information(pmf, [1, 2]), 1e-12)
-    assert min(shared, first, second, synergy) > -TOLERANCE
-
-
-@given(pmf=pmfs(2, most_states=4))
-def test_sources_may_be_swapped(pmf):
-    shared, first, second, synergy = broja(pmf).atoms
-    swapped = broja(np.ascontiguousarray(pmf.swapaxes(0, 1))).atoms
-    assert swapped == close(np.array([shared, second, first, synergy]), 2 * TOLERANCE)
-
-
-@given(pmf=pmfs(2, most_states=4), seed=seeds, axis=st.integers(0, 2))
-def test_invariance_under_relabelling_and_splitting_of_states(pmf, seed, axis):
-    parts = broja(pmf)
-    for changed in (
-        naive.permute_states(pmf, seed),
-        naive.add_impossible_states(pmf, seed),
-        naive.split_state(pmf, axis),
-    ):
-        assert broja(changed).atoms == close(parts.atoms, 2 * TOLERANCE)
-
-
 def test_unique_information_depends_on_the_two_marginals_alone():
     pmf = dense((3, 4, 3))
     first, second = marginals(pmf)

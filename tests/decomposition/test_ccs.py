@@ -36,36 +36,6 @@ def test_against_twin(pmf):
     assert largest_difference(decompose(pmf), expected) < 1e-11
 
 
-@given(pmfs(2, most_states=5))
-def test_two_sources_add_up(pmf):
-    atoms = decompose(pmf)
-    assert sum(atoms.values()) == close(naive.information(pmf, [1, 2]))
-    assert atoms["{1}"] + atoms["{1}{2}"] == close(naive.information(pmf, [1]))
-    assert atoms["{2}"] + atoms["{1}{2}"] == close(naive.information(pmf, [2]))
-    assert atoms["{1}"] + atoms["{1,2}"] == close(naive.information(pmf, [1], given=[2]))
-    assert atoms["{2}"] + atoms["{1,2}"] == close(naive.information(pmf, [2], given=[1]))
-
-
-@given(pmfs(2, most_states=4), seeds, st.integers(0, 2))
-def test_invariance_under_relabelling_and_splitting_of_states(pmf, seed, axis):
-    atoms = decompose(pmf)
-    for changed in (
-        naive.permute_states(pmf, seed),
-        naive.add_impossible_states(pmf, seed),
-        naive.split_state(pmf, axis),
-    ):
-        assert largest_difference(decompose(changed), atoms) < 1e-11
-    swapped = {naive.swap_label(label, (1, 0)): atom for label, atom in atoms.items()}
-    assert largest_difference(decompose(naive.swap_sources(pmf, (1, 0))), swapped) < 1e-11
-
-
-@pytest.mark.parametrize("tiny", [1e-20, 1e-200, 5e-324])
-def test_probabilities_next_to_nothing(tiny):
-    pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
-    without = np.where(pmf > 0.1, pmf, 0)
-    assert largest_difference(decompose(pmf), decompose(without)) < 1e-12
-
-
 def test_a_solution_that_is_not_reached_raises():
     pmf = np.random.default_rng(0).random((4, 4, 4)) ** 9
     pmf /= pmf.sum()

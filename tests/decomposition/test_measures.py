@@ -4,7 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import naive_decomposition as naive
+from naive_decomposition import largest_difference, pmfs
 from pidselect import datasets, decompose_distribution
 from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES
@@ -119,3 +123,63 @@ def test_whole_numbers_are_a_distribution_if_they_sum_to_one():
     certain = np.zeros((2, 2, 2), dtype=int)
     certain[0, 0, 0] = 1
     assert decompose_distribution(certain).information == 0
+
+
+# --- identities ---------------------------------------------------------------------------------
+
+#: Of atoms in nats: that of BROJA is the gap that its solver reaches, for two distributions.
+TOLERANCES = {"broja": 2e-9 * np.log(2), "ccs": 1e-11}
+
+
+def atoms_of(measure, pmf):
+    atoms = MEASURES[measure].decompose(pmf).atoms
+    return dict(zip(lattice(pmf.ndim - 1).labels, atoms.tolist(), strict=True))
+
+
+@every
+@given(pmf=pmfs(2, most_states=5))
+@settings(max_examples=60)
+def test_two_sources_add_up(measure, pmf):
+    atoms = atoms_of(measure, pmf)
+    for labels, information in (
+        (("{1}", "{1}{2}"), naive.information(pmf, [1])),
+        (("{2}", "{1}{2}"), naive.information(pmf, [2])),
+        (("{1}", "{1,2}"), naive.information(pmf, [1], given=[2])),
+        (("{2}", "{1,2}"), naive.information(pmf, [2], given=[1])),
+        (tuple(atoms), naive.information(pmf, [1, 2])),
+    ):
+        assert sum(atoms[label] for label in labels) == pytest.approx(information, rel=0, abs=1e-12)
+    if MEASURES[measure].is_nonnegative:
+        assert min(atoms.values()) > -TOLERANCES.get(measure, 1e-12)
+
+
+@every
+@given(data=st.data(), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_order_and_names_of_states_and_sources_do_not_matter(measure, data, seed):
+    """Nor do impossible states, nor splitting a state by a coin; but of a source for "sx"."""
+    n_sources = min(3, MEASURES[measure].most_sources)
+    pmf = data.draw(pmfs(n_sources, most_states=4 if n_sources == 2 else 3))
+    order = data.draw(st.permutations(range(n_sources)))
+    axis = data.draw(st.integers(n_sources if measure == "sx" else 0, n_sources))
+    atoms, tolerance = atoms_of(measure, pmf), TOLERANCES.get(measure, 1e-12)
+    for changed in (
+        naive.permute_states(pmf, seed),
+        naive.add_impossible_states(pmf, seed),
+        naive.split_state(pmf, axis),
+    ):
+        assert largest_difference(atoms_of(measure, changed), atoms) < tolerance
+    swapped = {naive.swap_label(label, order): atom for label, atom in atoms.items()}
+    found = atoms_of(measure, naive.swap_sources(pmf, order))
+    assert largest_difference(found, swapped) < tolerance
+
+
+@every
+@pytest.mark.parametrize("tiny", [1e-20, 1e-200, 5e-324])
+def test_probabilities_next_to_nothing(measure, tiny):
+    pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
+    without = np.where(pmf > 0.1, pmf, 0)
+    difference = largest_difference(atoms_of(measure, pmf), atoms_of(measure, without))
+    gap = MEASURES[measure].decompose(pmf).gap  # that of BROJA is infinite near the smallest float
+    assert difference < TOLERANCES.get(measure, 1e-12) + gap
+    assert gap < 1e-9 or tiny < 1e-300

@@ -48,46 +48,9 @@ def test_atoms_sum_to_the_information_and_none_is_negative(name, pmf):
 
 
 @both
-@given(pmf=pmfs(2, most_states=4))
-def test_two_sources_add_up(name, pmf):
-    atoms = decompose(name, pmf)
-    assert atoms["{1}"] + atoms["{1}{2}"] == close(naive.information(pmf, [1]))
-    assert atoms["{2}"] + atoms["{1}{2}"] == close(naive.information(pmf, [2]))
-    assert atoms["{1}"] + atoms["{1,2}"] == close(naive.information(pmf, [1], given=[2]))
-    assert atoms["{2}"] + atoms["{1,2}"] == close(naive.information(pmf, [2], given=[1]))
-
-
-@both
-@given(pmf=pmfs(3), order=st.permutations(range(3)))
-def test_sources_may_be_swapped(name, pmf, order):
-    swapped = {naive.swap_label(label, order): atom for label, atom in decompose(name, pmf).items()}
-    assert largest_difference(decompose(name, naive.swap_sources(pmf, order)), swapped) < 1e-12
-
-
-@both
-@given(pmf=pmfs(3), seed=seeds, axis=st.integers(0, 3))
-def test_invariance_under_relabelling_and_splitting_of_states(name, pmf, seed, axis):
-    atoms = decompose(name, pmf)
-    for changed in (
-        naive.permute_states(pmf, seed),
-        naive.add_impossible_states(pmf, seed),
-        naive.split_state(pmf, axis),  # of the target too, independently of all sources
-    ):
-        assert largest_difference(decompose(name, changed), atoms) < 1e-12
-
-
-@both
 def test_many_target_states_are_gone_through_in_parts(name):
     pmf = np.random.default_rng(0).dirichlet(np.ones(2 * 2 * 140)).reshape(2, 2, 140)
     assert largest_difference(decompose(name, pmf), MEASURES[name][1](pmf)) < 1e-12
-
-
-@both
-@pytest.mark.parametrize("tiny", [1e-200, 1e-310, 5e-324])
-def test_probabilities_next_to_nothing(name, tiny):
-    pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
-    without = np.where(pmf > 0.1, pmf, 0)
-    assert largest_difference(decompose(name, pmf), decompose(name, without)) < 1e-12
 
 
 def test_imin_calls_equal_amounts_shared_per_state_and_mmi_in_total():

@@ -61,12 +61,6 @@ def multiply_all(out, x):
     multiply(out, x)
 
 
-def test_operations_take_arrays_of_any_shape():
-    out, factors = np.full((2, 3, 4), 2.0), np.arange(24.0).reshape(2, 3, 4)
-    multiply_all(out, factors)
-    assert (out == 2.0 * factors).all()
-
-
 @njit
 def compiled(x, rows):
     return dot(x, rows[0]), four_dots(x, rows[0], rows[1], rows[2], rows[3])

@@ -53,42 +53,7 @@ def test_atoms_sum_to_the_information_and_neither_part_is_negative(pmf):
     assert min(misinformative.values()) > -1e-12
 
 
-@given(pmfs(2, most_states=4))
-def test_two_sources_add_up(pmf):
-    atoms = decompose(pmf).atoms
-    assert atoms["{1}"] + atoms["{1}{2}"] == close(naive.information(pmf, [1]))
-    assert atoms["{2}"] + atoms["{1}{2}"] == close(naive.information(pmf, [2]))
-    assert atoms["{1}"] + atoms["{1,2}"] == close(naive.information(pmf, [1], given=[2]))
-    assert atoms["{2}"] + atoms["{1,2}"] == close(naive.information(pmf, [2], given=[1]))
-
-
-@given(pmfs(3), st.permutations(range(3)))
-def test_sources_may_be_swapped(pmf, order):
-    swapped = [
-        {naive.swap_label(label, order): atom for label, atom in part.items()}
-        for part in decompose(pmf)
-    ]
-    assert_same(decompose(naive.swap_sources(pmf, order)), swapped)
-
-
-@given(pmfs(3), seeds)
-def test_names_of_states_and_impossible_ones_do_not_matter(pmf, seed):
-    assert_same(decompose(naive.permute_states(pmf, seed)), decompose(pmf))
-    assert_same(decompose(naive.add_impossible_states(pmf, seed)), decompose(pmf))
-
-
-@given(pmfs(3))
-def test_splitting_a_state_of_the_target_by_a_coin_does_not_matter(pmf):
-    assert_same(decompose(naive.split_state(pmf, axis=3)), decompose(pmf))
-
-
 @pytest.mark.parametrize("chunk_size", [1, 40])  # one and two realisations at a time
 def test_the_chunk_size_does_not_matter(chunk_size):
     pmf = np.random.default_rng(0).dirichlet(np.ones(3 * 2 * 2 * 3)).reshape(3, 2, 2, 3)
     assert sx(pmf, chunk_size=chunk_size).atoms == close(sx(pmf).atoms)
-
-
-@pytest.mark.parametrize("tiny", [1e-20, 1e-200, 5e-324])
-def test_probabilities_next_to_nothing(tiny):
-    pmf = np.array([[[0.5, 0.0], [tiny, tiny]], [[0.0, tiny], [0.25, 0.25]]])
-    assert_same(decompose(pmf), decompose(np.where(pmf > 0.1, pmf, 0)))
