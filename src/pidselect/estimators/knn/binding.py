@@ -57,7 +57,7 @@ SPARSENESS, SPARSENESS_POWER = 30.0, 0.3
 
 #: Bytes of the lists of a bound estimator: shorter lists only take longer. The share for lists in
 #: (y, S) and, where strata make lists serve only candidates of several columns, for all of them.
-LIST_BYTES, JOINT_SHARE, SHARE_BESIDE_STRATA = 2**28, 2 / 3, 1 / 4
+LIST_BYTES, JOINT_SHARE, SHARE_BESIDE_STRATA = 2**30, 2 / 3, 1 / 4
 
 #: Average number of neighbours within distance 1 from which the single-column kernel pays.
 MIN_WITHIN = 48
@@ -182,8 +182,8 @@ def list_lengths(joint: Block, given: Block, k: int, share: float = 1.0) -> tupl
     in_joint, joint_axes = samples_and_axes(joint)
     in_given, given_axes = samples_and_axes(given)
     sparseness = SPARSENESS * max(1.0, n / 1000) ** SPARSENESS_POWER
-    share = axis_share(k, in_joint, joint_axes, sparseness)
-    wanted = np.array([in_joint * share**joint_axes, in_given * share**given_axes])
+    per_axis = axis_share(k, in_joint, joint_axes, sparseness)
+    wanted = np.array([in_joint * per_axis**joint_axes, in_given * per_axis**given_axes])
     affordable = share * LIST_BYTES / (NEIGHBOUR_BYTES * n)
     joint_limit = JOINT_SHARE * affordable if len(given) else affordable
     joint_length = min(wanted[0], n - 1, joint_limit)
