@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib.util
-import os
 import re
-import subprocess
+import runpy
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -129,26 +128,21 @@ def test_every_example_is_known():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=shown)
-def test_example(path, tmp_path):
-    arguments = []
+def test_example(path, tmp_path, monkeypatch, capsys):
+    """An example runs as from the command line, prints what it is to show and draws its pictures."""
     text = path.read_text(encoding="utf-8")
     if "CHROMIUM" in text and not any(map(which, ("chromium", "google-chrome"))):
         pytest.skip("there is no browser to photograph a page with")
     if "matplotlib" in text:
-        pytest.importorskip("matplotlib")
+        pytest.importorskip("matplotlib").use("agg")
+    arguments = []
     if re.search(r"\[(FOLDER|FILE|PICTURE)\]", text):
         arguments = [str(tmp_path / ("pictures" if "[FOLDER]" in text else "picture.png"))]
-    done = subprocess.run(
-        [sys.executable, path, *arguments],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,  # against hanging; the first run may compile
-    )
-    assert done.returncode == 0, done.stderr
-    assert PRINTED[path.name] in done.stdout
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path), *arguments])
+    monkeypatch.syspath_prepend(path.parent)
+    runpy.run_path(str(path), run_name="__main__")
+    assert PRINTED[path.name] in capsys.readouterr().out
     for picture in tmp_path.rglob("*.png"):
         assert picture.stat().st_size > 0
     assert bool(arguments) == any(tmp_path.rglob("*.png"))
