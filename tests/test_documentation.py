@@ -129,7 +129,7 @@ def test_every_example_is_known():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=shown)
 def test_example(path, tmp_path, monkeypatch, capsys):
-    """An example runs as from the command line, prints what it is to show and draws its pictures."""
+    """An example runs as from the command line, prints what it shows and draws its pictures."""
     text = path.read_text(encoding="utf-8")
     if "CHROMIUM" in text and not any(map(which, ("chromium", "google-chrome"))):
         pytest.skip("there is no browser to photograph a page with")

@@ -1,4 +1,4 @@
-"""Metadata, recipe, workflows and settings of services agree with each other and with the code."""
+"""Metadata, recipe and the wheel agree with each other and with the code."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -21,7 +19,6 @@ import pidselect
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(pidselect.__file__).parent
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 #: Pinned beside the oldest direct dependencies, which warn about later ones.
 BESIDE = {"click", "pyparsing"}
@@ -102,15 +99,6 @@ def test_oldest_versions_are_the_lower_bounds():
     assert {name: pin for name, pin in pins.items() if name not in BESIDE} == bounds
 
 
-def test_extras_of_developers_have_no_lower_bounds_of_their_own():
-    known = requirements(
-        [*PROJECT["dependencies"], *(text for name in USED_EXTRAS for text in EXTRAS[name])]
-    )
-    for name in {*EXTRAS} - {*USED_EXTRAS}:
-        for package, allowed in requirements(EXTRAS[name]).items():
-            assert known.get(package, allowed) == allowed, f"{package} of the extra {name}"
-
-
 # ----------------------------------------------------------------------------------------- metadata
 
 
@@ -161,12 +149,6 @@ def test_files_of_the_wheel():
     assert check.unexpected([*others, "pidselect-1.0.dist-info/METADATA"]) == others
 
 
-def test_files_of_the_sdist():
-    named = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    missing = [name for name in named if name != "src" and not (ROOT / name).exists()]
-    assert not missing
-
-
 def test_import_is_light():
     """Only what is used is imported, so that the command line completes names at once."""
     code = (
@@ -192,80 +174,3 @@ def test_requirements_of_conda():
     assert named(needs["host"]) == {**tools, "pip": ""}
     (script,) = PROJECT["scripts"].items()
     assert RECIPE["build"]["python"]["entry_points"] == [" = ".join(script)]
-
-
-# ------------------------------------------------------------------------------------------- GitHub
-
-
-def jobs() -> Iterator[Any]:
-    for path in WORKFLOWS:
-        for name, job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].items():
-            yield pytest.param(job, id=f"{path.stem}-{name}")
-
-
-def test_workflows_have_least_permissions():
-    assert [path.stem for path in WORKFLOWS] == ["docs", "release", "tests"]
-    for path in WORKFLOWS:
-        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert workflow["permissions"] == {"contents": "read"}
-        assert workflow["concurrency"]["group"]
-
-
-@pytest.mark.parametrize("job", list(jobs()))
-def test_steps_of_workflows(job):
-    """Every step is there for what it needs: extras, targets of make, files, versions."""
-    assert job["timeout-minutes"] <= 60
-    uses = [step["uses"] for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", one) for one in uses)
-    for text in (step["run"] for step in job["steps"] if "run" in step):
-        assert {*re.findall(r"'\.\[(\w+)\]'", text)} <= {*EXTRAS}
-        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
-        assert {*re.findall(r"\bmake ([\w-]+)", text)} <= {*targets}
-        paths = re.findall(r"(?<![\w/])((?:tools|tests|\.ci)/[\w./-]+)", text)
-        assert not [path for path in paths if not (ROOT / path).exists()]
-        needs_checkout = bool(paths) or "make " in text or ".[" in text
-        assert not needs_checkout or uses[0].startswith("actions/checkout@")
-        for option in re.findall(r"check_release\.py.* (--[\w-]+)", text):
-            assert option in (ROOT / "tools" / "check_release.py").read_text(encoding="utf-8")
-    for step in job["steps"]:
-        if step.get("uses", "").startswith("actions/checkout@"):
-            assert step["with"]["persist-credentials"] is False
-
-
-def test_release_is_tested_and_trusted():
-    found = load(".github/workflows/release.yml")["jobs"]
-    assert {*found["publish"]["needs"]} == {"build", "test"}
-    assert found["publish"]["permissions"] == {"id-token": "write"}
-    assert found["publish"]["environment"]["name"] == "pypi"
-    assert found["announce"]["needs"] == "publish"
-    others = [name for name, job in found.items() if name not in ("publish", "announce")]
-    assert not [name for name in others if "permissions" in found[name]]
-    uploaded = {step["with"]["name"] for step in found["build"]["steps"] if "upload" in str(step)}
-    for name in ("test", "publish", "announce"):
-        taken = [step for step in found[name]["steps"] if "download-artifact" in str(step)]
-        assert {step["with"]["name"] for step in taken} == uploaded
-
-
-# --------------------------------------------------------------------------------- other services
-
-
-def test_read_the_docs():
-    settings = load(".readthedocs.yaml")
-    (install,) = settings["python"]["install"]
-    assert {*install["extra_requirements"]} <= {*EXTRAS}
-    assert (ROOT / settings["sphinx"]["configuration"]).exists()
-
-
-def test_hooks_before_a_commit():
-    hooks = {
-        hook["id"]: hook
-        for one in load(".pre-commit-config.yaml")["repos"]
-        for hook in one["hooks"]
-    }
-    assert {"ruff-check", "ruff-format", "mypy", "lint-imports"} <= {*hooks}
-    for pattern in (hook["exclude"] for hook in hooks.values() if "exclude" in hook):
-        assert [
-            path
-            for path in ROOT.rglob("*")
-            if re.search(pattern, path.relative_to(ROOT).as_posix())
-        ]
