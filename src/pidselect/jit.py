@@ -58,11 +58,6 @@ class KernelCache(NullCache):
     def __init__(self, function: Any) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}"
 
-    @property
-    def cache_path(self) -> str:
-        """The folder."""
-        return str(cache_folder())
-
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the version for some argument types, or None if there is none on disk."""
         target_context.refresh()

@@ -121,11 +121,6 @@ def balanced_classes(n_samples: int, n_classes: int, rng: np.random.Generator) -
     return rng.permutation(np.arange(n_samples, dtype=np.int64) % n_classes)
 
 
-def seed(rng: np.random.Generator) -> int:
-    """Return a seed for scikit-learn, whose generators do not accept a Generator."""
-    return int(rng.integers(2**31 - 1))
-
-
 def check_at_least(name: str, value: float, least: float) -> None:
     """Raise a ValueError unless `value` is a number no smaller than `least`."""
     if not value >= least:

@@ -116,19 +116,14 @@ def sample(
     True
     """
     check_at_least("n_samples", n_samples, 1)
-    probabilities = _checked_pmf(pmf)
-    rng = np.random.default_rng(random_state)
-    flat = rng.choice(probabilities.size, size=n_samples, p=probabilities.ravel())
-    states = np.column_stack(np.unravel_index(flat, probabilities.shape)).astype(np.int64)
-    return states[:, :-1], states[:, -1]
-
-
-def _checked_pmf(pmf: ArrayLike) -> FloatArray:
-    """Return `pmf` as an array that sums to 1; raise a ValueError if it is no distribution."""
     values = np.asarray(pmf, dtype=np.float64)
     if values.ndim < 2 or not (values >= 0).all() or not abs(values.sum() - 1) <= 1e-9:
         raise ValueError(
             "pmf must have an axis for each source and one for the target, and values of at least "
             f"0 that sum to 1; got {values.ndim} axes, minimum {values.min()}, sum {values.sum()}."
         )
-    return np.divide(values, values.sum())
+    probabilities = values / values.sum()
+    rng = np.random.default_rng(random_state)
+    flat = rng.choice(probabilities.size, size=n_samples, p=probabilities.ravel())
+    states = np.column_stack(np.unravel_index(flat, probabilities.shape)).astype(np.int64)
+    return states[:, :-1], states[:, -1]

@@ -17,7 +17,6 @@ from pidselect.datasets.base import (
     check_at_least,
     numbered,
     relevant_first,
-    seed,
 )
 
 
@@ -169,13 +168,14 @@ def friedman(
     check_at_least("noise", noise, 0)
     check_choice(model, (1, 2, 3), "model")
     rng = np.random.default_rng(random_state)
+    seed = int(rng.integers(2**31 - 1))  # scikit-learn accepts no Generator
     if model == 1:
         n_relevant = 5
-        X, y = make_friedman1(n_samples, n_features=10, noise=noise, random_state=seed(rng))
+        X, y = make_friedman1(n_samples, n_features=10, noise=noise, random_state=seed)
     else:
         n_relevant = 4
         make = make_friedman2 if model == 2 else make_friedman3
-        X, y = make(n_samples, noise=noise, random_state=seed(rng))
+        X, y = make(n_samples, noise=noise, random_state=seed)
         X = np.column_stack([X, rng.uniform(size=(n_samples, 6))])
     description = f"Friedman's model {model} with {10 - n_relevant} irrelevant features"
     return relevant_first(X, y, n_relevant, description)
@@ -283,7 +283,7 @@ def regression(
         n_informative=n_informative,
         noise=noise,
         coef=True,
-        random_state=seed(rng),
+        random_state=int(rng.integers(2**31 - 1)),
     )
     informative = np.atleast_1d(weights) != 0
     X_names = iter(numbered("X", n_features))
