@@ -70,9 +70,6 @@ class CpuDevice:
     def put(self, array):
         return np.array(array, order="C")
 
-    def zeros(self, shape, dtype):
-        return np.zeros(shape, dtype)
-
     def empty(self, shape, dtype):
         return np.full(shape, 77, dtype)  # results must not depend on it
 

@@ -59,12 +59,6 @@ class Cuda:
     threads: int = 256  # of a block
     max_uint16_samples: int = 2**16  # up to which indices of samples have 16 bits
 
-    @property
-    def name(self) -> str:
-        """The name of the GPU."""
-        properties = self.cupy.cuda.runtime.getDeviceProperties(self.cupy.cuda.Device().id)
-        return str(properties["name"].decode())
-
     @cached_property
     def shared_bytes(self) -> int:
         """The shared memory of a block."""
@@ -87,10 +81,6 @@ class Cuda:
     def put(self, array: NDArray[Any]) -> Any:
         """Copy an array to the GPU."""
         return self.cupy.asarray(array)
-
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return an array of zeros on the GPU."""
-        return self.cupy.zeros(shape, dtype)
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         """Return an uninitialized array on the GPU."""
@@ -135,11 +125,6 @@ class CudaRows:
     device: Cuda
     array: Any  # (n_rows, n_samples), of the type of indices
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of permutations and of samples."""
-        return tuple(self.array.shape)
-
     def __len__(self) -> int:
         return int(self.array.shape[0])
 
@@ -180,8 +165,9 @@ def cuda() -> Cuda:
     try:
         gpu.module(SCORING, (("INDEX", "uint16"),))
     except Exception as error:  # CuPy raises any exception of its compiler
+        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         raise RuntimeError(
-            f'device="cuda" found {gpu.name}, but CuPy cannot compile for it ({error}): install '
-            f'the CUDA toolkit with "pip install cupy-cuda13x[ctk]", {otherwise}'
+            f'device="cuda" found {properties["name"].decode()}, but CuPy cannot compile for it '
+            f'({error}): install the CUDA toolkit with "pip install cupy-cuda13x[ctk]", {otherwise}'
         ) from error
     return gpu

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,9 @@ from pidselect.estimators.cuda.device import (
 from pidselect.estimators.knn.binding import (
     NEIGHBOUR_BYTES,
     Formula,
+    NeighbourEstimator,
     Scale,
     axis_share,
-    check_enough_samples,
-    check_neighbours,
     max_distances,
     scaled,
 )
@@ -87,14 +86,6 @@ def prepare(device: Cuda, column: Column, scale: Scale) -> Prepared:
     return found
 
 
-def formula_of(estimator: Estimator, n_samples: int) -> Formula | None:
-    """Return the formula of an estimator; None if there is no kernel for it."""
-    if type(estimator) is Mixed or (type(estimator) is KSG and estimator.algorithm == 1):
-        check_neighbours(estimator.k, estimator.scale)
-        return estimator.formula(n_samples)
-    return None
-
-
 def bind_on(
     device: Cuda, estimator: Estimator, target: Block, given: Block, share: int = 1
 ) -> Scorer:
@@ -103,11 +94,12 @@ def bind_on(
     def on_cpu() -> Scorer:
         return HostScorer(estimator.bind(target, given))
 
-    formula = formula_of(estimator, target.n_samples)
-    is_discrete = "continuous" not in (target + given).feature_types
-    if formula is None or formula.k > MAX_NEIGHBOURS or is_discrete:
+    has_kernel = type(estimator) in (KSG, Mixed) and getattr(estimator, "algorithm", 1) == 1
+    if not has_kernel or "continuous" not in (target + given).feature_types:
         return on_cpu()
-    check_enough_samples(target.n_samples, formula.k)
+    formula = cast(NeighbourEstimator, estimator).checked_formula(target.n_samples)
+    if formula.k > MAX_NEIGHBOURS:
+        return on_cpu()
     with device.lock:
         memory = int(LIST_MEMORY * device.free_bytes() / share)
         spaces = bind_spaces(device, formula.accept(target), formula.accept(given), formula, memory)
@@ -281,7 +273,8 @@ class CudaScorer:
     def _sums(self, column: Prepared, max_distance: float, rows: Any) -> NDArray[np.int64]:
         """Return the sums of weights of some permutations."""
         device, spaces, strict = self.device, self.spaces, self.formula.strict
-        n, m, warps = spaces.n_samples, len(rows), device.threads // LANES
+        n, m = spaces.n_samples, len(rows)
+        warps = device.threads // LANES
         groups = -(-m // LANES)
         x = device.empty((groups, n, LANES), np.float64)
         rank = device.empty((groups, n, LANES), rows.dtype)
@@ -303,7 +296,7 @@ class CudaScorer:
             *(rows, np.int32(m), np.int32(n), spaces.order),
             *(column.values, column.rank, candidate),
         )
-        sums = device.zeros((groups * LANES,), np.int64)
+        sums = device.put(np.zeros(groups * LANES, dtype=np.int64))
         definitions = (
             ("NEIGHBOURS", str(self.formula.k)),
             ("STRICT", str(int(strict))),
