@@ -10,7 +10,7 @@ from samples import list_bytes
 
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch, Mixed
-from pidselect.estimators.knn import binding
+from pidselect.estimators.knn import binding, spaces
 from pidselect.estimators.knn.binding import to_candidate
 from pidselect.estimators.knn.continuous import (
     SingleColumns,
@@ -51,22 +51,22 @@ def column(values: np.ndarray) -> Column:
     return Column("x", "continuous", np.asarray(values, dtype=np.float64))
 
 
-def both(estimator, columns, rows, rank_type=np.uint16):
+def both(estimator, columns, rows):
     """Return the sums of weights by the kernel for continuous columns and by the general one."""
     x, y, *given = columns
     scorer = estimator.bind(Block((column(y),)), Block(tuple(map(column, given))))
     candidate = to_candidate(Block((column(x),)), estimator.scale)
     all_open = np.empty((0, len(x)), dtype=np.bool_)
-    return sums_of_both(candidate, scorer.bound, scorer.formula.rule, rows, all_open, rank_type)
+    return sums_of_both(candidate, scorer.bound, scorer.formula.rule, rows, all_open)
 
 
-def sums_of_both(candidate, bound, rule, rows, is_open, rank_type=None):
+def sums_of_both(candidate, bound, rule, rows, is_open):
     exact = np.zeros(len(rows), dtype=np.int64)
     rows = np.take(rows, bound.order, axis=1)
     columns = SingleColumns(
         candidate.values.T, candidate.sorted.sample[np.newaxis].astype(np.int32)
     )
-    ranks = rank_columns(bound.spaces.joint.values, rank_type)
+    ranks = rank_columns(bound.spaces.joint.values)
     (quick,) = score_continuous(columns, rows, is_open, bound.spaces, ranks, rule)
     score_general(candidate, rows, is_open, bound.spaces, bound.numeric, rule, exact)
     return quick, exact
@@ -154,12 +154,13 @@ def test_short_lists(n, n_given, k, lists, seed):
 
 
 @pytest.mark.parametrize("n_given", [0, 1, 3])
-def test_ranks_of_32_bits(n_given):
+def test_ranks_of_32_bits(monkeypatch, n_given):
+    monkeypatch.setattr(spaces, "MAX_UINT16_SAMPLES", 0)
     rng = np.random.default_rng(n_given)
     columns = [rng.normal(size=420) for _ in range(2 + n_given)]
     rows = permutations((7,), range(1, 20), 420)
     with list_bytes(12 * 420 * 40):
-        quick, exact = both(KSG(), columns, rows, np.uint32)
+        quick, exact = both(KSG(), columns, rows)
     assert quick.tolist() == exact.tolist()
 
 

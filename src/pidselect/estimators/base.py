@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.data.raw_column import BOOLS
-from pidselect.jit import njit
 
 Unit = Literal["bit", "nat"]
 NATS_PER_UNIT: dict[str, float] = {"bit": math.log(2.0), "nat": 1.0}
@@ -91,28 +90,18 @@ def check_permutations(rows: Any, n_samples: int) -> NDArray[np.int32]:
     is_sample = (given >= 0) & (given < n_samples)
     small = given if fits else np.where(is_sample, given.astype(np.int64), -1)
     checked = np.ascontiguousarray(small, dtype=np.int32)
-    where = first_fault(checked)
-    if where[0] >= 0:
-        fault = " for the second time" if 0 <= given[where] < n_samples else ", no sample"
+    is_wrong = (np.sort(checked, axis=1) != np.arange(n_samples)).any(axis=1)
+    if is_wrong.any():
+        m = int(is_wrong.argmax())
+        is_first = np.zeros(n_samples, dtype=bool)
+        is_first[np.unique(checked[m], return_index=True)[1]] = True
+        i = int(np.argmin(is_first & is_sample[m]))
+        fault = " for the second time" if is_sample[m, i] else ", no sample"
         raise ValueError(
-            f"rows[{where[0]}, {where[1]}] is {given[where]}{fault}: every row must hold each of "
+            f"rows[{m}, {i}] is {given[m, i]}{fault}: every row must hold each of "
             f"0 to {n_samples - 1} once."
         )
     return checked
-
-
-@njit(cache=True, nogil=True)
-def first_fault(rows: NDArray[np.int32]) -> tuple[int, int]:
-    """Return where a row first holds a number again or one of no sample, or (-1, -1)."""
-    n_samples = rows.shape[1]
-    last_row = np.full(n_samples, -1, dtype=np.int32)
-    for m in range(rows.shape[0]):
-        for i in range(n_samples):
-            sample = rows[m, i]
-            if not 0 <= sample < n_samples or last_row[sample] == m:
-                return m, i
-            last_row[sample] = m
-    return -1, -1
 
 
 class Scorer(Protocol):
@@ -224,6 +213,12 @@ class Partition(NamedTuple):
 def partition(codes: NDArray[np.integer]) -> Partition:
     """Group samples by their code."""
     return Partition(np.argsort(codes, kind="stable").astype(np.int64), group_starts(codes))
+
+
+def groups_of(codes: NDArray[np.integer]) -> list[IntArray]:
+    """Return the samples of each group."""
+    samples, start = partition(codes)
+    return np.split(samples, start[1:-1])
 
 
 def group_starts(codes: NDArray[np.integer]) -> IntArray:

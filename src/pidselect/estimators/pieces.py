@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,17 +132,9 @@ def _errors_at(design: FloatArray, y: FloatArray, cuts: IntArray) -> FloatArray:
     """Return the sum of squares of two lines for each number of samples on the left."""
     bounds = [0, *cuts.tolist(), len(y)]
     parts = [_Sums.of(design[start:end], y[start:end]) for start, end in pairwise(bounds)]
-    sums = _Sums(
-        np.cumsum([part.squares for part in parts], axis=0),
-        np.cumsum([part.products for part in parts], axis=0),
-        np.cumsum([part.total for part in parts], axis=0),
-    )
-    left = _Sums(sums.squares[:-1], sums.products[:-1], sums.total[:-1])
-    right = _Sums(
-        sums.squares[-1] - left.squares,
-        sums.products[-1] - left.products,
-        sums.total[-1] - left.total,
-    )
+    sums = [np.cumsum(each, axis=0) for each in zip(*parts, strict=True)]
+    left = _Sums(*(each[:-1] for each in sums))
+    right = _Sums(*(each[-1] - each[:-1] for each in sums))
     return left.errors() + right.errors()
 
 
@@ -164,8 +157,7 @@ def _move(
     return is_left, error
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
+class _Sums(NamedTuple):
     """Sums over samples that determine a line; leading axes are those of several lines."""
 
     squares: FloatArray  # (..., n_coefficients, n_coefficients)

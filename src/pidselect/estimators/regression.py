@@ -250,12 +250,6 @@ def _numbers(column: Column) -> FloatArray:
 # --- responses ------------------------------------------------------------------------------------
 
 
-def _logarithm(values: FloatArray) -> FloatArray | None:
-    if not np.nanmin(values) > 0:
-        return None
-    return np.asarray(np.log(values))
-
-
 def _normal(values: FloatArray) -> FloatArray | None:
     """Map to about a normal distribution by a smooth function: normal scores would be rough."""
     present = values[~np.isnan(values)]
@@ -272,7 +266,7 @@ def _normal(values: FloatArray) -> FloatArray | None:
 #: Monotone maps of columns before regression; None where a column has no such map.
 VIEWS: dict[str, Callable[[FloatArray], FloatArray | None]] = {
     "raw": lambda values: values,
-    "log": _logarithm,
+    "log": lambda values: np.log(values) if np.nanmin(values) > 0 else None,
     "normal": _normal,
 }
 

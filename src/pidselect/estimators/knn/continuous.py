@@ -129,33 +129,17 @@ class Workspace32(NamedTuple):
 
 def new_workspace(n_samples: int, k: int, level_type: type[np.unsignedinteger]) -> Workspace32:
     """Allocate the buffers."""
-    here, low, high, limit = np.empty((4, LANES))
-    is_counted, first, last, begin, end = np.empty((5, LANES), dtype=np.int64)
-    in_joint, in_all, in_given, counts, added, sums = np.empty((6, LANES), dtype=np.int64)
-    return Workspace32(
+    buffers = (
         np.empty(n_samples, dtype=level_type),
         np.empty((k, LANES), dtype=np.float32),
         np.empty(k),
-        here,
-        low,
-        high,
-        limit,
+        *np.empty((4, LANES)),
         np.empty(LANES, dtype=np.bool_),
-        is_counted,
-        first,
-        last,
-        begin,
-        end,
-        in_joint,
-        in_all,
-        in_given,
-        counts,
-        added,
-        sums,
-        np.empty((2, LANES), dtype=level_type),
-        np.empty((2, LANES), dtype=level_type),
+        *np.empty((11, LANES), dtype=np.int64),
+        *np.empty((2, 2, LANES), dtype=level_type),
         np.empty(n_samples, dtype=level_type),
     )
+    return Workspace32._make(buffers)
 
 
 def score_continuous(
@@ -362,8 +346,13 @@ def _resolve_limits(x, distance, radius, rule, work):
     All are evaluated, since branches would be mispredicted. Return 0 if no two samples are at an
     exact distance, and TIED_IN_JOINT or more if two in (y, S) are, which is all `strict` needs.
     """
-    here, limit, first, last = work.here, work.limit, work.first, work.last
-    in_joint, is_ambiguous, is_counted = work.in_joint, work.is_ambiguous, work.is_counted
+    here = work.here
+    limit = work.limit
+    first = work.first
+    last = work.last
+    in_joint = work.in_joint
+    is_ambiguous = work.is_ambiguous
+    is_counted = work.is_counted
     end, n_tied = distance.size - 1, 0
     for lane in range(LANES):
         value, high = here[lane], work.high[lane]
@@ -465,8 +454,13 @@ def _count_sorted(ascending, limits, counts):
 @njit(**INLINE)
 def _count_given(batch, grids, spaces, ranks, rule, i, work):
     """Add the weights of the counts in S, and subtract those of the counts in (x, S)."""
-    weight, added, first, last = rule.weight, work.added, work.first, work.last
-    in_given, counts, rank = work.in_given, work.counts, grids.x.rank
+    weight = rule.weight
+    added = work.added
+    first = work.first
+    last = work.last
+    in_given = work.in_given
+    counts = work.counts
+    rank = grids.x.rank
     if spaces.given.max_distance.size == 0:
         for lane in range(LANES):
             in_x = rank[last[lane]] - rank[first[lane]] - 1

@@ -58,12 +58,9 @@ def score_discrete(
     whether there are any.
     """
     n_samples = rows.shape[1]
-    (joint, given), (given_slot, sample, by_rank) = (
-        np.empty((2, n_samples)),
-        np.empty((3, n_samples), dtype=np.int64),
-    )
+    values_of_x, samples = np.empty((2, n_samples)), np.empty((3, n_samples), dtype=np.int64)
     starts = strata.joint_start.copy(), strata.given_start.copy()
-    slots = StratifiedColumn(joint, given, given_slot, sample, by_rank, *starts)
+    slots = StratifiedColumn._make((*values_of_x, *samples, *starts))
     return bool(add_discrete(candidate, rows, strata, rule, slots, values, is_open))
 
 

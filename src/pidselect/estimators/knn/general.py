@@ -57,7 +57,7 @@ SHORT_SCAN = 64
 class TargetSpaces(NamedTuple):
     """The spaces (y, S), called joint, and S, called given, with their neighbour lists.
 
-    If S is one numeric column, `given_sorted` replaces its lists.
+    If S is one numeric column, the kernel for single columns uses `given_sorted`; it has no lists.
     """
 
     joint: Space
@@ -101,7 +101,6 @@ class SurrogateBatch(NamedTuple):
     x: FloatArray  # (n_samples, n_columns, lanes)
     rank: NDArray[np.int32]  # (n_samples, lanes): of each sample in the first column, if S is empty
     limit: FloatArray  # (n_samples, lanes): by rank, if x has several columns and S is empty
-    x_by_given: FloatArray  # (lanes, n_samples): x sorted by S, if both are one column
 
 
 class Workspace(NamedTuple):
@@ -133,23 +132,19 @@ def score_general(
     n_samples, n_columns = candidate.values.shape
     has_numeric = len(numeric.joint.values) > 0 and bool(np.isinf(candidate.max_distance).any())
     has_given = len(spaces.given.values) > 0 and (not has_numeric or len(numeric.given.values) > 0)
-    is_sorted = len(spaces.given_sorted.ascending) > 0 and n_columns == 1
     batch = SurrogateBatch(
         np.empty((n_samples, n_columns, LANES)),
         np.empty((0 if has_given else n_samples, LANES), dtype=np.int32),
         np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
-        np.empty((LANES, n_samples if is_sorted else 0)),
     )
-    is_counted, counts, sums = np.empty((3, LANES), dtype=np.int64)
-    work = Workspace(
+    buffers = (
         np.empty((rule.k, LANES)),
         np.empty(LANES),
         np.empty(LANES, dtype=np.bool_),
-        is_counted,
-        counts,
-        sums,
+        *np.empty((3, LANES), dtype=np.int64),
         new_buffer(n_samples),
     )
+    work = Workspace._make(buffers)
     pair = spaces, numeric
     add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, values)
 
@@ -163,7 +158,7 @@ def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, 
         for lane in range(LANES):
             # An incomplete last batch repeats its last permutation.
             row = rows[start + min(lane, n_rows - 1)]
-            _set_permutation(candidate, row, spaces.given_sorted, batch, lane)
+            _set_permutation(candidate, row, batch, lane)
         work.sums[:] = 0
         for i in range(candidate.values.shape[0]):
             work.is_open[:] = True
@@ -179,7 +174,7 @@ def add_general(candidate, rows, is_open, pair, has_numeric, rule, batch, work, 
 
 
 @njit(**INLINE)
-def _set_permutation(candidate, row, given, batch, lane):
+def _set_permutation(candidate, row, batch, lane):
     """Set one lane to a permutation of the candidate."""
     for i in range(row.size):
         for column in range(candidate.max_distance.size):
@@ -188,8 +183,6 @@ def _set_permutation(candidate, row, given, batch, lane):
         batch.rank[i, lane] = candidate.sorted.rank[row[i]]
     for i in range(batch.limit.shape[0]):
         batch.limit[i, lane] = 0.0
-    for t in range(batch.x_by_given.shape[1]):
-        batch.x_by_given[lane, t] = batch.x[given.sample[t], 0, lane]
 
 
 @njit(**INLINE)
@@ -210,7 +203,9 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
     added, which is k or more with ties.
     """
     low, high = bounds
-    counts, limit, lists = work.counts, work.limit, spaces.joint_lists
+    counts = work.counts
+    limit = work.limit
+    lists = spaces.joint_lists
     if has_fewer_within(high, lists, rule.k, i):
         return
     _find_kth_distances(batch, candidate, spaces, bounds, i, work)
@@ -250,15 +245,9 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         if candidate.max_distance.size == 1:
             _add_weights(MINUS, rule, work)
         return  # counts in several columns of x follow in `_count_in_x_by_rank`
-    if spaces.given_sorted.ascending.size > 0 and candidate.max_distance.size == 1:
-        _count_in_sorted_given(batch, candidate, spaces.given_sorted, rule, i, work)
-        return
-    if spaces.given_sorted.ascending.size > 0:
-        near, distance, is_sorted = _near_sorted(spaces.given_sorted, i, widest, work.found)
-    else:
-        near, distance, is_sorted = _near(
-            spaces.given, spaces.given_boxes, spaces.given_lists, i, widest, work.found
-        )
+    near, distance, is_sorted = _near(
+        spaces.given, spaces.given_boxes, spaces.given_lists, i, widest, work.found
+    )
     _count(distance, is_sorted, work)
     _add_weights(PLUS, rule, work)
     _count_with_x(batch, candidate, i, near, distance, work)
@@ -312,8 +301,11 @@ def _scan(x, candidate, i, sample, distance, stop, work):
     Stop when no lane's is above a limit, or if samples are sorted, above the next distance.
     """
     enough, is_sorted = stop
-    nearest, max_distance = work.nearest, candidate.max_distance
-    k, widest, t = nearest.shape[0], nearest[-1, 0], 0
+    nearest = work.nearest
+    max_distance = candidate.max_distance
+    k = nearest.shape[0]
+    widest = nearest[-1, 0]
+    t = 0
     while t < sample.size and widest > (max(enough, distance[t]) if is_sorted else enough):
         near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
         if max_distance.size == 1 and k == 4:
@@ -339,19 +331,6 @@ def _near(space, boxes, lists, i, limit, found):
     return lists.sample[i, :size], lists.distance[i, :size], True
 
 
-@njit(**INLINE)
-def _near_sorted(column, i, limit, found):
-    """Return the same for one sorted column."""
-    here = column.rank[i]
-    first, last = interval_within(column.ascending, here, limit)
-    size = 0
-    for rank in range(first, last):
-        found.sample[size] = column.sample[rank]
-        found.distance[size] = abs(column.ascending[rank] - column.ascending[here])
-        size += int(rank != here)
-    return found.sample[:size], found.distance[:size], False
-
-
 @njit(**INNER)
 def _count(distance, is_sorted, work):
     """Count the distances below each lane's limit."""
@@ -370,20 +349,6 @@ def _count_with_x(batch, candidate, i, near, distance, work):
         count_nearer(work.limit, work.counts, x, i, max_distance[0], near, distance)
     else:
         count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
-
-
-@njit(**INLINE)
-def _count_in_sorted_given(batch, candidate, given, rule, i, work):
-    """Add the weights of the counts in S and in (x, S), for one column of each."""
-    weight, max_distance = rule.weight, candidate.max_distance[0]
-    for lane in range(LANES):
-        limit, here = work.limit[lane], batch.x[i, 0, lane]
-        first, last = interval_within(given.ascending, given.rank[i], limit)
-        nearby, nearer = batch.x_by_given[lane, first:last], 0
-        for t in range(nearby.size):
-            nearer += int(min(abs(nearby[t] - here), max_distance) < limit)
-        added = weight[max(last - first - 1, 0)] - weight[max(nearer - 1, 0)]  # without the sample
-        work.sums[lane] += work.is_counted[lane] * added
 
 
 @njit(**INLINE)

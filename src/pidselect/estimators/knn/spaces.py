@@ -93,13 +93,10 @@ def bounding_boxes(space: Space) -> BoundingBoxes:
     )
 
 
-def rank_columns(
-    values: FloatArray, rank_type: type[np.unsignedinteger] | None = None
-) -> RankedColumns:
-    """Rank each column, by the smallest type that holds all ranks or the stated one."""
+def rank_columns(values: FloatArray) -> RankedColumns:
+    """Rank each column, by the smallest type that holds all ranks."""
     n_columns, n_samples = values.shape
-    if rank_type is None:
-        rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
+    rank_type = np.uint16 if n_samples <= MAX_UINT16_SAMPLES else np.uint32
     ascending = np.sort(values, axis=1)
     rank = np.empty((n_columns, n_samples), dtype=rank_type)
     for column in range(n_columns):
