@@ -55,7 +55,8 @@ class TargetPlanes(NamedTuple):
 @njit(**JIT)
 def count_classes(planes: Planes, target: TargetPlanes, weight: IntArray) -> None:
     """Fill ``target.common`` and ``target.information``."""
-    n_classes, n_samples = target.size.size, weight.size - 1
+    n_classes = target.size.size
+    n_samples = weight.size - 1
     rest = np.empty((n_classes, LANES), dtype=np.int64)
     for column in range(planes.first.size - 1):
         begin, end = planes.first[column], planes.first[column + 1]
@@ -184,7 +185,8 @@ def _count_pair(
     information: IntArray,
 ) -> int:
     """Fill the counts of a pair of binary columns and its information; return its size."""
-    n_classes, n_samples = target.size.size, weight.size - 1
+    n_classes = target.size.size
+    n_samples = weight.size - 1
     n = intersect(planes.bits[i], planes.bits[j], mask)
     count_cell(common, 0, n, mask, target)
     for k in range(n_classes):
@@ -248,8 +250,12 @@ def scan_triples(
                         subtract_row(cells, row + 4 + part, cells, row + part)
                     complete_table(cells, row)
                     complete_table(cells, row + 4)
-                n_i, n_j, n_m = planes.size[i], planes.size[j], planes.size[m]
-                n_ij, n_im, n_jm = pairs.size[i_j], pairs.size[i_m], pairs.size[j_m]
+                n_i = planes.size[i]
+                n_j = planes.size[j]
+                n_m = planes.size[m]
+                n_ij = pairs.size[i_j]
+                n_im = pairs.size[i_m]
+                n_jm = pairs.size[j_m]
                 of_sizes = table_weight(n, n_ij, n_im, n_i, weight) + table_weight(
                     n_jm - n, n_j - n_ij, n_m - n_im, n_samples - n_i, weight
                 )
@@ -356,8 +362,14 @@ def _interaction(counts: IntArray, weight: IntArray) -> int:
 
     `counts` are the samples in the planes (i, j, m), (i, j), (i, m), i, (j, m), j, m, and all.
     """
-    n_ijm, n_ij, n_im, n_i = counts[0], counts[1], counts[2], counts[3]
-    n_jm, n_j, n_m, n = counts[4], counts[5], counts[6], counts[7]
+    n_ijm = counts[0]
+    n_ij = counts[1]
+    n_im = counts[2]
+    n_i = counts[3]
+    n_jm = counts[4]
+    n_j = counts[5]
+    n_m = counts[6]
+    n = counts[7]
     total = table_weight(n_ijm, n_ij, n_im, n_i, weight)
     total += table_weight(n_jm - n_ijm, n_j - n_ij, n_m - n_im, n - n_i, weight)
     total -= table_weight(n_ij, n_i, n_j, n, weight)

@@ -39,7 +39,7 @@ from scipy.stats import chi2, rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.data.column import renumbered
-from pidselect.estimators.base import partition
+from pidselect.estimators.base import groups_of
 from pidselect.estimators.knn.simd import LANES
 from pidselect.significance.interaction_kernels import (
     MAX_LEVELS,
@@ -153,8 +153,7 @@ def _ranks_within(column: Column, strata: IntArray) -> Column:
     """Return the rank of every sample among those of its stratum, between 0 and 1."""
     codes = column.codes()
     ranks = np.empty(len(codes))
-    samples, start = partition(strata)
-    for rows in np.split(samples, start[1:-1]):
+    for rows in groups_of(strata):
         ranks[rows] = (rankdata(codes[rows]) - 0.5) / len(rows)
     return Column(column.name, "continuous", ranks)
 
@@ -465,17 +464,13 @@ def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
     >>> adjusted_quantile(np.array([10.0, 30.0, 60.0]), 1, 1000).round(2)
     array([-0.81,  3.93,  6.71])
     """
-    log_p = _log_survival(np.maximum(g, 0.0), df)
+    g = np.maximum(g, 0.0)
+    far = np.maximum(g, FAR) / 2
+    tail = df / 2 * np.log(far) - far + np.log(hyperu(1, 1 + df / 2, far)) - gammaln(df / 2)
+    log_p = np.where(g > FAR, tail, chi2.logsf(np.minimum(g, FAR), df))
     # log(1 - (1 - p)**n), which is n p for small p
     with np.errstate(divide="ignore"):
         exact = np.log(-np.expm1(n_tables * np.log1p(-np.exp(log_p))))
         small = np.log(n_tables) + log_p
     # A p-value of 1 is rounded down, so that the quantile is finite.
     return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, -ROUNDING))))
-
-
-def _log_survival(g: FloatArray, df: int) -> FloatArray:
-    """Return the logarithm of the chi-square p-value, also where the p-value is no float."""
-    far = np.maximum(g, FAR) / 2
-    tail = df / 2 * np.log(far) - far + np.log(hyperu(1, 1 + df / 2, far)) - gammaln(df / 2)
-    return np.where(g > FAR, tail, chi2.logsf(np.minimum(g, FAR), df))

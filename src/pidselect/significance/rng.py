@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pidselect.data import FloatArray
 from pidselect.significance.surrogate_kernels import (
-    GAMMA,
-    MIX_1,
-    MIX_2,
+    fill_fractions,
     fill_permutations,
     fill_resamples,
 )
@@ -58,7 +57,7 @@ def resamples(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> ND
     return rows
 
 
-def row_keys(seed: int, n_rows: int) -> NDArray[np.uint64]:
+def row_keys(seed: int, n_rows: int) -> FloatArray:
     """Return a random number for each row of a table: rows with the smallest are a random sample.
 
     That of a row does not depend on how many there are.
@@ -68,18 +67,8 @@ def row_keys(seed: int, n_rows: int) -> NDArray[np.uint64]:
     >>> bool((row_keys(7, 6)[:4] == row_keys(7, 4)).all())
     True
     """
-    keys = np.arange(1, n_rows + 1, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        keys *= GAMMA
-        keys += _mixed(np.array([seed], dtype=np.uint64) + GAMMA)
-        return _mixed(keys)
-
-
-def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    for shift, factor in ((30, MIX_1), (27, MIX_2)):
-        keys ^= keys >> np.uint64(shift)
-        keys *= factor
-    keys ^= keys >> np.uint64(31)
+    keys = np.empty(n_rows)
+    fill_fractions(np.array([seed], dtype=np.uint64), keys)
     return keys
 
 

@@ -223,11 +223,9 @@ def _shrink(values: FloatArray, variance: FloatArray, usable: NDArray[np.bool_])
 
 def _median(values: FloatArray, usable: NDArray[np.bool_]) -> FloatArray:
     """Return the median of the usable values over candidates; 0 if there are none."""
-    count = usable.sum(axis=-3, keepdims=True)
-    ascending = np.sort(np.where(usable, values, np.inf), axis=-3)
-    middle = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, values.shape[-3] - 1)
-    low, high = (np.take_along_axis(ascending, rank, axis=-3) for rank in middle)
-    return np.where(count > 0, (low + high) / 2.0, 0.0)
+    known = np.ma.array(values, mask=~usable)
+    found = np.ma.median(known, axis=-3, keepdims=True)  # type: ignore[no-untyped-call]
+    return np.ma.filled(found, 0.0)
 
 
 def _shrink_to_mean(

@@ -116,19 +116,12 @@ def fill_local_permutations(stream_key, numbers, nearest_samples, rows):
 
 
 @njit(**OPTIONS)
-def place_permutations(part, permuted, rows):
-    """Write permutations of a part of the samples into rows of all samples."""
-    for m in range(rows.shape[0]):
-        for i in range(part.size):
-            rows[m, part[i]] = part[permuted[m, i]]
-
-
-@njit(**OPTIONS)
 def fill_fractions(stream_key, fractions):
     """Write uniform random numbers between 0 and 1."""
     key = stream_of(stream_key)
     for i in range(fractions.size):
-        key, fractions[i] = next_fraction(key)
+        key += GAMMA
+        fractions[i] = np.float64(_mix(key)) / 2.0**64
 
 
 @njit(**OPTIONS)
@@ -179,13 +172,6 @@ def stream_of(stream_key):
 def key_of(stream, number):
     """Return the key of a permutation."""
     return _mix((stream ^ number) + GAMMA)
-
-
-@njit(**INLINED)
-def next_fraction(key):
-    """Return the next key, and a uniform random number between 0 and 1."""
-    key += GAMMA
-    return key, np.float64(_mix(key)) / 2.0**64
 
 
 @njit(**OPTIONS)

@@ -34,7 +34,7 @@ from scipy.spatial import cKDTree
 from scipy.stats import rankdata
 
 from pidselect.data import Block, FloatArray, IntArray, read_block
-from pidselect.estimators.base import Partition, check_permutations, partition
+from pidselect.estimators.base import Partition, check_permutations, groups_of, partition
 from pidselect.significance.rng import key_arrays, permutations
 from pidselect.significance.surrogate_kernels import (
     NearestSamples,
@@ -43,7 +43,6 @@ from pidselect.significance.surrogate_kernels import (
     fill_nearest,
     fill_shifts,
     fill_within_groups,
-    place_permutations,
 )
 
 #: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), which
@@ -245,7 +244,7 @@ def _sample_in_parts(
     for place, (rows, sampler) in enumerate(zip(parts, samplers, strict=True)):
         # Each part has random numbers of its own: dependent permutations would not be exchangeable.
         own_key = (*stream_key, PART, place) if place else stream_key
-        place_permutations(rows, sampler(own_key, numbers), permuted)
+        permuted[:, rows] = rows[sampler(own_key, numbers)]
     return permuted
 
 
@@ -370,7 +369,7 @@ def nearest_samples(
     coordinates = _Coordinates.of(given, n_samples)
     members = np.zeros((n_samples, min(n_neighbours, n_samples)), dtype=np.int32)
     size = np.zeros(n_samples, dtype=np.int32)
-    for rows in _groups_of(np.zeros(n_samples, dtype=np.int64) if groups is None else groups):
+    for rows in groups_of(np.zeros(n_samples, dtype=np.int64) if groups is None else groups):
         size[rows] = k = min(n_neighbours, len(rows))
         members[rows, :k] = rows[_nearest(coordinates.take(rows), k)]
     return NearestSamples(members, size)
@@ -385,7 +384,7 @@ def _nearest(coordinates: _Coordinates, k: int) -> IntArray:
     """
     n_samples = len(coordinates.numbers)
     nearest = np.full((n_samples, k), -1, dtype=np.int64)
-    for rows in _groups_of(coordinates.patterns):
+    for rows in groups_of(coordinates.patterns):
         if len(rows) < k:
             continue
         points = np.nan_to_num(coordinates.numbers[rows])
@@ -463,11 +462,6 @@ def _best(
     order = np.lexsort((numbers, distance), axis=1)[:, :k]
     last = np.take_along_axis(distance, order[:, -1:], axis=1)[:, 0]
     return np.take_along_axis(found, order, axis=1), last
-
-
-def _groups_of(codes: IntArray) -> list[IntArray]:
-    samples, start = partition(codes)
-    return np.split(samples, start[1:-1])
 
 
 def _joint_codes(first: IntArray, second: IntArray) -> IntArray:
