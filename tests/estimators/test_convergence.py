@@ -189,14 +189,6 @@ def test_known_information(case):
     assert estimates(case, case.n).mean() == pytest.approx(case.truth, rel=0, abs=case.tolerance)
 
 
-def test_more_samples_come_closer():
-    """The bias of the mixed estimator on numbers: 0.05 for n = 100, 0.02 for n = 1600."""
-    case = Case(normal_pair, Mixed(), normal_information(0.8), 0.0)
-    few = estimates(case, 100, range(100, 300)).mean() - case.truth
-    many = estimates(case, 1600, range(100, 120)).mean() - case.truth
-    assert many < few / 1.5
-
-
 def test_mixed_of_labels_is_nearly_the_plug_in():
     """Where all is ties, psi of counts stands for their logarithm."""
     rng = np.random.default_rng(5)

@@ -166,14 +166,6 @@ def test_function_of_the_conditioning_set_adds_nothing(name, seed, n, k):
     assert information(KSG(k=k, scale="rank"), x, y, s) == close(excess.mean(), 1e-14)
 
 
-def test_function_of_the_conditioning_set_adds_exactly_nothing():
-    data = sample(2, 500, (1, 1, 1), ("normal",))
-    for shape in MONOTONE.values():
-        x, y, s = map(block, (shape(data.s), data.y, data.s))
-        assert information(KSG(scale="rank"), x, y, s) == close(0.0, 1e-14)
-        assert information(Copula(), x, y, s) == 0.0
-
-
 def measured(values) -> Block:
     """Return continuous columns, whatever values a map happens to give."""
     return Block(tuple(replace(c, feature_type="continuous") for c in block(values).columns))

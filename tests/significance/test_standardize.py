@@ -7,13 +7,12 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_selection
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.significance.standardize import (
-    MIN_CANDIDATES,
     MORE_PERMUTATIONS,
     PILOT_PERMUTATIONS,
     POOLED_PERMUTATIONS,
@@ -30,16 +29,6 @@ def normal_values(seed, n=PILOT_PERMUTATIONS, shape=SHAPE):
     return np.random.default_rng(seed).normal(size=(*shape, n))
 
 
-def test_in_plain_words():
-    pilot, values = normal_values(0), normal_values(1, 5)
-    found = NullStandardizer.from_pilot(pilot, [False] * 4).apply(values)
-    for place in np.ndindex(SHAPE):
-        own = pilot[place].tolist()
-        mean = sum(own) / len(own)
-        deviation = (sum((value - mean) ** 2 for value in own) / (len(own) - 1)) ** 0.5
-        np.testing.assert_allclose(found[place], (values[place] - mean) / deviation, rtol=1e-12)
-
-
 @given(seeds, shapes, st.floats(-100, 100), st.floats(0.01, 100))
 def test_neither_location_nor_scale_matters(seed, shape, location, scale):
     pilot, values = normal_values(seed, shape=shape), normal_values(seed + 1, 7, shape)
@@ -48,25 +37,6 @@ def test_neither_location_nor_scale_matters(seed, shape, location, scale):
         location + scale * values
     )
     np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
-
-
-@given(seeds, shapes, st.floats(0.01, 100))
-def test_the_unit_does_not_matter_to_a_square_root_either(seed, shape, scale):
-    pilot, values = (
-        np.square(normal_values(seed, shape=shape)),
-        np.square(normal_values(seed + 1, 7, shape)),
-    )
-    expected = NullStandardizer.from_pilot(pilot, [True] * 4).apply(values)
-    moved = NullStandardizer.from_pilot(scale * pilot, [True] * 4).apply(scale * values)
-    np.testing.assert_allclose(moved, expected, rtol=1e-6, atol=1e-6)
-
-
-@given(seeds)
-def test_pilot_values_of_few_have_mean_0_and_deviation_1(seed):
-    pilot = normal_values(seed)
-    scores = NullStandardizer.from_pilot(pilot, [False, True, False, True]).apply(pilot)
-    np.testing.assert_allclose(scores.mean(axis=-1), 0, atol=1e-10)
-    np.testing.assert_allclose(scores.std(axis=-1, ddof=1), 1, rtol=1e-10)
 
 
 @pytest.mark.parametrize("chi2_null", [False, True])
@@ -139,32 +109,7 @@ def test_larger_values_have_larger_scores(seed, chi2_null):
     assert (np.diff(scores) > 0).all()
 
 
-def test_the_square_root_shortens_the_tail_of_a_chi_square():
-    """Of 1,000 values with one degree of freedom the largest lies far out; not so its root."""
-    rng = np.random.default_rng(3)
-    pilot, values = (rng.chisquare(1, size=(20, 1, n)) for n in (PILOT_PERMUTATIONS, 1000))
-    furthest = {
-        chi2_null: NullStandardizer.from_pilot(pilot, [chi2_null]).apply(values).max(axis=-1).mean()
-        for chi2_null in (False, True)
-    }
-    assert furthest[False] > 6
-    assert furthest[True] < 5
-
-
 # --- what many candidates have in common --------------------------------------------------------
-
-
-def own_of(pilot):
-    """Return every candidate's own centre and scale."""
-    return pilot.mean(axis=-1, keepdims=True), pilot.std(axis=-1, ddof=1, keepdims=True)
-
-
-def beside_a_label(n, seed=0):
-    """n candidates of one type, the first with a centre and a scale ten times as large."""
-    rng = np.random.default_rng(seed)
-    pilot = rng.normal(10, 1, size=(n, 1, PILOT_PERMUTATIONS))
-    pilot[0] = rng.normal(100, 10, size=(1, PILOT_PERMUTATIONS))
-    return pilot
 
 
 @given(
@@ -188,63 +133,6 @@ def test_equal_to_the_twin(seed, n_candidates, n_permutations, unlike, odd):
         np.testing.assert_allclose(found.scale[:, member, 0], expected[:, 1], rtol=1e-9)
         centres = found.centre[has_scale, member, 0]
         np.testing.assert_allclose(centres, expected[has_scale, 0], rtol=1e-9, atol=1e-9)
-
-
-@given(seeds, st.integers(1, MIN_CANDIDATES - 1))
-def test_few_candidates_keep_their_own(seed, n_candidates):
-    pilot = normal_values(seed, shape=(2, n_candidates, 4))
-    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False] * 4), own_of(pilot)
-    np.testing.assert_array_equal(found.centre, centre)
-    np.testing.assert_allclose(found.scale, scale, rtol=1e-12)
-
-
-def test_candidates_of_one_type_are_shrunk():
-    """Of 50 with one distribution each is nearer to it, and the most fortunate one much nearer."""
-    pilot = np.random.default_rng(0).normal(5, 2, size=(50, 1, PILOT_PERMUTATIONS))
-    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
-    for shared, own, truth in ((found.centre, centre, 5), (found.scale, scale, 2)):
-        assert np.abs(own - truth).max() > 0.3
-        assert np.abs(shared - truth).max() < 0.1
-        assert np.ptp(shared) < np.ptp(own) / 5
-
-
-@given(seeds, st.integers(MIN_CANDIDATES, 30))
-def test_none_moves_past_the_mean_of_all(seed, n_candidates):
-    pilot = normal_values(seed, shape=(n_candidates, 1))
-    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
-    far = 4 / np.sqrt(PILOT_PERMUTATIONS)
-    assume(np.abs(centre - np.median(centre)).max() < 0.8 * far)
-    assume(np.abs(np.log(scale / np.median(scale))).max() < 0.5 * far)
-    logarithms = np.log(scale), np.log(found.scale)
-    for own, shared in ((centre, found.centre), logarithms):
-        np.testing.assert_allclose(shared.mean(), own.mean(), atol=1e-12)
-        towards = (own - shared) * (own - own.mean())
-        assert (towards >= -1e-12).all()
-        assert (np.abs(shared - own.mean()) <= np.abs(own - own.mean()) + 1e-12).all()
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("n_candidates", [10, 200])
-def test_a_label_of_many_levels_keeps_its_own_and_changes_no_other(n_candidates, seed):
-    pilot = beside_a_label(n_candidates, seed)
-    found, (centre, scale) = NullStandardizer.from_pilot(pilot, [False]), own_of(pilot)
-    np.testing.assert_allclose(found.scale[0], scale[0], rtol=1e-12)
-    np.testing.assert_allclose(found.centre[0], centre[0], rtol=1e-12)
-    without = NullStandardizer.from_pilot(pilot[1:], [False])
-    np.testing.assert_allclose(found.scale[1:], without.scale, rtol=0.02)
-    np.testing.assert_allclose(found.centre[1:], without.centre, atol=0.02 * scale[1:].max())
-
-
-@pytest.mark.parametrize("odd", [0.0, 7.0, np.inf, -np.inf])
-@pytest.mark.parametrize("n_candidates", [MIN_CANDIDATES, MIN_CANDIDATES + 1, 12])
-def test_a_candidate_without_a_scale_changes_nothing_for_the_others(n_candidates, odd):
-    pilot = normal_values(4, shape=(n_candidates, 2))
-    pilot[1] = odd
-    found = NullStandardizer.from_pilot(pilot, [False, False])
-    alone = NullStandardizer.from_pilot(np.delete(pilot, 1, axis=0), [False, False])
-    np.testing.assert_array_equal(found.scale[1], 0)
-    np.testing.assert_allclose(np.delete(found.scale, 1, axis=0), alone.scale, rtol=1e-12)
-    np.testing.assert_allclose(np.delete(found.centre, 1, axis=0), alone.centre, atol=1e-12)
 
 
 @given(seeds)
@@ -283,16 +171,6 @@ def test_with_the_observed_data_and_39_permutations_they_fill_batches():
     assert len(MORE_PERMUTATIONS) % PERMUTATION_BATCH == 0
 
 
-@given(seeds)
-def test_many_alike_have_one_scale_and_nearly_one_centre(seed):
-    found, unknown = NullStandardizer.from_alike(few_pilot_values(seed), [False], ONE_KIND)
-    assert len(unknown[0]) < 15  # by sampling error
-    assert len(np.unique(found.scale)) == 1
-    assert found.scale[0] == pytest.approx(1.0, abs=0.1)
-    assert found.centre.std() < 0.5 / np.sqrt(POOLED_PERMUTATIONS)
-    assert found.centre.mean() == pytest.approx(0.0, abs=0.1)
-
-
 def test_pooled_in_plain_words():
     """As documented, with means and variances of lists."""
     pilot = few_pilot_values(1)
@@ -314,16 +192,6 @@ def test_pooled_in_plain_words():
     np.testing.assert_allclose(found.centre[:, 0, 0], expected, atol=1e-12)
     scale = math.sqrt(statistics.mean(statistics.variance(row) for row in rows))
     np.testing.assert_allclose(found.scale, scale, rtol=1e-12)
-
-
-def test_shrunk_centres_are_nearer_to_the_truth():
-    truth = 0.25 * np.random.default_rng(0).normal(size=(300, 1, 1))
-    pilot = truth + few_pilot_values(1)
-    found, unknown = NullStandardizer.from_alike(pilot, [False], ONE_KIND)
-    assert len(unknown[0]) < 15
-    error = np.mean((found.centre - truth) ** 2)
-    assert error < np.mean((pilot.mean(axis=-1, keepdims=True) - truth) ** 2)
-    assert error < truth.var()
 
 
 @pytest.mark.parametrize("change", [lambda x: x + 3, lambda x: 8 * x, lambda x: 0 * x, np.exp])
