@@ -18,6 +18,7 @@ from pidselect.significance import (
     minimum_statistic,
     p_values,
 )
+from pidselect.significance.permutation_test import fixed_decision, step_down_p_values
 
 values = st.lists(st.integers(-50, 50).map(lambda v: v / 10), min_size=1, max_size=60)
 alphas = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1 - 0.9, 1 - 0.8, 1 - 0.7, 0.95, 0.99])
@@ -141,3 +142,51 @@ def test_the_advised_number_is_enough_and_not_too_large(alpha):
     check_resolution(alpha, needed)
     with pytest.raises(ValueError):
         check_resolution(alpha, needed - 1)
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda n: st.lists(
+            st.lists(st.integers(-5, 5).map(lambda v: v / 10), min_size=n, max_size=n),
+            min_size=2,
+            max_size=12,
+        )
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_step_down_equals_the_twin(rows, random):
+    """Each value is compared with the largest surrogate of those after it, with ties, monotone."""
+    observed, surrogates = np.array(rows[0]) + 1e-12, np.array(rows[1:]).T
+    descending = sorted(range(len(observed)), key=lambda place: -observed[place])
+    shuffled = random.sample(descending, len(descending))
+    for order in (descending, shuffled):
+        expected, largest = {}, 0.0
+        for place, candidate in enumerate(order):
+            null = surrogates[order[place:]].max(axis=0)
+            largest = max(largest, naive.p_value(observed[candidate], null))
+            expected[candidate] = largest
+        found = step_down_p_values(
+            observed, surrogates, None if order is descending else np.array(order)
+        )
+        assert found.tolist() == [expected[candidate] for candidate in range(len(observed))]
+
+
+@given(values, st.integers(-51, 51).map(lambda v: v / 10), alphas)
+def test_a_decision_is_early_if_it_cannot_change(null, observed, alpha):
+    n, array = len(null), np.array(null)
+    p = naive.p_value(observed, null)
+    final = "significant" if p <= alpha + 1e-12 and p < 1 else "not significant"
+    assert fixed_decision(observed, array, alpha, n) == final
+    for t in range(n):
+        # With no more values that reach the observed one.
+        best = naive.p_value(observed, null[:t]) * (1 + t) / (1 + n)
+        is_open = best <= alpha + 1e-12 and best < 1
+        assert fixed_decision(observed, array[:t], alpha, n) == (
+            "open" if is_open else "not significant"
+        )
+
+
+@pytest.mark.parametrize("tied", [[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3], [0.3, 0.3 - 5e-11]])
+def test_of_tied_extremes_the_first_counts(tied):
+    assert first_smallest(np.array([0.5, *tied])) == 1
+    assert first_largest(np.array([0.1, *tied])) == 1
