@@ -13,6 +13,7 @@ from scipy.stats import chi2
 import naive
 from pidselect.significance import rng
 from pidselect.significance.rng import BOOTSTRAP, permutations, resamples, row_keys
+from pidselect.significance.validation import to_seed
 
 KNOWN = [4, 1, 7, 2, 0, 6, 5, 3]
 stream_key = st.lists(st.integers(0, 2**64 - 1), min_size=3, max_size=6).map(tuple)
@@ -152,3 +153,8 @@ def test_share_of_absent_rows():
     rows = resamples((4, BOOTSTRAP), range(1, m + 1), n)
     absent = 1 - np.mean([len(np.unique(row)) for row in rows]) / n
     assert absent == pytest.approx((1 - 1 / n) ** n, abs=0.005)
+
+
+def test_the_largest_seed():
+    assert to_seed(2**64 - 1) == 2**64 - 1
+    assert row_keys(2**64 - 1, 3).tolist() != row_keys(0, 3).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +17,14 @@ from scipy.stats import chi2
 
 import naive
 from pidselect.data import Block, Column
-from pidselect.significance import SURROGATES, bind_scheme, check_groups, permutations
+from pidselect.significance import (
+    SURROGATES,
+    bind_in_parts,
+    bind_scheme,
+    check_groups,
+    count_block_orders,
+    permutations,
+)
 from pidselect.significance.surrogates import (
     NEIGHBOURS,
     find_strata,
@@ -460,3 +468,33 @@ def test_rows_of_a_registered_scheme_must_be_permutations(monkeypatch, rows, wor
         sampler((0,), range(1, 2))
     with pytest.raises(ValueError, match=words):
         sampler((0,), range(2))
+
+
+@pytest.mark.parametrize(("n_small", "exact"), [(10, True), (11, False)])
+def test_a_tenth_of_the_samples_may_be_in_small_levels(n_small, exact):
+    levels = np.concatenate([np.arange(n_small) + 1, np.zeros(100 - n_small)])
+    found = find_strata(Block((column("ordinal", levels),)), None)
+    assert (found is not None) == exact
+
+
+@given(partitions)
+def test_block_orders_are_those_of_groups_of_equal_size(groups):
+    """Also of groups of one row."""
+    sizes = [groups.tolist().count(group) for group in set(groups.tolist())]
+    orders = math.prod(math.factorial(sizes.count(size)) for size in set(sizes))
+    assert count_block_orders(groups) == orders
+    assert count_block_orders(np.arange(4)) == 24
+
+
+def test_groups_are_kept_within_parts():
+    """Samples are exchanged within a group and a part of the rows only."""
+    rng = np.random.default_rng(0)
+    groups, parts = rng.integers(0, 3, 60), [np.arange(0, 60, 3), np.flatnonzero(np.arange(60) % 3)]
+    for scheme in ("global", "local"):
+        given = Block((column("continuous", rng.normal(size=60)),))
+        rows = bind_in_parts(scheme, given, parts, check_groups(groups, 60))((1,), range(20))
+        assert is_permutation(rows)
+        assert (groups[rows] == groups).all()
+        assert ((rows % 3 == 0) == (np.arange(60) % 3 == 0)).all()
+        assert (rows[0] == np.arange(60)).all()
+        assert (rows[1:] != rows[0]).any(axis=1).all()
