@@ -150,7 +150,7 @@ def test_no_sentence_stands_twice(reader):
 def test_the_chart_has_a_bar_and_a_whisker_for_each_feature():
     summary = plain(9, 2)
     first = summary["features"][0]
-    bars = importance_bars(summary["features"])
+    bars = importance_bars(summary["features"], summary["settings"])
     (_, start, unique), (_, second, synergy) = bars[0]["parts"]
     assert start == 0.0
     assert second == unique
@@ -170,15 +170,17 @@ def test_the_chart_has_a_bar_and_a_whisker_for_each_feature():
 
 
 def test_long_and_infinite_bars_stay_within_the_chart():
-    features = plain(40, 35)["features"]
-    assert [bar["selected"] for bar in importance_bars(features)] == [True] * 30 + [False] * 2
+    summary = plain(40, 35)
+    features, settings = summary["features"], summary["settings"]
+    bars = importance_bars(features, settings)
+    assert [bar["selected"] for bar in bars] == [True] * 30 + [False] * 2
     features[0] |= {"unique": "inf", "added": "inf", "intervals": {"added": [0.1, "inf"]}}
-    for bar in importance_bars(features):
+    for bar in importance_bars(features, settings):
         assert all(0 <= start <= start + width <= 100.01 for _, start, width in bar["parts"])
         assert all(0 <= end <= 100 for end in bar["whisker"])
     features[1] |= dict.fromkeys(("unique", "added", "synergy", "share", "p_value"))
     features[1]["intervals"] = {}
-    assert importance_bars(features)[1]["whisker"] is None
+    assert importance_bars(features, settings)[1]["whisker"] is None
     render_report(plain(40, 35, features=features))
 
 

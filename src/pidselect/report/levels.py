@@ -267,7 +267,7 @@ def _cells(
     shape = tuple(map(len, levels))
     is_known = ~np.isnan(target.values) | (target.feature_type == "nominal")
     cells = np.ravel_multi_index(tuple(codes), shape)[is_known]
-    quantity, outcome = _outcome(target, cells, is_known)
+    quantity, outcome = _outcome(target.take(np.flatnonzero(is_known)), cells)
     counts = np.bincount(cells, minlength=int(np.prod(shape)))
     sums = np.bincount(cells, outcome, minlength=counts.size)
     values = np.divide(sums, counts, out=np.full(counts.size, np.nan), where=counts > 0)
@@ -283,46 +283,46 @@ def _cells(
     return counts.reshape(shape), values.reshape(shape), levels, more
 
 
-def _outcome(target: Column, cells: IntArray, is_known: Any) -> tuple[str, FloatArray]:
+def _outcome(target: Column, cells: IntArray) -> tuple[str, FloatArray]:
     """Return what is averaged, in words and for each row: the target, or whether it is a class."""
-    name = target_name(target.name)
-    if target.feature_type != "nominal":
-        return f"mean of {name}", target.values[is_known]
-    codes, names = target.codes(), class_names(target)
-    n_classes = len(names)
-    chosen = 1 if n_classes == 2 else 0
-    if n_classes > 2:
-        n_joint = (int(cells.max()) + 1) * n_classes
-        joint = np.bincount(cells * n_classes + codes, minlength=n_joint).reshape(-1, n_classes)
-        n_rows, share = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / len(codes)
-        spread = ((joint - n_rows * share) ** 2 / np.maximum(n_rows, 1)).sum(axis=0)
-        by_frequency = np.argsort(-share, kind="stable")
-        chosen = int(by_frequency[np.argmax(spread[by_frequency])])
-    return f"share of {class_text(target, names[chosen])}", (codes == chosen).astype(float)
+    names = _class_names(target)
+    if len(names) < 3:
+        quantity, _, (outcome,) = _outcomes(target)
+        return quantity, outcome
+    codes, n_classes = target.codes(), len(names)
+    n_joint = (int(cells.max()) + 1) * n_classes
+    joint = np.bincount(cells * n_classes + codes, minlength=n_joint).reshape(-1, n_classes)
+    n_rows, share = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / len(codes)
+    spread = ((joint - n_rows * share) ** 2 / np.maximum(n_rows, 1)).sum(axis=0)
+    by_frequency = np.argsort(-share, kind="stable")
+    chosen = int(by_frequency[np.argmax(spread[by_frequency])])
+    return _share_of(target, names[chosen]), (codes == chosen).astype(float)
 
 
-def class_names(target: Column) -> list[str]:
-    """Return the names of the classes of a nominal target, missing values last."""
-    return [*level_names(target), *["missing"] * target.has_missing]
-
-
-def class_text(target: Column, label: str) -> str:
-    """Return a class in words, such as "diagnosis = benign"."""
-    short = cut(shown(label), 24)
-    return f"class {short}" if target.name == TARGET else f"{target_name(target.name)} = {short}"
-
-
-def _outcomes(target: Column) -> tuple[str, list[str], list[Any]]:
+def _outcomes(target: Column) -> tuple[str, list[str], list[FloatArray]]:
     """Return what is averaged in words, the classes, and an array for each value of a level."""
-    if target.feature_type != "nominal":
+    names = _class_names(target)
+    if not names:
         return f"mean of {target_name(target.name)}", [], [target.values]
-    codes, names = target.codes(), class_names(target)
-    if len(names) == 2:
-        quantity = f"share of {class_text(target, names[1])}"
-        return quantity, [names[1]], [(codes == 1).astype(float)]
+    codes = target.codes()
+    if len(names) < 3:
+        return _share_of(target, names[-1]), names[-1:], [(codes == len(names) - 1).astype(float)]
     names, codes = _lumped(names, codes, MAX_CLASSES, np.bincount(codes))
     shares = [(codes == one).astype(float) for one in range(len(names))]
     return f"shares of the classes of {target_name(target.name)}", names, shares
+
+
+def _class_names(target: Column) -> list[str]:
+    """Return the names of the classes of a target, missing values last; none of numbers."""
+    if target.feature_type != "nominal":
+        return []
+    return [*level_names(target), *["missing"] * target.has_missing]
+
+
+def _share_of(target: Column, label: str) -> str:
+    short = cut(shown(label), 24)
+    named = f"class {short}" if target.name == TARGET else f"{target_name(target.name)} = {short}"
+    return f"share of {named}"
 
 
 def column_levels(column: Column, n_bins: int = N_BINS) -> tuple[list[str], IntArray]:

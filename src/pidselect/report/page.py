@@ -40,7 +40,6 @@ from pidselect.report.pictures import (
     breakable,
     explained_features,
     heat_map,
-    importance,
     importance_bars,
     pair_matrix,
     percent,
@@ -189,16 +188,16 @@ def _code(selector: Any) -> str:
 
 def _view(summary: Record) -> dict[str, Any]:
     """Return the values and functions that the templates use."""
-    features, explained = summary["features"], summary["explanation"]
+    features = summary["features"]
     order = {feature["name"]: feature["order"] for feature in features}
     profiles = sorted(summary["profiles"], key=lambda one: order.get(one["feature"], 0))
     profiles = [target_plot(one, profiles) for one in profiles]
     plots = {one["feature"]: f"plot-{place}" for place, one in enumerate(profiles, start=1)}
-    bars = importance_bars(features)
+    bars = importance_bars(features, summary["settings"])
     return {
         **summary,
         "created": datetime.fromisoformat(summary["created"]),
-        "bars": [importance(bar, summary) for bar in bars] if explained else [],
+        "bars": bars if summary["explanation"] else [],
         "n_more": len(explained_features(features)) - len(bars),
         "selected_table": selected_table(summary, plots),
         "roles": list(Counter(feature["role"] for feature in features).items()),

@@ -25,6 +25,7 @@ from matplotlib.text import Text
 
 from pidselect.data.messages import cut, shown
 from pidselect.report.style import CLOUD_DPI, INK, LETTER, SETTINGS, tidy
+from pidselect.significance.validation import check_count
 
 #: Of pictures in notebooks and files, in dots per inch.
 PICTURE_DPI = 150
@@ -78,16 +79,6 @@ class Display(ABC):
 
         `options` are further fields, such as `max_features` of displays with a row for each. A
         `JointDisplay` is made from an item of `joint` in the summary of a report.
-
-        Examples
-        --------
-        A plot of numbers that were stored, without the data:
-
-        >>> import json
-        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-        >>> stored = json.dumps(decompose_distribution(datasets.gate("XOR")).to_dict())
-        >>> LatticeDisplay.from_dict(json.loads(stored))
-        <LatticeDisplay: 4 atoms of 2 sources>
         """
         return cls(**cls._fields(record), **options)
 
@@ -113,16 +104,23 @@ class Display(ABC):
 
         Examples
         --------
-        Two displays in one figure, here of a decomposition:
+        Two displays in one figure, of numbers that were stored without the data:
 
+        >>> import json
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
         >>> from matplotlib.figure import Figure
         >>> from pidselect import AtomBarsDisplay, LatticeDisplay, datasets, decompose_distribution
-        >>> record = decompose_distribution(datasets.gate("AND")).to_dict()
+        >>> stored = json.dumps(decompose_distribution(datasets.gate("AND")).to_dict())
         >>> left, right = Figure(figsize=(10, 3)).subplots(1, 2)
-        >>> bars = AtomBarsDisplay.from_dict(record).plot(left)
-        >>> lattice = LatticeDisplay.from_dict(record).plot(right)
+        >>> bars = AtomBarsDisplay.from_dict(json.loads(stored)).plot(left)
+        >>> lattice = LatticeDisplay.from_dict(json.loads(stored)).plot(right)
         >>> bars.figure_ is lattice.figure_, bars.ax_ is left
         (True, True)
+        >>> lattice.describe() in lattice.to_svg()
+        True
+        >>> with TemporaryDirectory() as folder:
+        ...     lattice.save(Path(folder, "atoms.pdf"))
         """
         if ax is not None and not isinstance(ax, Axes):
             raise TypeError(f"ax is one set of axes, such as axes[0, 0], not a {type(ax).__name__}")
@@ -135,41 +133,13 @@ class Display(ABC):
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def to_svg(self, salt: str = "") -> str:
-        """Return a self-contained SVG element with a description.
-
-        `salt` distinguishes the ids of equal pictures on the same page.
-
-        Examples
-        --------
-        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
-        >>> atoms = decompose_distribution(datasets.gate("AND"))
-        >>> display = AtomBarsDisplay.from_decomposition(atoms)
-        >>> svg = display.to_svg()
-        >>> svg.startswith("<svg"), display.describe() in svg
-        (True, True)
-        """
-        name = f"{salt} {type(self).__name__}"
-        svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": name}).decode()
-        prefix = f"d{zlib.crc32(f'{name} {svg}'.encode()):08x}"
-        return tidy(svg, self.title, prefix, self.describe())
+    def to_svg(self) -> str:
+        """Return a self-contained SVG element with a description."""
+        svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": type(self).__name__})
+        return tidy(svg.decode(), self.title, f"d{zlib.crc32(svg):08x}", self.describe())
 
     def save(self, path: str | Path) -> None:
-        """Write the picture as .svg, .png or .pdf, by the suffix of the path.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
-        >>> atoms = decompose_distribution(datasets.gate("AND"))
-        >>> display = AtomBarsDisplay.from_decomposition(atoms)
-        >>> with TemporaryDirectory() as folder:
-        ...     for name in ("atoms.svg", "atoms.png", "atoms.pdf"):
-        ...         display.save(Path(folder, name))
-        ...     sorted(path.name for path in Path(folder).iterdir())
-        ['atoms.pdf', 'atoms.png', 'atoms.svg']
-        """
+        """Write the picture as .svg, .png or .pdf, by the suffix of the path."""
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise ValueError(
@@ -363,9 +333,7 @@ class RowsDisplay(Display):
     max_features: int
 
     def __post_init__(self) -> None:
-        most: object = self.max_features
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ValueError(f"max_features={most!r}: must be an integer of at least 1.")
+        check_count(self.max_features, "max_features")
 
     @abstractmethod
     def _rows(self) -> Sequence[tuple[str, str]]:

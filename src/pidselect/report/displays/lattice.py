@@ -64,10 +64,13 @@ class LatticeDisplay(Display):
 
     Examples
     --------
+    Three sources have 18 atoms; of a parity, all is in the synergy of the three.
+
     >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-    >>> xor = decompose_distribution(datasets.gate("XOR"))
-    >>> print(LatticeDisplay.from_decomposition(xor).describe())
-    4 atoms of 2 sources, measure broja, 1.000 bit in total. Largest: {1,2} 1.000.
+    >>> xor = decompose_distribution(datasets.gate("XOR", n_sources=3), measure="imin")
+    >>> display = LatticeDisplay.from_decomposition(xor)
+    >>> display.n_sources, display.describe()
+    (3, '18 atoms of 3 sources, measure imin, 1.000 bit in total. Largest: {1,2,3} 1.000.')
     """
 
     labels: tuple[str, ...]
@@ -86,18 +89,7 @@ class LatticeDisplay(Display):
 
     @classmethod
     def from_decomposition(cls, decomposition: Decomposition, *, ax: Axes | None = None) -> Self:
-        """Draw the atoms of `decompose`.
-
-        Examples
-        --------
-        Three sources have 18 atoms; of a parity, all is in the synergy of the three.
-
-        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-        >>> xor = decompose_distribution(datasets.gate("XOR", n_sources=3), measure="imin")
-        >>> display = LatticeDisplay.from_decomposition(xor)
-        >>> display.n_sources, display.describe()
-        (3, '18 atoms of 3 sources, measure imin, 1.000 bit in total. Largest: {1,2,3} 1.000.')
-        """
+        """Draw the atoms of `decompose`."""
         return cls._of(decomposition, Decomposition, "decompose(sources, target)", ax)
 
     @classmethod

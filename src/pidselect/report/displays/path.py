@@ -350,13 +350,10 @@ def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     removals: list[list[str]] = [[] for _ in steps]
     included_at: dict[str, int] = {}
     for place, step in enumerate(steps):
-        if step["phase"] in INCLUSION_PHASES:
-            if step["accepted"]:
-                names = step["jointly_included"] or [step["chosen"]]
-                included_at.update(dict.fromkeys(names, place))
-            gone = step["replaced"]
-        else:
-            gone = None if step["accepted"] else step["chosen"]
+        is_inclusion = step["phase"] in INCLUSION_PHASES
+        if is_inclusion and step["accepted"]:
+            included_at |= dict.fromkeys(step["jointly_included"] or [step["chosen"]], place)
+        gone = step["replaced"] if is_inclusion else "" if step["accepted"] else step["chosen"]
         if gone in included_at:
             removals[included_at.pop(gone)].append(gone)
     return removals

@@ -68,22 +68,7 @@ class StabilityDisplay(RowsDisplay):
     def from_stability(
         cls, stability: Stability, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
-        """Draw the result of ``stability(selector, X, y)``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.feature_selection import SelectKBest, f_regression
-        >>> from pidselect import StabilityDisplay, stability
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.normal(size=(60, 3))
-        >>> y = X[:, 0] + 0.9 * X[:, 1] + rng.normal(size=60)
-        >>> best = SelectKBest(f_regression, k=1)
-        >>> result = stability(best, X, y, n_subsamples=20, random_state=0)
-        >>> display = StabilityDisplay.from_stability(result)
-        >>> dict(zip(display.names, display.frequencies))
-        {'x0': 0.7, 'x1': 0.3, 'x2': 0.0}
-        """
+        """Draw the result of ``stability(selector, X, y)``."""
         origin = "stability(selector, X, y)"
         return cls._of(stability, Stability, origin, ax, max_features=max_features)
 
