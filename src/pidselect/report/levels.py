@@ -183,7 +183,7 @@ def _tables(
         tables = [joint_table(dataset, pair) for pair in islice(combinations(names, 2), MAX_PAIRS)]
         which = f"the combinations of {listed(tables[0]['features'])}"
     else:
-        tables = _within(dataset, names) if len(names) == 3 else [joint_table(dataset, names)]
+        tables = _tables_within(dataset, names)
         which = "their combinations"
     sentence += f" {_span(tables, which)}"
     sentence += "; the joint effect may need all of them" * (len(names) > 3)
@@ -222,65 +222,43 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
     >>> found["quantity"], found["values"], found["counts"]
     ('share of class yes', [[0.0, 1.0], [1.0, None]], [[2, 1], [1, 0]])
     """
-    counts, values, levels, more = _cells(dataset, pair)
-    return {**_table(pair, levels, counts, values), **more}
+    return _tables_within(dataset, pair)[0]
 
 
-def _within(dataset: Dataset, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a table of two features for each level of a third one, that with fewest levels."""
-    columns = [dataset.table.columns[dataset.table.index(name)] for name in names]
-    n_levels = [len(column_levels(column)[0]) for column in columns]
-    third = n_levels.index(min(n_levels))
-    others = [name for place, name in enumerate(names) if place != third]
-    counts, values, levels, more = _cells(dataset, (names[third], *others))
-    return [
-        {
-            **_table(others, levels[1:], counts[place], values[place]),
-            **more,
-            "within": [names[third], level],
-        }
-        for place, level in enumerate(levels[0])
-        if counts[place].any()
-    ]
-
-
-def _table(
-    features: Sequence[str], levels: Sequence[list[str]], counts: IntArray, values: FloatArray
-) -> dict[str, Any]:
-    return {
-        "features": list(features),
-        "levels": list(levels),
-        "counts": counts.tolist(),
-        "values": [
-            [None if np.isnan(value) else value for value in row] for row in values.tolist()
-        ],
-    }
-
-
-def _cells(
-    dataset: Dataset, names: Sequence[str]
-) -> tuple[IntArray, FloatArray, list[list[str]], dict[str, Any]]:
-    """Return counts and values, an axis for each column, the levels, and what all cells share."""
+def _tables_within(dataset: Dataset, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the table of two features; of three, one for each level of that with fewest levels."""
     target = dataset.target.columns[0]
-    found = [column_levels(dataset.table.columns[dataset.table.index(name)]) for name in names]
-    levels, codes = [one for one, _ in found], [one for _, one in found]
+    columns = {name: dataset.table.columns[dataset.table.index(name)] for name in names}
+    found = {name: column_levels(column) for name, column in columns.items()}
+    third = min(names, key=lambda name: len(found[name][0])) if len(names) > 2 else None
+    pair = [name for name in names if name != third]
+    outer = found[third] if third is not None else ([""], np.zeros_like(found[pair[0]][1]))
+    levels, codes = zip(outer, *(found[name] for name in pair), strict=True)
     shape = tuple(map(len, levels))
     is_known = ~np.isnan(target.values) | (target.feature_type == "nominal")
-    cells = np.ravel_multi_index(tuple(codes), shape)[is_known]
+    cells = np.ravel_multi_index(codes, shape)[is_known]
     quantity, outcome = _outcome(target.take(np.flatnonzero(is_known)), cells)
     counts = np.bincount(cells, minlength=int(np.prod(shape)))
     sums = np.bincount(cells, outcome, minlength=counts.size)
     values = np.divide(sums, counts, out=np.full(counts.size, np.nan), where=counts > 0)
     least = min(MIN_ROWS, int(counts.max()))
     ends = [float(end(values[counts >= least])) for end in (np.min, np.max)]
-    more = {
-        "overall": float(outcome.mean()),
-        "range": ends,
-        "quantity": quantity,
-        "digits": 2 if target.feature_type == "nominal" else max(0, decimals(ends[1] - ends[0])),
-        "within": None,
-    }
-    return counts.reshape(shape), values.reshape(shape), levels, more
+    parts = zip(levels[0], counts.reshape(shape), values.reshape(shape), strict=True)
+    return [
+        {
+            "features": pair,
+            "levels": list(levels[1:]),
+            "counts": some.tolist(),
+            "values": [[None if np.isnan(one) else one for one in row] for row in means.tolist()],
+            "overall": float(outcome.mean()),
+            "range": ends,
+            "quantity": quantity,
+            "digits": 2 if target.feature_type == "nominal" else max(0, decimals(np.ptp(ends))),
+            "within": None if third is None else [third, level],
+        }
+        for level, some, means in parts
+        if some.any()
+    ]
 
 
 def _outcome(target: Column, cells: IntArray) -> tuple[str, FloatArray]:

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from math import isinf
-from typing import TYPE_CHECKING
 
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import counted, cut, listed, number, shown
 from pidselect.decomposition import Explanation
-from pidselect.selection.result import (
-    INCLUSION_PHASES,
-    NOTHING_TO_FIND,
-    Selection,
-)
+from pidselect.selection.result import INCLUSION_PHASES, NOTHING_TO_FIND, Selection
 from pidselect.selection.stability import Stability
-
-if TYPE_CHECKING:
-    from pidselect.report.summary import ReportMetadata
 
 
 def conclusions(
-    selection: Selection,
-    explanation: Explanation | None,
-    metadata: ReportMetadata,
-    is_complete: bool,
+    selection: Selection, explanation: Explanation | None, n_columns: int, is_complete: bool
 ) -> list[str]:
     """Return which features are selected with their joint information, and why no others are."""
     selected = list(selection.selected)
     if explanation is not None:  # in the order of the chart
         order = [feature.name for feature in explanation]
         selected.sort(key=lambda name: order.index(name) if name in order else len(order))
-    count = f"{len(selected)} of {counted(metadata.n_columns, 'column')}"
+    columns = counted(n_columns, "column")
     level = f" at level {selection.settings.alpha:g}"
     how = " without a test" if _is_untested(selection) else level
     fixed = selection.fixed_features
@@ -38,7 +27,6 @@ def conclusions(
     stopped = " before the fit was interrupted" * (not is_complete)
     if not selected:
         meaning = f": {NOTHING_TO_FIND}" * bool(is_complete and selection.steps)
-        columns = counted(metadata.n_columns, "column")
         return [f"None of {columns} selected{level}{beside}{stopped}{meaning}."]
     minimal = []
     if selection.also_relevant:
@@ -46,7 +34,7 @@ def conclusions(
         others = f"Relevant, but not in the minimal set: {listed(selection.also_relevant)}."
         minimal = [*of_features, others]
     return [
-        f"{count} selected{how}{beside}{stopped}: {listed(selected)}"
+        f"{len(selected)} of {columns} selected{how}{beside}{stopped}: {listed(selected)}"
         f"{_joint_information(explanation, bool(selection.also_relevant))}.",
         *minimal,
         *(_end_of_search(selection) if is_complete else ()),
@@ -164,6 +152,10 @@ def _tests(selection: Selection) -> list[str]:
 def record_sentence(name: str, selection: Selection) -> str:
     """Return what the record of a selection holds about a feature, without an explanation."""
     subject = shown(name)
+    if name in selection.duplicates:
+        return f"{subject} is a duplicate of {shown(selection.duplicates[name])}."
+    if name in selection.skipped:
+        return f"{subject} was skipped: {selection.skipped[name]}."
     if name in selection.fixed_features:
         return f"{subject} is a fixed feature, not tested."
     if name in selection.also_relevant:

@@ -80,16 +80,11 @@ class BarsDisplay(RowsDisplay):
 
     @classmethod
     def from_explanation(
-        cls,
-        explanation: Explanation,
-        *,
-        ax: Axes | None = None,
-        max_features: int = MAX_FEATURES,
+        cls, explanation: Explanation, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
         """Draw the features of ``selector.explain(X, y)``."""
-        return cls._of(
-            explanation, Explanation, "selector.explain(X, y)", ax, max_features=max_features
-        )
+        origin = "selector.explain(X, y)"
+        return cls._of(explanation, Explanation, origin, ax, max_features=max_features)
 
     def describe(self) -> str:
         """Return the main numbers in words."""
@@ -282,12 +277,15 @@ class ImportanceDisplay(BarsDisplay):
     @classmethod
     def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         features = [one for one in record["features"] if one["role"] not in NO_CANDIDATES]
-        test = record.get("alpha", 0.05), record.get("is_sequential", False)
-        return {
-            "bars": tuple(_feature_bar(feature, *test) for feature in features),
-            "n_selected": sum(feature["selected"] for feature in features),
-            "level": record.get("level", 0.95),
-        }
+        bars = []
+        for one in features:
+            out = "not significant, " * (one["role"] in ("weakly relevant", "irrelevant"))
+            test = p_relation(one["p_value"], record["alpha"], record["is_sequential"])
+            note = f"{'≥ ' * one['is_lower_bound']}{number(one['added'])}, {out}{test}"
+            parts = {part: to_float(one[part]) for part in ADDED_PARTS}
+            bars.append(AtomBar(one["name"], parts, note, _ends(one["intervals"].get("added"))))
+        n_selected = sum(one["selected"] for one in features)
+        return {"bars": tuple(bars), "n_selected": n_selected, "level": record["level"]}
 
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'feature')}, {self.n_selected} selected"
@@ -309,17 +307,6 @@ class ImportanceDisplay(BarsDisplay):
             look: dict[str, Any] = {"color": INK, "lw": 1.0, "marker": "|", "ms": 5.0}
             handles.append(Line2D([], [], label=f"{100 * self.level:g} % interval", **look))
         return handles
-
-
-def _feature_bar(feature: Mapping[str, Any], alpha: float, is_sequential: bool) -> AtomBar:
-    bound, added = "≥ " * feature["is_lower_bound"], number(feature["added"])
-    out = "not significant, " * (feature["role"] in ("weakly relevant", "irrelevant"))
-    return AtomBar(
-        feature["name"],
-        {part: to_float(feature[part]) for part in ADDED_PARTS},
-        note=f"{bound}{added}, {out}{p_relation(feature['p_value'], alpha, is_sequential)}",
-        interval=_ends(feature["intervals"].get("added")),
-    )
 
 
 def _ends(interval: Any) -> tuple[float, float] | None:

@@ -347,11 +347,6 @@ class RowsDisplay(Display):
     def _axis_lines(self) -> list[str]:
         """Return the label of the horizontal axis."""
 
-    def _omitted(self) -> str:
-        """Return a line on the rows that are not drawn."""
-        more = len(self._rows()) - self.max_features
-        return f"and {more} more" if more > 0 else ""
-
     def _layout(self) -> FigureLayout:
         rows = self._rows()
         left = max_width([name for name, _ in rows[: self.max_features]]) + 0.15
@@ -362,9 +357,8 @@ class RowsDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         rows = self._rows()[: self.max_features]
-        handles = self._draw_rows(ax, len(rows))
-        omitted = self._omitted()
-        n_rows = len(rows) + bool(omitted)
+        handles, omitted = self._draw_rows(ax, len(rows)), len(self._rows()) - len(rows)
+        n_rows = len(rows) + (omitted > 0)
         ax.set_ylim(n_rows - 0.4, -0.6)
         # Only every n-th row is labelled if rows are lower than a line of text.
         every = max(1, math.ceil(LINE_HEIGHT * n_rows / inches(ax)[1] - 1e-9))
@@ -383,6 +377,6 @@ class RowsDisplay(Display):
         for place in range(0, len(rows), every):
             ax.text(1.02, place, rows[place][1], color=outer_colour(ax), **style)
         if omitted:
-            ax.text(0.01, len(rows), omitted, **style)
+            ax.text(0.01, len(rows), f"and {omitted} more", **style)
         label_axes(ax, x=wrap(ax, self._axis_lines()))
         legend_above(ax, handles)

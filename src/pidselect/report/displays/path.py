@@ -123,13 +123,23 @@ class SelectionPathDisplay(Display):
         units = {step["unit"] for step in steps}
         unit = units.pop() if len(units) == 1 else "bit"
         levels = {to_float(step["alpha"]) for step in steps}
-        removed = _removals(steps)
+        found = []
+        for step, removed in zip(steps, _removals(steps), strict=True):
+            # Steps of different units are compared in bits: a critical value in sd has no meaning.
+            is_comparable, critical = step["unit"] == unit, to_float(step["critical_value"])
+            included = (*step["jointly_included"],) or (step["chosen"],)
+            one = PathStep(
+                phase=step["phase"],
+                candidates=tuple(step["candidates"]),
+                scores=tuple(map(to_float, step["scores" if is_comparable else "values"])),
+                chosen=step["chosen"],
+                critical_value=critical if is_comparable and not math.isnan(critical) else None,
+                included=included if step["accepted"] else (),
+                removed=tuple(removed),
+            )
+            found += [one] * (step["phase"] in INCLUSION_PHASES)
         return {
-            "steps": tuple(
-                _to_step(step, unit, removed[place])
-                for place, step in enumerate(steps)
-                if step["phase"] in INCLUSION_PHASES
-            ),
+            "steps": tuple(found),
             "features": tuple(record["features"]),
             "fixed_features": tuple(record["fixed_features"]),
             "unit": unit,
@@ -327,22 +337,6 @@ class SelectionPathDisplay(Display):
 def _tick_label(step: PathStep) -> str:
     phase = "" if step.phase == "forward" else f"\n{step.phase.replace('_', ' ')}"
     return f"{base.label(step.chosen)}{phase}"
-
-
-def _to_step(step: Mapping[str, Any], unit: str, removed: Sequence[str]) -> PathStep:
-    # Steps of different units are compared in bits, where a critical value in sd has no meaning.
-    comparable = step["unit"] == unit
-    critical_value = to_float(step["critical_value"])
-    included = (*step["jointly_included"],) or (step["chosen"],)
-    return PathStep(
-        phase=step["phase"],
-        candidates=tuple(step["candidates"]),
-        scores=tuple(to_float(value) for value in step["scores" if comparable else "values"]),
-        chosen=step["chosen"],
-        critical_value=critical_value if comparable and not math.isnan(critical_value) else None,
-        included=included if step["accepted"] else (),
-        removed=tuple(removed),
-    )
 
 
 def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:

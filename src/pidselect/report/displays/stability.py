@@ -139,11 +139,3 @@ class StabilityDisplay(RowsDisplay):
             hollow = {**DOT, "markerfacecolor": base.BACKGROUND}
             handles.append(Line2D([], [], linestyle="", label="not in that set", **hollow))
         return [*handles, Line2D([], [], label="95 % interval", **INTERVAL)]
-
-    def _omitted(self) -> str:
-        text = super()._omitted()
-        if not text:
-            return ""
-        largest = max(self.frequencies[self.max_features :])
-        share = f"selected in at most {100 * largest:.0f} %" if largest else "never selected"
-        return f"{text}, {share}"
