@@ -44,10 +44,7 @@ MIN_ROWS = 10
 
 
 def target_profiles(names: Iterable[str], dataset: Dataset) -> list[dict[str, Any]]:
-    """Return the target against each of the columns named; groups of columns have none.
-
-    See `target_profile`.
-    """
+    """Return the target against each of the columns named; groups of columns have none."""
     if len(dataset.target) > 1:
         return []
     known = [name for name in names if name in dataset.table.names]
@@ -57,14 +54,7 @@ def target_profiles(names: Iterable[str], dataset: Dataset) -> list[dict[str, An
 def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
     """Return means of a target, or shares of its classes, at the levels of a column.
 
-    Returns
-    -------
-    dict
-        `feature`; `levels`, `counts` of rows; `values`, for each level the mean, or the shares of
-        the `classes` (of two the second alone); `errors`, two standard errors of a mean or of a
-        single share; `quantity` in words; `overall`, of all rows.
-        `positions` are the means of a binned feature in each bin, else None, and `ends` the
-        first and the last of them as text.
+    Their keys are those of `profiles` in the summary, see ``docs/report.md``.
 
     Examples
     --------
@@ -118,15 +108,10 @@ def joint_tables(
     triple, there is a table of two of them for each level of the third, which `within` names.
     `sentence` is of the first table of a step. What cannot be shown has the sentence only.
     """
-    included: dict[int, list[str]] = {}
-    for name in selection.features:
-        step = selection.inclusion_step(name)
-        if step.phase in JOINT_PHASES:
-            included.setdefault(selection.step_number(step), []).append(name)
     found = []
-    for place, names in included.items():
-        if len(names) > 1:
-            step = selection.steps[place - 1]
+    for step in selection.steps:
+        names = [name for name in selection.features if selection.inclusion_step(name) is step]
+        if step.phase in JOINT_PHASES and len(names) > 1:
             is_alone = any(
                 one.phase == "forward"
                 and not one.accepted
@@ -153,10 +138,10 @@ def _synergistic(
         for name, other in partners.items()
         if other is not None
     }
-    values = {pair: bits for pair, bits in values.items() if bits >= MIN_SYNERGY}
     found = []
     for pair in sorted(values, key=lambda pair: -values[pair]):
-        if len(dataset.target) > 1 or pair - {*names} or any(pair <= one for one in shown_pairs):
+        is_shown = values[pair] < MIN_SYNERGY or any(pair <= one for one in shown_pairs)
+        if is_shown or len(dataset.target) > 1 or pair - {*names}:
             continue
         table = joint_table(dataset, [name for name in pairs.names if name in pair])
         who = f"{listed(table['features'])} are synergistic: {number(values[pair])} bits."
@@ -204,15 +189,8 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
     """Return the mean of a target, or the share of one class, in each cell of two columns.
 
     Of two classes it is the share of the second; of more, that of the class whose share varies most
-    between the cells, of equal ones the most frequent.
-
-    Returns
-    -------
-    dict
-        `features` and their `levels`; `counts` of rows and `values`, lists of a row for each level
-        of the first feature, with None in empty cells; `overall`, the value of all rows; `range`,
-        the extreme values of cells of `MIN_ROWS` or more rows, or of all if there are none;
-        `quantity` in words; `digits` after the point; `within`, the level of a third feature.
+    between the cells, of equal ones the most frequent. The keys are those of `joint` in the
+    summary, see ``docs/report.md``.
 
     Examples
     --------

@@ -40,8 +40,6 @@ from pidselect.report.pictures import breakable, unbroken
 
 Record = Mapping[str, Any]
 
-SUFFIXES = (".html", ".htm")
-
 #: Columns of a finding that are shown at once.
 MAX_NAMES = 20
 
@@ -130,7 +128,7 @@ def write_report(
     True
     """
     check_is_fitted(selector)
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if Path(path).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path={str(path)!r} must end in .html.")
     selection = selector.selection_
     if explanation is None:

@@ -21,7 +21,7 @@ def conclusions(
         selected.sort(key=lambda name: order.index(name) if name in order else len(order))
     columns = counted(n_columns, "column")
     level = f" at level {selection.settings.alpha:g}"
-    how = " without a test" if _is_untested(selection) else level
+    how = " without a test" if selection.settings.n_permutations == 0 else level
     fixed = selection.fixed_features
     beside = f" in addition to the fixed {listed(fixed)}" if fixed else ""
     stopped = " before the fit was interrupted" * (not is_complete)
@@ -68,7 +68,7 @@ def _end_of_search(selection: Selection) -> list[str]:
     searches = [step for step in selection.steps if step.phase in phases]
     # Other criteria do not estimate what a candidate adds.
     by_cmi = selection.settings.criterion == "cmi"
-    if not searches or not by_cmi or _is_untested(selection):
+    if not searches or not by_cmi or selection.settings.n_permutations == 0:
         return []
     if not searches[-1].accepted:
         which = "minimal set" if selection.also_relevant else "selected features"
@@ -78,10 +78,6 @@ def _end_of_search(selection: Selection) -> list[str]:
     return []
 
 
-def _is_untested(selection: Selection) -> bool:
-    return bool(selection.settings.n_permutations == 0)
-
-
 def significance(
     selection: Selection,
     explanation: Explanation | None,
@@ -89,7 +85,7 @@ def significance(
     n_rows: int,
 ) -> list[str]:
     """Return how the selection was tested, and on which rows."""
-    if _is_untested(selection):
+    if selection.settings.n_permutations == 0:
         lines = ["Not tested, as n_permutations is 0: the features are only ranked."]
     else:
         lines = _tests(selection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -240,8 +241,6 @@ def environment() -> Environment:
 def cpu_model() -> str:
     """Return the name of the processor; Python's own is often empty on Linux."""
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text("utf-8", "replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
+    text = cpuinfo.read_text("utf-8", "replace") if cpuinfo.exists() else ""
+    named = re.search(r"^model name\s*:(.*)", text, re.MULTILINE)
+    return named[1].strip() if named else platform.processor() or "unknown"

@@ -179,25 +179,23 @@ def steps_table(summary: Record) -> dict[str, Any]:
             TableColumn("Scores of candidates", "strip", strips(steps)),
             TableColumn("Result", "outcome", results),
             _numbers("Bits", [step["bits"] for step in steps], _amount),
-            *(_scores(steps, "critical_value") if in_deviations else ()),
+            *(_scores(steps, "score", "critical_value") if in_deviations else ()),
             _p_values(steps, summary["settings"]),
             _numbers("Permutations", [step["n_permutations"] for step in steps], "{:,}".format),
         ]
     )
 
 
-def _scores(rows: Sequence[Record], critical: str = "") -> list[TableColumn]:
-    """Return score and critical value, of which those in bits have no column of their own."""
-    units = [row.get("unit", "sd") for row in rows]
-    digits = [3 if unit == "bit" else 1 for unit in units]
+def _scores(rows: Sequence[Record], *keys: str) -> list[TableColumn]:
+    """Return scores and critical values, of which those in bits have no column of their own."""
+    digits = [3 if row.get("unit", "sd") == "bit" else 1 for row in rows]
     columns = [_texts("Estimator", "estimator", [row["estimator"] for row in rows])]
-    for title, key in (("Score", "score"), ("Critical value", critical)):
-        if key:
-            cells = [
-                {"text": number(row[key], places), "value": sort_key(row[key])}
-                for row, places in zip(rows, digits, strict=True)
-            ]
-            columns.append(TableColumn(title, "number", cells))
+    for key in keys:
+        cells = [
+            {"text": number(row[key], places), "value": sort_key(row[key])}
+            for row, places in zip(rows, digits, strict=True)
+        ]
+        columns.append(TableColumn(key.replace("_", " ").capitalize(), "number", cells))
     return columns
 
 
@@ -209,7 +207,7 @@ def candidates_table(step: Record, summary: Record) -> dict[str, Any]:
         [
             _names(names, {}, ["tested" * row["is_chosen"] for row in rows], "Candidate"),
             _numbers("Bits", [row["bits"] for row in rows], _amount),
-            *(_scores(rows) if step["unit"] != "bit" else ()),
+            *(_scores(rows, "score") if step["unit"] != "bit" else ()),
             _p_values(rows, summary["settings"], step["alpha"]),
         ]
     )

@@ -135,7 +135,7 @@ class Display(ABC):
 
     def to_svg(self) -> str:
         """Return a self-contained SVG element with a description."""
-        svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": type(self).__name__})
+        svg = self._to_bytes("svg")
         return tidy(svg.decode(), self.title, f"d{zlib.crc32(svg):08x}", self.describe())
 
     def save(self, path: str | Path) -> None:
@@ -161,13 +161,11 @@ class Display(ABC):
     def _repr_png_(self) -> bytes:
         return self._to_bytes("png")
 
-    def _to_bytes(
-        self, file_format: str, dpi: float = PICTURE_DPI, more: dict[str, Any] | None = None
-    ) -> bytes:
+    def _to_bytes(self, form: str) -> bytes:
         undated: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # equal at every run
-        with _settings(more):
-            written, figure = io.BytesIO(), self._new_figure()
-            figure.savefig(written, format=file_format, dpi=dpi, metadata=undated.get(file_format))
+        dpi, written = CLOUD_DPI if form == "svg" else PICTURE_DPI, io.BytesIO()
+        with _settings():
+            self._new_figure().savefig(written, format=form, dpi=dpi, metadata=undated.get(form))
         return written.getvalue()
 
     def _new_figure(self) -> Figure:
@@ -206,7 +204,7 @@ class Display(ABC):
 
 
 @contextmanager
-def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
+def _settings() -> Iterator[None]:
     """Apply fixed settings of matplotlib, so that pictures do not depend on the user's.
 
     Glyphs missing from the font are not warned about: in an SVG the reader's font is used.
@@ -214,7 +212,7 @@ def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**SETTINGS, **(more or {})})
+        matplotlib.rcParams.update({**SETTINGS, "svg.hashsalt": "pidselect"})
         yield
 
 

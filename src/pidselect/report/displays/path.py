@@ -182,9 +182,7 @@ class SelectionPathDisplay(Display):
         critical = ""
         if step.critical_value is not None:
             critical = f", critical value {number(step.critical_value, digits)}"
-        outcome = "included" if step.included else "not included"
-        if step.is_removed:
-            outcome += ", removed later"
+        outcome = f"{'not ' * (not step.included)}included{', removed later' * step.is_removed}"
         return (
             f"Step {place + 1}, {counted(len(step.candidates), 'candidate')}: "
             f"{base.label(step.chosen, base.LONG_NAME)} at {score}{critical}, {outcome}."
