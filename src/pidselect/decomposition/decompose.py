@@ -20,7 +20,7 @@ from pidselect.data import (
     is_frame,
     warn_caller,
 )
-from pidselect.data.feature_types import stated_feature_types, to_column, to_target
+from pidselect.data.feature_types import TARGET, stated_feature_types, to_column, to_target
 from pidselect.data.input import library_of, read_vectors
 from pidselect.data.raw_column import RawColumn
 from pidselect.decomposition.binning import BINNINGS, Binning, count_bins, is_binned
@@ -36,8 +36,6 @@ from pidselect.significance.validation import RandomState, check_count, check_jo
 #: more. States of equal p(target | state) are not merged first: many of those that occur once are
 #: equal by chance, and merging would hide that samples are few.
 FEWEST_PER_STATE = 5
-
-TARGET = "target"
 
 
 def decompose(
