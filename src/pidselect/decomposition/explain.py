@@ -116,9 +116,10 @@ def explain(
         is_sequential=is_sequential,
         notes=tuple(notes),
     )
-    shares = [replace(one, share=explanation.share(one.added)) for one in explanation]
-    explanation = replace(explanation, features=tuple(shares))
-    described = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
+    described = [
+        replace(one, share=explanation.share(one.added), sentence=sentence(one, explanation))
+        for one in explanation
+    ]
     return replace(explanation, features=tuple(described))
 
 

@@ -45,7 +45,6 @@ ATOMS = ("unique", "shared", "synergy")
 ADDED_PARTS = ("unique", "synergy")
 
 VALUES = ("information", "added", *ATOMS)
-HEADER = ("feature", "role", "added", "", "p", "unique", "synergy", "shared", "I(f;y)")
 
 #: The columns of frames, and their types.
 FRAME_COLUMNS = {
@@ -214,16 +213,12 @@ class Pairs(TabularResult):
 
     def rows(self) -> list[tuple[str, str, float | None, float | None, bool]]:
         """Return names, redundancy, synergy and dependence of every pair."""
-        return [
-            (
-                self.names[i],
-                self.names[j],
-                float(self.redundancy[i, j]) if self.estimable[i, j] else None,
-                float(self.synergy[i, j]) if self.estimable[i, j] else None,
-                bool(self.dependent[i, j]),
-            )
-            for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True)
-        ]
+        rows = []
+        for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True):
+            values = float(self.redundancy[i, j]), float(self.synergy[i, j])
+            known = values if self.estimable[i, j] else (None, None)
+            rows.append((self.names[i], self.names[j], *known, bool(self.dependent[i, j])))
+        return rows
 
     def to_frame(self) -> Any:
         """Return a frame with one row for every pair, in the caller's library."""
@@ -390,8 +385,8 @@ class Explanation(TabularResult):
             f"Information of each feature about {shown(self.target)}, in bits "
             f"({len(selected)} selected, {self.n_samples} samples)"
         )
-        header = [*HEADER]
-        header[3] = self.share_name
+        header = ["feature", "role", "added", self.share_name, "p"]
+        header += ["unique", "synergy", "shared", "I(f;y)"]
         table: list[str | TextTable] = [
             TextTable([header, *(self._row(feature) for feature in printed)], n_left=2)
         ]

@@ -211,9 +211,14 @@ class Decomposition(TabularResult):
 
     def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        atoms = TextTable(self._cells(), n_left=2 if self._names else 1)
-        tests = [] if self.source_tests is None else [TextTable(self._source_cells())]
-        return [[atoms, *tests, *self._remarks()]]
+        parts: list[str | TextTable] = [TextTable(self._cells(), n_left=2 if self._names else 1)]
+        if self.source_tests is not None:
+            cells = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
+            for test in self.source_tests:
+                name, *values = vars(test).values()
+                cells.append([shorten(name), *map(_cell, values)])
+            parts.append(TextTable(cells))
+        return [[*parts, *self._remarks()]]
 
     def _cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
@@ -230,14 +235,6 @@ class Decomposition(TabularResult):
         for label in self._largest():
             name = [self._names[label]] if self._names else []
             rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
-        return rows
-
-    def _source_cells(self) -> list[list[str]]:
-        """Return the cells of the table of tested sources, the header first."""
-        rows = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
-        for test in self.source_tests or ():
-            name, *values = vars(test).values()
-            rows.append([shorten(name), *map(_cell, values)])
         return rows
 
     def _remarks(self) -> list[str]:
