@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pidselect.report.page import number
+from pidselect.report.pictures import number
 from reproduction import EXPERIMENTS, load_experiment, read_texts
 from reproduction.agreement import CRITICAL, FEW_RUNS, PAPER_RUNS, TESTED, Estimate
 from reproduction.experiment import Experiment

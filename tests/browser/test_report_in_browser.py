@@ -65,14 +65,6 @@ def natural(text: str) -> list[tuple[bool, int, str]]:
     return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
 
 
-def test_it_opens_without_a_word(visit):
-    """The fixture sees to errors, warnings, requests and dialogs."""
-    page = visit(plain())
-    assert page.locator("h1").is_visible()
-    assert page.locator(ROWS).count() == N_PLAIN
-    assert page.locator(".importance svg").first.is_visible()
-
-
 def test_every_column_sorts_both_ways(visit):
     page = visit(plain())
     heads = page.locator("#roles thead th")
@@ -97,15 +89,6 @@ def test_every_column_sorts_both_ways(visit):
         assert page.locator("#roles th[aria-sort]").count() == 1
 
 
-def test_a_sorted_row_stays_whole(visit):
-    page = visit(plain())
-    before = page.locator(ROWS).all_inner_texts()
-    page.locator("#roles thead th").nth(4).get_by_role("button").click()
-    after = page.locator(ROWS).all_inner_texts()
-    assert after != before
-    assert sorted(after) == sorted(before)
-
-
 def test_searching(visit):
     page = visit(plain())
     shown = page.locator("#shown")
@@ -120,31 +103,6 @@ def test_searching(visit):
         assert shown.inner_text() == f"{len(names)} of {N_PLAIN} shown"
     page.get_by_label("Find a feature").fill("")
     assert page.locator(f"{ROWS}:visible").count() == N_PLAIN
-
-
-def test_searching_within_a_role(visit):
-    page = visit(plain())
-    role = page.get_by_label("Role", exact=True)
-    roles = Counter(column(page, 3))
-    assert len(roles) == 5
-    for name, count in roles.items():
-        role.select_option(name)
-        assert page.locator(f"{ROWS}:visible .role").all_inner_texts() == [name] * count
-        assert page.locator("#shown").inner_text() == f"{count} of {N_PLAIN} shown"
-        assert f"{name} ({count})" in role.inner_text()
-    role.select_option("strongly relevant")
-    page.get_by_label("Find a feature").fill("column 2")
-    assert page.locator(f"{ROWS}:visible .name").all_inner_texts() == ["column 2"]
-
-
-def test_a_filter_outlives_sorting(visit):
-    page = visit(plain())
-    page.get_by_label("Find a feature").fill("column 1")
-    head = page.locator("#roles thead th").nth(1).get_by_role("button")
-    head.click()
-    head.click()
-    names = page.locator(f"{ROWS}:visible .name").all_inner_texts()
-    assert names == ["column 12", "column 11", "column 10", "column 1"]
 
 
 def test_a_link_to_a_hidden_feature_shows_it(visit):
@@ -212,17 +170,6 @@ def test_pictures_stay_on_the_page(visit, width):
     assert min(min(pair) for pair in ends) > -6  # markers are centred on their ends
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pictures_follow_the_colours_of_the_page(visit, scheme):
-    page = visit(plain(), scheme=scheme)
-    fills = "nodes => nodes.map(node => getComputedStyle(node).fill)"
-    strokes = "nodes => nodes.map(node => getComputedStyle(node).stroke)"
-    found = {*page.locator(".amount rect.unique").evaluate_all(fills)}
-    lines = {*page.locator(".amount .whisker").evaluate_all(strokes)}
-    assert found == {"rgb(88, 178, 236)" if scheme == "dark" else "rgb(0, 114, 178)"}
-    assert lines == {"rgb(230, 232, 234)" if scheme == "dark" else "rgb(29, 31, 33)"}
-
-
 @pytest.mark.parametrize("case", ["nothing selected", "not explained", "interrupted"])
 def test_pages_on_which_something_is_left_out(visit, case):
     page = visit(unusual(case), width=PHONE)
@@ -243,12 +190,6 @@ def test_no_word_or_number_is_broken(visit, width):
         page.set_viewport_size({"width": 718, "height": 1040})  # A4 without its margins
         assert broken_words(page, cells) == []
         assert overhanging(page) == []
-
-
-def test_the_first_screen_of_a_phone_has_the_conclusions(visit):
-    page = visit(plain(), width=PHONE)
-    box = page.locator(".lead").bounding_box()
-    assert box["y"] + box["height"] < 640
 
 
 def test_a_browser_that_knows_no_two_colours_is_light(visit):

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from visits import LOOKS, PHONE, barriers, overhanging, tab_stops
+from visits import LOOKS, PHONE, barriers, overhanging
 
 from reproduction import EXPERIMENTS
 from reproduction.page import render_page
@@ -33,11 +33,6 @@ def test_the_stored_page(visit):
     assert overhanging(page) == []
 
 
-def test_the_structure_of_the_stored_page(visit):
-    """Contrast takes long on so many cells, and is checked on a shorter page."""
-    assert barriers(visit(FOLDER / "index.html"), without=("color-contrast",)) == []
-
-
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_no_barriers(visit, scheme, width):
     page = visit(small_page(), scheme=scheme, width=width)
@@ -57,19 +52,3 @@ def test_the_filter_shows_one_verdict(visit):
         assert {row.get_attribute("data-verdict") for row in shown.all()} == {verdict}
     page.locator("#filter button[value=all]").click()
     assert page.locator(".claims tbody tr:visible").count() == everything
-
-
-def test_a_link_to_a_hidden_row_shows_it(visit):
-    page = visit(small_page())
-    page.locator("#filter button[value=undecided]").click()
-    link = page.locator(".differing a").first
-    target = page.locator(link.get_attribute("href"))
-    assert not target.is_visible()
-    link.click()
-    assert target.is_visible()
-
-
-def test_keys_reach_links_buttons_and_what_scrolls(visit):
-    page = visit(small_page())
-    wanted = page.locator("a[href], button:enabled, summary, [tabindex='0']").filter(visible=True)
-    assert len(tab_stops(page)) == wanted.count()

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decomposition.distributions import count_states
-from pidselect import datasets, mutual_information
+from pidselect import datasets
 from pidselect.decomposition.decompose import decompose
-from pidselect.decomposition.lattice import lattice
 from pidselect.decomposition.measures import MEASURES, decompose_distribution
 
 TWO_BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
@@ -70,13 +69,6 @@ def test_units():
         assert (nat.p_value, nat.conditional_p_value) == (bit.p_value, bit.conditional_p_value)
         assert nat.information == close(np.log(2) * bit.information)
         assert nat.conditional_information == close(np.log(2) * bit.conditional_information)
-
-
-def test_five_sources():
-    bits = np.random.default_rng(0).integers(0, 2, size=(5, 400))
-    found = decompose(list(bits), bits.sum(axis=0) % 2, measure="mmi")
-    assert list(found.atoms) == list(lattice(5).labels)
-    assert found.atoms["{1,2,3,4,5}"] > 0.9
 
 
 def test_continuous_columns_are_binned():
@@ -232,18 +224,6 @@ def test_permutations_are_not_started_if_there_are_too_many_states():
 # --- without states -----------------------------------------------------------------------------
 
 
-def test_gaussian():
-    x, y, noise = MEASURED.T
-    found = decompose([x, y], x + y + noise, measure="gaussian", n_permutations=19, n_bootstrap=40)
-    alone = [mutual_information(z, x + y + noise, estimator="gaussian") for z in (x, y)]
-    assert found.shared == close(min(alone))
-    assert [found.shared + part for part in found.unique] == close(alone)
-    assert {test.conditional_p_value for test in found.source_tests} == {0.05}
-    assert abs(found.corrected["{1,2}"] - found.synergy) < 0.02
-    low, high = found.intervals["{1,2}"]
-    assert 0 < low < found.synergy < high
-
-
 def test_nearest_neighbours():
     """No bias correction, and halves of the samples instead of resamples."""
     x, y, noise = MEASURED.T
@@ -379,14 +359,6 @@ def test_too_many_states():
 def test_single_values_are_no_sources(sources):
     with pytest.raises(TypeError, match=f"{sources[0]!r}"):
         decompose(sources, OR)
-
-
-def test_feature_types_may_include_the_target():
-    rng = np.random.default_rng(0)
-    x1, x2, y = rng.integers(0, 50, size=(3, 1000))
-    continuous = decompose([x1, x2], y, feature_types=["continuous"] * 3)
-    stated = dict.fromkeys(["source 1", "source 2", "target"], "continuous")
-    assert continuous == decompose([x1, x2], y, feature_types=stated)
 
 
 def test_names_of_variables():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,16 +126,6 @@ def test_gates(name, first, second):
     assert atoms(explanation["a"]) == pytest.approx(first, abs=0.01)
     assert atoms(explanation["b"]) == pytest.approx(second, abs=0.01)
     assert explanation["a"].method == "broja, posterior states"
-
-
-def test_toy_system_as_in_the_paper():
-    """Given X1: X2 is mainly redundant, eta almost exclusively synergistic."""
-    toy = datasets.toy(1000, random_state=0)
-    X1, X2, eta = (measured(column, name) for column, name in zip(toy.X.T, "abc", strict=True))
-    explanation = explain_blocks(measured(toy.y, "y"), {"X1": X1}, {"X2": X2, "eta": eta})
-    redundant, synergistic = explanation["X2"], explanation["eta"]
-    assert redundant.shared > 0.9 * redundant.information
-    assert synergistic.synergy > 5 * (synergistic.unique + synergistic.shared)
 
 
 # --- identities ---------------------------------------------------------------------------------
@@ -310,13 +299,6 @@ def test_tests_of_dependence_share_the_level():
         assert explain_blocks(target, selected, alpha=alpha).pairs.dependent[0, 1] == expected
 
 
-def test_what_shares_nothing_is_redundant_with_nothing():
-    selected, target = gate("COPY")
-    explanation = explain_blocks(target, selected)
-    for feature in explanation:
-        assert feature.redundant_with == feature.overlaps_with == ()
-
-
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5))
 def test_independence_is_symmetric_and_does_not_depend_on_the_rows(seed, m, n):
     rng = np.random.default_rng(seed)
@@ -401,20 +383,6 @@ def test_shares_of_classes_and_of_numbers():
 
 
 # --- text, access, frames -----------------------------------------------------------------------
-
-NAMES = ["a\nb", "", " ", "\x1b[31mred", "tab\t", "\u202eabc", "x" * 200, "größe", "a, b", "{}%s"]
-
-
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_names_cannot_break_the_text(name):
-    blocks, target = line(60)
-    target = Block((replace(target.columns[0], name=name),))
-    explanation = explain_blocks(target, {name: blocks["a"]}, {"other": blocks["b"]})
-    text = str(explanation)
-    assert all(line.isprintable() for line in text.split("\n"))
-    table = text.split("\n\n")[1].split("\n")
-    assert len(table) == 4  # header, two features, the joint information
-    assert explanation[name].name == explanation.target == name
 
 
 def test_prints_within_the_width():

@@ -100,17 +100,6 @@ def test_source_tests_by_their_definition(source):
     assert found.conditional_p_value == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("measure", ["imin", "mmi", "gaussian", "sx-ksg"])
-def test_tested_informations_are_sums_of_atoms(measure):
-    x1, x2, x3, noise = np.random.default_rng(2).normal(size=(4, 80))
-    found = decompose([x1, x2, x3], x1 + x2 * x3 + noise, bins=2, measure=measure, n_permutations=1)
-    for number, test in enumerate(found.source_tests, start=1):
-        alone, given_rest = parts_of(number, found)
-        assert test.information == pytest.approx(sum(found.atoms[a] for a in alone))
-        total = sum(found.atoms[a] for a in given_rest)
-        assert test.conditional_information == pytest.approx(total)
-
-
 def parts_of(number, found):
     """Return the atoms of which I(x;y) and I(x;y|rest) consist, x being the source of a number."""
     members = {
@@ -270,15 +259,6 @@ def test_minimum_bias_needs_eight_samples(n):
     np.testing.assert_array_equal(
         minimum_bias(sample, np.ones(4), InferenceSettings(0, 40, 0.95, 0)), np.zeros(4)
     )
-
-
-def test_correction_has_fixed_ends():
-    """The mean of the null becomes 0, complete information stays complete."""
-    sample = DiscreteSample(tuple(SAMPLE), mmi)
-    null = np.array([[0.02, 0.01, 0.0, 0.05]] * 3)
-    assert correct_bias(null[0], null, sample) == pytest.approx(np.zeros(4), abs=1e-15)
-    complete = np.array([sample.target_entropy, 0.0, 0.0, 0.0])
-    assert correct_bias(complete, null, sample) == pytest.approx(complete, abs=1e-12)
 
 
 def test_correction_where_the_null_explains_everything():
@@ -441,39 +421,6 @@ def test_level_given_the_rest(measure):
     marginal, conditional = np.mean([p_values(one)[1] <= 0.05 for one in found], axis=0)
     assert marginal > 0.3
     assert conditional <= 0.14  # 5 % expected
-
-
-@pytest.mark.parametrize(
-    ("gate", "alone", "given_rest"),
-    [("XOR", False, True), ("AND", True, True), ("RDN", True, False), ("COPY", True, True)],
-)
-def test_power(gate, alone, given_rest):
-    """XOR is synergistic, RDN redundant: each has one kind of information only."""
-    x1, x2, y = draw(noisy(gate), 200, 1)
-    found = p_values(decompose([x1, x2], y, n_permutations=99, random_state=0))
-    np.testing.assert_array_equal(found == 0.01, [[alone, given_rest]] * 2)
-
-
-def test_correction_removes_most_of_the_bias():
-    """Independent variables of 5 x 25 x 5 states, N = 1000: the plug-in estimate is 0.47 bit."""
-    x, y, t = np.random.default_rng(0).integers(0, [[5], [25], [5]], size=(3, 1000))
-    with pytest.warns(UserWarning, match="per state"):
-        found = decompose([x, y], t, bins=None, n_permutations=1, random_state=0)
-    assert found.information > 0.4
-    assert np.abs(values(found.corrected)).max() < 0.06
-
-
-@pytest.mark.parametrize("name", ["AND", "XOR", "COPY"])
-def test_coverage(name):
-    pmf = noisy(name, 0.3)
-    true = mmi(pmf).atoms / BIT
-    held = []
-    for seed in range(60):
-        x1, x2, y = draw(pmf, 300, seed)
-        found = decompose([x1, x2], y, measure="mmi", n_bootstrap=100, random_state=seed)
-        ends = np.array(list(found.intervals.values()))
-        held.append((ends[:, 0] <= true + 1e-9) & (true - 1e-9 <= ends[:, 1]))
-    assert (np.mean(held, axis=0) >= 0.8).all()
 
 
 def test_coverage_where_sources_are_equally_informative():

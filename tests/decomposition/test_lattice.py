@@ -82,15 +82,6 @@ def test_cumulate_sums_all_at_and_below(n_sources):
     assert found.cumulate(atoms).tolist() == [sums[label] for label in found.labels]
 
 
-def test_cumulate_five_sources_along_the_order():
-    found = lattice(5)
-    rng = np.random.default_rng(2)
-    rows, atoms = rng.integers(0, 7579, 100), rng.integers(-9, 10, 7579).astype(float)
-    below = np.array([~(found.upsets[row] & ~found.upsets).any(axis=1) for row in rows])
-    assert np.array_equal(found.cumulate(atoms)[rows], below @ atoms)
-    assert all(not below[place, row + 1 :].any() for place, row in enumerate(rows))
-
-
 @every
 @given(seed=st.integers(0, 2**32 - 1), columns=st.sampled_from([(), (1,), (3,)]))
 @settings(max_examples=20)

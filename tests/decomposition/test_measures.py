@@ -18,17 +18,6 @@ every = pytest.mark.parametrize("measure", MEASURES)
 
 
 @every
-def test_every_measure_decomposes_two_sources(measure):
-    result = decompose_distribution(datasets.gate("AND"), measure=measure)
-    assert set(result.atoms) == {"{1}{2}", "{1}", "{2}", "{1,2}"}
-    assert result.measure == measure
-    assert result.information == pytest.approx(0.8112781244591328)
-    assert sum(result.atoms.values()) == pytest.approx(result.information)
-    assert (result.shared, result.synergy) == (result.atoms["{1}{2}"], result.atoms["{1,2}"])
-    assert result.unique == (result.atoms["{1}"], result.atoms["{2}"])
-
-
-@every
 @pytest.mark.parametrize("n_sources", [3, 4, 5])
 def test_more_sources_where_the_measure_is_defined(measure, n_sources):
     pmf = datasets.gate("SUM", n_sources=n_sources)

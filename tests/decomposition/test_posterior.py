@@ -58,16 +58,6 @@ def gate(name, n=N):
 # --- one other column ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [("RDN", 1), ("COPY", 0), ("AND", 1), ("COPY1", 0), ("UNQ", 0)]
-)
-def test_gates(name, expected):
-    a, b, y = gate(name)
-    found = fraction_of(labels(a), [labels(b)], labels(y, "y"))
-    assert found == pytest.approx(exact(a, b, y), abs=0.02)
-    assert found == pytest.approx(expected, abs=0.02)
-
-
 def test_noise_shares_what_little_it_has():
     """Below what can be estimated in bins nothing is called unique."""
     a, b, y = gate("XOR")
@@ -153,14 +143,6 @@ def test_a_set_with_a_copy_shares_nearly_everything(n_others):
     columns = [measured(values, f"z{j}") for j, values in enumerate(others[1:])]
     columns.append(measured(x**3, "copy"))
     assert fraction_of(measured(x), columns, target) > 0.9
-
-
-def test_independent_causes_of_a_sum_share_information():
-    """Mechanistic redundancy: of two normal causes with a little noise, more than a quarter."""
-    rng = np.random.default_rng(4)
-    a, b, noise = rng.normal(size=(3, N))
-    found = fraction_of(measured(a), [measured(b, "b")], measured(a + b + 0.5 * noise, "y"))
-    assert 0.25 < found <= 1
 
 
 # --- states -------------------------------------------------------------------------------------

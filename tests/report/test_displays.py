@@ -91,15 +91,6 @@ def test_a_grid_of_axes_is_refused(make):
         make().plot(Figure().subplots(2, 2))
 
 
-def test_salt_gives_other_ids():
-    ids = []
-    for salt in "ab":
-        root = ElementTree.fromstring(DISPLAYS["path"]().to_svg(salt))
-        ids.append({element.get("id") for element in root.iter() if element.get("id")})
-    assert ids[0]
-    assert not ids[0] & ids[1]
-
-
 def test_without_axes_a_figure_is_made_and_can_be_made_again(make):
     display = make()
     assert not hasattr(display, "ax_")

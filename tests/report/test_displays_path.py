@@ -56,16 +56,6 @@ def test_every_candidate_is_a_dot_or_the_mark_of_its_step():
     assert [line.get_ydata()[0] for line in lines] == [4.0] * 4
 
 
-@pytest.mark.parametrize("size", [(6, 4), (50, 40)])
-def test_the_strongest_candidates_are_named_below(size):
-    display = draw(made_up_results.selection(*size), fixed_features=["age"])
-    labels = display.ax_.get_xticklabels()
-    assert [label.get_text() for label in labels] == [step.chosen for step in display.steps]
-    assert len({label.get_color() for label in labels[:-1]}) == 1
-    assert labels[-1].get_color() != labels[0].get_color()
-    assert "age" in display.ax_.get_xlabel()
-
-
 def test_a_feature_stands_at_the_same_place_in_every_column():
     record = made_up_results.selection(6, 4)
     display = draw(record)

@@ -69,25 +69,14 @@ def test_warnings_are_those_of_the_fit():
         (1, {}, "1 of 4 columns selected at level 0.05: wind; it has 0.100 bits"),
         (0, {}, "None of 4 columns selected at level 0.05: there may be nothing to find."),
         (1, {"fixed_features": ("hour",)}, "the fixed hour: wind;"),
-        (0, {"fixed_features": ("hour", "day")}, "the fixed hour and day: there may be nothing"),
         (2, {"settings": replace(hostile.SETTINGS, n_permutations=0)}, "without a test"),
         (1, {"is_complete": False}, "interrupted: wind;"),
         (0, {"is_complete": False}, "interrupted."),
         (2, {"metadata": metadata(is_complete=False)}, "interrupted: wind and rain;"),
-        (2, {"metadata": metadata(n_columns=9)}, "2 of 9 columns selected"),
     ],
 )
 def test_the_first_conclusion_names_the_selected_features(n_selected, more, expected):
     assert expected in summary(n_selected, **more)["conclusions"][0]
-
-
-def test_long_lists_and_names_are_cut():
-    names = ("w" * 300, *hostile.plain_names(20))
-    record = hostile.selection(names, 12)
-    (first, *_) = summarise(record, metadata=hostile.metadata(names))["conclusions"]
-    assert "www…www" in first
-    assert len(first) < 250
-    assert first.endswith("column 6 and 4 more.")
 
 
 @pytest.mark.parametrize(
@@ -122,12 +111,6 @@ def test_the_last_conclusion_is_why_no_other_feature_is_selected():
         assert len(summary(explained=False, settings=changed)["conclusions"]) == 1
     assert len(summary(explained=False, is_complete=False)["conclusions"]) == 1
     assert len(summary(4, explained=False)["conclusions"]) == 1  # there is no other
-
-
-def test_the_title_names_the_target():
-    assert summary()["title"] == "Feature selection report: rentals"
-    assert summary(metadata=metadata(target="target"))["title"].endswith(": the target")
-    assert summary(metadata=metadata(title="Mine"))["title"] == "Mine"
 
 
 def test_an_empty_selection_has_remedies_unless_it_is_incomplete():
@@ -215,12 +198,6 @@ def test_features_that_are_relevant_but_not_in_the_minimal_set():
     assert [row["name"] for row in rows] == ["wind", "rain", "hour", "day"]
     assert [row["selected"] for row in rows] == [True, True, True, False]
     assert [row["is_minimal"] for row in rows] == [True, True, False, True]
-
-
-def test_fixed_features_come_first_untested():
-    fixed, _ = summary(1, explained=False, fixed_features=("hour",))["selected"]
-    assert (fixed["name"], fixed["is_fixed"]) == ("hour", True)
-    assert (fixed["bits_added"], fixed["p_value"]) == (None, None)
 
 
 def test_a_step_lists_the_chosen_one_and_then_the_nearest():

@@ -87,32 +87,6 @@ class NewtonStep(NamedTuple):
     missing: FloatArray  # of each free unknown
 
 
-def new_system(first: FloatArray, conditional: FloatArray) -> NewtonSystem:
-    """Allocate the system of the marginal p(t, a)."""
-    n_targets, n_first, n_second = conditional.shape
-    n_free = np.count_nonzero(first) - n_targets
-    return NewtonSystem(
-        np.empty(conditional.shape),
-        conditional,
-        np.empty((n_first, n_second)),
-        np.empty((n_free, 2), np.int64),
-        np.empty((n_targets, n_first), np.int64),
-        np.empty((n_targets, n_second)),
-        np.empty((n_first, n_first, n_second)),
-        np.empty((n_free, n_free)),
-        np.empty((n_free, n_first * min(CHUNK, n_second))),
-        np.empty((2, n_second)),
-    )
-
-
-def new_step(system: NewtonSystem) -> NewtonStep:
-    """Allocate a step."""
-    n_targets, n_first, n_second = system.joint.shape
-    left, right = np.empty((n_targets, n_first)), np.empty((n_targets, n_second))
-    slack, pair, tension = np.empty((3, n_first, n_second))
-    return NewtonStep(left, right, slack, pair, tension, np.empty(len(system.free)))
-
-
 def _inverse_root(builder, left, before):
     pivot = larger(builder, left, builder.fmul(FLOAT(NOTHING_LEFT), before), left, FLOAT(WALL))
     root = builder.module.declare_intrinsic("llvm.sqrt", [FLOAT])

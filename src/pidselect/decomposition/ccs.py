@@ -98,14 +98,6 @@ def maximum_entropy(pmf: FloatArray, most_steps: int = MOST_STEPS) -> tuple[Floa
     :math:`\sum q - \sum p \ln q` by Newton's method.
 
     Also returned is the relative error of each cell, the last Newton step, which is not taken.
-
-    Examples
-    --------
-    The two-variable marginals of parity are uniform:
-
-    >>> XOR = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
-    >>> maximum_entropy(XOR)[0].ravel()
-    array([0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125])
     """
     order = np.argsort([-size for size in pmf.shape], kind="stable")  # the largest face is easiest
     p = pmf.transpose(order)

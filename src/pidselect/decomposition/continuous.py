@@ -38,12 +38,8 @@ def gaussian(sources: Sequence[Block], target: Block) -> PIDAtoms:
 
     where R² is the coefficient of determination of the linear regression on the sources in A. For
     two sources it equals BROJA and every other measure whose redundancy depends on the marginals
-    (target, source) alone: one source has no unique information. For more sources it is MMI.
-
-    References
-    ----------
-    A. B. Barrett (2015), "Exploration of synergistic and redundant information sharing in static
-    and dynamical Gaussian systems", Physical Review E 91, 052802.
+    (target, source) alone (Barrett 2015, see `mmi`): one source has no unique information. For more
+    sources it is MMI.
 
     Examples
     --------
@@ -104,11 +100,9 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     Each column is replaced by its normal scores, the quantiles n / (N + 1) of the ranks n; ties are
     put in a random order, which is a function of the data. An antichain with one member is
     estimated by KSG (algorithm 1). In one with several members the distance to a sample is the
-    number of samples that are at most as far: with one radius r for all, as in Ehrlich et al., a
-    set of two sources would have no weight against a single one, since about N r² samples surround
-    the former and N r the latter. The sizes of neighbourhoods are matched: n samples around a
-    target of d columns correspond to N (n / N)^(D/d) around a member, where D is the number of
-    columns of the smallest member. See ``docs/mathematics.md``.
+    number of samples that are at most as far, not the same radius for all as in Ehrlich et al.: n
+    samples around a target of d columns correspond to N (n / N)^(D/d) around a member, where D is
+    the number of columns of the smallest member. See ``docs/mathematics.md`` for the reasons.
 
     References
     ----------

@@ -20,11 +20,11 @@ from pidselect.data import (
     is_frame,
     warn_caller,
 )
-from pidselect.data.feature_types import stated_feature_types, to_column, to_target
+from pidselect.data.feature_types import TARGET, stated_feature_types, to_column, to_target
 from pidselect.data.input import library_of, read_vectors
 from pidselect.data.raw_column import RawColumn
 from pidselect.decomposition.binning import BINNINGS, Binning, count_bins, is_binned
-from pidselect.decomposition.inference import InferenceSettings, InformationTests, infer
+from pidselect.decomposition.inference import InferenceSettings, infer
 from pidselect.decomposition.measures import MEASURES, to_decomposition
 from pidselect.decomposition.result import Decomposition, SourceTest
 from pidselect.decomposition.samples import CONTINUOUS, DiscreteSample, to_sample
@@ -36,8 +36,6 @@ from pidselect.significance.validation import RandomState, check_count, check_jo
 #: more. States of equal p(target | state) are not merged first: many of those that occur once are
 #: equal by chance, and merging would hide that samples are few.
 FEWEST_PER_STATE = 5
-
-TARGET = "target"
 
 
 def decompose(
@@ -150,11 +148,16 @@ def decompose(
     defaults = [*(f"source {number}" for number in range(1, len(blocks))), TARGET]
     is_named = [block.names[0].removesuffix("[0]") for block in blocks] != defaults
     names = [", ".join(block.names) for block in blocks] if is_named else defaults
+    source_tests = None
+    if tests is not None:
+        rows = np.stack([tests[0] * scale, tests[1]], axis=2).reshape(-1, 4).tolist()
+        tested = zip(names[:-1], rows, strict=True)
+        source_tests = tuple(SourceTest(name, *row) for name, row in tested)
     return replace(
         to_decomposition(found, total, len(listed), measure, unit),
         n_samples=sample.n_samples,
         corrected=None if corrected is None else labelled(corrected, scale),
-        source_tests=None if tests is None else _source_tests(tests, scale, names),
+        source_tests=source_tests,
         intervals=None if intervals is None else labelled(intervals, scale),
         confidence=None if intervals is None else confidence,
         binned=binned or None,
@@ -163,23 +166,9 @@ def decompose(
     )
 
 
-def _source_tests(
-    tests: InformationTests, scale: float, names: Sequence[str]
-) -> tuple[SourceTest, ...]:
-    rows = zip(names[:-1], tests[0] * scale, tests[1], strict=True)
-    return tuple(
-        SourceTest(name, float(marginal), float(p), float(conditional), float(given_rest))
-        for name, (marginal, conditional), (p, given_rest) in rows
-    )
-
-
 def _few_samples_message(sample: DiscreteSample, bins: int | None, blocks: Sequence[Block]) -> str:
-    numbers = [
-        column
-        for block in blocks
-        for column in block.columns
-        if is_binned(column, most_levels=CLASS_LEVELS)
-    ]
+    columns = sum(blocks, Block()).columns
+    numbers = [column for column in columns if is_binned(column, CLASS_LEVELS)]
     remedies = ["more samples"]
     if numbers and bins is None:
         most = max(numbers, key=Column.levels)
@@ -229,14 +218,12 @@ def read_sources(
                 f"{name} has {n} samples and the target has {n_samples[TARGET]}: each needs one "
                 "value per sample."
             )
-    stated = _stated_types(feature_types, raws)
-
-    def to_block(name: str) -> Block:
+    stated, blocks = _stated_types(feature_types, raws), []
+    for name, columns in raws.items():
         make = to_target if name == TARGET else to_column
-        types = [stated.get(raw.name, stated.get(name)) for raw in raws[name]]
-        return Block(tuple(map(make, raws[name], types)))
-
-    return [to_block(name) for name in raws]
+        types = [stated.get(raw.name, stated.get(name)) for raw in columns]
+        blocks.append(Block(tuple(map(make, columns, types))))
+    return blocks
 
 
 def _list(sources: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -35,17 +35,9 @@ MOST_NAMES = 3
 #: The name of a target without a name of its own, or of several columns.
 UNNAMED_TARGET = "the target"
 
-#: Roles in the order of an explanation.
-ROLES: tuple[Role, ...] = (
-    "strongly relevant",
-    "fixed",
-    "adds to the selected set",
-    "weakly relevant",
-    "untested",
-    "irrelevant",
-    "duplicate",
-    "skipped",
-)
+#: For each feature the selected ones it is compared with: the fraction of its information that
+#: they share, and whether the two depend on each other.
+Overlaps = Mapping[str, Mapping[str, tuple[float, bool]]]
 
 
 class Samples(NamedTuple):
@@ -104,13 +96,14 @@ def explain(
         delayed(_decomposed)(one, states, others, fraction, subsamples, samples, overlaps, alpha)
         for one in features
     )
+    roles = get_args(Role)
     is_named = len(target) == 1 and target.names != (TARGET,)
     is_nominal = all(kind == "nominal" for kind in target.feature_types)
     explanation = Explanation(
         features=tuple(
             sorted(
                 explained,
-                key=lambda one: (not one.selected, ROLES.index(one.role), -(one.added or 0.0)),
+                key=lambda one: (not one.selected, roles.index(one.role), -(one.added or 0.0)),
             )
         ),
         bits_added=dict(bits_added),
@@ -123,9 +116,10 @@ def explain(
         is_sequential=is_sequential,
         notes=tuple(notes),
     )
-    shares = [replace(one, share=explanation.share(one.added)) for one in explanation]
-    explanation = replace(explanation, features=tuple(shares))
-    described = [replace(one, sentence=sentence(one, explanation)) for one in explanation]
+    described = [
+        replace(one, share=explanation.share(one.added), sentence=sentence(one, explanation))
+        for one in explanation
+    ]
     return replace(explanation, features=tuple(described))
 
 
@@ -136,7 +130,7 @@ def _decomposed(
     fraction: SharedFraction,
     subsamples: IntArray,
     samples: Samples,
-    overlaps: _Overlaps,
+    overlaps: Overlaps,
     alpha: float,
 ) -> FeatureExplanation:
     """Return a feature with its atoms, and with the features that it overlaps with."""
@@ -159,7 +153,7 @@ def _decomposed(
         return replace(
             one, information=information, added=added, method="not estimable", reason=reason
         )
-    redundant, overlapping = _overlapping(one.name, atoms, overlaps)
+    redundant, overlapping = _overlapping(overlaps[one.name]) if atoms.shared > 0 else ((), ())
     return replace(
         one,
         **vars(_agreeing(atoms, one, alpha)),
@@ -191,49 +185,35 @@ def _agreeing(atoms: Atoms, one: FeatureExplanation, alpha: float) -> Atoms:
     return replace(atoms, intervals=intervals, is_lower_bound=is_lower_bound)
 
 
-class _Overlaps(NamedTuple):
-    """The fraction of each feature's information that each selected feature shares.
-
-    `dependent` is whether the two depend on each other.
-    """
-
-    fractions: Mapping[str, Mapping[str, float]]
-    dependent: Mapping[str, Mapping[str, bool]]
-
-
 def _overlaps(
     features: Sequence[FeatureExplanation],
     selected: Sequence[FeatureExplanation],
     states: Mapping[str, IntArray],
     fraction: SharedFraction,
     alpha: float,
-) -> _Overlaps:
+) -> Overlaps:
     """Compare selected and relevant features with all (other) selected ones."""
     compared = [one for one in features if one.selected or one.role != "irrelevant"]
     pairs = [(one.name, g.name) for one in compared for g in selected if g is not one]
     level = alpha / max(1, len(pairs))
-    fractions: dict[str, dict[str, float]] = {one.name: {} for one in features}
-    dependent: dict[str, dict[str, bool]] = {one.name: {} for one in features}
+    found: dict[str, dict[str, tuple[float, bool]]] = {one.name: {} for one in features}
     for name, other in pairs:
         codes = states[name], states[other]
-        fractions[name][other] = fraction.of(*codes, corrected=False)
-        known = dependent[other].get(name)
-        dependent[name][other] = independence_p_value(*codes) <= level if known is None else known
-    return _Overlaps(fractions, dependent)
+        known = found[other].get(name)
+        dependent = independence_p_value(*codes) <= level if known is None else known[1]
+        found[name][other] = fraction.of(*codes, corrected=False), dependent
+    return found
 
 
 def _overlapping(
-    name: str, atoms: Atoms, overlaps: _Overlaps
+    others: Mapping[str, tuple[float, bool]],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the selected features that share most with a feature: dependent ones, others."""
-    found = {g: share for g, share in overlaps.fractions[name].items() if not math.isnan(share)}
-    if atoms.shared <= 0 or not found:
-        return (), ()
-    least = LEAST_OVERLAP * max(found.values())
-    most = [g for g in sorted(found, key=lambda g: -found[g]) if found[g] >= least > 0]
-    redundant = tuple(g for g in most if overlaps.dependent[name][g])
-    overlapping = tuple(g for g in most if not overlaps.dependent[name][g])
-    return redundant[:MOST_NAMES], overlapping[:MOST_NAMES]
+    shares = {g: share for g, (share, _) in others.items() if not math.isnan(share)}
+    least = LEAST_OVERLAP * max(shares.values(), default=0.0)
+    most = [g for g in sorted(shares, key=lambda g: -shares[g]) if shares[g] >= least > 0]
+    redundant = tuple(g for g in most if others[g][1])
+    return redundant[:MOST_NAMES], tuple(g for g in most if not others[g][1])[:MOST_NAMES]
 
 
 def independence_p_value(first: IntArray, second: IntArray) -> float:
@@ -258,14 +238,14 @@ def independence_p_value(first: IntArray, second: IntArray) -> float:
 def _pairs(
     selected: Sequence[FeatureExplanation],
     pairwise: FloatArray,
-    overlaps: _Overlaps,
+    overlaps: Overlaps,
     fraction: SharedFraction,
 ) -> Pairs:
     """Decompose every pair of selected features; estimates in both orders are averaged."""
     n, names = len(selected), tuple(one.name for one in selected)
     own = np.array([round(one.information or 0.0, DIGITS) for one in selected])
-    shares = np.array([[overlaps.fractions[f].get(g, 0.0) for g in names] for f in names])
-    shares = shares.reshape(n, n)
+    found = [overlaps[f].get(g, (0.0, f == g)) for f in names for g in names]
+    shares = np.array([share for share, _ in found]).reshape(n, n)
     is_finite = np.isfinite(own)
     own = np.where(is_finite, own, 0.0)
     estimable: NDArray[np.bool_] = ~np.isnan(shares + shares.T) & np.logical_and.outer(
@@ -277,12 +257,12 @@ def _pairs(
     synergy = np.maximum(pairwise - own[:, np.newaxis] + shared, 0.0)
     synergy = np.where(np.eye(n, dtype=bool), 0.0, (synergy + synergy.T) / 2)
     np.fill_diagonal(shared, own)
-    dependent = np.array([[overlaps.dependent[f].get(g, f == g) for g in names] for f in names])
+    dependent = np.array([is_dependent for _, is_dependent in found], dtype=bool)
     return Pairs(
         names,
         np.round(shared, DIGITS),
         np.where(estimable, np.round(synergy, DIGITS), 0.0),
-        dependent.reshape(n, n).astype(bool),
+        dependent.reshape(n, n),
         estimable,
         fraction.name,
     )

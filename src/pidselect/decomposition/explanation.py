@@ -22,13 +22,14 @@ from pidselect.data.messages import (
 )
 from pidselect.tabular import TabularResult, TextTable, to_frame
 
+#: Roles of features, in the order of an explanation.
 Role = Literal[
     "strongly relevant",
+    "fixed",
     "adds to the selected set",
     "weakly relevant",
-    "irrelevant",
     "untested",
-    "fixed",
+    "irrelevant",
     "duplicate",
     "skipped",
 ]
@@ -44,7 +45,6 @@ ATOMS = ("unique", "shared", "synergy")
 ADDED_PARTS = ("unique", "synergy")
 
 VALUES = ("information", "added", *ATOMS)
-HEADER = ("feature", "role", "added", "", "p", "unique", "synergy", "shared", "I(f;y)")
 
 #: The columns of frames, and their types.
 FRAME_COLUMNS = {
@@ -213,16 +213,12 @@ class Pairs(TabularResult):
 
     def rows(self) -> list[tuple[str, str, float | None, float | None, bool]]:
         """Return names, redundancy, synergy and dependence of every pair."""
-        return [
-            (
-                self.names[i],
-                self.names[j],
-                float(self.redundancy[i, j]) if self.estimable[i, j] else None,
-                float(self.synergy[i, j]) if self.estimable[i, j] else None,
-                bool(self.dependent[i, j]),
-            )
-            for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True)
-        ]
+        rows = []
+        for i, j in zip(*np.triu_indices(len(self.names), 1), strict=True):
+            values = float(self.redundancy[i, j]), float(self.synergy[i, j])
+            known = values if self.estimable[i, j] else (None, None)
+            rows.append((self.names[i], self.names[j], *known, bool(self.dependent[i, j])))
+        return rows
 
     def to_frame(self) -> Any:
         """Return a frame with one row for every pair, in the caller's library."""
@@ -284,10 +280,10 @@ class Explanation(TabularResult):
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 300, random_state=0)
     >>> explanation = PIDSelector(n_permutations=50, random_state=0).fit(X, y).explain(X, y)
-    >>> for feature in explanation:
-    ...     print(feature.name, feature.role, feature.unique, feature.shared, feature.synergy)
-    x1 strongly relevant 0.008 0.355 0.537
-    x0 strongly relevant 0.0 0.355 0.536
+    >>> explanation.to_frame()[["name", "role", "unique", "shared", "synergy"]]
+      name               role  unique  shared  synergy
+    0   x1  strongly relevant   0.008   0.355    0.537
+    1   x0  strongly relevant   0.000   0.355    0.536
     >>> bits = explanation.information
     >>> print(f"{bits:.2f} bit, {explanation.share(bits):.0%} of the entropy of y")
     0.90 bit, 100% of the entropy of y
@@ -322,16 +318,7 @@ class Explanation(TabularResult):
         r"""Return bits on a scale from 0 to 1.
 
         For a nominal target it is the share of its entropy, for others :math:`1 - 2^{-2 I}`, which
-        for a Gaussian channel is the coefficient of determination R2.
-
-        Examples
-        --------
-        >>> from pidselect import PIDSelector, datasets
-        >>> toy = datasets.toy(200, random_state=1)
-        >>> selector = PIDSelector(estimator="copula", n_permutations=50, random_state=0)
-        >>> explanation = selector.fit(toy.X, toy.y).explain(toy.X, toy.y)
-        >>> round(explanation.share(0.5), 3)  # half a bit of a target without classes, as R2
-        0.5
+        for a Gaussian channel is the coefficient of determination R2: 0.5 for half a bit.
         """
         if bits is None:
             return None
@@ -366,21 +353,7 @@ class Explanation(TabularResult):
         return {**super().to_dict(), "information": to_plain(self.information)}
 
     def to_frame(self) -> Any:
-        """Return a frame with one row for each feature, in the caller's library.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from pidselect import PIDSelector, datasets
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> X = pd.DataFrame(X, columns=["rain", "cold"])
-        >>> explanation = PIDSelector(n_permutations=50, random_state=0).fit(X, y).explain(X, y)
-        >>> explanation.to_frame().set_index("name")[["added", "unique", "shared", "synergy"]]
-              added  unique  shared  synergy
-        name
-        cold  0.559   0.036   0.338    0.523
-        rain  0.523   0.000   0.338    0.523
-        """
+        """Return a frame with one row for each feature, in the caller's library."""
         rows = []
         for feature in self.features:
             row = dict(vars(feature))
@@ -412,8 +385,8 @@ class Explanation(TabularResult):
             f"Information of each feature about {shown(self.target)}, in bits "
             f"({len(selected)} selected, {self.n_samples} samples)"
         )
-        header = [*HEADER]
-        header[3] = self.share_name
+        header = ["feature", "role", "added", self.share_name, "p"]
+        header += ["unique", "synergy", "shared", "I(f;y)"]
         table: list[str | TextTable] = [
             TextTable([header, *(self._row(feature) for feature in printed)], n_left=2)
         ]

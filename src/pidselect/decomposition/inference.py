@@ -1,27 +1,20 @@
 r"""Permutation tests of the sources, bias correction and confidence intervals of the atoms.
 
-**Tests.** Each source x is tested by permutation of its rows for two null hypotheses: that its
-mutual information with the target y is 0, and that its conditional mutual information given all
-other sources is 0. For the latter, rows are permuted within the joint states of the other sources,
-or for continuous measures among samples that are near in them (Runge 2018). With n permutations
+**Tests.** The rows of each source x are permuted to test that its mutual information with the
+target y is 0, and that its conditional mutual information given all other sources is 0: then within
+the joint states of these, or for continuous measures among samples that are near in them (Runge
+2018). The tests are exact (but for the local permutations) and do not depend on the measure. Atoms
+have no p-values: no permutation makes one atom 0 and leaves the others unchanged.
 
-.. math:: p = \frac{1 + \#\{\text{null} \ge \text{observed}\}}{1 + n} .
-
-Both informations are sums of atoms, for two sources I(x;y) = unique + shared and I(x;y|rest) =
-unique + synergy. The tests are exact (but for the local permutations) and do not depend on the
-measure. Atoms have no p-values: no permutation makes one atom 0 and leaves the others unchanged.
-
-**Bias correction.** Plug-in information is biased upward, the more so the fewer samples there are
-per state. Let R be a redundancy (the sum of the atoms at and below a node of the lattice), R_0 its
-mean under permutations of the target, and H the entropy of the target. Then
+**Bias correction.** Let R be a redundancy (the sum of the atoms at and below a node of the
+lattice), R_0 its mean under permutations of the target, and H the entropy of the target. Then
 
 .. math:: R_c = \frac{R - R_0}{1 - R_0 / H}
 
 is 0 on average under independence and H where the target is determined, the adjustment for chance
 known from comparing clusterings (Vinh, Epps and Bailey 2010). Corrected atoms are the Moebius
-inversion of corrected redundancies, so all identities of atoms hold; they may be negative. For
-measure="gaussian" H is infinite and R_0 is subtracted. Nearest neighbours ("sx-ksg") have little
-bias: there is no corrected value.
+inversion of corrected redundancies. For measure="gaussian" H is infinite and R_0 is subtracted.
+Nearest neighbours ("sx-ksg") have little bias: there is no corrected value.
 
 **Intervals.** The basic bootstrap interval, twice the observed value minus the quantiles of the
 resamples, covers true values of 0, which percentile intervals miss, but fails with few samples per

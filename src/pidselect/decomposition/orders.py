@@ -15,6 +15,7 @@ information decomposition (2018), for the levels between pairwise and total depe
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -26,7 +27,7 @@ from pidselect.data import Block, IntArray
 from pidselect.decomposition.posterior import design
 
 #: Names of the orders, and how many features may interact in their models.
-ORDERS = {"single": 1, "pairs": 2, "higher": None}
+ORDERS = {"single": 1, "pairs": 2, "higher": sys.maxsize}
 
 N_FOLDS = 4
 
@@ -56,7 +57,10 @@ def information_by_order(blocks: list[Block], states: IntArray, seed: int) -> di
             max_leaf_nodes=8,
             l2_regularization=1.0,
             early_stopping=False,
-            interaction_cst=_permitted(order, feature_of),
+            interaction_cst=[
+                np.flatnonzero(np.isin(feature_of, some)).tolist()
+                for some in combinations(range(len(parts)), min(order, len(parts)))
+            ],
             random_state=seed % 2**32,
         )
         with threadpool_limits(1, "openmp"):  # small trees: threads would wait for each other
@@ -67,14 +71,3 @@ def information_by_order(blocks: list[Block], states: IntArray, seed: int) -> di
     if largest <= 0.0:
         return {}
     return dict(zip(ORDERS, (np.diff(found, prepend=0.0) / largest).tolist(), strict=True))
-
-
-def _permitted(order: int | None, feature_of: IntArray) -> list[list[int]] | None:
-    """Return the columns that may interact: those of so many features; None for all."""
-    n_features = int(feature_of.max()) + 1
-    if order is None or order >= n_features:
-        return None
-    return [
-        np.flatnonzero(np.isin(feature_of, some)).tolist()
-        for some in combinations(range(n_features), order)
-    ]

@@ -110,10 +110,8 @@ class SharedFraction:
 
     def states_of_set(self, block: Block) -> IntArray:
         """Return the states that a set of others is represented by."""
-        if not len(block):
-            return np.zeros(self.target.n_samples, dtype=np.int64)
-        if self.measure != "auto":
-            return to_codes(block, self.bins, most_levels=CLASS_LEVELS)
+        if not len(block) or self.measure != "auto":
+            return self.states_of_feature(block)
         if not any(is_binned(column, CLASS_LEVELS) for column in block.columns):
             codes = block.codes()
             if int(codes.max()) < N_STATES:  # sufficient as they are
@@ -151,10 +149,8 @@ class SharedFraction:
         corrected: bool = True,
     ) -> float:
         """Return the fraction for the states of a feature and of a set; NaN if not estimable."""
-        codes = (feature, others, self.target_states)
-        if rows is not None:
-            codes = (feature[rows], others[rows], self.target_states[rows])
-        measure = self._measure
+        part, measure = slice(None) if rows is None else rows, self._measure
+        codes = feature[part], others[part], self.target_states[part]
         sample = DiscreteSample(codes, measure.decompose)
         try:
             measure.check_shape(sample.shape)

@@ -133,8 +133,8 @@ class Decomposition(TabularResult):
     p-value: permutation test of zero information; x: the source, y: the target, rest: the others.
     >>> round(sum([result.shared, *result.unique, result.synergy]), 4)
     0.7602
-    >>> result.to_dict()["measure"]
-    'broja'
+    >>> result.to_dict()["measure"], result.to_frame()["value"].round(4).tolist()
+    ('broja', [0.3103, 0.0049, 0.0, 0.445])
     """
 
     atoms: Mapping[str, float]
@@ -186,19 +186,7 @@ class Decomposition(TabularResult):
         return {key: value for key, value in super().to_dict().items() if value is not None}
 
     def to_frame(self, of: Literal["atoms", "sources"] = "atoms") -> Any:
-        """Return a frame in the caller's library, with one row for each atom or tested source.
-
-        Examples
-        --------
-        >>> from pidselect import datasets, decompose_distribution
-        >>> frame = decompose_distribution(datasets.gate("AND"), measure="imin").to_frame()
-        >>> frame[["name", "value"]].round(3)
-               name  value
-        0    shared  0.311
-        1  unique 1  0.000
-        2  unique 2  0.000
-        3   synergy  0.500
-        """
+        """Return a frame in the caller's library, with one row for each atom or tested source."""
         check_choice(of, ("atoms", "sources"), "of")
         if of == "sources":
             tests = [vars(test) for test in self.source_tests or ()]
@@ -223,9 +211,14 @@ class Decomposition(TabularResult):
 
     def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table with one row for each atom; of many atoms, the largest."""
-        atoms = TextTable(self._cells(), n_left=2 if self._names else 1)
-        tests = [] if self.source_tests is None else [TextTable(self._source_cells())]
-        return [[atoms, *tests, *self._remarks()]]
+        parts: list[str | TextTable] = [TextTable(self._cells(), n_left=2 if self._names else 1)]
+        if self.source_tests is not None:
+            cells = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
+            for test in self.source_tests:
+                name, *values = vars(test).values()
+                cells.append([shorten(name), *map(_cell, values)])
+            parts.append(TextTable(cells))
+        return [[*parts, *self._remarks()]]
 
     def _cells(self) -> list[list[str]]:
         """Return the cells of the table, the header first; of many atoms, the largest."""
@@ -242,14 +235,6 @@ class Decomposition(TabularResult):
         for label in self._largest():
             name = [self._names[label]] if self._names else []
             rows.append([label, *name, *(_cell(values[label]) for values in columns.values())])
-        return rows
-
-    def _source_cells(self) -> list[list[str]]:
-        """Return the cells of the table of tested sources, the header first."""
-        rows = [["source", "I(x;y)", "p-value", "I(x;y|rest)", "p-value"]]
-        for test in self.source_tests or ():
-            name, *values = vars(test).values()
-            rows.append([shorten(name), *map(_cell, values)])
         return rows
 
     def _remarks(self) -> list[str]:

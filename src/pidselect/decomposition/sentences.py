@@ -82,10 +82,11 @@ def _selected(feature: FeatureExplanation, explanation: Explanation) -> str:
             "is the only selected feature; its marginal information is "
             f"{bits(feature.information)} ({test})"
         )
+    fixed = "is a fixed feature and " * (feature.role == "fixed")
     return (
-        f"{'is a fixed feature and ' * (feature.role == 'fixed')}adds {_bound(feature)}"
-        f"{bits(feature.added)} beyond the other selected features "
-        f"({_parts(feature, explanation)}; {test}); its marginal information is {_own(feature)}"
+        f"{fixed}adds {'at least ' * feature.is_lower_bound}{bits(feature.added)} beyond the other "
+        f"selected features ({_parts(feature, explanation)}; {test}); its marginal information is "
+        f"{_own(feature)}"
     )
 
 
@@ -96,7 +97,7 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
         own = f"marginal information is {bits(feature.information)} ({test})"
         is_out = feature.role == "irrelevant"
         return f"is not significant: its {own}" if is_out else f"is not selected: its {own}"
-    add = f"add {_bound(feature)}{bits(feature.added)}"
+    add = f"add {'at least ' * feature.is_lower_bound}{bits(feature.added)}"
     if feature.p_value is None and feature.role in ("irrelevant", "weakly relevant"):
         own = f"has a marginal information of {_own(feature)}"
         return f"{own}; it would {add} to the selected features ({test})"
@@ -136,7 +137,7 @@ def _parts(feature: FeatureExplanation, explanation: Explanation) -> str:
     """Return unique and synergistic information, and with which feature it is most synergistic."""
     partner = synergistic_partner(feature, explanation)
     beside = "" if partner is None else f", strongest with {cut(shown(partner), MAX_LETTERS)}"
-    synergy = f"{_bound(feature)}{number(feature.synergy)} synergistic{beside}"
+    synergy = f"{'at least ' * feature.is_lower_bound}{number(feature.synergy)} synergistic{beside}"
     return f"{number(feature.unique)} unique, {synergy}"
 
 
@@ -162,7 +163,3 @@ def _relation(feature: FeatureExplanation) -> tuple[str, str]:
         predict = "predict" + "s" * (len(feature.overlaps_with) == 1)
         return "", f"overlap with what {names} {predict}"
     return "are ", f"shared with the {'other ' * feature.selected}selected features"
-
-
-def _bound(feature: FeatureExplanation) -> str:
-    return "at least " * feature.is_lower_bound

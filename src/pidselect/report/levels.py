@@ -44,10 +44,7 @@ MIN_ROWS = 10
 
 
 def target_profiles(names: Iterable[str], dataset: Dataset) -> list[dict[str, Any]]:
-    """Return the target against each of the columns named; groups of columns have none.
-
-    See `target_profile`.
-    """
+    """Return the target against each of the columns named; groups of columns have none."""
     if len(dataset.target) > 1:
         return []
     known = [name for name in names if name in dataset.table.names]
@@ -57,14 +54,7 @@ def target_profiles(names: Iterable[str], dataset: Dataset) -> list[dict[str, An
 def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
     """Return means of a target, or shares of its classes, at the levels of a column.
 
-    Returns
-    -------
-    dict
-        `feature`; `levels`, `counts` of rows; `values`, for each level the mean, or the shares of
-        the `classes` (of two the second alone); `errors`, two standard errors of a mean or of a
-        single share; `quantity` in words; `overall`, of all rows.
-        `positions` are the means of a binned feature in each bin, else None, and `ends` the
-        first and the last of them as text.
+    Their keys are those of `profiles` in the summary, see ``docs/report.md``.
 
     Examples
     --------
@@ -118,15 +108,10 @@ def joint_tables(
     triple, there is a table of two of them for each level of the third, which `within` names.
     `sentence` is of the first table of a step. What cannot be shown has the sentence only.
     """
-    included: dict[int, list[str]] = {}
-    for name in selection.features:
-        step = selection.inclusion_step(name)
-        if step.phase in JOINT_PHASES:
-            included.setdefault(selection.step_number(step), []).append(name)
     found = []
-    for place, names in included.items():
-        if len(names) > 1:
-            step = selection.steps[place - 1]
+    for step in selection.steps:
+        names = [name for name in selection.features if selection.inclusion_step(name) is step]
+        if step.phase in JOINT_PHASES and len(names) > 1:
             is_alone = any(
                 one.phase == "forward"
                 and not one.accepted
@@ -153,10 +138,10 @@ def _synergistic(
         for name, other in partners.items()
         if other is not None
     }
-    values = {pair: bits for pair, bits in values.items() if bits >= MIN_SYNERGY}
     found = []
     for pair in sorted(values, key=lambda pair: -values[pair]):
-        if len(dataset.target) > 1 or pair - {*names} or any(pair <= one for one in shown_pairs):
+        is_shown = values[pair] < MIN_SYNERGY or any(pair <= one for one in shown_pairs)
+        if is_shown or len(dataset.target) > 1 or pair - {*names}:
             continue
         table = joint_table(dataset, [name for name in pairs.names if name in pair])
         who = f"{listed(table['features'])} are synergistic: {number(values[pair])} bits."
@@ -183,7 +168,7 @@ def _tables(
         tables = [joint_table(dataset, pair) for pair in islice(combinations(names, 2), MAX_PAIRS)]
         which = f"the combinations of {listed(tables[0]['features'])}"
     else:
-        tables = _within(dataset, names) if len(names) == 3 else [joint_table(dataset, names)]
+        tables = _tables_within(dataset, names)
         which = "their combinations"
     sentence += f" {_span(tables, which)}"
     sentence += "; the joint effect may need all of them" * (len(names) > 3)
@@ -204,15 +189,8 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
     """Return the mean of a target, or the share of one class, in each cell of two columns.
 
     Of two classes it is the share of the second; of more, that of the class whose share varies most
-    between the cells, of equal ones the most frequent.
-
-    Returns
-    -------
-    dict
-        `features` and their `levels`; `counts` of rows and `values`, lists of a row for each level
-        of the first feature, with None in empty cells; `overall`, the value of all rows; `range`,
-        the extreme values of cells of `MIN_ROWS` or more rows, or of all if there are none;
-        `quantity` in words; `digits` after the point; `within`, the level of a third feature.
+    between the cells, of equal ones the most frequent. The keys are those of `joint` in the
+    summary, see ``docs/report.md``.
 
     Examples
     --------
@@ -222,107 +200,85 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
     >>> found["quantity"], found["values"], found["counts"]
     ('share of class yes', [[0.0, 1.0], [1.0, None]], [[2, 1], [1, 0]])
     """
-    counts, values, levels, more = _cells(dataset, pair)
-    return {**_table(pair, levels, counts, values), **more}
+    return _tables_within(dataset, pair)[0]
 
 
-def _within(dataset: Dataset, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a table of two features for each level of a third one, that with fewest levels."""
-    columns = [dataset.table.columns[dataset.table.index(name)] for name in names]
-    n_levels = [len(column_levels(column)[0]) for column in columns]
-    third = n_levels.index(min(n_levels))
-    others = [name for place, name in enumerate(names) if place != third]
-    counts, values, levels, more = _cells(dataset, (names[third], *others))
-    return [
-        {
-            **_table(others, levels[1:], counts[place], values[place]),
-            **more,
-            "within": [names[third], level],
-        }
-        for place, level in enumerate(levels[0])
-        if counts[place].any()
-    ]
-
-
-def _table(
-    features: Sequence[str], levels: Sequence[list[str]], counts: IntArray, values: FloatArray
-) -> dict[str, Any]:
-    return {
-        "features": list(features),
-        "levels": list(levels),
-        "counts": counts.tolist(),
-        "values": [
-            [None if np.isnan(value) else value for value in row] for row in values.tolist()
-        ],
-    }
-
-
-def _cells(
-    dataset: Dataset, names: Sequence[str]
-) -> tuple[IntArray, FloatArray, list[list[str]], dict[str, Any]]:
-    """Return counts and values, an axis for each column, the levels, and what all cells share."""
+def _tables_within(dataset: Dataset, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the table of two features; of three, one for each level of that with fewest levels."""
     target = dataset.target.columns[0]
-    found = [column_levels(dataset.table.columns[dataset.table.index(name)]) for name in names]
-    levels, codes = [one for one, _ in found], [one for _, one in found]
+    columns = {name: dataset.table.columns[dataset.table.index(name)] for name in names}
+    found = {name: column_levels(column) for name, column in columns.items()}
+    third = min(names, key=lambda name: len(found[name][0])) if len(names) > 2 else None
+    pair = [name for name in names if name != third]
+    outer = found[third] if third is not None else ([""], np.zeros_like(found[pair[0]][1]))
+    levels, codes = zip(outer, *(found[name] for name in pair), strict=True)
     shape = tuple(map(len, levels))
     is_known = ~np.isnan(target.values) | (target.feature_type == "nominal")
-    cells = np.ravel_multi_index(tuple(codes), shape)[is_known]
-    quantity, outcome = _outcome(target, cells, is_known)
+    cells = np.ravel_multi_index(codes, shape)[is_known]
+    quantity, outcome = _outcome(target.take(np.flatnonzero(is_known)), cells)
     counts = np.bincount(cells, minlength=int(np.prod(shape)))
     sums = np.bincount(cells, outcome, minlength=counts.size)
     values = np.divide(sums, counts, out=np.full(counts.size, np.nan), where=counts > 0)
     least = min(MIN_ROWS, int(counts.max()))
     ends = [float(end(values[counts >= least])) for end in (np.min, np.max)]
-    more = {
-        "overall": float(outcome.mean()),
-        "range": ends,
-        "quantity": quantity,
-        "digits": 2 if target.feature_type == "nominal" else max(0, decimals(ends[1] - ends[0])),
-        "within": None,
-    }
-    return counts.reshape(shape), values.reshape(shape), levels, more
+    parts = zip(levels[0], counts.reshape(shape), values.reshape(shape), strict=True)
+    return [
+        {
+            "features": pair,
+            "levels": list(levels[1:]),
+            "counts": some.tolist(),
+            "values": [[None if np.isnan(one) else one for one in row] for row in means.tolist()],
+            "overall": float(outcome.mean()),
+            "range": ends,
+            "quantity": quantity,
+            "digits": 2 if target.feature_type == "nominal" else max(0, decimals(np.ptp(ends))),
+            "within": None if third is None else [third, level],
+        }
+        for level, some, means in parts
+        if some.any()
+    ]
 
 
-def _outcome(target: Column, cells: IntArray, is_known: Any) -> tuple[str, FloatArray]:
+def _outcome(target: Column, cells: IntArray) -> tuple[str, FloatArray]:
     """Return what is averaged, in words and for each row: the target, or whether it is a class."""
-    name = target_name(target.name)
-    if target.feature_type != "nominal":
-        return f"mean of {name}", target.values[is_known]
-    codes, names = target.codes(), class_names(target)
-    n_classes = len(names)
-    chosen = 1 if n_classes == 2 else 0
-    if n_classes > 2:
-        n_joint = (int(cells.max()) + 1) * n_classes
-        joint = np.bincount(cells * n_classes + codes, minlength=n_joint).reshape(-1, n_classes)
-        n_rows, share = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / len(codes)
-        spread = ((joint - n_rows * share) ** 2 / np.maximum(n_rows, 1)).sum(axis=0)
-        by_frequency = np.argsort(-share, kind="stable")
-        chosen = int(by_frequency[np.argmax(spread[by_frequency])])
-    return f"share of {class_text(target, names[chosen])}", (codes == chosen).astype(float)
+    names = _class_names(target)
+    if len(names) < 3:
+        quantity, _, (outcome,) = _outcomes(target)
+        return quantity, outcome
+    codes, n_classes = target.codes(), len(names)
+    n_joint = (int(cells.max()) + 1) * n_classes
+    joint = np.bincount(cells * n_classes + codes, minlength=n_joint).reshape(-1, n_classes)
+    n_rows, share = joint.sum(axis=1, keepdims=True), joint.sum(axis=0) / len(codes)
+    spread = ((joint - n_rows * share) ** 2 / np.maximum(n_rows, 1)).sum(axis=0)
+    by_frequency = np.argsort(-share, kind="stable")
+    chosen = int(by_frequency[np.argmax(spread[by_frequency])])
+    return _share_of(target, names[chosen]), (codes == chosen).astype(float)
 
 
-def class_names(target: Column) -> list[str]:
-    """Return the names of the classes of a nominal target, missing values last."""
-    return [*level_names(target), *["missing"] * target.has_missing]
-
-
-def class_text(target: Column, label: str) -> str:
-    """Return a class in words, such as "diagnosis = benign"."""
-    short = cut(shown(label), 24)
-    return f"class {short}" if target.name == TARGET else f"{target_name(target.name)} = {short}"
-
-
-def _outcomes(target: Column) -> tuple[str, list[str], list[Any]]:
+def _outcomes(target: Column) -> tuple[str, list[str], list[FloatArray]]:
     """Return what is averaged in words, the classes, and an array for each value of a level."""
-    if target.feature_type != "nominal":
+    names = _class_names(target)
+    if not names:
         return f"mean of {target_name(target.name)}", [], [target.values]
-    codes, names = target.codes(), class_names(target)
-    if len(names) == 2:
-        quantity = f"share of {class_text(target, names[1])}"
-        return quantity, [names[1]], [(codes == 1).astype(float)]
+    codes = target.codes()
+    if len(names) < 3:
+        return _share_of(target, names[-1]), names[-1:], [(codes == len(names) - 1).astype(float)]
     names, codes = _lumped(names, codes, MAX_CLASSES, np.bincount(codes))
     shares = [(codes == one).astype(float) for one in range(len(names))]
     return f"shares of the classes of {target_name(target.name)}", names, shares
+
+
+def _class_names(target: Column) -> list[str]:
+    """Return the names of the classes of a target, missing values last; none of numbers."""
+    if target.feature_type != "nominal":
+        return []
+    return [*level_names(target), *["missing"] * target.has_missing]
+
+
+def _share_of(target: Column, label: str) -> str:
+    short = cut(shown(label), 24)
+    named = f"class {short}" if target.name == TARGET else f"{target_name(target.name)} = {short}"
+    return f"share of {named}"
 
 
 def column_levels(column: Column, n_bins: int = N_BINS) -> tuple[list[str], IntArray]:

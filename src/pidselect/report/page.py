@@ -35,24 +35,10 @@ try:
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("a report needs jinja2: pip install 'pidselect[cli]'") from missing
 
-from pidselect.report.pictures import (
-    MAX_SHADE,
-    breakable,
-    explained_features,
-    heat_map,
-    importance,
-    importance_bars,
-    pair_matrix,
-    percent,
-    target_plot,
-    unbroken,
-)
-from pidselect.report.pictures import number as number  # for other pages, too
-from pidselect.report.tables import candidates_table, roles_table, selected_table, steps_table
+from pidselect.report import pictures, tables
+from pidselect.report.pictures import breakable, unbroken
 
 Record = Mapping[str, Any]
-
-SUFFIXES = (".html", ".htm")
 
 #: Columns of a finding that are shown at once.
 MAX_NAMES = 20
@@ -142,7 +128,7 @@ def write_report(
     True
     """
     check_is_fitted(selector)
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if Path(path).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path={str(path)!r} must end in .html.")
     selection = selector.selection_
     if explanation is None:
@@ -189,35 +175,35 @@ def _code(selector: Any) -> str:
 
 def _view(summary: Record) -> dict[str, Any]:
     """Return the values and functions that the templates use."""
-    features, explained = summary["features"], summary["explanation"]
+    features = summary["features"]
     order = {feature["name"]: feature["order"] for feature in features}
     profiles = sorted(summary["profiles"], key=lambda one: order.get(one["feature"], 0))
-    profiles = [target_plot(one, profiles) for one in profiles]
+    profiles = [pictures.target_plot(one, profiles) for one in profiles]
     plots = {one["feature"]: f"plot-{place}" for place, one in enumerate(profiles, start=1)}
-    bars = importance_bars(features)
+    bars = pictures.importance_bars(features, summary["settings"])
     return {
         **summary,
         "created": datetime.fromisoformat(summary["created"]),
-        "bars": [importance(bar, summary) for bar in bars] if explained else [],
-        "n_more": len(explained_features(features)) - len(bars),
-        "selected_table": selected_table(summary, plots),
+        "bars": bars if summary["explanation"] else [],
+        "n_more": len(pictures.explained_features(features)) - len(bars),
+        "selected_table": tables.selected_table(summary, plots),
         "roles": list(Counter(feature["role"] for feature in features).items()),
-        "roles_table": roles_table(summary, plots),
+        "roles_table": tables.roles_table(summary, plots),
         "row_roles": [feature["role"] for feature in features],
         "phases": {step["phase"] for step in summary["steps"]},
-        "steps_table": steps_table(summary),
-        "candidates": [candidates_table(step, summary) for step in summary["steps"]],
+        "steps_table": tables.steps_table(summary),
+        "candidates": [tables.candidates_table(step, summary) for step in summary["steps"]],
         "profiles": profiles,
         "sentences": {feature["name"]: feature["sentence"] for feature in features},
-        "joint": list(map(heat_map, summary["joint"])),
+        "joint": list(map(pictures.heat_map, summary["joint"])),
         "findings": _findings(summary["findings"]),
-        "pairs": summary["pairs"] and pair_matrix(summary["pairs"]),
+        "pairs": summary["pairs"] and pictures.pair_matrix(summary["pairs"]),
         "setting_rows": [(key, _setting(value)) for key, value in summary["settings"].items()],
         "max_names": MAX_NAMES,
-        "max_shade": MAX_SHADE,
+        "max_shade": pictures.MAX_SHADE,
         "few_steps": FEW_STEPS,
-        "bits": number,
-        "percent": percent,
+        "bits": pictures.number,
+        "percent": pictures.percent,
         "count": counted,
         "unbroken": unbroken,
         "full": lambda name: breakable(shown(name)),

@@ -74,13 +74,13 @@ def unbroken(text: str) -> str:
     return _SPACES.sub("\N{NO-BREAK SPACE}", text)
 
 
-def explained_features(features: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def explained_features(features: Sequence[Record]) -> list[Record]:
     """Return the features that could have been selected."""
     return [one for one in features if one["role"] not in ("duplicate", "skipped")]
 
 
-def importance_bars(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the features of the chart with their bars, in percent of its width.
+def importance_bars(features: Sequence[Record], settings: Record) -> list[dict[str, Any]]:
+    """Return the features of the chart with their bars, in percent of its width, and their texts.
 
     `parts` are (name, start, width), `whisker` are the ends of the interval of the added
     information, or None. Infinite ones fill the chart.
@@ -104,26 +104,21 @@ def importance_bars(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
             parts.append((name, start, width))
             start = round(start + width, 2)
         interval = one["intervals"].get("added")
-        whisker = None if interval is None else tuple(map(length, interval))
-        rows.append({**one, "parts": parts, "whisker": whisker})
+        share = f" ({percent(one['share'])})" if one["share"] is not None else ""
+        test = p_relation(one["p_value"], settings["alpha"], settings["n_permutations"] == "auto")
+        if not one["selected"] and one["redundant_with"]:
+            test += f"; redundant with {cut(shown(one['redundant_with'][0]), 24)}"
+        rows.append(
+            {
+                **one,
+                "parts": parts,
+                "whisker": None if interval is None else tuple(map(length, interval)),
+                "is_out": not one["selected"] and one["role"] in ("weakly relevant", "irrelevant"),
+                "amount": f"{'≥ ' * one['is_lower_bound']}{number(one['added'])}{share}",
+                "test": test,
+            }
+        )
     return rows
-
-
-def importance(bar: Record, summary: Record) -> dict[str, Any]:
-    """Return a bar of the chart of importance, with its amount, test and redundancy as texts."""
-    settings = summary["settings"]
-    test = p_relation(bar["p_value"], settings["alpha"], settings["n_permutations"] == "auto")
-    share = f" ({percent(bar['share'])})" if bar["share"] is not None else ""
-    bound = "≥ " * bar["is_lower_bound"]
-    why = ""
-    if not bar["selected"] and bar["redundant_with"]:
-        why = f"; redundant with {cut(shown(bar['redundant_with'][0]), 24)}"
-    return {
-        **bar,
-        "is_out": not bar["selected"] and bar["role"] in ("weakly relevant", "irrelevant"),
-        "amount": f"{bound}{number(bar['added'])}{share}",
-        "test": f"{test}{why}",
-    }
 
 
 def strips(steps: Sequence[Record]) -> list[dict[str, Any]]:

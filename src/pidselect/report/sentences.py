@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 from math import isinf
-from typing import TYPE_CHECKING
 
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import counted, cut, listed, number, shown
 from pidselect.decomposition import Explanation
-from pidselect.selection.result import (
-    INCLUSION_PHASES,
-    NOTHING_TO_FIND,
-    Selection,
-)
+from pidselect.selection.result import INCLUSION_PHASES, NOTHING_TO_FIND, Selection
 from pidselect.selection.stability import Stability
-
-if TYPE_CHECKING:
-    from pidselect.report.summary import ReportMetadata
 
 
 def conclusions(
-    selection: Selection,
-    explanation: Explanation | None,
-    metadata: ReportMetadata,
-    is_complete: bool,
+    selection: Selection, explanation: Explanation | None, n_columns: int, is_complete: bool
 ) -> list[str]:
     """Return which features are selected with their joint information, and why no others are."""
     selected = list(selection.selected)
     if explanation is not None:  # in the order of the chart
         order = [feature.name for feature in explanation]
         selected.sort(key=lambda name: order.index(name) if name in order else len(order))
-    count = f"{len(selected)} of {counted(metadata.n_columns, 'column')}"
+    columns = counted(n_columns, "column")
     level = f" at level {selection.settings.alpha:g}"
-    how = " without a test" if _is_untested(selection) else level
+    how = " without a test" if selection.settings.n_permutations == 0 else level
     fixed = selection.fixed_features
     beside = f" in addition to the fixed {listed(fixed)}" if fixed else ""
     stopped = " before the fit was interrupted" * (not is_complete)
     if not selected:
         meaning = f": {NOTHING_TO_FIND}" * bool(is_complete and selection.steps)
-        columns = counted(metadata.n_columns, "column")
         return [f"None of {columns} selected{level}{beside}{stopped}{meaning}."]
     minimal = []
     if selection.also_relevant:
@@ -46,7 +34,7 @@ def conclusions(
         others = f"Relevant, but not in the minimal set: {listed(selection.also_relevant)}."
         minimal = [*of_features, others]
     return [
-        f"{count} selected{how}{beside}{stopped}: {listed(selected)}"
+        f"{len(selected)} of {columns} selected{how}{beside}{stopped}: {listed(selected)}"
         f"{_joint_information(explanation, bool(selection.also_relevant))}.",
         *minimal,
         *(_end_of_search(selection) if is_complete else ()),
@@ -80,7 +68,7 @@ def _end_of_search(selection: Selection) -> list[str]:
     searches = [step for step in selection.steps if step.phase in phases]
     # Other criteria do not estimate what a candidate adds.
     by_cmi = selection.settings.criterion == "cmi"
-    if not searches or not by_cmi or _is_untested(selection):
+    if not searches or not by_cmi or selection.settings.n_permutations == 0:
         return []
     if not searches[-1].accepted:
         which = "minimal set" if selection.also_relevant else "selected features"
@@ -90,10 +78,6 @@ def _end_of_search(selection: Selection) -> list[str]:
     return []
 
 
-def _is_untested(selection: Selection) -> bool:
-    return bool(selection.settings.n_permutations == 0)
-
-
 def significance(
     selection: Selection,
     explanation: Explanation | None,
@@ -101,7 +85,7 @@ def significance(
     n_rows: int,
 ) -> list[str]:
     """Return how the selection was tested, and on which rows."""
-    if _is_untested(selection):
+    if selection.settings.n_permutations == 0:
         lines = ["Not tested, as n_permutations is 0: the features are only ranked."]
     else:
         lines = _tests(selection)
@@ -164,6 +148,10 @@ def _tests(selection: Selection) -> list[str]:
 def record_sentence(name: str, selection: Selection) -> str:
     """Return what the record of a selection holds about a feature, without an explanation."""
     subject = shown(name)
+    if name in selection.duplicates:
+        return f"{subject} is a duplicate of {shown(selection.duplicates[name])}."
+    if name in selection.skipped:
+        return f"{subject} was skipped: {selection.skipped[name]}."
     if name in selection.fixed_features:
         return f"{subject} is a fixed feature, not tested."
     if name in selection.also_relevant:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,8 +16,9 @@ from typing import Any
 from pidselect import __version__
 from pidselect.data import Dataset
 from pidselect.data.diagnostics import Finding
-from pidselect.data.messages import shown, to_plain
+from pidselect.data.messages import to_plain
 from pidselect.decomposition import Explanation, FeatureExplanation
+from pidselect.decomposition.explanation import Role
 from pidselect.decomposition.sentences import short_sentence
 from pidselect.report.sentences import conclusions, record_sentence, significance, target_name
 from pidselect.selection.explain import recorded_roles
@@ -78,14 +80,9 @@ class ReportMetadata:
     @classmethod
     def of(cls, dataset: Dataset, **more: Any) -> ReportMetadata:
         """Read the facts from a data set; `more` are other fields."""
-        table, target = dataset.table, dataset.target
-        found: dict[str, Any] = {
-            "target": " and ".join(target.names),
-            "n_rows": table.n_samples,
-            "n_columns": len(table),
-            "feature_types": dict(zip(table.names, table.feature_types, strict=True)),
-        }
-        return cls(**{**found, **more})
+        table, target = dataset.table, " and ".join(dataset.target.names)
+        types = dict(zip(table.names, table.feature_types, strict=True))
+        return cls(target, table.n_samples, len(table), types, **more)
 
 
 def summarise(
@@ -101,11 +98,11 @@ def summarise(
     """Return the content of a report as plain dicts, lists, strings and numbers.
 
     `joint` is the result of `pidselect.report.levels.joint_tables`, `profiles` that of
-    `target_profiles`. Without an explanation, roles are those of the
-    record, and there is no PID. Infinite numbers are the texts "inf" and "-inf", as in
-    ``Selection.to_dict``.
+    `target_profiles`. Without an explanation, roles are those of the record, and there is no PID.
+    Infinite numbers are the texts "inf" and "-inf", as in ``Selection.to_dict``.
     """
     is_complete = metadata.is_complete and selection.is_complete
+    is_empty = is_complete and not selection.selected
     return to_plain(
         {
             "format": FORMAT,
@@ -113,10 +110,8 @@ def summarise(
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "metadata": metadata,
             "is_complete": is_complete,
-            "conclusions": conclusions(selection, explanation, metadata, is_complete),
-            "empty_reason": ""
-            if selection.selected or not is_complete
-            else selection.empty_reason(),
+            "conclusions": conclusions(selection, explanation, metadata.n_columns, is_complete),
+            "empty_reason": selection.empty_reason() if is_empty else "",
             "warnings": selection.warnings,
             "significance": significance(selection, explanation, stability, metadata.n_rows),
             "selected": feature_rows(selection),
@@ -137,21 +132,11 @@ def summarise(
 
 def _step(number: int, step: Step) -> dict[str, Any]:
     """Return a step, with its candidates nearest to the chosen one."""
-    candidates = [
-        {
-            "name": row["candidate"],
-            **{key: row[key] for key in ("bits", "score", "estimator", "p_value")},
-            "is_chosen": row["chosen"],
-        }
-        for row in candidate_rows(step)
-    ]
-    is_inclusion = step.phase in INCLUSION_PHASES
+    is_inclusion, candidates = step.phase in INCLUSION_PHASES, candidate_rows(step)
     sign = -1.0 if is_inclusion else 1.0
-
-    def rank(row: Mapping[str, Any]) -> tuple[bool, float]:
-        score = sign * row["score"]
-        return not row["is_chosen"], inf if isnan(score) else score
-
+    candidates.sort(
+        key=lambda row: (not row["chosen"], inf if isnan(row["score"]) else sign * row["score"])
+    )
     return {
         "number": number,
         "is_inclusion": is_inclusion,
@@ -160,7 +145,14 @@ def _step(number: int, step: Step) -> dict[str, Any]:
         **{name: getattr(step, name) for name in STEP_FACTS},
         "note": step.comment,
         "n_candidates": len(candidates),
-        "candidates": sorted(candidates, key=rank)[:MAX_CANDIDATES],
+        "candidates": [
+            {
+                "name": row["candidate"],
+                **{key: row[key] for key in ("bits", "score", "estimator", "p_value")},
+                "is_chosen": row["chosen"],
+            }
+            for row in candidates[:MAX_CANDIDATES]
+        ],
     }
 
 
@@ -202,7 +194,12 @@ def _explained(explanation: Explanation | None) -> dict[str, Any] | None:
 def _from_record(selection: Selection) -> list[FeatureExplanation]:
     """Return the features with their roles by the record, without PID."""
     selected = (*selection.fixed_features, *selection.selected)
-    rows = [
+    roles: dict[str, Role] = {
+        **recorded_roles(selection),
+        **dict.fromkeys(selection.duplicates, "duplicate"),
+        **dict.fromkeys(selection.skipped, "skipped"),
+    }
+    return [
         FeatureExplanation(
             name,
             role,
@@ -210,15 +207,8 @@ def _from_record(selection: Selection) -> list[FeatureExplanation]:
             p_value=selection.p_values.get(name),
             sentence=record_sentence(name, selection),
         )
-        for name, role in recorded_roles(selection).items()
+        for name, role in roles.items()
     ]
-    for name, original in selection.duplicates.items():
-        sentence = f"{shown(name)} is a duplicate of {shown(original)}."
-        rows.append(FeatureExplanation(name, "duplicate", name in selected, sentence=sentence))
-    for name, reason in selection.skipped.items():
-        sentence = f"{shown(name)} was skipped: {reason}."
-        rows.append(FeatureExplanation(name, "skipped", False, sentence=sentence))
-    return rows
 
 
 def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:
@@ -251,8 +241,6 @@ def environment() -> Environment:
 def cpu_model() -> str:
     """Return the name of the processor; Python's own is often empty on Linux."""
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text("utf-8", "replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
+    text = cpuinfo.read_text("utf-8", "replace") if cpuinfo.exists() else ""
+    named = re.search(r"^model name\s*:(.*)", text, re.MULTILINE)
+    return named[1].strip() if named else platform.processor() or "unknown"

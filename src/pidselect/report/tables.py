@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pidselect.data.messages import cut, listed, p_relation, shown, to_float
@@ -25,7 +25,6 @@ class TableColumn:
     title: str
     kind: str
     cells: Sequence[Cell]
-    is_number: bool = True
 
 
 def make_table(columns: Iterable[TableColumn]) -> dict[str, Any]:
@@ -46,7 +45,7 @@ def make_table(columns: Iterable[TableColumn]) -> dict[str, Any]:
 
 
 def _texts(title: str, kind: str, values: Iterable[str]) -> TableColumn:
-    return TableColumn(title, kind, [{"text": value} for value in values], is_number=False)
+    return TableColumn(title, kind, [{"text": value} for value in values])
 
 
 def _numbers(title: str, values: Iterable[Any], text: Callable[[Any], str] = number) -> TableColumn:
@@ -54,28 +53,24 @@ def _numbers(title: str, values: Iterable[Any], text: Callable[[Any], str] = num
     return TableColumn(title, "number", cells)
 
 
-def _p_values(values: Iterable[Any], summary: Record, alpha: float | None = None) -> TableColumn:
-    def text(value: Any) -> str:
-        level = summary["settings"]["alpha"] if alpha is None else alpha
-        is_sequential = summary["settings"]["n_permutations"] == "auto"
-        if value is None:
-            return "–"
-        return p_relation(value, level, is_sequential).removeprefix("p ").removeprefix("= ")
-
-    return replace(_numbers("p", values, text), kind="number p")
+def _p_values(rows: Iterable[Record], settings: Record, alpha: float | None = None) -> TableColumn:
+    """Return the p-values of tests at a level, that of a row if it has one."""
+    is_sequential, cells = settings["n_permutations"] == "auto", []
+    for row in rows:
+        value, level = row["p_value"], row.get("alpha", alpha or settings["alpha"])
+        text = p_relation(value, level, is_sequential).removeprefix("p ").removeprefix("= ")
+        cells.append({"text": "–" if value is None else text, "value": sort_key(value)})
+    return TableColumn("p", "number p", cells)
 
 
 def _names(
-    rows: Sequence[Record],
-    links: Mapping[str, str],
-    asides: Sequence[str],
-    title: str = "Feature",
+    rows: Sequence[Record], links: Mapping[str, str], asides: Sequence[str], title: str = "Feature"
 ) -> TableColumn:
     cells = [
         {"text": row["name"], "link": links.get(row["name"]), "aside": aside}
         for row, aside in zip(rows, asides, strict=True)
     ]
-    return TableColumn(title, "name", cells, is_number=False)
+    return TableColumn(title, "name", cells)
 
 
 def _bits(title: str, key: str, rows: Sequence[Record]) -> TableColumn:
@@ -117,7 +112,7 @@ def selected_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
             _texts("Type", "type", [row["feature_type"] for row in rows]),
             *_added(summary, rows),
             _numbers(share, [row["share"] for row in rows], percent),
-            _p_values([row["p_value"] for row in rows], summary),
+            _p_values(rows, summary["settings"]),
             _texts("Role", "role", [row["role"] for row in rows]),
             _numbers("Frequency", [row["frequency"] for row in rows], percent),
             _texts("In short", "words", short),
@@ -154,7 +149,7 @@ def roles_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
             _bits("Synergy", "synergy", rows),
             _bits("Shared", "shared", rows),
             _bits("Information", "information", rows),
-            _p_values([row["p_value"] for row in rows], summary),
+            _p_values(rows, summary["settings"]),
             _numbers("Frequency", [row["frequency"] for row in rows], percent),
             TableColumn("Parts and remark", "how", how),
         ]
@@ -176,34 +171,31 @@ def steps_table(summary: Record) -> dict[str, Any]:
     in_deviations = any(step["unit"] != "bit" for step in steps)
     names = [{"name": cut(shown(step["chosen"]))} for step in steps]
     results = [{"text": step["outcome"], "is_accepted": step["accepted"]} for step in steps]
-    p_values = [_p_values([step["p_value"]], summary, step["alpha"]).cells[0] for step in steps]
     return make_table(
         [
             _texts("Step", "order", [str(step["number"]) for step in steps]),
             _texts("Phase", "phase", [step["phase"].replace("_", " ") for step in steps]),
             _names(names, {}, [step["note"] for step in steps], "Tested"),
             TableColumn("Scores of candidates", "strip", strips(steps)),
-            TableColumn("Result", "outcome", results, is_number=False),
+            TableColumn("Result", "outcome", results),
             _numbers("Bits", [step["bits"] for step in steps], _amount),
-            *(_scores(steps, "critical_value") if in_deviations else ()),
-            TableColumn("p", "number p", p_values),
+            *(_scores(steps, "score", "critical_value") if in_deviations else ()),
+            _p_values(steps, summary["settings"]),
             _numbers("Permutations", [step["n_permutations"] for step in steps], "{:,}".format),
         ]
     )
 
 
-def _scores(rows: Sequence[Record], critical: str = "") -> list[TableColumn]:
-    """Return score and critical value, of which those in bits have no column of their own."""
-    units = [row.get("unit", "sd") for row in rows]
-    digits = [3 if unit == "bit" else 1 for unit in units]
+def _scores(rows: Sequence[Record], *keys: str) -> list[TableColumn]:
+    """Return scores and critical values, of which those in bits have no column of their own."""
+    digits = [3 if row.get("unit", "sd") == "bit" else 1 for row in rows]
     columns = [_texts("Estimator", "estimator", [row["estimator"] for row in rows])]
-    for title, key in (("Score", "score"), ("Critical value", critical)):
-        if key:
-            cells = [
-                {"text": number(row[key], places), "value": sort_key(row[key])}
-                for row, places in zip(rows, digits, strict=True)
-            ]
-            columns.append(TableColumn(title, "number", cells))
+    for key in keys:
+        cells = [
+            {"text": number(row[key], places), "value": sort_key(row[key])}
+            for row, places in zip(rows, digits, strict=True)
+        ]
+        columns.append(TableColumn(key.replace("_", " ").capitalize(), "number", cells))
     return columns
 
 
@@ -215,8 +207,8 @@ def candidates_table(step: Record, summary: Record) -> dict[str, Any]:
         [
             _names(names, {}, ["tested" * row["is_chosen"] for row in rows], "Candidate"),
             _numbers("Bits", [row["bits"] for row in rows], _amount),
-            *(_scores(rows) if step["unit"] != "bit" else ()),
-            _p_values([row["p_value"] for row in rows], summary, step["alpha"]),
+            *(_scores(rows, "score") if step["unit"] != "bit" else ()),
+            _p_values(rows, summary["settings"], step["alpha"]),
         ]
     )
 

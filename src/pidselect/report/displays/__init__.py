@@ -1,6 +1,6 @@
 """Displays in scikit-learn's manner: they hold the numbers and can be redrawn."""
 
-from pidselect.report import style as _style  # names the missing extra if there is no matplotlib
+from pidselect.report import style  # noqa: F401  (names the extra if there is no matplotlib)
 from pidselect.report.displays.bars import AtomBar, AtomBarsDisplay, ImportanceDisplay
 from pidselect.report.displays.joint import JointDisplay
 from pidselect.report.displays.lattice import LatticeDisplay
@@ -17,5 +17,3 @@ __all__ = [
     "SelectionPathDisplay",
     "StabilityDisplay",
 ]
-
-del _style

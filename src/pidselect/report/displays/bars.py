@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -80,29 +80,11 @@ class BarsDisplay(RowsDisplay):
 
     @classmethod
     def from_explanation(
-        cls,
-        explanation: Explanation,
-        *,
-        ax: Axes | None = None,
-        max_features: int = MAX_FEATURES,
+        cls, explanation: Explanation, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
-        """Draw the features of ``selector.explain(X, y)``.
-
-        Examples
-        --------
-        >>> from pidselect import AtomBarsDisplay, ImportanceDisplay, PIDSelector, datasets
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
-        >>> explanation = selector.explain(X, y)
-        >>> ImportanceDisplay.from_explanation(explanation)
-        <ImportanceDisplay: 2 features, 2 selected>
-        >>> print(AtomBarsDisplay.from_explanation(explanation).describe())
-        2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
-        (strongly relevant): unique 0.000, shared 0.338, synergy 0.523.
-        """
-        return cls._of(
-            explanation, Explanation, "selector.explain(X, y)", ax, max_features=max_features
-        )
+        """Draw the features of ``selector.explain(X, y)``."""
+        origin = "selector.explain(X, y)"
+        return cls._of(explanation, Explanation, origin, ax, max_features=max_features)
 
     def describe(self) -> str:
         """Return the main numbers in words."""
@@ -117,7 +99,12 @@ class BarsDisplay(RowsDisplay):
 
     def _draw_rows(self, ax: Axes, n_rows: int) -> list[Artist]:
         drawn = self.bars[:n_rows]
-        edge = infinite_length(drawn)
+        ends = [
+            abs(sum(part for part in bar.parts.values() if np.isfinite(part) and part * sign > 0))
+            for bar in drawn
+            for sign in (-1.0, 1.0)
+        ]
+        edge = 1.15 * max(ends, default=0.0) or 1.0  # infinite parts are longer than all others
         for place, bar in enumerate(drawn):
             draw_bar(ax, place, bar, edge, self._opacity(place))
         ax.axvline(0.0, color=INK, lw=0.6, zorder=3)
@@ -152,10 +139,18 @@ class AtomBarsDisplay(BarsDisplay):
 
     Examples
     --------
-    >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
+    >>> from pidselect import AtomBarsDisplay, PIDSelector, datasets, decompose_distribution
     >>> xor = decompose_distribution(datasets.gate("XOR"))
     >>> AtomBarsDisplay.from_decomposition(xor).describe()
     '4 bars, in bit. shared: 0.000. unique 1: 0.000. unique 2: 0.000. synergy: 1.000.'
+    >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> explanation = selector.explain(X, y, path=True)
+    >>> print(AtomBarsDisplay.from_explanation(explanation).describe())
+    2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
+    (strongly relevant): unique 0.000, shared 0.338, synergy 0.523.
+    >>> [(bar.name, bar.note) for bar in AtomBarsDisplay.from_path(explanation).bars]
+    [('step 1: x1', 'included'), ('step 1: x0', ''), ('step 2: x0', 'included')]
     """
 
     bars: tuple[AtomBar, ...]
@@ -175,15 +170,6 @@ class AtomBarsDisplay(BarsDisplay):
         """Draw the strongest candidates of each forward step of ``explain(X, y, path=True)``.
 
         Each is decomposed beside the features selected before, as in figure 3B of the paper.
-
-        Examples
-        --------
-        >>> from pidselect import AtomBarsDisplay, PIDSelector, datasets
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
-        >>> display = AtomBarsDisplay.from_path(selector.explain(X, y, path=True))
-        >>> [(bar.name, bar.note) for bar in display.bars]
-        [('step 1: x1', 'included'), ('step 1: x0', ''), ('step 2: x0', 'included')]
         """
         if not isinstance(explanation, Explanation) or explanation.path is None:
             raise TypeError(
@@ -208,18 +194,7 @@ class AtomBarsDisplay(BarsDisplay):
         ax: Axes | None = None,
         max_features: int = MAX_FEATURES,
     ) -> Self:
-        """Draw the atoms of `decompose`, with their intervals if there are any.
-
-        Examples
-        --------
-        >>> from pidselect import AtomBarsDisplay, datasets, decompose
-        >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> result = decompose(list(X.T), y, n_bootstrap=50, random_state=0)
-        >>> display = AtomBarsDisplay.from_decomposition(result)
-        >>> low, high = display.bars[-1].interval
-        >>> display.bars[-1].name, low < result.synergy < high
-        ('synergy', True)
-        """
+        """Draw the atoms of `decompose`, with their intervals if there are any."""
         origin = "decompose(sources, target)"
         return cls._of(decomposition, Decomposition, origin, ax, max_features=max_features)
 
@@ -232,11 +207,21 @@ class AtomBarsDisplay(BarsDisplay):
             ]
             return {"bars": tuple(rows)}
         atoms = {name: to_float(value) for name, value in record["atoms"].items()}
-        labels = list(atoms)
-        if len(labels) > IN_ORDER:
-            labels.sort(key=lambda name: -abs(atoms[name]))
+        if len(atoms) > IN_ORDER:
+            atoms = dict(sorted(atoms.items(), key=lambda item: -abs(item[1])))
+        names = TWO_SOURCE_NAMES if len(atoms) == len(TWO_SOURCE_NAMES) else {}
+        intervals = record.get("intervals") or {}
+        bars = [
+            AtomBar(
+                names.get(label, label),
+                {atom_type(label): value},
+                number(value, unknown="nan"),
+                _ends(intervals.get(label)),
+            )
+            for label, value in atoms.items()
+        ]
         return {
-            "bars": tuple(_atom_bar(name, atoms, record.get("intervals")) for name in labels),
+            "bars": tuple(bars),
             "unit": record["unit"],
             "variables": tuple(record.get("variables", ())),
         }
@@ -276,18 +261,11 @@ class ImportanceDisplay(BarsDisplay):
 
     Examples
     --------
-    >>> from pidselect import ImportanceDisplay
-    >>> record = {
-    ...     "features": [
-    ...         {"name": "rain", "role": "strongly relevant", "selected": True, "unique": 0.3,
-    ...          "synergy": 0.1, "added": 0.4, "p_value": 0.005},
-    ...         {"name": "wind", "role": "irrelevant", "selected": False, "unique": 0.01,
-    ...          "synergy": 0.0, "added": 0.01, "p_value": 0.7},
-    ...     ]
-    ... }
-    >>> print(ImportanceDisplay.from_dict(record).describe())
-    2 features, 1 selected. rain (0.400, p = 0.005): unique 0.300, synergy 0.100. wind (0.010,
-    not significant, p = 0.700): unique 0.010, synergy 0.000.
+    >>> from pidselect import ImportanceDisplay, PIDSelector, datasets
+    >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
+    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> ImportanceDisplay.from_explanation(selector.explain(X, y))
+    <ImportanceDisplay: 2 features, 2 selected>
     """
 
     bars: tuple[AtomBar, ...]
@@ -299,12 +277,15 @@ class ImportanceDisplay(BarsDisplay):
     @classmethod
     def _fields(cls, record: Mapping[str, Any]) -> dict[str, Any]:
         features = [one for one in record["features"] if one["role"] not in NO_CANDIDATES]
-        test = record.get("alpha", 0.05), record.get("is_sequential", False)
-        return {
-            "bars": tuple(_feature_bar(feature, *test) for feature in features),
-            "n_selected": sum(feature["selected"] for feature in features),
-            "level": record.get("level", 0.95),
-        }
+        bars = []
+        for one in features:
+            out = "not significant, " * (one["role"] in ("weakly relevant", "irrelevant"))
+            test = p_relation(one["p_value"], record["alpha"], record["is_sequential"])
+            note = f"{'≥ ' * one['is_lower_bound']}{number(one['added'])}, {out}{test}"
+            parts = {part: to_float(one[part]) for part in ADDED_PARTS}
+            bars.append(AtomBar(one["name"], parts, note, _ends(one["intervals"].get("added"))))
+        n_selected = sum(one["selected"] for one in features)
+        return {"bars": tuple(bars), "n_selected": n_selected, "level": record["level"]}
 
     def _summary(self) -> str:
         return f"{counted(len(self.bars), 'feature')}, {self.n_selected} selected"
@@ -328,27 +309,8 @@ class ImportanceDisplay(BarsDisplay):
         return handles
 
 
-def _feature_bar(feature: Mapping[str, Any], alpha: float, is_sequential: bool) -> AtomBar:
-    bound, added = "≥ " * feature.get("is_lower_bound", False), number(feature["added"])
-    out = "not significant, " * (feature["role"] in ("weakly relevant", "irrelevant"))
-    ends = feature.get("intervals", {}).get("added")
-    return AtomBar(
-        feature["name"],
-        {part: to_float(feature[part]) for part in ADDED_PARTS},
-        note=f"{bound}{added}, {out}{p_relation(feature['p_value'], alpha, is_sequential)}",
-        interval=None if ends is None else (to_float(ends[0]), to_float(ends[1])),
-    )
-
-
-def _atom_bar(antichain: str, atoms: Mapping[str, float], intervals: Any) -> AtomBar:
-    is_of_two = len(atoms) == len(TWO_SOURCE_NAMES)
-    low, high = map(to_float, intervals[antichain]) if intervals is not None else (None, None)
-    return AtomBar(
-        TWO_SOURCE_NAMES[antichain] if is_of_two else antichain,
-        {atom_type(antichain): atoms[antichain]},
-        note=number(atoms[antichain], unknown="nan"),
-        interval=None if low is None or high is None else (low, high),
-    )
+def _ends(interval: Any) -> tuple[float, float] | None:
+    return None if interval is None else (to_float(interval[0]), to_float(interval[1]))
 
 
 def atom_type(label: str) -> str:
@@ -365,16 +327,6 @@ def atom_type(label: str) -> str:
     if is_shared:
         return "shared"
     return "synergy" if is_synergistic else "unique"
-
-
-def infinite_length(bars: Sequence[AtomBar]) -> float:
-    """Return the length that infinite parts are drawn with: longer than all others."""
-    ends = [
-        abs(sum(value for value in bar.parts.values() if np.isfinite(value) and value * sign > 0))
-        for bar in bars
-        for sign in (-1.0, 1.0)
-    ]
-    return 1.15 * max(ends, default=0.0) or 1.0
 
 
 def draw_bar(ax: Axes, place: int, bar: AtomBar, edge: float, alpha: float = 1.0) -> None:

@@ -25,6 +25,7 @@ from matplotlib.text import Text
 
 from pidselect.data.messages import cut, shown
 from pidselect.report.style import CLOUD_DPI, INK, LETTER, SETTINGS, tidy
+from pidselect.significance.validation import check_count
 
 #: Of pictures in notebooks and files, in dots per inch.
 PICTURE_DPI = 150
@@ -78,16 +79,6 @@ class Display(ABC):
 
         `options` are further fields, such as `max_features` of displays with a row for each. A
         `JointDisplay` is made from an item of `joint` in the summary of a report.
-
-        Examples
-        --------
-        A plot of numbers that were stored, without the data:
-
-        >>> import json
-        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-        >>> stored = json.dumps(decompose_distribution(datasets.gate("XOR")).to_dict())
-        >>> LatticeDisplay.from_dict(json.loads(stored))
-        <LatticeDisplay: 4 atoms of 2 sources>
         """
         return cls(**cls._fields(record), **options)
 
@@ -113,16 +104,23 @@ class Display(ABC):
 
         Examples
         --------
-        Two displays in one figure, here of a decomposition:
+        Two displays in one figure, of numbers that were stored without the data:
 
+        >>> import json
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
         >>> from matplotlib.figure import Figure
         >>> from pidselect import AtomBarsDisplay, LatticeDisplay, datasets, decompose_distribution
-        >>> record = decompose_distribution(datasets.gate("AND")).to_dict()
+        >>> stored = json.dumps(decompose_distribution(datasets.gate("AND")).to_dict())
         >>> left, right = Figure(figsize=(10, 3)).subplots(1, 2)
-        >>> bars = AtomBarsDisplay.from_dict(record).plot(left)
-        >>> lattice = LatticeDisplay.from_dict(record).plot(right)
+        >>> bars = AtomBarsDisplay.from_dict(json.loads(stored)).plot(left)
+        >>> lattice = LatticeDisplay.from_dict(json.loads(stored)).plot(right)
         >>> bars.figure_ is lattice.figure_, bars.ax_ is left
         (True, True)
+        >>> lattice.describe() in lattice.to_svg()
+        True
+        >>> with TemporaryDirectory() as folder:
+        ...     lattice.save(Path(folder, "atoms.pdf"))
         """
         if ax is not None and not isinstance(ax, Axes):
             raise TypeError(f"ax is one set of axes, such as axes[0, 0], not a {type(ax).__name__}")
@@ -135,41 +133,13 @@ class Display(ABC):
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def to_svg(self, salt: str = "") -> str:
-        """Return a self-contained SVG element with a description.
-
-        `salt` distinguishes the ids of equal pictures on the same page.
-
-        Examples
-        --------
-        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
-        >>> atoms = decompose_distribution(datasets.gate("AND"))
-        >>> display = AtomBarsDisplay.from_decomposition(atoms)
-        >>> svg = display.to_svg()
-        >>> svg.startswith("<svg"), display.describe() in svg
-        (True, True)
-        """
-        name = f"{salt} {type(self).__name__}"
-        svg = self._to_bytes("svg", CLOUD_DPI, {"svg.hashsalt": name}).decode()
-        prefix = f"d{zlib.crc32(f'{name} {svg}'.encode()):08x}"
-        return tidy(svg, self.title, prefix, self.describe())
+    def to_svg(self) -> str:
+        """Return a self-contained SVG element with a description."""
+        svg = self._to_bytes("svg")
+        return tidy(svg.decode(), self.title, f"d{zlib.crc32(svg):08x}", self.describe())
 
     def save(self, path: str | Path) -> None:
-        """Write the picture as .svg, .png or .pdf, by the suffix of the path.
-
-        Examples
-        --------
-        >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
-        >>> from pidselect import AtomBarsDisplay, datasets, decompose_distribution
-        >>> atoms = decompose_distribution(datasets.gate("AND"))
-        >>> display = AtomBarsDisplay.from_decomposition(atoms)
-        >>> with TemporaryDirectory() as folder:
-        ...     for name in ("atoms.svg", "atoms.png", "atoms.pdf"):
-        ...         display.save(Path(folder, name))
-        ...     sorted(path.name for path in Path(folder).iterdir())
-        ['atoms.pdf', 'atoms.png', 'atoms.svg']
-        """
+        """Write the picture as .svg, .png or .pdf, by the suffix of the path."""
         path = Path(path)
         if path.suffix not in SUFFIXES:
             raise ValueError(
@@ -191,13 +161,11 @@ class Display(ABC):
     def _repr_png_(self) -> bytes:
         return self._to_bytes("png")
 
-    def _to_bytes(
-        self, file_format: str, dpi: float = PICTURE_DPI, more: dict[str, Any] | None = None
-    ) -> bytes:
+    def _to_bytes(self, form: str) -> bytes:
         undated: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}  # equal at every run
-        with _settings(more):
-            written, figure = io.BytesIO(), self._new_figure()
-            figure.savefig(written, format=file_format, dpi=dpi, metadata=undated.get(file_format))
+        dpi, written = CLOUD_DPI if form == "svg" else PICTURE_DPI, io.BytesIO()
+        with _settings():
+            self._new_figure().savefig(written, format=form, dpi=dpi, metadata=undated.get(form))
         return written.getvalue()
 
     def _new_figure(self) -> Figure:
@@ -236,7 +204,7 @@ class Display(ABC):
 
 
 @contextmanager
-def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
+def _settings() -> Iterator[None]:
     """Apply fixed settings of matplotlib, so that pictures do not depend on the user's.
 
     Glyphs missing from the font are not warned about: in an SVG the reader's font is used.
@@ -244,7 +212,7 @@ def _settings(more: dict[str, Any] | None = None) -> Iterator[None]:
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**SETTINGS, **(more or {})})
+        matplotlib.rcParams.update({**SETTINGS, "svg.hashsalt": "pidselect"})
         yield
 
 
@@ -363,9 +331,7 @@ class RowsDisplay(Display):
     max_features: int
 
     def __post_init__(self) -> None:
-        most: object = self.max_features
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ValueError(f"max_features={most!r}: must be an integer of at least 1.")
+        check_count(self.max_features, "max_features")
 
     @abstractmethod
     def _rows(self) -> Sequence[tuple[str, str]]:
@@ -379,11 +345,6 @@ class RowsDisplay(Display):
     def _axis_lines(self) -> list[str]:
         """Return the label of the horizontal axis."""
 
-    def _omitted(self) -> str:
-        """Return a line on the rows that are not drawn."""
-        more = len(self._rows()) - self.max_features
-        return f"and {more} more" if more > 0 else ""
-
     def _layout(self) -> FigureLayout:
         rows = self._rows()
         left = max_width([name for name, _ in rows[: self.max_features]]) + 0.15
@@ -394,9 +355,8 @@ class RowsDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         rows = self._rows()[: self.max_features]
-        handles = self._draw_rows(ax, len(rows))
-        omitted = self._omitted()
-        n_rows = len(rows) + bool(omitted)
+        handles, omitted = self._draw_rows(ax, len(rows)), len(self._rows()) - len(rows)
+        n_rows = len(rows) + (omitted > 0)
         ax.set_ylim(n_rows - 0.4, -0.6)
         # Only every n-th row is labelled if rows are lower than a line of text.
         every = max(1, math.ceil(LINE_HEIGHT * n_rows / inches(ax)[1] - 1e-9))
@@ -415,6 +375,6 @@ class RowsDisplay(Display):
         for place in range(0, len(rows), every):
             ax.text(1.02, place, rows[place][1], color=outer_colour(ax), **style)
         if omitted:
-            ax.text(0.01, len(rows), omitted, **style)
+            ax.text(0.01, len(rows), f"and {omitted} more", **style)
         label_axes(ax, x=wrap(ax, self._axis_lines()))
         legend_above(ax, handles)

@@ -53,12 +53,17 @@ class JointDisplay(Display):
 
     Examples
     --------
+    The target is the parity of the first two columns; the third is noise.
+
+    >>> import numpy as np
     >>> from pidselect import JointDisplay, PIDSelector
-    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 20
-    >>> selector = PIDSelector(n_permutations=100, random_state=0)
-    >>> y = [first ^ second for first, second in X]
-    >>> print(JointDisplay.from_selector(selector.fit(X, y), X, y).describe())
-    x0 and x1: share of class 1 from 0.00 to 1.00, of all 80 rows 0.50.
+    >>> X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
+    >>> y = X[:, 0] ^ X[:, 1]
+    >>> selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
+    >>> JointDisplay.from_selector(selector, X, y).features
+    ('x0', 'x1')
+    >>> print(JointDisplay.from_selector(selector, X, y, features=["x0", "x2"]).describe())
+    x0 and x2: share of class 1 from 0.39 to 0.51, of all 200 rows 0.43.
     """
 
     features: tuple[str, ...]
@@ -85,21 +90,6 @@ class JointDisplay(Display):
         """Draw the data of a fitted selector over two columns, named or numbered by `features`.
 
         By default they are the first two that were included jointly and are single columns.
-
-        Examples
-        --------
-        Any two columns can be named. The target is the parity of the first two; the third is noise.
-
-        >>> import numpy as np
-        >>> from pidselect import JointDisplay, PIDSelector
-        >>> X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
-        >>> y = X[:, 0] ^ X[:, 1]
-        >>> selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
-        >>> JointDisplay.from_selector(selector, X, y).features
-        ('x0', 'x1')
-        >>> JointDisplay.from_selector(selector, X, y, features=["x0", "x2"]).values.round(1)
-        array([[0.4, 0.5],
-               [0.4, 0.4]])
         """
         check_is_fitted(selector)
         check_columns(selector, X)
@@ -107,17 +97,14 @@ class JointDisplay(Display):
         types = selection.settings.target_types
         dataset = read_like_fit(X, y, selector.feature_types_, types, selector.missing)
         if features is None:
-            found = [one for one in joint_tables(selection, dataset) if one["counts"]]
-            record = {"features": (), "levels": ()}
-            if found:  # of a triple, over all levels of the third
-                record = joint_table(dataset, found[0]["features"])
+            found = [one["features"] for one in joint_tables(selection, dataset) if one["counts"]]
+            features = found[0] if found else ()  # of a triple, over all levels of the third
         elif isinstance(features, str) or len(set(features)) != 2 or len(dataset.target) > 1:
             raise ValueError(
                 f"features={features!r}: must be two different columns, with one target column."
             )
-        else:
-            table = dataset.table
-            record = joint_table(dataset, [table.names[table.index(name)] for name in features])
+        names = [dataset.table.names[dataset.table.index(name)] for name in features]
+        record = joint_table(dataset, names) if names else {"features": (), "levels": ()}
         return cls.from_dict(record).plot(ax)
 
     @classmethod
@@ -144,9 +131,8 @@ class JointDisplay(Display):
         )
 
     def _summary(self) -> str:
-        if not self.features:
-            return "no two single columns were included jointly"
-        return listed(self.features, letters=base.SHORT_NAME)
+        named = listed(self.features, letters=base.SHORT_NAME)
+        return named or "no two single columns were included jointly"
 
     def _layout(self) -> base.FigureLayout:
         cell = max(0.7, base.max_width(self.levels[1]) + 0.1)
@@ -163,11 +149,10 @@ class JointDisplay(Display):
         for row, column in np.ndindex(*self.counts.shape):
             corner = column - 0.5, row - 0.5
             count, value = int(self.counts[row, column]), float(self.values[row, column])
-            ax.add_patch(Rectangle(corner, 1, 1, fill=False, ec=base.BACKGROUND, lw=0.8))
+            look: dict[str, Any] = {"ec": base.BACKGROUND, "lw": 0.8}
             if not count:
-                ax.add_patch(
-                    Rectangle(corner, 1, 1, fill=False, hatch="////", ec="#D0D0D0", lw=0.0)
-                )
+                look = {"ec": "#D0D0D0", "lw": 0.0, "hatch": "////"}
+            ax.add_patch(Rectangle(corner, 1, 1, fill=False, **look))
             text = f"{number(value, self.digits)}\n{counted(count, 'row')}" if count else "empty"
             ax.text(column, row, text, color=INK, ha="center", va="center", fontsize=7.0)
         for axis, names in ((ax.yaxis, self.levels[0]), (ax.xaxis, self.levels[1])):

@@ -64,10 +64,13 @@ class LatticeDisplay(Display):
 
     Examples
     --------
+    Three sources have 18 atoms; of a parity, all is in the synergy of the three.
+
     >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-    >>> xor = decompose_distribution(datasets.gate("XOR"))
-    >>> print(LatticeDisplay.from_decomposition(xor).describe())
-    4 atoms of 2 sources, measure broja, 1.000 bit in total. Largest: {1,2} 1.000.
+    >>> xor = decompose_distribution(datasets.gate("XOR", n_sources=3), measure="imin")
+    >>> display = LatticeDisplay.from_decomposition(xor)
+    >>> display.n_sources, display.describe()
+    (3, '18 atoms of 3 sources, measure imin, 1.000 bit in total. Largest: {1,2,3} 1.000.')
     """
 
     labels: tuple[str, ...]
@@ -86,18 +89,7 @@ class LatticeDisplay(Display):
 
     @classmethod
     def from_decomposition(cls, decomposition: Decomposition, *, ax: Axes | None = None) -> Self:
-        """Draw the atoms of `decompose`.
-
-        Examples
-        --------
-        Three sources have 18 atoms; of a parity, all is in the synergy of the three.
-
-        >>> from pidselect import LatticeDisplay, datasets, decompose_distribution
-        >>> xor = decompose_distribution(datasets.gate("XOR", n_sources=3), measure="imin")
-        >>> display = LatticeDisplay.from_decomposition(xor)
-        >>> display.n_sources, display.describe()
-        (3, '18 atoms of 3 sources, measure imin, 1.000 bit in total. Largest: {1,2,3} 1.000.')
-        """
+        """Draw the atoms of `decompose`."""
         return cls._of(decomposition, Decomposition, "decompose(sources, target)", ax)
 
     @classmethod
@@ -204,27 +196,20 @@ def layout(n_sources: int) -> Layout:
     upsets = lattice(n_sources).upsets
     sizes = upsets.sum(axis=1)
     levels = sizes.max() - sizes
-    edges = tuple(
-        (int(low), int(high))
-        for low in range(len(sizes))
-        for high in np.flatnonzero(sizes == sizes[low] - 1)
-        if not (upsets[high] & ~upsets[low]).any()
-    )
+    # Row: the lower, column: the upper node of an edge.
+    is_above = (sizes == sizes[:, np.newaxis] - 1) & ~(upsets & ~upsets[:, np.newaxis]).any(axis=2)
     rows = [np.flatnonzero(levels == level).tolist() for level in range(int(levels.max()) + 1)]
     x = np.zeros(len(sizes))
     for row in rows:
         x[row] = _spread(len(row))
-    down: dict[int, list[int]] = {node: [] for node in range(len(sizes))}
-    up: dict[int, list[int]] = {node: [] for node in range(len(sizes))}
-    for low, high in edges:
-        down[high].append(low)
-        up[low].append(high)
     for sweep in range(12):
-        near, order = (down, rows) if sweep % 2 == 0 else (up, rows[::-1])
+        near, order = (is_above.T, rows) if sweep % 2 == 0 else (is_above, rows[::-1])
         for row in order[1:]:
             row.sort(key=lambda node: (round(float(x[near[node]].mean()), 9), x[node]))
             x[row] = _spread(len(row))
-    return Layout(x, levels.astype(float), edges)
+    return Layout(
+        x, levels.astype(float), tuple((low, high) for low, high in np.argwhere(is_above).tolist())
+    )
 
 
 def _spread(count: int) -> Numbers:

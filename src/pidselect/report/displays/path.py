@@ -123,13 +123,23 @@ class SelectionPathDisplay(Display):
         units = {step["unit"] for step in steps}
         unit = units.pop() if len(units) == 1 else "bit"
         levels = {to_float(step["alpha"]) for step in steps}
-        removed = _removals(steps)
+        found = []
+        for step, removed in zip(steps, _removals(steps), strict=True):
+            # Steps of different units are compared in bits: a critical value in sd has no meaning.
+            is_comparable, critical = step["unit"] == unit, to_float(step["critical_value"])
+            included = (*step["jointly_included"],) or (step["chosen"],)
+            one = PathStep(
+                phase=step["phase"],
+                candidates=tuple(step["candidates"]),
+                scores=tuple(map(to_float, step["scores" if is_comparable else "values"])),
+                chosen=step["chosen"],
+                critical_value=critical if is_comparable and not math.isnan(critical) else None,
+                included=included if step["accepted"] else (),
+                removed=tuple(removed),
+            )
+            found += [one] * (step["phase"] in INCLUSION_PHASES)
         return {
-            "steps": tuple(
-                _to_step(step, unit, removed[place])
-                for place, step in enumerate(steps)
-                if step["phase"] in INCLUSION_PHASES
-            ),
+            "steps": tuple(found),
             "features": tuple(record["features"]),
             "fixed_features": tuple(record["fixed_features"]),
             "unit": unit,
@@ -172,9 +182,7 @@ class SelectionPathDisplay(Display):
         critical = ""
         if step.critical_value is not None:
             critical = f", critical value {number(step.critical_value, digits)}"
-        outcome = "included" if step.included else "not included"
-        if step.is_removed:
-            outcome += ", removed later"
+        outcome = f"{'not ' * (not step.included)}included{', removed later' * step.is_removed}"
         return (
             f"Step {place + 1}, {counted(len(step.candidates), 'candidate')}: "
             f"{base.label(step.chosen, base.LONG_NAME)} at {score}{critical}, {outcome}."
@@ -329,34 +337,15 @@ def _tick_label(step: PathStep) -> str:
     return f"{base.label(step.chosen)}{phase}"
 
 
-def _to_step(step: Mapping[str, Any], unit: str, removed: Sequence[str]) -> PathStep:
-    # Steps of different units are compared in bits, where a critical value in sd has no meaning.
-    comparable = step["unit"] == unit
-    critical_value = to_float(step["critical_value"])
-    included = (*step["jointly_included"],) or (step["chosen"],)
-    return PathStep(
-        phase=step["phase"],
-        candidates=tuple(step["candidates"]),
-        scores=tuple(to_float(value) for value in step["scores" if comparable else "values"]),
-        chosen=step["chosen"],
-        critical_value=critical_value if comparable and not math.isnan(critical_value) else None,
-        included=included if step["accepted"] else (),
-        removed=tuple(removed),
-    )
-
-
 def _removals(steps: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Return, for each step, which of its included features were removed later."""
     removals: list[list[str]] = [[] for _ in steps]
     included_at: dict[str, int] = {}
     for place, step in enumerate(steps):
-        if step["phase"] in INCLUSION_PHASES:
-            if step["accepted"]:
-                names = step["jointly_included"] or [step["chosen"]]
-                included_at.update(dict.fromkeys(names, place))
-            gone = step["replaced"]
-        else:
-            gone = None if step["accepted"] else step["chosen"]
+        is_inclusion = step["phase"] in INCLUSION_PHASES
+        if is_inclusion and step["accepted"]:
+            included_at |= dict.fromkeys(step["jointly_included"] or [step["chosen"]], place)
+        gone = step["replaced"] if is_inclusion else "" if step["accepted"] else step["chosen"]
         if gone in included_at:
             removals[included_at.pop(gone)].append(gone)
     return removals

@@ -68,22 +68,7 @@ class StabilityDisplay(RowsDisplay):
     def from_stability(
         cls, stability: Stability, *, ax: Axes | None = None, max_features: int = MAX_FEATURES
     ) -> Self:
-        """Draw the result of ``stability(selector, X, y)``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.feature_selection import SelectKBest, f_regression
-        >>> from pidselect import StabilityDisplay, stability
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.normal(size=(60, 3))
-        >>> y = X[:, 0] + 0.9 * X[:, 1] + rng.normal(size=60)
-        >>> best = SelectKBest(f_regression, k=1)
-        >>> result = stability(best, X, y, n_subsamples=20, random_state=0)
-        >>> display = StabilityDisplay.from_stability(result)
-        >>> dict(zip(display.names, display.frequencies))
-        {'x0': 0.7, 'x1': 0.3, 'x2': 0.0}
-        """
+        """Draw the result of ``stability(selector, X, y)``."""
         origin = "stability(selector, X, y)"
         return cls._of(stability, Stability, origin, ax, max_features=max_features)
 
@@ -154,11 +139,3 @@ class StabilityDisplay(RowsDisplay):
             hollow = {**DOT, "markerfacecolor": base.BACKGROUND}
             handles.append(Line2D([], [], linestyle="", label="not in that set", **hollow))
         return [*handles, Line2D([], [], label="95 % interval", **INTERVAL)]
-
-    def _omitted(self) -> str:
-        text = super()._omitted()
-        if not text:
-            return ""
-        largest = max(self.frequencies[self.max_features :])
-        share = f"selected in at most {100 * largest:.0f} %" if largest else "never selected"
-        return f"{text}, {share}"
