@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recording_callbacks import Recorder
+from recording_observer import Recorder
 from sklearn.base import clone
 
 import naive
 from pidselect import PIDSelector, datasets
 from pidselect.data.column import Block, Column
 from pidselect.estimators import Discrete, Gaussian, Mixed
-from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.executor import Executor
@@ -120,7 +119,7 @@ def test_no_cut_of_draws_or_number_of_workers_shows(name):
 def test_progress_hears_of_every_value():
     x, y = levels()
     recorder = Recorder()
-    executor = Executor(callbacks=CallbackList([recorder]))
+    executor = Executor(observer=recorder)
     evaluate(CRITERIA["jmi"], x, y, 2, range(40), executor=executor)
     assert sum(recorder.all("progress")) == (4 + 2 + 4 * 2) * 40  # c, s and their pairs
 

@@ -32,11 +32,11 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
-from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
+from pidselect.selection.progress import current_observer
 from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.resume import digest
@@ -95,19 +95,19 @@ def explain_fit(
     )
     _check_target(dataset, selector._target)
     in_sample = data_digest(dataset) == selector._digest
-    seed, callbacks = settings.seed, active_callbacks(record)
+    seed, observer = settings.seed, current_observer()
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
     used = rows_in_use(parameters, dataset, estimators, codes, seed)
     n_all, dataset = dataset.target.n_samples, take_rows(dataset, used.rows)
     standardised = is_portfolio(selector.estimator)
     context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
-    context = replace(context, executor=replace(context.executor, callbacks=callbacks))
+    context = replace(context, executor=replace(context.executor, observer=observer))
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
     features = _features(record, dataset.table, grouped)
     can_test = groups is not None or settings.n_groups is None
     roles, note = _roles(context if can_test else None, features, record, in_sample)
-    callbacks.on_stage("atoms", len(features), len(features))
+    observer.on_stage("atoms", len(features), len(features))
     selected = [features[name] for name in (*record.fixed_features, *record.features)]
     bits_added, sets = bits_shown(context, selected), _conditioning_sets(features, record)
     assessed, of_others = _assessed(selector, context, features, sets, roles, bits_added, in_sample)
@@ -157,7 +157,7 @@ def explain_fit(
         detailed = with_path_atoms(record, context, features, own, fraction, part, subsamples)
         orders = _orders(explanation, selected, fraction, part)
         explanation = replace(explanation, path=detailed, orders=orders)
-    callbacks.on_progress(len(features))
+    observer.on_progress(len(features))
     explanation = replace(explanation, in_sample=in_sample, n_samples=n_samples)
     return explanation.in_library(frame_library(X))
 

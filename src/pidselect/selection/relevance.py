@@ -35,10 +35,10 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.explanation import Role
 from pidselect.selection.backward import cmi_given_others
-from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.pool import Feature, FeaturePool, Features
+from pidselect.selection.progress import StageName
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given, information_given
 from pidselect.selection.step_test import is_pooled, pooled_standardizer, run_test
@@ -159,7 +159,7 @@ def _run_scheme(
     interim = (_fill_batch(first_test + least) - first_test for least in INTERIM)
     stops = [*(stop for stop in interim if stop < n), n]
     n_values = n_features * len(context.estimators) * (first_test + n)
-    context.executor.callbacks.on_stage(stage, n_features, n_values, False)
+    context.executor.observer.on_stage(stage, n_features, n_values)
     values = scores.score(range(first_test + stops[0]))[0]
     pilot = values[..., 1:first_test]
     standardizer = pooled_standardizer(scores, pilot) if pooled else context.standardizer(pilot)
