@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pidselect.data import FloatArray, IntArray
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.result import Step
+from pidselect.selection.result import Step, last_step
 from pidselect.selection.scoring import information_given
 
 
@@ -41,12 +41,12 @@ def score_columns(
     """
     p_of, known = dict(final), dict[str, float]()
     names = {feature.name for feature in (*pool.fixed, *selected)}
-    last = next((step for step in reversed(steps) if step.phase == "forward"), None)
+    last = last_step(steps, "forward")
     # By any criterion, the first step tests I(c; y).
     if last and not last.accepted and (by_cmi or not names) and {*last.conditioning_set} == names:
         p_of |= dict(zip(last.candidates, last.p_values, strict=False))
         known |= dict(zip(last.candidates, last.values, strict=True))
-    last = next((step for step in reversed(steps) if step.phase == "backward"), None)
+    last = last_step(steps, "backward")
     if last and last.accepted and {*last.conditioning_set} == names:
         known |= dict(zip(last.candidates, last.values, strict=True))
     bits = _bits_given_selected(context, pool, selected, known)

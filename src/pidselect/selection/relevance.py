@@ -156,7 +156,8 @@ def _run_scheme(
     context, n_features, pooled = scores.context, len(known), is_pooled(scores)
     n_pilot = context.count_pilot(n_features) if pooled else context.n_pilot
     n, first_test = context.fixed_n_permutations, 1 + n_pilot
-    interim = (_fill_batch(first_test + least) - first_test for least in INTERIM)
+    batches = (-(-(first_test + least) // PERMUTATION_BATCH) for least in INTERIM)
+    interim = (n_batches * PERMUTATION_BATCH - first_test for n_batches in batches)
     stops = [*(stop for stop in interim if stop < n), n]
     n_values = n_features * len(context.estimators) * (first_test + n)
     context.executor.observer.on_stage(stage, n_features, n_values)
@@ -179,11 +180,6 @@ def _run_scheme(
     best = standardized[..., 0].argmax(axis=1)
     arrays: tuple[Any, ...] = (p_values, observed, best, np.int64(scheme), np.int64(stop))
     return FamilyTests(*(np.broadcast_to(one, n_features) for one in arrays))
-
-
-def _fill_batch(n: int) -> int:
-    """Return the number of permutations in as many whole batches as n need."""
-    return -(-n // PERMUTATION_BATCH) * PERMUTATION_BATCH
 
 
 def _assess_selected(

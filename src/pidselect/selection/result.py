@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -444,8 +444,8 @@ class Selection(TabularResult):
 
     def _not_searched(self) -> list[str]:
         """Return what the last test of single candidates has noted, such as omitted look-ahead."""
-        forward = [step for step in self.steps if step.phase == "forward"]
-        note = forward[-1].note if forward and not forward[-1].accepted else ""
+        last = last_step(self.steps, "forward")
+        note = last.note if last and not last.accepted else ""
         return [f"{note[0].upper()}{note[1:]}."] if note else []
 
     def empty_verdict(self) -> str:
@@ -530,6 +530,11 @@ class Selection(TabularResult):
             joint = sum(self.bits_added.values())
             lines.append(f"Joint information with the target: {joint:.{DIGITS}f} bit.")
         return [[*lines, *self.notes]]
+
+
+def last_step(steps: Sequence[Step], phase: Phase) -> Step | None:
+    """Return the last step of a phase."""
+    return next((step for step in reversed(steps) if step.phase == phase), None)
 
 
 def feature_rows(selection: Selection) -> list[dict[str, Any]]:
