@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +14,6 @@ from pidselect.selection.result import Step, last_step
 from pidselect.selection.scoring import information_given
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnScores:
-    """One entry per column of X; see the attributes of `PIDSelector`."""
-
-    scores: FloatArray
-    p_values: FloatArray
-    ranking: IntArray
-
-
 def score_columns(
     context: SelectionContext,
     pool: FeaturePool,
@@ -33,8 +23,8 @@ def score_columns(
     n_columns: int,
     by_cmi: bool,
     also_relevant: Sequence[Feature] = (),
-) -> ColumnScores:
-    """Score every column given the selected ones; p-values are those of the tests of the fit.
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return scores given the selected columns, p-values of the tests and ranks of all columns.
 
     `by_cmi` is whether forward selection tested the conditional mutual information. Features that
     are `also_relevant` are of rank 1, but not conditioned on.
@@ -63,7 +53,7 @@ def score_columns(
         p_values[copy] = np.nan if is_selected[original] else p_values[original]
     for feature in also_relevant:
         is_selected[list(feature.columns)] = True
-    return ColumnScores(scores, p_values, _ranking(scores, p_values, is_selected))
+    return scores, p_values, _ranking(scores, p_values, is_selected)
 
 
 def _bits_given_selected(

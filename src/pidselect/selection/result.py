@@ -25,12 +25,6 @@ INCLUSION_PHASES = ("forward", "swap", "lookahead", "random_starts", "marginal")
 WITHIN_ERROR = "p lies within the error of the permutations"
 NOTHING_TO_FIND = "there may be nothing to find"
 
-#: The columns of the text.
-HEADER = (
-    *("feature", "step", "bits added", "estimator"),
-    *("score", "critical value", "p", "final p"),
-)
-
 #: The columns of `Selection.to_frame`, and their types.
 FRAME_COLUMNS = {
     "step": int,
@@ -49,6 +43,9 @@ FRAME_COLUMNS = {
     **dict.fromkeys(ATOMS, float),
 }
 
+
+#: Those that all candidates of a step have in common.
+STEP_COLUMNS = ("phase", "unit", "critical_value", "surrogates", "n_permutations")
 
 #: The part of alpha of single candidates, if there are other tests at a step; those share the rest.
 SINGLE_SHARE = 0.8
@@ -361,14 +358,6 @@ class Selection(TabularResult):
 
         Of a feature that the marginal tests selected, it is these, with the feature as the chosen
         one; of a duplicate, that of the column it duplicates.
-
-        Examples
-        --------
-        >>> from pidselect import PIDSelector, datasets
-        >>> toy = datasets.toy(200, random_state=1)
-        >>> record = PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y).selection_
-        >>> record.inclusion_step("x2").conditioning_set
-        ('x0',)
         """
         if feature in self.also_relevant:
             feature, tests = self.duplicates.get(feature, feature), self.marginal
@@ -392,14 +381,13 @@ class Selection(TabularResult):
     def notes(self) -> tuple[str, ...]:
         """Remarks on the table of features: joint inclusions, close calls, early stopping, rows."""
         notes = [*self._joint_inclusions(), *self.not_confirmed(), *self._not_searched()]
-        if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
-            notes.append(f"Close call, as {WITHIN_ERROR}: {' and '.join(close)}.")
+        if close := [*dict.fromkeys(step.chosen for step in self.steps if step.close_call)]:
+            notes.append(f"Close call, as {WITHIN_ERROR}: {listed(close)}.")
         alpha = self.settings.alpha
-        weak = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
-        if weak:
+        if weak := [name for name, p in self.p_values.items() if not is_significant(p, alpha)]:
             notes.append(
                 f"Final p-value above {alpha:g}, so possibly redundant with the other selected "
-                f"features: {' and '.join(weak)}."
+                f"features: {listed(weak)}."
             )
         if self.also_relevant:
             notes.append(
@@ -427,15 +415,15 @@ class Selection(TabularResult):
             ]
             if step.accepted and len(names) > 1:
                 whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
-                listed = " and ".join(map(shown, names))
-                notes.append(f"{listed} were included jointly: score and p are those of {whose}.")
+                who = listed(names)
+                notes.append(f"{who} were included jointly: score and p are those of {whose}.")
         return notes
 
     def not_confirmed(self) -> list[str]:
         """Return sentences on significant tuples none of whose members is selected."""
         return [
-            f"{' and '.join(map(shown, step.jointly_included))} are significant jointly (p = "
-            f"{step.p_value:.4f}), but not each given the others: they are not selected."
+            f"{listed(step.jointly_included)} are significant jointly (p = {step.p_value:.4f}), "
+            "but not each given the others: they are not selected."
             for step in self.steps
             if step.phase == "lookahead"
             and step.accepted
@@ -518,7 +506,9 @@ class Selection(TabularResult):
         """Return a table of the selected features, then the notes."""
         rows = feature_rows(self)
         has_bits = all(row["unit"] in ("bit", None) for row in rows)  # one estimator
-        cells = [[*HEADER], *map(_cells, rows)]
+        header = ["feature", "step", "bits added", "estimator"]
+        header += ["score", "critical value", "p", "final p"]
+        cells = [header, *map(_cells, rows)]
         lines: list[str | TextTable] = [
             TextTable([[*row[:3], *row[4:]] for row in cells] if has_bits else cells)
         ]
@@ -565,16 +555,12 @@ def candidate_rows(step: Step) -> list[dict[str, Any]]:
     """Return the values and the test of each candidate of a step."""
     return [
         {
-            "phase": step.phase,
+            **{name: getattr(step, name) for name in STEP_COLUMNS},
             "candidate": candidate,
             "bits": step.values[place],
             "estimator": step.estimators[place],
             "score": step.scores[place],
-            "unit": step.unit,
             "p_value": step.p_values[place] if step.p_values else None,
-            "critical_value": step.critical_value,
-            "surrogates": step.surrogates,
-            "n_permutations": step.n_permutations,
             "chosen": candidate == step.chosen,
             "accepted": step.accepted and candidate in (step.chosen, *step.jointly_included),
             **{atom: getattr(step.atoms.get(candidate), atom, None) for atom in ATOMS},

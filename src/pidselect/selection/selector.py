@@ -352,7 +352,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             if parameters.select == "relevant":
                 marginal, others = also_relevant(context, pool, plan, features, steps, names)
             bits_added = bits_shown(context, (*pool.fixed, *features))
-            columns = score_columns(
+            scores, p_values, ranking = score_columns(
                 context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
             )
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
@@ -369,9 +369,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             dtype=int,
         )
         self.n_features_ = len(self.selected_)
-        self.support_ = columns.ranking == 1
-        self.ranking_, self.scores_ = columns.ranking, columns.scores
-        self.pvalues_ = columns.p_values
+        self.support_ = ranking == 1
+        self.ranking_, self.scores_, self.pvalues_ = ranking, scores, p_values
         found = fit_warnings(dataset, pool, features, steps)
         self.selection_ = replace(
             blank,
