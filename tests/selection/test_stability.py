@@ -7,8 +7,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,33 +149,6 @@ def test_seeds(first_column):
     assert parts[:5] == parts[5:10] != parts[10:]
     assert seeds[:5] == seeds[5:10] != seeds[10:]
     assert len(set(seeds)) == 10
-
-
-def test_workers_do_not_show():
-    X, y = numbers(80)
-    one = stability(quick(), X, y, n_subsamples=4, random_state=0)
-    assert stability(quick(), X, y, n_subsamples=4, random_state=0, n_jobs=2) == one
-
-
-def test_the_selector_stays_as_it_is():
-    X, y = numbers(60)
-    selector = quick()
-    stability(selector, X, y, n_subsamples=2)
-    assert not hasattr(selector, "selected_")
-    assert selector.random_state == 0
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_frames(frame):
-    X, y = numbers(60)
-    table = frame(dict(zip("abcd", X.T, strict=True)))
-    target = pl.Series("y", y) if frame is pl.DataFrame else pd.Series(y, name="y")
-    selector = quick(estimator="gaussian")
-    found = stability(selector, table, target, n_subsamples=3, random_state=0)
-    assert found.features == tuple("abcd")
-    assert type(found.to_frame()) is type(table)
-    of_array = stability(selector, X, y, n_subsamples=3, random_state=0)
-    assert list(found.counts.values()) == list(of_array.counts.values())
 
 
 # --- the numbers --------------------------------------------------------------------------------
