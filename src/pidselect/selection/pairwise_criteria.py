@@ -104,10 +104,7 @@ class Pairwise(BaseEstimator):
         raise NotImplementedError
 
     def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
-        """Return the pairs of features of which I(fg; y) is needed, those of candidates first.
-
-        Data, estimators or parameters that the criterion is not defined for are refused.
-        """
+        """Return the pairs of which I(fg; y) is needed; refuse what J is not defined for."""
         return list(product(candidates, selected))
 
     def conditioning_set(self, fixed: Features, selected: Features) -> Features:
@@ -149,6 +146,12 @@ class LinearCriterion(Pairwise):
         0 if features are assumed to be independent.
     gamma : float
         0 if they are assumed to be independent given the target.
+
+    Examples
+    --------
+    >>> from pidselect.selection import LinearCriterion
+    >>> LinearCriterion(beta=0.5, gamma=0.2)
+    LinearCriterion(beta=0.5, gamma=0.2)
     """
 
     def __init__(self, beta: float = 1.0, gamma: float = 1.0) -> None:
@@ -158,8 +161,7 @@ class LinearCriterion(Pairwise):
     def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
         """Return none if I(c; s | y) has no weight; refuse weights that are no finite numbers."""
         for name, weight in self.get_params().items():
-            is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-            if not is_number or not np.isfinite(float(weight)):
+            if not isinstance(weight, Real) or not np.isfinite(float(weight)):
                 raise ValueError(f"{name}={weight!r} is no weight: use a number, such as 1.0.")
         return super().pairs(context, candidates, selected) if self.gamma else []
 

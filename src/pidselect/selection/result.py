@@ -322,6 +322,8 @@ class Selection(TabularResult):
     x1          5               ksg-rank   26.0                  0.0196
     Joint information with the target: 2.241 bit.
     Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.
+    >>> record.inclusion_step("x2").conditioning_set
+    ('x0',)
     >>> record.notes
     ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.',)
     >>> [f"{step.phase} {step.chosen}: {step.outcome}" for step in record.tests]

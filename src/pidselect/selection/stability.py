@@ -55,10 +55,10 @@ class Stability(TabularResult):
     --------
     >>> from pidselect.selection.stability import Stability
     >>> result = Stability(("a", "b"), (("a",), ("a",), ("a", "b")), frame_library="pandas")
-    >>> result.to_frame().round(2)
-      feature  selected  frequency  lower  upper
-    0       a         3       1.00   0.44   1.00
-    1       b         1       0.33   0.06   0.79
+    >>> result.to_frame().columns.tolist(), len(result.notes), result.to_dict()["stability"]
+    (['feature', 'selected', 'frequency', 'lower', 'upper'], 3, 0.25)
+    >>> result.most_frequent, result.counts, result.frequencies["a"], result.intervals["a"][1]
+    (('a',), {'a': 3, 'b': 1}, 1.0, 1.0)
     """
 
     features: tuple[str, ...]
@@ -82,7 +82,7 @@ class Stability(TabularResult):
         """95 % Wilson intervals of the frequencies over all possible subsamples of these rows."""
         counts, n = self.counts, len(self.selections)
         ends = {k: binomtest(k, n).proportion_ci(method="wilson") for k in {*counts.values()}}
-        return {name: (ends[k].low, ends[k].high) for name, k in counts.items()}
+        return {name: (float(ends[k].low), float(ends[k].high)) for name, k in counts.items()}
 
     @property
     def most_frequent(self) -> tuple[str, ...]:
@@ -187,19 +187,17 @@ def stability(
     >>> from sklearn.feature_selection import SelectKBest, f_regression
     >>> from pidselect import stability
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 5))
-    >>> y = X[:, 0] + 0.2 * X[:, 1] + rng.normal(size=60)
-    >>> stability(SelectKBest(f_regression, k=2), X, y, n_subsamples=20, random_state=0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X[:, 0] + 0.9 * X[:, 1] + rng.normal(size=60)
+    >>> stability(SelectKBest(f_regression, k=1), X, y, n_subsamples=20, random_state=0)
     Stability over 20 subsamples
     feature  selected  frequency  95 % interval
-    x0             20       1.00   0.84 to 1.00
-    x1             14       0.70   0.48 to 0.85
-    x4              4       0.20   0.08 to 0.42
-    x3              2       0.10   0.03 to 0.30
-    20 subsamples of 50 % of the rows, 2.0 features selected on average.
-    3 distinct selections, most frequent (14 of 20): x0, x1.
-    Stability 0.60 (1: equal, 0: random selections).
-    Never selected: 1 of 5 features.
+    x0             14       0.70   0.48 to 0.85
+    x1              6       0.30   0.15 to 0.52
+    20 subsamples of 50 % of the rows, 1.0 features selected on average.
+    2 distinct selections, most frequent (14 of 20): x0.
+    Stability 0.34 (1: equal, 0: random selections).
+    Never selected: 1 of 3 features.
     """
     n_subsamples = check_count(n_subsamples, "n_subsamples", at_least=2)
     fraction = to_alpha(sample_fraction, "sample_fraction")
