@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, Features, joint_block
+from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import BIT, ConditionalMI, StepScores, cmi_given
 from pidselect.significance import GIVEN_ONLY
 
@@ -210,14 +210,12 @@ class DISR(Pairwise):
     """
 
     def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
-        """Return all of them; refuse estimators and columns without entropies."""
+        """Return all of them; refuse an estimator without entropies."""
         estimator = context.estimators[0].estimator
-        columns = (context.target + joint_block([*candidates, *selected])).columns
-        continuous = [c.name for c in columns if c.feature_type == "continuous"]
-        if continuous or not isinstance(estimator, Discrete):
+        if not isinstance(estimator, Discrete):
             raise ValueError(
-                f"DISR divides by an entropy: of its columns, {continuous} are continuous, and the "
-                f'estimator is {estimator!r}. Bin the columns and use estimator="discrete".'
+                f"DISR divides by an entropy, which {estimator!r} does not estimate: use "
+                'estimator="discrete", with binned columns.'
             )
         return super().pairs(context, candidates, selected)
 
