@@ -97,25 +97,13 @@ def explain_fit(
     """Explain the selection of a fitted selector; see `PIDSelector.explain`."""
     check_choice(measure, ("auto", *MEASURES), "measure")
     bins = check_count(bins, "bins", at_least=2)
-    record = selector.selection_
-    parameters, settings = check_parameters(selector), record.settings
-    X = collect(X)
-    check_columns(selector, X)
-    dataset = read_like_fit(
-        X, y, selector.feature_types_, settings.target_types, parameters.missing
-    )
-    _check_target(dataset, selector._target)
+    record, X = selector.selection_, collect(X)
+    dataset, table, context = _read(selector, X, y, groups)
+    settings, observer = record.settings, context.executor.observer
     in_sample = data_digest(dataset) == selector._digest
-    seed, observer = settings.seed, current_observer()
-    codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
-    used = rows_in_use(parameters, dataset, estimators, codes, seed)
-    n_all, dataset = dataset.target.n_samples, take_rows(dataset, used.rows)
-    standardised = is_portfolio(selector.estimator)
-    context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
-    context = replace(context, executor=replace(context.executor, observer=observer))
-    groups_of_columns = selector.feature_groups
-    grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
-    features = _features(record, dataset.table, grouped)
+    of_columns = selector.feature_groups
+    grouped = {} if of_columns is None else read_groups(table, of_columns)
+    features = _features(record, table, grouped)
     can_test = groups is not None or settings.n_groups is None
     roles, note = _roles(context if can_test else None, features, record, in_sample)
     observer.on_stage("atoms", len(features), len(features))
@@ -127,19 +115,18 @@ def explain_fit(
     part = _rows_of_states(context)
     subsamples = _subsamples(context, len(part))
     others = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
-    wanted = [one for one in assessed if one.selected] + others[:MOST_INTERVALS]
-    some = {one.name: features[one.name] for one in wanted}
-    resampled = subsample_information(context, some, sets, part[subsamples])
+    some = (*(one for one in assessed if one.selected), *others[:MOST_INTERVALS])
+    wanted = {one.name: features[one.name] for one in some}
+    resampled = subsample_information(context, wanted, sets, part[subsamples])
     blocks = {name: feature.block.take(part) for name, feature in features.items()}
-    target = dataset.target.take(part)
-    fraction = SharedFraction(target, measure, bins, seed)
-    assessed += _excluded(record, dataset.table, grouped, features)
+    target = context.target.take(part)
+    fraction = SharedFraction(target, measure, bins, settings.seed)
+    assessed += _excluded(record, table, grouped, features)
     # Counts are of all rows, and only their shared fractions and intervals of a part of them.
     by_counts = context.estimators[0].subsample is None and len(part) < context.target.n_samples
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
-    if settings.select == "relevant":
-        notes.append(MINIMAL_SET)
-    if len(part) < n_all:
+    notes += [MINIMAL_SET] * (settings.select == "relevant")
+    if len(part) < (n_all := dataset.target.n_samples):
         what = "shared fractions and intervals" if by_counts else "values"
         notes.append(f"{what} are of a random {len(part):,} of {n_all:,} rows.")
     last = last_step(record.steps, "forward")
@@ -156,7 +143,7 @@ def explain_fit(
         alpha=settings.alpha,
         is_sequential=settings.n_permutations == "auto",
         notes=notes,
-        n_jobs=parameters.n_jobs,
+        n_jobs=context.executor.n_jobs,
     )
     if any(one.is_lower_bound for one in explanation):
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
@@ -169,6 +156,25 @@ def explain_fit(
     n_samples = context.target.n_samples if by_counts else len(part)
     explanation = replace(explanation, in_sample=in_sample, n_samples=n_samples)
     return explanation.in_library(frame_library(X))
+
+
+def _read(
+    selector: PIDSelector, X: Any, y: Any, groups: Any
+) -> tuple[Dataset, Table, SelectionContext]:
+    """Return the data read as in the fit, the rows of the table in use, and the context."""
+    parameters, settings = check_parameters(selector), selector.selection_.settings
+    check_columns(selector, X)
+    dataset = read_like_fit(
+        X, y, selector.feature_types_, settings.target_types, parameters.missing
+    )
+    _check_target(dataset, selector._target)
+    codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
+    used = rows_in_use(parameters, dataset, estimators, codes, settings.seed)
+    taken, standardised = take_rows(dataset, used.rows), is_portfolio(selector.estimator)
+    estimators = used.limit(estimators)
+    context = make_context(parameters, taken, estimators, standardised, codes, settings.seed)
+    executor = replace(context.executor, observer=current_observer())
+    return dataset, taken.table, replace(context, executor=executor)
 
 
 def _assessed(
